@@ -169,14 +169,14 @@ def test_what_is_there_is_never_overwritten(server: RunningServer, tmp_path: Pat
         refused = hoglet(server, "backup", str(folder))
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr
     refused = hoglet(server, "restore", str(tmp_path), "--data-dir", str(tmp_path / "new"))
-    assert "is not a whole backup" in refused.stderr
+    assert "is not a complete backup" in refused.stderr
 
 
 def test_without_a_server_it_says_so(server: RunningServer, tmp_path: Path) -> None:
     refused = hoglet(server, "backup", str(tmp_path / "copy"), "--data-dir", str(tmp_path))
 
     assert refused.returncode == 2
-    assert "No server runs on" in refused.stderr
+    assert "No server is running on" in refused.stderr
     assert not (tmp_path / "copy").exists()
 
 

@@ -1,5 +1,5 @@
 """The command line: ``hoglet serve``, ``hoglet functions``, ``hoglet admin`` and the rest.
 
-A module here holds one command group. Heavy imports are made inside the commands, so that
-``hoglet --help`` answers at once.
+One module per command group. Heavy imports are inside the commands, so that ``hoglet --help`` is
+fast.
 """

@@ -19,11 +19,11 @@ from hoglet.cli.server.address import server_url
 from hoglet.cli.server.api_client import ApiRefused, ApiUnreachable
 from hoglet.kit.errors import HogletError
 
-_SECONDS = 600  # until the first byte: the database is copied before it
+_SECONDS = 600  # until the first byte: the database is copied before
 
 
 class BadBackup(HogletError):
-    """What arrived is not a whole backup."""
+    """The received data is not a complete backup."""
 
     code = "bad_backup"
     blame = "operator"
@@ -33,13 +33,15 @@ def backup(
     folder: Annotated[Path, typer.Argument(help="New folder for the backup.")],
     data_dir: DataDir = None,
     url: Annotated[
-        str | None, typer.Option("--url", envvar="HOGLET_URL", help="A server on another machine.")
+        str | None,
+        typer.Option("--url", envvar="HOGLET_URL", help="URL of a server on another machine."),
     ] = None,
     key: Annotated[
-        str, typer.Option("--key", envvar="HOGLET_API_KEY", help="Personal key of a staff user.")
+        str,
+        typer.Option("--key", envvar="HOGLET_API_KEY", help="Personal API key of a staff user."),
     ] = "",
 ) -> None:
-    """Copy everything of a running server as of one moment; it goes on serving."""
+    """Copy all data of a running server as of one moment, without stopping it."""
     _check_new(folder)
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -50,14 +52,16 @@ def backup(
     partial.rename(folder)
     print(f"The backup is in {folder}.")
     if not has_key:
-        print("It does not hold secret.key, which decrypts stored secrets: copy that by itself.")
+        print(
+            "It does not contain secret.key, which decrypts stored secrets: copy that separately."
+        )
 
 
 def restore(
     folder: Annotated[Path, typer.Argument(help="Folder of a backup.", exists=True)],
     data_dir: Annotated[Path, typer.Option("--data-dir", help="New data folder.")],
 ) -> None:
-    """Make a data folder of a backup; start a server on it as on any other."""
+    """Restore a backup to a new data folder, on which a server can then be started."""
     _check_complete(folder)
     _check_new(data_dir)
     partial = data_dir.with_name(data_dir.name + ".partial")
@@ -72,7 +76,7 @@ def restore(
     partial.rename(data_dir)
     print(f"Restored. Start it with: hoglet serve --data-dir {data_dir}")
     if not (data_dir / "secret.key").exists():
-        print("Put secret.key into it first, or set HOGLET_SECRET_KEYS.")
+        print("Copy secret.key into it first, or set HOGLET_SECRET_KEYS.")
 
 
 def _check_new(folder: Path) -> None:
@@ -85,7 +89,7 @@ def _check_complete(folder: Path) -> None:
 
     missing = [name for name in (DATABASE, WAREHOUSE, MANIFEST) if not (folder / name).exists()]
     if missing:
-        raise BadUsage(f"{folder} is not a whole backup: {', '.join(missing)} is missing.")
+        raise BadUsage(f"{folder} is not a complete backup: {', '.join(missing)} is missing.")
 
 
 @contextmanager
@@ -104,7 +108,7 @@ def _requested(data_dir: Path | None, url: str | None, key: str) -> Generator[IO
 
 def _remote(url: str, key: str) -> urllib.request.Request:
     if not key:
-        raise ApiUnreachable("Give an API key with --key or HOGLET_API_KEY.")
+        raise ApiUnreachable("Specify an API key with --key or HOGLET_API_KEY.")
     headers = {"Authorization": f"Bearer {key}"}
     return urllib.request.Request(  # noqa: S310 (see server_url)
         f"{server_url(url)}/_backup", method="POST", headers=headers
@@ -119,8 +123,9 @@ def _local(data_dir: Path | None) -> urllib.request.Request:
     server = read_server_file(folder)
     if server is None:
         raise NoData(
-            f"No server runs on {folder}: give --data-dir, or --url and --key for one elsewhere. "
-            "The folder of a server that is stopped can simply be copied."
+            f"No server is running on {folder}: specify --data-dir, or --url and --key "
+            "for another machine. The folder of a stopped server can simply be "
+            "copied."
         )
     headers = {TOKEN_HEADER: server.token}
     return urllib.request.Request(  # noqa: S310 (hoglet's own)
@@ -134,11 +139,11 @@ def _detail(error: urllib.error.HTTPError) -> str:
     try:
         return str(json.loads(error.read())["detail"])
     except (ValueError, KeyError, TypeError):
-        return f"The server answered {error.code}."
+        return f"The server responded with {error.code}."
 
 
 def _extract(response: IO[bytes], folder: Path) -> None:
-    """Unpack the archive while it arrives."""
+    """Unpack the archive as it arrives."""
     folder.mkdir(mode=0o700, parents=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), DownloadColumn())
     with Progress(*columns, transient=True, disable=not os.isatty(2)) as progress:
@@ -147,7 +152,7 @@ def _extract(response: IO[bytes], folder: Path) -> None:
             with tarfile.open(fileobj=counted, mode="r|") as archive:  # type: ignore[call-overload]
                 archive.extractall(folder, filter="tar")
         except (tarfile.TarError, OSError) as error:
-            raise BadBackup(f"The backup ended early ({error}); {folder} is not whole.") from None
+            raise BadBackup(f"The backup ended early ({error}); {folder} is incomplete.") from None
 
 
 class _CountedFile:

@@ -1,4 +1,4 @@
-"""Asking before something is deleted."""
+"""Confirmation before deleting."""
 
 import sys
 
@@ -8,7 +8,7 @@ from hoglet.cli.refusals import BadUsage
 
 
 def confirm(lines: list[str], *, yes: bool) -> None:
-    """Show what would be deleted and ask; nothing happens when that is nothing.
+    """Show what would be deleted and ask for confirmation; no effect if nothing would be.
 
     Raises:
         BadUsage: there is no terminal to ask at, and no ``--yes``.
@@ -18,7 +18,7 @@ def confirm(lines: list[str], *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         listed = ", ".join(lines)
-        raise BadUsage(f"To be deleted: {listed}. Without a terminal to ask at, that takes --yes.")
+        raise BadUsage(f"To be deleted: {listed}. Without a terminal, this requires --yes.")
     for line in lines:
         print(f"to be deleted: {line}")
     if not typer.confirm("Delete them?"):

@@ -14,10 +14,10 @@ def demo(
     ] = None,
     port: Annotated[int, typer.Option(help="Port of the server; 0: a free one.")] = 0,
     limit: Annotated[
-        int | None, typer.Option(help="Only the first departures, for a quick look.", min=1)
+        int | None, typer.Option(help="Only the first departures, for a quick run.", min=1)
     ] = None,
 ) -> None:
-    """Show the main job on 336,776 real departures, each figure checked against the CSV.
+    """Run the demo on 336,776 real departures; every figure is checked against the CSV.
 
     Exits with 0 when all figures are equal, with 1 when one differs.
     """

@@ -1,4 +1,4 @@
-"""``hoglet events``: bring events in from files."""
+"""``hoglet events``: imports and follows events."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -21,8 +21,8 @@ add_tail(events_app)
 
 @events_app.command("import")
 def import_events(
-    files: Annotated[list[Path], typer.Argument(help="Files of events; .gz is unpacked.")],
-    project: Annotated[int, typer.Option(help="Project the events belong to.")] = 1,
+    files: Annotated[list[Path], typer.Argument(help="Event files; .gz is decompressed.")],
+    project: Annotated[int, typer.Option(help="Project of the events.")] = 1,
     kind: Annotated[
         str, typer.Option("--format", help="auto, ndjson, json (an array) or csv.")
     ] = "auto",
@@ -30,15 +30,15 @@ def import_events(
         str | None, typer.Option(help="CSV: name of all events, without a column `event`.")
     ] = None,
     distinct_id: Annotated[
-        str, typer.Option(help="CSV: column of the distinct id.")
+        str, typer.Option(help="CSV: column with the distinct id.")
     ] = "distinct_id",
-    timestamp: Annotated[str, typer.Option(help="CSV: column of the time.")] = "timestamp",
+    timestamp: Annotated[str, typer.Option(help="CSV: column with the time.")] = "timestamp",
     historical: Annotated[bool, typer.Option(help="Store only: trigger no destinations.")] = False,
     data_dir: Annotated[
         Path | None, typer.Option(help="Folder for all data. [default: hoglet-data]")
     ] = None,
 ) -> None:
-    """Spool events from files; a running server works them off at once, else the next start does.
+    """Spool events from files; a running server processes them at once, else the next one.
 
     Safe to repeat: an event that is already stored is not stored again.
     """
@@ -68,7 +68,7 @@ def import_events(
             progress.update(task, completed=position, count=accepted)
 
         result = asyncio.run(_import(data_dir, project, historical, all_events(), advance))
-    console.print(f"{result.accepted:,} events spooled, {result.refused:,} refused")
+    console.print(f"{result.accepted:,} events spooled, {result.refused:,} rejected")
     for reason in result.reasons:
         console.print(f"  {reason}")
     raise typer.Exit(1 if result.refused and not result.accepted else 0)

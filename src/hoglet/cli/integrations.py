@@ -16,7 +16,7 @@ _PATH = "/integrations/"
 
 
 class BadConfig(HogletError):
-    """The config given on the command line is no JSON object."""
+    """The config given on the command line is not a JSON object."""
 
     code = "bad_config"
     blame = "operator"
@@ -49,13 +49,13 @@ def list_integrations(
 @integrations_app.command("create")
 def create(
     kind: Annotated[str, typer.Argument(help="The service, e.g. slack.")],
-    name: Annotated[str, typer.Option(help="What lists call it.")] = "",
-    config: Annotated[str, typer.Option(help="What programs may see, a JSON object.")] = "{}",
+    name: Annotated[str, typer.Option(help="Display name.")] = "",
+    config: Annotated[str, typer.Option(help="Values visible to programs, a JSON object.")] = "{}",
     to: Annotated[
-        str, typer.Option(help="Comma list of the only hosts the token may go to; default any.")
+        str, typer.Option(help="Comma-separated hosts that may receive the token; default any.")
     ] = "",
 ) -> None:
-    """Store a credential; its token is asked for, or read from standard input."""
+    """Store a credential; prompts for its token, or reads it from standard input."""
     body: dict[str, Any] = {"kind": kind, "config": _object(config)}
     if name:
         body["display_name"] = name
@@ -70,13 +70,13 @@ def create(
 def delete(
     integration: Annotated[int, typer.Argument(help="Id of the integration.")],
 ) -> None:
-    """Forget a credential for good; functions that name it fail from then on."""
+    """Delete a credential permanently; functions that use it fail from then on."""
     connect().call("DELETE", f"{_PATH}{integration}/")
     print(f"Integration {integration} is deleted.")
 
 
 def _token() -> str:
-    """Never an argument: those are in the shell's history and in the list of processes."""
+    """Never an argument: those are in the shell history and the process list."""
     if sys.stdin.isatty():
         return typer.prompt("Token", hide_input=True)
     return sys.stdin.read().strip()
@@ -88,5 +88,5 @@ def _object(text: str) -> dict[str, Any]:
     except ValueError:
         read = None
     if not isinstance(read, dict):
-        raise BadConfig("--config has to be a JSON object.")
+        raise BadConfig("--config must be a JSON object.")
     return read

@@ -24,7 +24,7 @@ def read_json_object(option: str, text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise BadUsage(f"{option} is not JSON: {error}.") from None
     if not isinstance(value, dict):
-        raise BadUsage(f"{option} has to be a JSON object such as {{}}.")
+        raise BadUsage(f"{option} must be a JSON object such as {{}}.")
     return value
 
 
@@ -33,4 +33,6 @@ def _read(option: str, text: str) -> str:
         return sys.stdin.read() if text == "-" else Path(text).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise BadUsage(f"{option} takes JSON or a file; {text} cannot be read: {reason}.") from None
+        raise BadUsage(
+            f"{option} must be JSON or a file; {text} cannot be read: {reason}."
+        ) from None

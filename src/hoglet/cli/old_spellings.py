@@ -1,4 +1,4 @@
-"""Spellings of earlier versions: they still work, and say how to write it now.
+"""Earlier spellings: they still work, and print the current one.
 
 ``hoglet key create`` and ``hoglet project`` are what scripts rely on, so they say nothing.
 """
@@ -24,7 +24,7 @@ _SILENT = frozenset({"key", "project"})
 
 
 def modern_spelling(words: Sequence[str]) -> list[str]:
-    """The command line as it is written today; prints a hint when it was written differently.
+    """The command line in its current spelling; prints a hint if it was changed.
 
     Args:
         words: the command line after ``hoglet``.

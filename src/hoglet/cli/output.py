@@ -1,4 +1,4 @@
-"""What commands print: tables (uncut in pipes), or JSON with ``--json``."""
+"""Output of commands: tables (not truncated in pipes), or JSON with ``--json``."""
 
 import json
 from collections.abc import Iterable, Sequence

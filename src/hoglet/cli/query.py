@@ -29,17 +29,18 @@ class RowFormat(StrEnum):
 
 def query(
     text: Annotated[str, typer.Argument(help="HogQL, or - to read it from standard input.")],
-    shape: Annotated[RowFormat, typer.Option("--format", help="How to print.")] = RowFormat.TABLE,
+    shape: Annotated[RowFormat, typer.Option("--format", help="Output format.")] = RowFormat.TABLE,
     as_json: AsJson = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A file instead of standard output.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write to a file instead of standard output."),
     ] = None,
 ) -> None:
     """Run a query and print its rows."""
     shape = RowFormat.JSON if as_json else shape
     is_binary = shape is RowFormat.PARQUET
     if is_binary and output is None and sys.stdout.isatty():
-        raise BadUsage("Parquet is not for terminals: give --output FILE, or pipe it.")
+        raise BadUsage("Parquet cannot be printed to a terminal: use --output FILE, or a pipe.")
     source = sys.stdin.read() if text == "-" else text
     if not source.strip():
         raise BadUsage('The query is empty. Example: hoglet query "select count() from events"')
@@ -50,7 +51,7 @@ def query(
     except OSError as error:
         raise BadUsage(f"{output} cannot be written: {error.strerror}.") from None
     if answer.get("hasMore"):
-        text = "There are more rows; put a LIMIT into the query to see them."
+        text = "There are more rows; add a LIMIT to the query to see them."
         Console(stderr=True).print(text)
 
 

@@ -1,4 +1,4 @@
-"""How expected errors end a command: one sentence on stderr, and the exit code.
+"""Maps expected errors to one sentence on stderr and an exit code.
 
 0 done, 1 something differs or failed, 2 wrong use or no server answers.
 """
@@ -35,14 +35,14 @@ _WRONG_KEY = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
 
 class BadUsage(HogletError):
-    """An argument or option cannot be used as it was given."""
+    """An argument or option is invalid."""
 
     code = "bad_usage"
     blame = "operator"
 
 
 def exit_code(error: HogletError) -> int:
-    """1 for what was tried and failed, 2 for what could not be tried."""
+    """1 for operations that failed, 2 for those that could not be attempted."""
     status: int | None = getattr(error, "status", None)
     is_wrong_use = error.error_code in _WRONG_USE_CODES or status in _WRONG_KEY
     return WRONG_USE if is_wrong_use else FAILED
@@ -54,13 +54,13 @@ def print_error(error: HogletError) -> None:
 
 
 def print_hint(text: str) -> None:
-    """A sentence on stderr about something that worked, but should be written differently."""
+    """Print a hint on stderr."""
     Console(stderr=True).print(Text(text, style="yellow"), soft_wrap=True)
 
 
 @contextlib.contextmanager
 def exit_with_two() -> Generator[None]:
-    """Let expected errors exit with 2, in commands whose 1 means that something differs."""
+    """Exit with 2 for expected errors, in commands whose 1 means a difference."""
     try:
         yield
     except HogletError as error:

@@ -19,10 +19,10 @@ def serve(
     ] = None,
     roles: Annotated[
         str | None,
-        typer.Option(help="Comma list of api, pipeline, executor, console. [default: all]"),
+        typer.Option(help="Comma-separated: api, pipeline, executor, console. [default: all]"),
     ] = None,
 ) -> None:
-    """Start the server; Ctrl-C or SIGTERM stops it cleanly.
+    """Start the server; Ctrl-C or SIGTERM shuts it down gracefully.
 
     Everything else is a setting: see docs/reference/settings.md (HOGLET_* variables).
     """

@@ -9,7 +9,7 @@ from hoglet.cli.admin.secrets import secrets_app
 from hoglet.cli.admin.warehouse import warehouse_app
 
 admin_app = typer.Typer(
-    help="Open a data folder: keys, projects, queues, secrets. No server is called.",
+    help="Work on a data folder: keys, projects, queues, secrets. No server is called.",
     no_args_is_help=True,
 )
 admin_app.add_typer(keys_app, name="keys")

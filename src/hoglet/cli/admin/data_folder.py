@@ -1,4 +1,4 @@
-"""What the admin commands share: work on the database of a data folder."""
+"""Shared by admin commands: access to the database of a data folder."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,17 +20,17 @@ DataDir = Annotated[
 
 
 class NoData(HogletError):
-    """There is no database where one is expected."""
+    """There is no database at the expected location."""
 
     code = "no_data"
     blame = "operator"
 
 
 def in_transaction[T](data_dir: Path | None, work: "Callable[[AsyncSession], Awaitable[T]]") -> T:
-    """Do ``work`` in one transaction on the data folder's (or the configured) database.
+    """Run ``work`` in one transaction on the data folder's (or the configured) database.
 
     Raises:
-        NoData: there is none, or it is not hoglet's.
+        NoData: there is no database, or it is not hoglet's.
     """
 
     async def whole(database: "Database") -> T:
@@ -41,17 +41,19 @@ def in_transaction[T](data_dir: Path | None, work: "Callable[[AsyncSession], Awa
 
 
 def with_database[T](data_dir: Path | None, work: "Callable[[Database], Awaitable[T]]") -> T:
-    """Do ``work`` with the data folder's (or the configured) database.
+    """Run ``work`` with the data folder's (or the configured) database.
 
     Raises:
-        NoData: there is none, or it is not hoglet's.
+        NoData: there is no database, or it is not hoglet's.
     """
     from hoglet.settings import load_settings
 
     settings = load_settings(data_dir=data_dir)
     file = settings.data_dir / "hoglet.db"
     if settings.database_url is None and not file.exists():
-        raise NoData(f"There is no database at {file}. Start the server once, or give --data-dir.")
+        raise NoData(
+            f"There is no database at {file}. Start the server once, or specify --data-dir."
+        )
     return asyncio.run(_opened(settings.resolved_database_url(), work))
 
 

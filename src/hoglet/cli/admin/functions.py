@@ -1,4 +1,4 @@
-"""``hoglet admin functions``: what only an operator may do to a function.
+"""``hoglet admin functions``: operations on functions that only operators may do.
 
 ``force-state`` is no part of the API, so it works on the data folder, beside a running server.
 """
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from hoglet.functions.watcher.service import Watcher
     from hoglet.store.database import Database
 
-admin_functions_app = typer.Typer(help="States of functions, by force.", no_args_is_help=True)
+admin_functions_app = typer.Typer(help="Forced states of functions.", no_args_is_help=True)
 
 
 class ForcedState(StrEnum):
-    """What an administrator may set."""
+    """States that an administrator can set."""
 
     HEALTHY = "healthy"
     DEGRADED = "degraded"
@@ -38,7 +38,7 @@ def force_state(
     state: Annotated[ForcedState, typer.Argument(help="healthy releases a forced state.")],
     data_dir: DataDir = None,
 ) -> None:
-    """Set the state of a function, which then changes no more by itself (healthy: does again).
+    """Pin a function to a state that the watcher does not change (healthy: release it).
 
     A disabled function does not run and cannot be enabled; once released, its owner enables it.
     """
@@ -52,17 +52,17 @@ async def _force(database: "Database", function: str, state: int) -> str | None:
     try:
         function_id = UUID(function)
     except ValueError:
-        raise NoFunction(f"{function} is not the id of a function.") from None
+        raise NoFunction(f"{function} is not a function id.") from None
     async with database.write() as session:
         row = await repository.find_anywhere(session, function_id)
         if row is None:
-            raise NoFunction(f"There is no function {function}.")
+            raise NoFunction(f"There is no function with the id {function}.")
         await _watcher(database).force(session, row, state)
         return row.name
 
 
 def _watcher(database: "Database") -> "Watcher":
-    """A watcher whose changes are told to internal destinations, as the server's are."""
+    """A watcher that notifies internal destinations like the server's."""
     from hoglet.access.activity import ActivityLog
     from hoglet.functions.watcher.service import Watcher
     from hoglet.pipeline.internal_events import InternalEvents

@@ -11,23 +11,29 @@ from hoglet.kit.clock import SystemClock
 if TYPE_CHECKING:  # SQLAlchemy is not needed to print help, nor by the other commands
     from sqlalchemy.ext.asyncio import AsyncSession
 
-keys_app = typer.Typer(help="Keys of people and programs.", no_args_is_help=True)
+keys_app = typer.Typer(help="API keys of users and programs.", no_args_is_help=True)
 projects_app = typer.Typer(help="Projects.", no_args_is_help=True)
 
 
 @keys_app.command("create")
 def create_key(
     scopes: Annotated[
-        str, typer.Option(help="Comma list such as hog_function:read,endpoint:write; * for all.")
+        str,
+        typer.Option(
+            help="Comma-separated scopes such as hog_function:read,endpoint:write; * for all."
+        ),
     ] = "",
     project: Annotated[int | None, typer.Option(help="Restrict the key to this project.")] = None,
-    label: Annotated[str, typer.Option(help="What lists call it.")] = "Made on the command line",
+    label: Annotated[
+        str, typer.Option(help="Name of the key in lists.")
+    ] = "Created on the command line",
     secret: Annotated[
-        bool, typer.Option("--secret", help="A project secret key: runs endpoints, nothing else.")
+        bool,
+        typer.Option("--secret", help="Create a project secret key, which can only run endpoints."),
     ] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Make a key and print it; it is shown this once."""
+    """Create a key and print it; it is shown only once."""
     from hoglet.access import provisioning as issue
 
     wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
@@ -69,10 +75,10 @@ def list_keys(as_json: AsJson = False, data_dir: DataDir = None) -> None:
 
 @keys_app.command("revoke")
 def revoke_key(
-    key: Annotated[str, typer.Argument(help="The key's id (see list), or the key itself.")],
+    key: Annotated[str, typer.Argument(help="Id of the key (see list), or the key itself.")],
     data_dir: DataDir = None,
 ) -> None:
-    """Make a key invalid; a running server stops taking it within seconds."""
+    """Revoke a key; a running server rejects it within seconds."""
     from hoglet.access import provisioning as issue
 
     async def work(session: "AsyncSession") -> None:
@@ -84,11 +90,11 @@ def revoke_key(
 
 @projects_app.command("create")
 def create_project(
-    name: Annotated[str, typer.Argument(help="The project's name.")],
-    timezone: Annotated[str, typer.Option(help="Time zone of its reports.")] = "UTC",
+    name: Annotated[str, typer.Argument(help="Name of the project.")],
+    timezone: Annotated[str, typer.Option(help="Time zone of the project.")] = "UTC",
     data_dir: DataDir = None,
 ) -> None:
-    """Make a project; prints its id and its capture token."""
+    """Create a project; prints its id and its capture token."""
     from hoglet.access import provisioning as issue
 
     async def work(session: "AsyncSession") -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""``hoglet admin queues``: jobs that were given up; works beside a running server."""
+"""``hoglet admin queues``: jobs that failed permanently; works while a server runs."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from hoglet.store.database import Database
 
-queues_app = typer.Typer(help="Jobs that hoglet gave up.", no_args_is_help=True)
+queues_app = typer.Typer(help="Jobs that failed permanently.", no_args_is_help=True)
 
 
 @queues_app.command("buried")
 def list_buried(as_json: AsJson = False, data_dir: DataDir = None) -> None:
-    """List jobs that were given up, and why."""
+    """List jobs that failed permanently, with their errors."""
     from hoglet.queue.dead_letters import failed_jobs
 
     async def work(session: "AsyncSession") -> list[tuple[str, ...]]:
@@ -36,7 +36,7 @@ def list_buried(as_json: AsJson = False, data_dir: DataDir = None) -> None:
         names = ("id", "queue", "given_up_at", "why")
         print_json([dict(zip(names, row, strict=True)) for row in rows])
     else:
-        print_table(("id", "queue", "given up at", "why"), rows)
+        print_table(("id", "queue", "failed at", "why"), rows)
 
 
 @queues_app.command("revive")
@@ -44,7 +44,7 @@ def revive(
     queue: Annotated[str, typer.Argument(help="Name of the queue, see buried.")],
     data_dir: DataDir = None,
 ) -> None:
-    """Make all jobs of a queue that were given up due again."""
+    """Queue all permanently failed jobs of a queue again."""
 
     async def work(database: "Database") -> int:
         from hoglet.queue.sql import SqlQueue

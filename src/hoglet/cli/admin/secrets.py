@@ -1,4 +1,4 @@
-"""``hoglet admin secrets``: the keys that seal stored secrets. They work on the data folder."""
+"""``hoglet admin secrets``: encryption keys of stored secrets. Works on the data folder."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from hoglet.kit.errors import HogletError
 if TYPE_CHECKING:
     from hoglet.settings import Settings
 
-secrets_app = typer.Typer(help="Keys of stored secrets.", no_args_is_help=True)
+secrets_app = typer.Typer(help="Encryption keys of stored secrets.", no_args_is_help=True)
 
 
 class KeysConfigured(HogletError):
@@ -23,18 +23,19 @@ class KeysConfigured(HogletError):
 
 @secrets_app.command("rotate")
 def rotate(data_dir: DataDir = None) -> None:
-    """Put a new key on top of the key file; the next start seals everything with it."""
+    """Add a new key to the key file; the next start re-encrypts everything with it."""
     from hoglet.app.secret_keys import add_secret_key
 
     settings = _settings(data_dir)
     if settings.secret_keys:
         raise KeysConfigured(
-            "The keys are in HOGLET_SECRET_KEYS: put a new one first there (hoglet admin "
-            "secrets key prints one), restart all servers, then run hoglet admin secrets reseal."
+            "The keys are in HOGLET_SECRET_KEYS: put a new one first (hoglet admin "
+            "secrets key prints one), restart all servers, then run hoglet admin "
+            "secrets reseal."
         )
     add_secret_key(settings)
-    print("A new key is first in the key file. Restart the server: it seals all secrets with it.")
-    print("Then take the old lines out of the file; backups from before still need them.")
+    print("The key file has a new first key. Restart the server to re-encrypt all secrets with it.")
+    print("Then remove the old lines from the file; older backups still need them.")
 
 
 @secrets_app.command("key")
@@ -47,7 +48,7 @@ def key() -> None:
 
 @secrets_app.command("reseal")
 def reseal(data_dir: DataDir = None) -> None:
-    """Seal all stored secrets with the newest key; all servers must know that key already."""
+    """Re-encrypt all stored secrets with the newest key; all servers must know that key already."""
     from hoglet.app.functions import open_box
     from hoglet.functions.secrets.rotation import reencrypt_all
 
@@ -55,7 +56,7 @@ def reseal(data_dir: DataDir = None) -> None:
     done = with_database(data_dir, lambda database: reencrypt_all(database, box))
     print(f"{done.sealed} sealed with the newest key.")
     if done.unreadable:
-        print(f"{done.unreadable} cannot be opened with any key and were left as they are.")
+        print(f"{done.unreadable} cannot be decrypted with any key and were left unchanged.")
         raise typer.Exit(1)
 
 

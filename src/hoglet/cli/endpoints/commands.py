@@ -1,4 +1,4 @@
-"""``hoglet endpoints``: saved queries as files beside the code that uses them."""
+"""``hoglet endpoints``: saved queries as files next to the code that uses them."""
 
 import csv
 import json
@@ -75,18 +75,18 @@ def list_endpoints(as_json: AsJson = False) -> None:
 @endpoints_app.command("pull")
 def pull(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Which; all when none is named.")
+        list[str] | None, typer.Argument(help="Names; all endpoints by default.")
     ] = None,
     to: Annotated[Path, typer.Option("--to", help="Folder of the files.")] = Path("endpoints"),
     prune: Prune = False,
     yes: Yes = False,
 ) -> None:
-    """Write the server's endpoints to files, one each; --prune removes files of others."""
+    """Write the server's endpoints to files; --prune deletes files of other endpoints."""
     from hoglet.project_files.endpoint_file import BadFile, write_text
     from hoglet.project_files.endpoint_sync import Endpoints
 
     if prune and names:
-        raise typer.BadParameter("--prune is for pulling all endpoints; name none.")
+        raise typer.BadParameter("--prune requires pulling all endpoints; do not specify names.")
     there = Endpoints(connect())
     to.mkdir(parents=True, exist_ok=True)
     gone = files_without_endpoint(_documents([to]), there.records) if prune else []
@@ -109,10 +109,10 @@ def pull(
 def diff(
     paths: Paths = None,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Show what push --prune would delete, too.")
+        bool, typer.Option("--prune", help="Also show what push --prune would delete.")
     ] = False,
 ) -> None:
-    """Show what push would change; exits with 1 when anything differs, 2 for errors."""
+    """Show what push would change; exits with 1 if anything differs, 2 for errors."""
     from hoglet.project_files.endpoint_sync import Endpoints
 
     with exit_with_two():
@@ -133,7 +133,7 @@ def push(
     prune: Prune = False,
     yes: Yes = False,
 ) -> None:
-    """Make the server's endpoints, and their variables, as the files say.
+    """Create and update endpoints and their variables from files.
 
     Nothing is deleted without --prune, and never a variable.
     """
@@ -155,16 +155,16 @@ def push(
 def run(
     name: Name,
     variable: Annotated[
-        list[str] | None, typer.Option("--variable", "-v", help="name=value; may be repeated.")
+        list[str] | None, typer.Option("--variable", "-v", help="name=value; can be repeated.")
     ] = None,
     version: Annotated[
-        str | None, typer.Option(help="Another version than the newest: a number or an alias.")
+        str | None, typer.Option(help="Version number or alias; defaults to the newest.")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Most rows.")] = None,
-    offset: Annotated[int | None, typer.Option(help="Rows to pass over; needs --limit.")] = None,
+    offset: Annotated[int | None, typer.Option(help="Rows to skip; requires --limit.")] = None,
     refresh: Annotated[str, typer.Option(help="blocking, force, ...: see the API.")] = "blocking",
     shape: Annotated[
-        Literal["table", "json", "csv"], typer.Option("--format", help="How to print the rows.")
+        Literal["table", "json", "csv"], typer.Option("--format", help="Output format.")
     ] = "table",
     as_json: AsJson = False,
 ) -> None:
@@ -183,15 +183,13 @@ def run(
 
 
 def _push(there: Any, path: Path, document: Json) -> list[str]:
-    """Each sentence is printed at once: what a later refusal leaves behind is known."""
+    """Each line is printed at once, so that earlier changes are known after an error."""
     from hoglet.project_files.yaml_files import BadFile, place_of
 
     try:
         sentences: list[str] = there.push(document)
     except ApiRefused as error:
-        if (
-            error.status != HTTPStatus.BAD_REQUEST
-        ):  # it is about the key or the project, not about the file
+        if error.status != HTTPStatus.BAD_REQUEST:  # concerns the key or the project, not the file
             raise
         place = place_of(path, error.field, error.detail)
         raise BadFile(f"{place}: {error.detail}") from None
@@ -201,7 +199,7 @@ def _push(there: Any, path: Path, document: Json) -> list[str]:
 
 
 def _documents(paths: list[Path] | None) -> list[tuple[Path, Json]]:
-    """Every file is read before anything is sent."""
+    """All files are parsed before anything is sent."""
     from hoglet.project_files.endpoint_file import BadFile, read_file
 
     files: list[Path] = []
@@ -213,12 +211,12 @@ def _documents(paths: list[Path] | None) -> list[tuple[Path, Json]]:
     names = [document["name"] for _, document in documents]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise BadFile(f"Two files are about {', '.join(sorted(twice))}.")
+        raise BadFile(f"Several files define {', '.join(sorted(twice))}.")
     return documents
 
 
 def _variables(pairs: list[str]) -> Json:
-    """Values stay text: the server reads them by the type of the variable."""
+    """Values stay strings: the server parses them by the type of the variable."""
     bad = [pair for pair in pairs if "=" not in pair]
     if bad:
         raise typer.BadParameter(f"{bad[0]} is not of the form name=value.")

@@ -1,4 +1,4 @@
-"""``--prune`` of ``hoglet endpoints``: what one side alone has is removed, when agreed to."""
+"""``--prune`` of ``hoglet endpoints``: deletes what exists on one side only, after confirmation."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,20 +13,22 @@ type Json = dict[str, Any]
 Prune = Annotated[
     bool, typer.Option("--prune", help="Also delete what the other side does not have.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking; for scripts.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without confirmation; for scripts.")]
 
 
 def names_without_file(
     paths: list[Path] | None, documents: list[tuple[Path, Json]], there: Iterable[str]
 ) -> list[str]:
-    """The endpoints of the server that no file is about.
+    """The endpoints of the server without a file.
 
     Raises:
-        BadFile: the files cannot be all there is: single files were named, or there are none.
+        BadFile: single files were specified, or there are none.
     """
     single = [path for path in paths or [] if not path.is_dir()]
     if single:
-        raise BadFile(f"--prune takes folders, which hold every endpoint; {single[0]} is a file.")
+        raise BadFile(
+            f"--prune requires folders, which contain every endpoint; {single[0]} is a file."
+        )
     if not documents:
         raise BadFile("There are no files of endpoints: --prune would delete every endpoint.")
     named = {document["name"] for _, document in documents}
@@ -36,7 +38,7 @@ def names_without_file(
 def files_without_endpoint(
     documents: list[tuple[Path, Json]], there: Iterable[str]
 ) -> list[tuple[Path, str]]:
-    """The files about endpoints that the server does not have, with their names."""
+    """The files of endpoints that the server does not have, with their names."""
     known = set(there)
     return [
         (path, document["name"]) for path, document in documents if document["name"] not in known

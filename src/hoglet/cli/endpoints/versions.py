@@ -1,4 +1,4 @@
-"""``hoglet endpoints alias|compare|openapi|usage``: what is known of an endpoint's versions."""
+"""``hoglet endpoints alias|compare|openapi|usage``."""
 
 import json
 from typing import Annotated, Any
@@ -24,20 +24,20 @@ def _names(client: ApiClient) -> list[tuple[str, str]]:
 
 
 def complete_endpoints(incomplete: str) -> list[tuple[str, str]]:
-    """Names with descriptions, for the shell."""
+    """Names with descriptions, for shell completion."""
     return [pair for pair in complete(_names) if pair[0].startswith(incomplete)]
 
 
 Name = Annotated[str, typer.Argument(help="The endpoint.", autocompletion=complete_endpoints)]
-Alias = Annotated[str, typer.Argument(help="A movable name of a version, e.g. prod.")]
+Alias = Annotated[str, typer.Argument(help="A movable name for a version, e.g. prod.")]
 Version = Annotated[str, typer.Argument(help="A version number or an alias.")]
 
-alias_app = ServerTyper(no_args_is_help=True, help="Movable names of versions.")
+alias_app = ServerTyper(no_args_is_help=True, help="Movable names for versions.")
 
 
 @alias_app.command("list")
 def list_aliases(name: Name, as_json: AsJson = False) -> None:
-    """Show the aliases of an endpoint."""
+    """List the aliases of an endpoint."""
     found = connect().call("GET", f"/endpoints/{quote(name)}/aliases")
     if as_json:
         print_json(found["results"])
@@ -63,13 +63,13 @@ def delete_alias(
     name: Name,
     alias: Alias,
 ) -> None:
-    """Forget an alias; its version stays."""
+    """Delete an alias; its version remains."""
     connect().call("DELETE", _alias_path(name, alias))
     print(f"{name}: {alias} is gone")
 
 
 def compare(name: Name, a: Version, b: Version, as_json: AsJson = False) -> None:
-    """Show what differs between two versions; exits with 1 when anything does, 2 for errors."""
+    """Compare two versions; exits with 1 if they differ, 2 for errors."""
     path = f"/endpoints/{quote(name)}/versions/{quote(a)}/diff/{quote(b)}"
     with exit_with_two():
         found = connect().call("GET", path)
@@ -87,7 +87,7 @@ def compare(name: Name, a: Version, b: Version, as_json: AsJson = False) -> None
 
 def openapi(
     name: Annotated[
-        str | None, typer.Argument(help="The endpoint; all active ones when left out.")
+        str | None, typer.Argument(help="The endpoint; all active ones by default.")
     ] = None,
     version: Annotated[str | None, typer.Option(help="A version number or an alias.")] = None,
 ) -> None:
@@ -100,10 +100,8 @@ def openapi(
 
 def usage(
     name: Name,
-    days: Annotated[int, typer.Option(help="How many days, today included.")] = 7,
-    version: Annotated[
-        str | None, typer.Option(help="Only of this version number or alias.")
-    ] = None,
+    days: Annotated[int, typer.Option(help="Number of days, including today.")] = 7,
+    version: Annotated[str | None, typer.Option(help="Only this version number or alias.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show runs, errors, durations and cache hits by day."""

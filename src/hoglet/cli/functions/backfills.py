@@ -1,4 +1,4 @@
-"""``hoglet functions backfill``: run a function on events that are stored already."""
+"""``hoglet functions backfill``: run a function on stored events."""
 
 import time
 from collections.abc import Callable
@@ -15,9 +15,7 @@ from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.kit.errors import HogletError
 
-backfill_app = ServerTyper(
-    help="Run a function on events that are stored already.", no_args_is_help=True
-)
+backfill_app = ServerTyper(help="Run a function on stored events.", no_args_is_help=True)
 
 ENDED = ("Completed", "Cancelled", "Failed")
 _LOOK_SECONDS = 0.5
@@ -26,7 +24,7 @@ Backfill = Annotated[str, typer.Argument(help="Id of the backfill; see list.")]
 
 
 class NoBackfills(HogletError):
-    """The function never had a backfill."""
+    """The function has never had a backfill."""
 
     code = "no_backfills"
     blame = "operator"
@@ -39,11 +37,13 @@ def start(
     end_at: Annotated[str, typer.Option("--end", help="Events before this ISO time.")] = "",
     with_filters: Annotated[
         bool,
-        typer.Option("--with-filters", help="A replay: only events that its filters match."),
+        typer.Option(
+            "--with-filters", help="Replay: only events that match the function's filters."
+        ),
     ] = False,
-    detach: Annotated[bool, typer.Option("--detach", help="Do not wait for the end.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Do not wait until it ends.")] = False,
 ) -> None:
-    """Start a backfill and follow it; it goes on in the server if you stop following."""
+    """Start a backfill and follow it; it continues on the server if you stop following."""
     client = connect()
     path = _path(client, function, enable=True)
     pairs = (("start_at", start_at), ("end_at", end_at))
@@ -74,7 +74,7 @@ def watch(
     function: Function,
     backfill: Backfill,
 ) -> None:
-    """Follow a backfill that runs."""
+    """Follow a running backfill."""
     client = connect()
     path = f"{_path(client, function)}/{quote(backfill, safe='')}"
     _follow(lambda: client.call("GET", path), function)
@@ -85,7 +85,7 @@ def pause(
     function: Function,
     backfill: Backfill,
 ) -> None:
-    """Queue no further events; what is queued, 1,000 runs at most, goes on."""
+    """Pause a backfill; up to 1,000 queued runs still finish."""
     _control(connect(), function, backfill, "pause")
 
 
@@ -94,7 +94,7 @@ def resume(
     function: Function,
     backfill: Backfill,
 ) -> None:
-    """Go on after a pause."""
+    """Resume a paused backfill."""
     _control(connect(), function, backfill, "resume")
 
 
@@ -103,7 +103,7 @@ def cancel(
     function: Function,
     backfill: Backfill,
 ) -> None:
-    """End a backfill; what is queued is dropped, what was delivered stays delivered."""
+    """Cancel a backfill; queued runs are dropped, deliveries are not undone."""
     _control(connect(), function, backfill, "cancel")
 
 
@@ -113,11 +113,11 @@ def _control(client: ApiClient, function: str, backfill: str, verb: str) -> None
 
 
 def _path(client: ApiClient, function: str, *, enable: bool = False) -> str:
-    """Where the backfills of a function are; enabled first if need be."""
+    """The path of a function's backfills; enables them if necessary."""
     function = find_id(client, function)
     found = client.call("GET", f"/hog_functions/{function}/")["batch_export_id"]
     if found is None and not enable:
-        raise NoBackfills(f"The function {function} never had a backfill.")
+        raise NoBackfills(f"The function {function} has never had a backfill.")
     if found is None:
         made = client.call("POST", f"/hog_functions/{function}/enable_backfills")
         found = made["batch_export_id"]
@@ -125,7 +125,7 @@ def _path(client: ApiClient, function: str, *, enable: bool = False) -> str:
 
 
 def _follow(look: Callable[[], dict[str, Any]], function: str) -> None:
-    """A progress bar until the end; Ctrl-C ends the bar, not the backfill."""
+    """Show a progress bar until the end; Ctrl-C closes the bar, not the backfill."""
     shown = look()
     try:
         with _bar() as bar:

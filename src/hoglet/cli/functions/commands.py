@@ -65,20 +65,20 @@ def show(function: Function, as_json: AsJson = False) -> None:
 
 @functions_app.command("enable")
 def enable(function: Function) -> None:
-    """Switch a function on."""
+    """Enable a function."""
     _switch(function, enabled=True)
 
 
 @functions_app.command("disable")
 def disable(function: Function) -> None:
-    """Switch a function off; its runs that are queued already still happen."""
+    """Disable a function; its queued runs are not executed."""
     _switch(function, enabled=False)
 
 
 @functions_app.command("delete")
 def delete(
     function: Function,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without confirmation.")] = False,
 ) -> None:
     """Delete a function."""
     from hoglet.cli.confirmation import confirm
@@ -102,11 +102,11 @@ def run_once(
         typer.Option("--globals", help="All globals: JSON, a file, or - for standard input."),
     ] = None,
     real: Annotated[
-        bool, typer.Option("--real", help="Make the requests instead of answering them by 200.")
+        bool, typer.Option("--real", help="Send real requests instead of mocking them.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a function once on an event; exits with 1 when the run fails."""
+    """Run a function once on an event; exits with 1 if the run fails."""
     given = read_json_object("--globals", globals_) if globals_ is not None else {}
     if event is not None:
         given["event"] = read_json_object("--event", event)
@@ -114,7 +114,7 @@ def run_once(
     client = connect()
     body = {"configuration": {}, "globals": given, "mock_async_functions": not real}
     path = f"/hog_functions/{find_id(client, function)}"
-    client.call("GET", f"{path}/")  # the route of test runs takes an unknown id for a new function
+    client.call("GET", f"{path}/")  # the route of test runs treats an unknown id as a new function
     answer = client.call("POST", f"{path}/invocations", body)
     if as_json:
         print_json(answer)
@@ -126,15 +126,17 @@ def run_once(
 @functions_app.command("redrive")
 def redrive(
     function: Function,
-    classes: Annotated[str, typer.Option("--class", help="Comma list, e.g. fetch,timeout.")] = "",
+    classes: Annotated[
+        str, typer.Option("--class", help="Comma-separated, e.g. fetch,timeout.")
+    ] = "",
     after: Annotated[str, typer.Option(help="Failed after this ISO time.")] = "",
     before: Annotated[str, typer.Option(help="Failed before this ISO time.")] = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list what would be run again.")
+        bool, typer.Option("--dry-run", help="Only list what would be redriven.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a function's dead letters again, all that were not yet unless narrowed."""
+    """Redrive a function's dead letters, by default all that were not redriven yet."""
     client = connect()
     path = f"/hog_functions/{find_id(client, function)}/dead_letters"
     pairs = (("class", classes), ("after", after), ("before", before))

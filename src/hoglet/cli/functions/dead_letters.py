@@ -1,4 +1,4 @@
-"""``hoglet functions dead-letters``: runs that failed for good, looked at and run again."""
+"""``hoglet functions dead-letters``: inspects and redrives runs that failed permanently."""
 
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -10,9 +10,9 @@ from hoglet.cli.output import AsJson, cell, print_json, print_table
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.connection import ServerTyper, connect
 
-letters_app = ServerTyper(help="Runs that failed for good.", no_args_is_help=True)
+letters_app = ServerTyper(help="Runs that failed permanently.", no_args_is_help=True)
 
-Classes = Annotated[str, typer.Option("--class", help="Comma list, e.g. fetch,timeout.")]
+Classes = Annotated[str, typer.Option("--class", help="Comma-separated, e.g. fetch,timeout.")]
 After = Annotated[str, typer.Option(help="Failed after this ISO time.")]
 Before = Annotated[str, typer.Option(help="Failed before this ISO time.")]
 
@@ -38,10 +38,10 @@ def list_letters(
 @letters_app.command("show")
 def show(
     function: Function,
-    letter: Annotated[str, typer.Argument(help="Id of the letter; see list.")],
+    letter: Annotated[str, typer.Argument(help="Id of the dead letter; see list.")],
     _as_json: AsJson = False,
 ) -> None:
-    """Print one letter with its globals as JSON."""
+    """Print a dead letter with its globals as JSON."""
     client = connect()
     print_json(client.call("GET", f"{_path(client, function)}/{quote(letter, safe='')}"))
 
@@ -50,14 +50,14 @@ def show(
 def redrive(
     function: Function,
     letters: Annotated[
-        list[str] | None, typer.Argument(help="Ids of letters; all that are chosen when none.")
+        list[str] | None, typer.Argument(help="Ids of dead letters; by default all selected ones.")
     ] = None,
     classes: Classes = "",
     after: After = "",
     before: Before = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell how many.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the count.")] = False,
 ) -> None:
-    """Run letters again: those named, those of a class or time, or all not yet redriven."""
+    """Redrive dead letters: by id, class or time, or all that were not redriven yet."""
     wish = _wish(classes, after, before)
     body: dict[str, Any] = {"ids": letters} if letters else wish or {"all": True}
     client = connect()

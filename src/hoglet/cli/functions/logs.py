@@ -1,4 +1,4 @@
-"""``hoglet functions logs``: the log lines of a function, as they were or as they come."""
+"""``hoglet functions logs``: prints and follows the log lines of a function."""
 
 import json
 import time
@@ -31,14 +31,14 @@ _MOST_KEPT = 20_000  # lines to recognise; beyond it those too old to come again
 def logs(
     function: Function,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on with new lines; Ctrl-C ends.")
+        bool, typer.Option("--follow", "-f", help="Follow new lines; Ctrl-C ends.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines of the past.")] = 50,
-    level: Annotated[str, typer.Option(help="Comma list, e.g. warn,error.")] = "",
-    search: Annotated[str, typer.Option(help="Only lines with this text.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Maximum number of past lines.")] = 50,
+    level: Annotated[str, typer.Option(help="Comma-separated, e.g. warn,error.")] = "",
+    search: Annotated[str, typer.Option(help="Only lines that contain this text.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print log lines of a function, oldest first; with --json one object a line."""
+    """Print log lines of a function, oldest first; with --json one object per line."""
     show = _print_json_line if as_json else _line_printer()
     client = connect()
     wanted = {name: text for name, text in (("level", level), ("search", search)) if text}

@@ -19,7 +19,7 @@ _NEAR = 3
 
 
 class NoFunction(HogletError):
-    """There is no function of this id or name, or several have the name."""
+    """There is no function with this id or name, or several have the name."""
 
     code = "no_function"
     blame = "operator"
@@ -31,7 +31,7 @@ def _names(client: ApiClient) -> list[tuple[str, str]]:
 
 
 def complete_functions(incomplete: str) -> list[tuple[str, str]]:
-    """Ids with names, for the shell."""
+    """Ids with names, for shell completion."""
     return [
         pair
         for pair in complete(_names)
@@ -41,7 +41,7 @@ def complete_functions(incomplete: str) -> list[tuple[str, str]]:
 
 Function = Annotated[
     str,
-    typer.Argument(help="Id of the function, or its name.", autocompletion=complete_functions),
+    typer.Argument(help="Id or name of the function.", autocompletion=complete_functions),
 ]
 
 
@@ -59,7 +59,9 @@ def find_id(client: ApiClient, text: str) -> str:
     if len(ids) == 1:
         return quote(ids[0])
     if ids:
-        raise NoFunction(f"{len(ids)} functions are named {text}: give an id, {', '.join(ids)}.")
+        raise NoFunction(
+            f"{len(ids)} functions have the name {text}: specify an id, {', '.join(ids)}."
+        )
     near = difflib.get_close_matches(text, [name for _, name in functions], n=_NEAR)
     hint = f" Did you mean {' or '.join(near)}?" if near else " See hoglet functions list."
     raise NoFunction(f"There is no function {text}.{hint}")

@@ -1,4 +1,4 @@
-"""How long Hog programs take: the measuring half of ``hoglet hog bench``."""
+"""Measures Hog programs for ``hoglet hog bench``."""
 
 import statistics
 import time

@@ -21,7 +21,7 @@ _JSON_NAMES: dict[type, str] = {dict: "object", list: "array"}
 FAILED = 1
 DOES_NOT_COMPILE = 2
 
-SourceFile = Annotated[Path, typer.Argument(help="A .hog file; - reads standard input.")]
+SourceFile = Annotated[Path, typer.Argument(help="A .hog file; - for standard input.")]
 GlobalsFile = Annotated[
     Path | None, typer.Option("--globals", help="A JSON file with the globals, an object.")
 ]
@@ -37,7 +37,7 @@ class Target(StrEnum):
 
 @hog_app.command()
 def run(file: SourceFile, globals_file: GlobalsFile = None) -> None:
-    """Run a program; exits with 1 on an uncaught error, 2 when it does not compile."""
+    """Run a program; exits with 1 on an uncaught error, 2 if it does not compile."""
     from hoglet.hog.python import run_program
 
     source = read_source(file)
@@ -62,12 +62,12 @@ def bench(
     files: Annotated[list[Path], typer.Argument(help="Hog files.")],
     globals_file: GlobalsFile = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help='Print {"<file stem>": median ms} and nothing else.')
+        bool, typer.Option("--json", help='Print only {"<file stem>": median ms}.')
     ] = False,
 ) -> None:
-    """Measure programs: compiled once, run warm, budgets on.
+    """Measure programs: compiled once, warm runs, with budgets.
 
-    What a program prints is compared with <file stem>.stdout beside it, where that exists.
+    The output is compared with <file stem>.stdout in the same folder, if it exists.
     """
     from hoglet.cli.hog.bench import measure
 
@@ -89,9 +89,9 @@ def bench(
 
 @hog_app.command()
 def fmt(
-    files: Annotated[list[Path], typer.Argument(help="Hog files; - reads standard input.")],
+    files: Annotated[list[Path], typer.Argument(help="Hog files; - for standard input.")],
     check_only: Annotated[
-        bool, typer.Option("--check", help="Change nothing; exit with 1 when a file would change.")
+        bool, typer.Option("--check", help="Change nothing; exit with 1 if a file would change.")
     ] = False,
 ) -> None:
     """Format programs in place (standard input to standard output)."""
@@ -118,7 +118,7 @@ def fmt(
 
 @hog_app.command()
 def repl(globals_file: GlobalsFile = None) -> None:
-    """Try Hog line by line, with history and completion; Ctrl-D ends."""
+    """Interactive session with history and completion; Ctrl-D ends."""
     from hoglet.cli.hog.repl import start
 
     start(read_globals(globals_file))
@@ -127,7 +127,7 @@ def repl(globals_file: GlobalsFile = None) -> None:
 @hog_app.command()
 def compile(  # noqa: A001 (the name of the command)
     file: SourceFile,
-    to: Annotated[Target, typer.Option(help="The form to print.")] = Target.BYTECODE,
+    to: Annotated[Target, typer.Option(help="Output form.")] = Target.BYTECODE,
 ) -> None:
     """Print a program as bytecode (JSON), Python or JavaScript."""
     from hoglet.hog.compile import compile_program
@@ -156,7 +156,7 @@ def _print_as(target: Target, program: Any) -> str:
 
 @hog_app.command()
 def disassemble(file: SourceFile) -> None:
-    """List the operations of a program, or of bytecode in a .json file."""
+    """List the opcodes of a program, or of bytecode in a .json file."""
     from hoglet.hog.bytecode import program_bytecode
     from hoglet.hog.compile import compile_program
     from hoglet.hog.disassemble import disassemble as listing
@@ -175,10 +175,11 @@ def disassemble(file: SourceFile) -> None:
 def check(
     files: Annotated[list[Path], typer.Argument(help="Hog files.")],
     global_names: Annotated[
-        str, typer.Option("--known", help="Comma list of further globals the host gives.")
+        str,
+        typer.Option("--known", help="Comma-separated additional globals that the host provides."),
     ] = "",
 ) -> None:
-    """Compile without running; print every error and warning with its place."""
+    """Compile without running; print every error and warning with its position."""
     from hoglet.hog.compile import DEFAULT_GLOBALS, compile_program
 
     known = DEFAULT_GLOBALS | {name.strip() for name in global_names.split(",") if name.strip()}
@@ -224,7 +225,7 @@ def _parse_json[Kind](file: Path, text: str, kind: type[Kind]) -> Kind:
         print(f"{file} is not JSON: {error}", file=sys.stderr)
         raise typer.Exit(DOES_NOT_COMPILE) from None
     if not isinstance(found, kind):
-        print(f"{file} has to hold a JSON {_JSON_NAMES[kind]}", file=sys.stderr)
+        print(f"{file} must contain a JSON {_JSON_NAMES[kind]}", file=sys.stderr)
         raise typer.Exit(DOES_NOT_COMPILE)
     return found
 

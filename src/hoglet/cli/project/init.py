@@ -125,23 +125,23 @@ plan:
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(help="Folder of the project; made if need be.")] = (
+    folder: Annotated[Path, typer.Argument(help="Folder of the project; created if necessary.")] = (
         Path()
     ),
     name: Annotated[
-        str, typer.Option("--name", help="Name of the project; the folder's if left out.")
+        str, typer.Option("--name", help="Name of the project; defaults to the folder's.")
     ] = "",
 ) -> None:
-    """Write a project's folder with an example function, endpoint and tests."""
+    """Create a project folder with an example function, endpoint and tests."""
     import yaml
 
     if (folder / "hoglet.yaml").exists():
-        raise BadUsage(f"{folder} is a project already: it has a hoglet.yaml.")
+        raise BadUsage(f"{folder} is already a project: it has a hoglet.yaml.")
     if folder.exists() and not folder.is_dir():
-        raise BadUsage(f"{folder} is a file; give a folder.")
+        raise BadUsage(f"{folder} is a file; specify a folder.")
     present = [path for path in _FILES if (folder / path).exists()]
     if present:
-        raise BadUsage(f"{folder / present[0]} is there already; give an empty folder.")
+        raise BadUsage(f"{folder / present[0]} already exists; specify an empty folder.")
     called = yaml.safe_dump(name or folder.resolve().name or "project", width=1000)
     called = called.removesuffix("...\n").strip()
     try:

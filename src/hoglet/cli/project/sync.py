@@ -14,13 +14,13 @@ from hoglet.cli.refusals import FAILED, exit_with_two
 from hoglet.cli.server.connection import connect
 
 Folder = Annotated[
-    Path, typer.Option("--folder", "-C", help="The project's folder, or one below it.")
+    Path, typer.Option("--folder", "-C", help="The project's folder, or a folder below it.")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan and change nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan without changing anything.")]
 Prune = Annotated[
     bool, typer.Option("--prune", help="Also delete what the other side does not have.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking; for scripts.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without confirmation; for scripts.")]
 _HERE = Path()
 
 
@@ -34,7 +34,7 @@ def pull(
 ) -> None:
     """Write the server's functions, endpoints, actions, variables and cohorts to files.
 
-    Comments stay. Secrets are never written: each file names an environment variable.
+    Comments are preserved. Secrets are never written: files refer to environment variables.
     """
     from hoglet.project_files import folder as files
     from hoglet.project_files.model import Project
@@ -65,11 +65,11 @@ def pull(
 def diff(
     folder: Folder = _HERE,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Show what push --prune would delete, too.")
+        bool, typer.Option("--prune", help="Also show what push --prune would delete.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what push would change; exits with 1 when anything differs, 2 for errors."""
+    """Show what push would change; exits with 1 if anything differs, 2 for errors."""
     from hoglet.project_files.folder import find_project, read_folder
     from hoglet.project_files.model import difference
     from hoglet.project_files.plan import make_plan
@@ -98,9 +98,10 @@ def push(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    """Make the server as the files say: plan first, then all changes or none.
+    """Apply the files to the server: first a plan, then all changes or none.
 
-    Nothing is deleted without --prune. Secrets are taken from the variables that the files name.
+    Nothing is deleted without --prune. Secrets are taken from the environment variables in the
+    files.
     """
     from hoglet.project_files.folder import find_project, read_folder
     from hoglet.project_files.plan import check_code, check_secrets, make_plan
@@ -178,6 +179,6 @@ def _note_left_out(server: Any) -> None:
     from hoglet.project_files.folder import named_secrets
 
     for line in server.left_out:
-        _note(f"not taken along: {line}")
+        _note(f"not included: {line}")
     for line in named_secrets(server):
         _note(f"secret, not written: {line}")

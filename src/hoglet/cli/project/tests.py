@@ -22,24 +22,26 @@ _COLOURS = {"ok": "green", "FAIL": "bold red", "-": "red", "+": "green"}
 def run_tests(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Folders of functions, files of endpoints or of tests. [default: all]"),
+        typer.Argument(help="Folders of functions, or files of endpoints or tests. [default: all]"),
     ] = None,
-    word: Annotated[str, typer.Option("-k", help="Only cases whose file or name has this.")] = "",
+    word: Annotated[
+        str, typer.Option("-k", help="Only cases whose file or name contains this.")
+    ] = "",
     watch: Annotated[bool, typer.Option("--watch", help="Run again whenever a file changes.")] = (
         False
     ),
     update: Annotated[
-        bool, typer.Option("--update", help="Write what came out into the cases that fail.")
+        bool, typer.Option("--update", help="Write the actual results into failing cases.")
     ] = False,
     junit: Annotated[
         Path | None, typer.Option("--junit", help="Also write a JUnit XML file, for CI.")
     ] = None,
     coverage: Annotated[
-        bool, typer.Option("--coverage", help="Show which lines of Hog did not run.")
+        bool, typer.Option("--coverage", help="Show which lines of Hog were not executed.")
     ] = False,
     folder: Folder = Path(),
 ) -> None:
-    """Run the tests of a project; exits with 0 if all pass, 1 if some fail, 2 for a wrong file.
+    """Run the tests of a project; exits with 0 if all pass, 1 if some fail, 2 for invalid files.
 
     No server is needed: functions run in the sandbox, endpoints on an embedded warehouse.
     """

@@ -1,4 +1,4 @@
-"""The URL of a server, as people write it."""
+"""Parses URLs of servers."""
 
 from urllib.parse import urlsplit
 
@@ -8,7 +8,7 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 
 
 class BadUrl(HogletError):
-    """The URL of the server cannot be used."""
+    """The URL of the server is not valid."""
 
     code = "bad_setting"
     blame = "operator"
@@ -35,11 +35,11 @@ def server_url(text: str) -> str:
     except ValueError as error:
         raise _unusable(text, str(error)) from None
     if parts.scheme not in ("http", "https"):
-        raise _unusable(text, "it has to start with http:// or https://")
+        raise _unusable(text, "it must start with http:// or https://")
     if not host or not text.isprintable() or " " in text:
-        raise _unusable(text, "it names no host")
+        raise _unusable(text, "it has no host")
     if parts.username is not None or parts.query or parts.fragment:
-        raise _unusable(text, "only scheme, host, port and path are allowed; a key goes to --key")
+        raise _unusable(text, "only scheme, host, port and path are allowed; use --key for a key")
     if port is None and not has_scheme:
         return f"http://{parts.netloc}:8000{parts.path}".rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")

@@ -18,7 +18,7 @@ _PAGE = 500
 
 
 class ApiRefused(HogletError):
-    """The server answered with an error; ``field`` is what of the body it is about, if any."""
+    """The server responded with an error; ``field`` is the invalid field, if any."""
 
     code = "api_refused"
     blame = "operator"
@@ -30,14 +30,14 @@ class ApiRefused(HogletError):
 
 
 class ApiUnreachable(HogletError):
-    """No server answers at the address, or its answer is not the API's."""
+    """The server is unreachable, or its response is not the API's."""
 
     code = "api_unreachable"
     blame = "operator"
 
 
 class BadKey(HogletError):
-    """The text given as an API key cannot be one."""
+    """The text cannot be an API key."""
 
     code = "bad_key"
     blame = "operator"
@@ -57,7 +57,7 @@ class ApiClient:
         self, url: str, key: str, project: str = "@current", *, timeout_s: float = _SECONDS
     ) -> None:
         if not key.isascii() or not key.isprintable() or " " in key:
-            raise BadKey("The API key holds characters that no key has; check --key.")
+            raise BadKey("The API key contains invalid characters; check --key.")
         self.url = server_url(url)
         self._key = key
         self._timeout_s = timeout_s
@@ -126,7 +126,7 @@ class ApiClient:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """The API never redirects; following one could hand the key to somebody else."""
+    """The API never redirects; following a redirect could leak the key."""
 
     def redirect_request(self, *_args: Any, **_more: Any) -> None:
         """Follow nothing; the answer becomes an error."""

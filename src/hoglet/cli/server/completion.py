@@ -1,4 +1,4 @@
-"""Completion of names in the shell, by asking the server; silent when that is not possible."""
+"""Shell completion of names from the server; silent on errors."""
 
 import contextlib
 import os
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.connection import Given, resolve
 
-_SECONDS = 2.0  # a shell that hangs at the tab key is worse than no help
+_SECONDS = 2.0  # a shell that hangs on Tab is worse than no completion
 
 type Pairs = list[tuple[str, str]]
 

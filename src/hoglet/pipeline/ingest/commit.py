@@ -1,4 +1,4 @@
-"""The one transaction that ends a group: persons, runs, telemetry, and the batches are gone.
+"""Commits a group in one transaction: writes persons, runs, telemetry; deletes the batches.
 
 Everything it writes follows from the group and the state before it, so a group whose transaction
 was lost in a crash is worked off again to the same end; its rows are in the warehouse once,
@@ -39,7 +39,7 @@ from hoglet.store.database import Database
 
 
 class _RolledBack(Exception):
-    """Ends a transaction that only asked whether it could be committed."""
+    """Rolls back a transaction that only tested whether it can be committed."""
 
 
 async def _roll_back(session: AsyncSession) -> NoReturn:
@@ -48,7 +48,7 @@ async def _roll_back(session: AsyncSession) -> NoReturn:
 
 
 class ChunkCommitter:
-    """Writes what a group does."""
+    """Writes the results of groups."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class ChunkCommitter:
     async def commit(
         self, project_id: int, jobs: Sequence[Job], acted: BatchResult, *, is_first: bool = False
     ) -> None:
-        """End a group.
+        """Commit a group.
 
         Args:
             project_id: whose it is.
@@ -100,7 +100,7 @@ class ChunkCommitter:
             self._warnings.note(project_id, kind, example)
 
     async def try_commit(self, project_id: int, acted: BatchResult) -> None:
-        """Write what some of a group's events do, and roll it back.
+        """Write the results of some of a group's events, and roll back.
 
         Raises:
             CommitRefused: the database refuses it.
@@ -126,7 +126,7 @@ class ChunkCommitter:
         return recorded
 
     async def postpone(self, jobs: Sequence[Job], pause: timedelta) -> None:
-        """Give jobs back for later."""
+        """Release jobs for later."""
         async with self._database.write() as session:
             for job in jobs:
                 await self._queue.retry(session, job, run_at=self._clock.now() + pause)
@@ -171,7 +171,7 @@ def _buried_jobs(project_id: int, parts: Sequence[Part]) -> list[NewJob]:
 
 
 def _observations(tally: BatchCounters) -> list[Observation]:
-    """The runs of transformations, for the watcher."""
+    """Runs of transformations, for the watcher."""
     found: list[Observation] = []
     for function_id, counters in tally.counts.items():
         failed, succeeded = counters.get("failure/failed", 0), counters.get("success/succeeded", 0)

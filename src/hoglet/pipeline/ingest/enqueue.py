@@ -1,4 +1,4 @@
-"""Puts triggered runs into their queue, those that masking lets go, and counts them.
+"""Enqueues the triggered runs that pass masking and counts them.
 
 Source: docs/spec/hog-functions.md#6-masking and
 docs/spec/hog-functions.md#131-pipeline-destinations.
@@ -26,7 +26,7 @@ async def enqueue_runs(
     tally: BatchCounters,
     now: datetime,
 ) -> None:
-    """Enqueue the runs that masking lets go, in the caller's transaction."""
+    """Enqueue the runs that pass masking, in the caller's transaction."""
     billed: dict[UUID, str] = {}
     jobs: list[NewJob] = []
     for one in await _unmasked(session, invocations, tally, now):
@@ -49,7 +49,7 @@ async def enqueue_runs(
 
 
 def dead_letters_of(project_id: int, tally: BatchCounters) -> list[NewDeadLetter]:
-    """The dead letters of a tally."""
+    """The dead letters of a batch's counters."""
     return [
         NewDeadLetter(
             project_id=project_id,

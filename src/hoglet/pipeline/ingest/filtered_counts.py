@@ -1,10 +1,10 @@
-"""Events that functions were not even asked about, in projects of very many functions.
+"""Deferred ``filtered`` counts for functions that the index skipped.
 
-Each such event is ``filtered`` for each function that waits for another name. Counting that with
-every group of events would cost a row a function, so groups keep how many events there were of
-which name, and every minute one row a function says what they add up to.
+Each such event is ``filtered`` for each function with other event names. Counting that per group
+would write a row per function, so groups store their number of events by name, from which one row
+per function is computed every minute.
 
-A function that was changed within that minute is counted as it is at its end.
+A function changed within that minute is counted in its final state.
 
 Source: docs/spec/hog-functions.md#135-limits-logs-metrics (``other/filtered``, per non-matching
 event).
@@ -37,7 +37,7 @@ type Group = tuple[datetime, dict[str, int]]
 def defer_filtered_counts(
     session: AsyncSession, project_id: int, names: Mapping[str, int], now: datetime
 ) -> None:
-    """Keep ``{"order": 3}`` of one group in the caller's transaction."""
+    """Store ``{"order": 3}`` of a group in the caller's transaction."""
     if names:
         session.add(
             DeferredFilteredRow(project_id=project_id, names=_encoder.encode(names), at=now)
@@ -45,7 +45,7 @@ def defer_filtered_counts(
 
 
 class DeferredFilteredCounts:
-    """Turns what groups kept into metrics of functions.
+    """Turns stored counts into metrics of functions.
 
     Concurrency: several processes may settle; each row is taken by one of them.
     """
@@ -56,7 +56,7 @@ class DeferredFilteredCounts:
         self._clock = clock
 
     async def settle(self) -> None:
-        """Count all that was kept so far, in one transaction."""
+        """Count everything stored so far, in one transaction."""
         async with self._database.write() as session:
             projects = await _take(session, self._clock.now())
             for project_id, minutes in projects.items():

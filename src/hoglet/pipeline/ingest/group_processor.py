@@ -1,7 +1,7 @@
-"""Processes one group of batches in the worker, in pieces when the whole is too much for it.
+"""Processes a group of batches in the worker, in pieces if it exceeds the worker's limits.
 
-A group whose worker dies, overruns or raises is halved until the event that causes it stands alone;
-everything else is processed as usual. That one event is stored without functions, and its
+A group whose worker dies, overruns or raises is split in half until the offending event is
+isolated; everything else is processed as usual. That event is stored without functions, and its
 deliveries become dead letters.
 
 The pieces are only processed apart. What they do is added up and inserted and committed as one
@@ -37,20 +37,20 @@ from hoglet.store.database import Database
 
 log = structlog.get_logger()
 
-# A worker may be killed from outside; an event is to blame when it kills this many in a row.
+# Workers can be killed from outside; an event is to blame if it kills this many in a row.
 CRASHES_OF_ONE_EVENT = 3
 # After this many such events in a group, one crash is proof enough.
 PROVEN_EVENTS = 3
 _LEFT_OUT: tuple[Handling, ...] = ("match", "store")
-# The database refused this many events and took none: not the events are to blame.
+# If the database refuses this many events and accepts none, the events are not to blame.
 REFUSED_EVENTS = 20
 
 type TryCommit = Callable[[BatchResult], Awaitable[None]]
-"""Commits what pieces do and rolls it back; raises :class:`CommitRefused`."""
+"""Commits the results of pieces and rolls back; raises :class:`CommitRefused`."""
 
 
 class CommitRefused(Exception):
-    """The database refuses what pieces of a group write, whatever is tried again."""
+    """The database keeps refusing the results of some pieces of a group."""
 
 
 _PIECE_FAILURES = (*WORKER_FAILURES, CommitRefused)
@@ -73,11 +73,11 @@ class GroupProcessor:
         self._events = events
 
     async def read(self, group: ReadRequest) -> LookupRequest:
-        """Have the worker parse a group ahead of its turn."""
+        """Let the worker parse a group in advance."""
         return await self._calls.read(group)
 
     async def process(self, group: ReadRequest, wanted: Awaitable[LookupRequest]) -> BatchResult:
-        """What a group does.
+        """The results of a group.
 
         Args:
             group: its batches.
@@ -103,7 +103,7 @@ class GroupProcessor:
         return await _Pieces(self._calls, state, group).process()
 
     async def process_in_pieces(self, group: ReadRequest, try_commit: TryCommit) -> BatchResult:
-        """What a group does whose commit the database refused, without what it refuses.
+        """The results of a group whose commit was refused, without the refused events.
 
         Raises:
             CommitRefused: it refuses so many events that not they are to blame.
@@ -116,7 +116,7 @@ class GroupProcessor:
 
 
 class _Pieces:
-    """One group that failed as a whole."""
+    """A group that failed as a whole."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class _Pieces:
             await self._try_commit(merge_acted([*self._done, acted]))
 
     async def _process_alone(self, piece: ReadRequest, error: Exception) -> BatchResult:
-        """One event that failed by itself."""
+        """Process an event that failed on its own."""
         crashes = int(isinstance(error, SandboxCrashed))
         while 0 < crashes < CRASHES_OF_ONE_EVENT and self._left_out < PROVEN_EVENTS:
             try:
@@ -178,7 +178,7 @@ class _Pieces:
         return await self._leave_out(piece, str(error))
 
     async def _check_functions(self, piece: ReadRequest) -> None:
-        """Not the event is to blame when the worker fails without any."""
+        """Check whether the worker fails on the functions alone, without any event."""
         try:
             await self._calls.read(msgspec.structs.replace(piece, parts=[]))
         except WORKER_FAILURES as error:
@@ -243,7 +243,7 @@ class _Pieces:
 
 
 def _set_aside(piece: ReadRequest, reason: str) -> BatchResult:
-    """An event that cannot be stored: it stays in the spool, buried, and is reported."""
+    """Set aside an event that cannot be stored: it stays in the spool, buried, and is reported."""
     part = piece.parts[0]
     return BatchResult(
         set_aside=[part],

@@ -1,4 +1,4 @@
-"""Matching one internal event, in the worker. Pure."""
+"""Matches one internal event, in the worker. Pure."""
 
 from datetime import datetime
 from typing import Any

@@ -1,9 +1,9 @@
-"""What travels between the pipeline and its worker process, as msgpack.
+"""Messages between the pipeline and its worker process, as msgpack.
 
-A group of spooled batches is worked off in two calls, because only its text tells which persons
-and groups it needs: :class:`ReadRequest` → :class:`LookupRequest`, then :class:`ProcessRequest` →
-:class:`BatchResult`. The worker keeps the group in between; a worker that does not (it is new or
-another one) answers :class:`CacheMiss` and is asked again with everything.
+A group of spooled batches is processed in two calls, because only its content determines which
+persons and groups it needs: :class:`ReadRequest` → :class:`LookupRequest`, then
+:class:`ProcessRequest` → :class:`BatchResult`. The worker caches the group in between; if it does
+not have it (a new worker), it returns :class:`CacheMiss` and gets everything again.
 """
 
 from datetime import datetime
@@ -28,7 +28,7 @@ class ProjectFacts(msgspec.Struct, frozen=True):
 
 
 type Handling = Literal["run", "match", "store"]
-"""How much functions have to do with events.
+"""How events are processed by functions.
 
 ``run``: everything. ``match``: transformations are left out, and what matches becomes a dead letter
 instead of a run. ``store``: no function is evaluated; those that wait for the event's name get a
@@ -79,7 +79,7 @@ class LookupRequest(msgspec.Struct, tag="wanted"):
 
 
 class ProcessRequest(msgspec.Struct):
-    """Let a group act on the state that was loaded for it."""
+    """Process a group with its loaded state."""
 
     group: UUID
     people: PersonStoreState
@@ -89,7 +89,7 @@ class ProcessRequest(msgspec.Struct):
 
 
 class CacheMiss(msgspec.Struct, tag="missing"):
-    """The worker lacks something: ``functions`` or ``group``."""
+    """The worker lacks the ``functions`` or the ``group``."""
 
     what: str
 

@@ -1,4 +1,4 @@
-"""The state that a group's events act on: persons, group properties, uuids seen before.
+"""The state for processing a group: persons, group properties, known UUIDs.
 
 It is loaded for what the events ask for. When a group is processed in pieces, each piece acts on
 the state that the pieces before it left behind, although nothing is committed before the last.

@@ -1,4 +1,4 @@
-"""From matches to runs: which invocations, counters, lines and letters an event gives. Pure.
+"""Turns matches into invocations, counters, log lines and dead letters. Pure.
 
 Source: docs/spec/hog-functions.md#45-mappings, docs/spec/hog-functions.md#6-masking,
 docs/spec/hog-functions.md#7-status-and-the-watcher and
@@ -49,7 +49,7 @@ _INPUTS_SECONDS = 2.0
 
 
 class TriggerMatcher:
-    """Gathers what a group triggers."""
+    """Collects what a group triggers."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class TriggerMatcher:
         values: Callable[[], FilterGlobals],
         run_globals: Callable[[], dict[str, Any]],
     ) -> None:
-        """Ask the functions of an index about one event.
+        """Match an event with the functions of an index.
 
         Args:
             index: of the project's functions.
@@ -233,11 +233,11 @@ class TriggerMatcher:
         run_globals: dict[str, Any],
         mapping: int | None,
     ) -> None:
-        """The watcher (3) or an administrator (12) switched the function off."""
+        """Refuse runs of a function disabled by the watcher (3) or an administrator (12)."""
         self._tally.count(function.id, "failure", "disabled_permanently")
         if function.state == DISABLED:
             self._tally.count(function.id, "other", "dead_lettered")
-            error = "The function was switched off because it failed or was slow too often"
+            error = "The function was disabled because it failed or was slow too often"
             self._add(DeadLetterDraft(function.id, run, "disabled", error, run_globals, mapping))
 
     def _give_up(

@@ -1,4 +1,4 @@
-"""Adds up what the pieces of a group did, in their order. Pure."""
+"""Merges the results of a group's pieces, in order. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult
 
 
 def merge_acted(pieces: Sequence[BatchResult]) -> BatchResult:
-    """The pieces as if the group had been processed in one go."""
+    """The results of the pieces, as if the group had been processed at once."""
     return BatchResult(
         blocks=_blocks(pieces),
         stored=sum(one.stored for one in pieces),

@@ -1,4 +1,4 @@
-"""Prometheus metrics of ingestion, summed over the life of a process.
+"""Prometheus metrics of ingestion, cumulative per process.
 
 Sum them over servers. Gauges of the spool are in :mod:`hoglet.pipeline.queue_metrics`.
 """
@@ -9,7 +9,7 @@ _BLOCK_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 
 
 class IngestMetrics:
-    """What a process with the role pipeline stored."""
+    """Storage metrics of a process with the role pipeline."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._events = Counter(

@@ -1,4 +1,4 @@
-"""First half of a group, in the worker: parse, transform, and tell what is needed. Pure."""
+"""First half of a group, in the worker: parses, transforms, and determines look-ups. Pure."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -32,7 +32,7 @@ from hoglet.pipeline.ingest.transform import GroupTransformer
 
 
 class ParsedEvent(msgspec.Struct):
-    """One event between the halves."""
+    """An event between the two halves."""
 
     event: Event
     received_at: datetime
@@ -45,7 +45,7 @@ class ParsedEvent(msgspec.Struct):
 
 
 class FunctionSet:
-    """The functions of a project, indexed; kept by the worker from group to group."""
+    """The indexed functions of a project; cached by the worker."""
 
     def __init__(
         self, key: str, project: ProjectFacts, functions: list[ExecutableFunction]
@@ -93,7 +93,7 @@ def parse_batch(request: ReadRequest, functions: FunctionSet) -> ParsedBatch:
 
 
 def lookups_needed(group: ParsedBatch) -> LookupRequest:
-    """What the second half needs."""
+    """The look-ups that the second half needs."""
     merging: set[str] = set()
     groups: set[tuple[str, str]] = set()
     for one in group.readings:

@@ -1,4 +1,4 @@
-"""Pieces of a group: what is processed in one go when the whole group is too much. Pure.
+"""Pieces of a group that exceeds the limits of a worker. Pure.
 
 A piece is a :class:`ReadRequest` with some of the group's events. It keeps the group's id, since
 the group is stored and committed as one, however many pieces it was processed in.

@@ -40,7 +40,7 @@ _NO_GROUPS = [""] * MAX_GROUP_TYPES
 
 
 def process_batch(group: ParsedBatch, request: ProcessRequest) -> BatchResult:
-    """Work a group off on the state it asked for."""
+    """Process a batch with the state it requested."""
     return _Acting(group, request).run()
 
 
@@ -84,7 +84,7 @@ class _Acting:
         )
 
     def _undelivered(self) -> list[tuple[str, dict[str, Any]]]:
-        """The warning about events that functions did not get to see."""
+        """The warning about events that functions did not process."""
         if self._handling == "run":
             return []
         letters = len(self._group.tally.letters)
@@ -103,7 +103,7 @@ class _Acting:
         ]
 
     def _is_new(self, one: ParsedEvent) -> bool:
-        """False for a uuid that is stored already, or came earlier in this group."""
+        """False for a UUID that is already stored, or occurred earlier in this group."""
         if not one.has_own_uuid:
             return True
         uuid = one.event.uuid
@@ -148,7 +148,10 @@ class _Acting:
     def _trigger(
         self, index: FunctionIndex, one: ParsedEvent, person: Person | None, keys: list[str]
     ) -> None:
-        """Ask the functions of an index; the globals of runs are built once, for the first run."""
+        """Match the functions of an index.
+
+        The globals of runs are built once, for the first run.
+        """
         if not index.functions:
             return
         built: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""The warehouse's copies of persons and groups: queued by the commit that changes the truth.
+"""Replicates persons and groups to the warehouse; rows are queued by the commit that changes them.
 
 Each commit's rows are a job, so a crash loses none, and jobs are flushed in groups that keep their
 id for ever, so none is inserted twice (the group's id is the deduplication token).
@@ -53,7 +53,7 @@ _decoder = msgspec.msgpack.Decoder(ReplicateV1)
 
 
 class WarehouseReplicator:
-    """Queues rows of copies, and flushes them."""
+    """Queues rows of persons and groups, and flushes them."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class WarehouseReplicator:
                 if not flushed and not self._stopping:
                     await self._queue.wait(COPIES_QUEUE, _IDLE_WAIT)
             except HogletError as error:
-                log.warning("copies of persons wait", action="copies_wait", error=str(error))
+                log.warning("replicating persons failed", action="copies_wait", error=str(error))
                 if self._health is not None:
                     self._health.failed("persons", error)
                 await asyncio.sleep(_FAILURE_PAUSE_S)
@@ -101,7 +101,7 @@ class WarehouseReplicator:
         self._queue.wake(COPIES_QUEUE)
 
     async def flush(self) -> int:
-        """Flush one group of jobs; returns how many jobs that were, 0 when nothing waits."""
+        """Flush one group of jobs; returns the number of jobs, 0 if nothing waits."""
         jobs = await self._queue.lease_group(
             COPIES_QUEUE, limit=_MAX_JOBS, duration=_LEASE, max_weight=_MAX_ROWS
         )

@@ -1,4 +1,4 @@
-"""Asking the worker process about a group, see :mod:`hoglet.pipeline.ingest.ipc`."""
+"""Calls the worker process about a group, see :mod:`hoglet.pipeline.ingest.ipc`."""
 
 from typing import Protocol
 
@@ -21,7 +21,7 @@ from hoglet.pipeline.ingest.ipc import (
 from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut
 
 WORKER_FAILURES = (SandboxTimedOut, SandboxCrashed, Bug, SourceError, msgspec.MsgspecError)
-"""What a call raises when what it was given is too much for the worker."""
+"""Errors of calls whose input exceeds the limits of the worker."""
 
 # Bounds a group of 2,000 events in which each of 20 transformations runs into its limit 3 times.
 DEADLINE_SECONDS = 120.0
@@ -42,7 +42,7 @@ class FunctionLoader(Protocol):
 
 
 class PipelineSandboxClient:
-    """The two calls, with everything sent again when the worker lacks it.
+    """The two calls, with everything sent again if the worker lacks it.
 
     Args:
         sandbox: processes groups.
@@ -95,7 +95,7 @@ class PipelineSandboxClient:
             if isinstance(answer, BatchResult):
                 return answer
             await self.read(reading)
-        raise TypeError("the worker forgets groups at once")
+        raise TypeError("the worker evicted the batch three times in a row")
 
     async def release_spare(self) -> None:
         """Stop the spare worker and give its memory back."""

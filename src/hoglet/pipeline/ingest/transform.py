@@ -1,7 +1,7 @@
 """The transformations of a project over a group of events, inside the worker. Pure.
 
-A transformation that runs into its time limit again and again is given up for the rest of the
-group and counts as failed there, so that an endless loop delays a group by seconds, not hours.
+A transformation that keeps exceeding its time limit is skipped for the rest of the group and counts
+as failed, so that an endless loop delays a group by seconds, not hours.
 
 Source: docs/spec/hog-functions.md#136-transformations.
 """
@@ -33,7 +33,7 @@ MAX_TIMEOUTS = 3  # of one transformation in one group: 1.65 s
 OVERRUN_MS = 3000
 HASTY_MS = 100
 MAX_LINES = 1000  # of one group; prints of 100,000 events would be a flood
-_FREE_MS = 50  # below, a run costs the watcher nothing
+_FREE_MS = 50  # runs faster than this are not charged to the watcher budget
 _COUNTERS = {
     "succeeded": ("success", "succeeded"),
     "dropped": ("other", "dropped"),
@@ -47,7 +47,7 @@ _COUNTERS_OF_FAILURES = {
 
 
 class GroupTransformer:
-    """The transformations at work on one group; what they count and log goes to ``tally``."""
+    """Runs the transformations of a group; counts and logs go to ``tally``."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class GroupTransformer:
     def _tell_once(self, function_id: str) -> None:
         if function_id not in self._told:
             self._told.add(function_id)
-            text = "Not run for the rest of a batch: it ran into its time limit too often"
+            text = "Not run for the rest of a batch: it exceeded its time limit too often"
             self._tally.lines.append(Line(function_id, "", "error", text))
 
 
@@ -122,7 +122,7 @@ def uuid_text(uuid: UUID) -> str:
 
 
 def iso(at: datetime) -> str:
-    """An instant in UTC as runs see it: ``2026-01-01T10:00:00.000000Z``."""
+    """A UTC timestamp as runs see it: ``2026-01-01T10:00:00.000000Z``."""
     return at.isoformat(timespec="microseconds")[:26] + "Z"  # a tenth of strftime
 
 

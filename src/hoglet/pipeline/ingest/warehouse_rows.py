@@ -1,4 +1,4 @@
-"""What a group has to say to the warehouse besides its events. Pure."""
+"""Rows of a group for the warehouse, besides its events. Pure."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta

@@ -1,11 +1,11 @@
 """Consumes the spool: events to the warehouse, runs to their queue, one group after another.
 
-A group is bounded by batches, events and bytes, and fixed when it is leased for the first time.
-While one is processed, inserted and committed, the worker already reads the next.
+A group is limited in batches, events and bytes, and fixed when it is leased for the first time.
+While one is processed, inserted and committed, the worker already parses the next.
 
-No group is ever given up. An event that is too much for the worker is dealt with in
-:mod:`hoglet.pipeline.ingest.group_processor`. Any other failure is tried again after a growing
-pause and shown by :mod:`hoglet.pipeline.health` meanwhile.
+Groups are never given up. Events that exceed the worker's limits are handled in
+:mod:`hoglet.pipeline.ingest.group_processor`. Other failures are retried with backoff and reported
+by :mod:`hoglet.pipeline.health`.
 """
 
 import asyncio
@@ -71,12 +71,12 @@ class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _is_refusal(error: Exception) -> bool:
-    """Whether the database took offence at what was written, and will again."""
+    """Whether the database rejected what was written, and would do so again."""
     return not isinstance(error, LeaseLost) and not is_storage_failure(error)
 
 
 class _Begun(msgspec.Struct):
-    """A leased group whose first half is done or under way."""
+    """A leased group whose first half is done or in progress."""
 
     jobs: list[Job]
     request: ReadRequest
@@ -122,7 +122,7 @@ class BatchWorker:
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
-        """Work until :meth:`stop`: the group under way is ended, the one after it goes back."""
+        """Run until :meth:`stop`: the current group is finished, the next one is released."""
         begun: _Begun | None = None
         while not self._stopping.is_set():
             begun = begun or await self._begin()
@@ -134,12 +134,12 @@ class BatchWorker:
             await self._give_back(begun)
 
     def stop(self) -> None:
-        """Let :meth:`run` end."""
+        """Make :meth:`run` return."""
         self._stopping.set()
         self._queue.wake(SPOOL_QUEUE)
 
     async def work_once(self) -> bool:
-        """Process one group; False when nothing waits. For tests and draining."""
+        """Process one group; False if nothing waits. For tests and draining."""
         begun = await self._begin()
         if begun is None:
             return False
@@ -182,9 +182,9 @@ class BatchWorker:
             request = await self._request(jobs)
             project = await self._access.project(request.project.id)
         except (HogletError, SQLAlchemyError, OSError) as error:
-            log.warning("the spool cannot be read", action="spool_waits", error=str(error))
+            log.warning("reading the spool failed", action="spool_waits", error=str(error))
             await self._wait_for_storage(error)
-            return None  # what was leased comes back when its lease ends
+            return None  # leased jobs return when their lease expires
         reading = asyncio.create_task(self._processor.read(request))
         return _Begun(jobs, request, reading, project is not None and not project.ingested_event)
 
@@ -209,7 +209,7 @@ class BatchWorker:
         )
 
     async def _end(self, begun: _Begun) -> bool:
-        """Process, insert, commit; False when the group has to be tried again."""
+        """Process, insert, commit; False if the group must be retried."""
         try:
             async with keep_leases(self._queue, begun.jobs):
                 await self._work(begun)
@@ -261,7 +261,7 @@ class BatchWorker:
             self._metrics.inserted(time.perf_counter() - started)
 
     async def _later(self, begun: _Begun, error: Exception) -> None:
-        """Try a group again: at its place once storage works, or later, behind other groups."""
+        """Retry a group: in place once storage works, or later, behind other groups."""
         if is_storage_failure(error) and not isinstance(error, FunctionsUnusable):
             await self._wait_for_storage(error)
             await self._queue.release(begun.jobs)

@@ -1,4 +1,4 @@
-"""What the pipeline's worker process can do.
+"""Operations of the pipeline's worker process.
 
 The worker keeps the functions of a few projects and the groups it has read, see
 :mod:`hoglet.pipeline.ingest.ipc`.
