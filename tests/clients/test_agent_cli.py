@@ -55,6 +55,86 @@ def call(server: RunningServer) -> Call:
     return tool
 
 
+@pytest.fixture(scope="module")
+def buyers(server: RunningServer) -> list[str]:
+    """Three persons; the first two bought, the first came back to look."""
+    ids = ["cli_ann", "cli_bob", "cli_cid"]
+    names = [("cli_buy", ids[0]), ("cli_buy", ids[1]), ("cli_look", ids[0]), ("cli_look", ids[2])]
+    batch = [
+        {"event": name, "distinct_id": one, "properties": {"$set": {"cli_team": one}}}
+        for name, one in names
+    ]
+    server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
+    query = {"kind": "HogQLQuery", "query": "SELECT count() FROM events WHERE event = 'cli_look'"}
+    body = {"query": query, "refresh": "force_blocking"}
+    deadline = time.monotonic() + SECONDS
+    while server.client.post("/api/projects/1/query/", json=body).json()["results"] != [[2]]:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    return ids
+
+
+def test_queries_of_sql(call: Call, buyers: list[str]) -> None:
+    assert buyers
+    events = "SELECT event, count() AS n FROM events WHERE event IN ('cli_buy', 'cli_look')"
+    answer = call("execute-sql", query=f"{events} GROUP BY event ORDER BY event")
+    assert answer["results"] == "event|n\ncli_buy|2\ncli_look|2"
+    assert answer["columns"] == ["event", "n"]
+    assert "evnt" in call("execute-sql", query="SELECT evnt FROM events", fails=True)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "read", "expected"),
+    [
+        ("query-trends", {"series": [{"kind": "EventsNode", "event": "cli_buy"}]},
+         lambda found: found[0]["count"], 2),
+        ("query-funnel", {"series": [{"kind": "EventsNode", "event": "cli_buy"},
+                                     {"kind": "EventsNode", "event": "cli_look"}]},
+         lambda found: [step["count"] for step in found], [2, 1]),
+        ("query-retention", {"retentionFilter": {
+            "targetEntity": {"id": "cli_buy", "name": "cli_buy", "type": "events"},
+            "returningEntity": {"id": "cli_look", "name": "cli_look", "type": "events"}}},
+         lambda found: found[-1]["values"][0]["count"], 2),
+        ("query-lifecycle", {"series": [{"kind": "EventsNode", "event": "cli_buy"}]},
+         lambda found: sum(each["count"] for each in found if each["status"] == "new"), 2),
+        ("query-stickiness", {"series": [{"kind": "EventsNode", "event": "cli_buy"}]},
+         lambda found: found[0]["data"][0], 2),
+        ("query-paths", {"pathsFilter": {"includeEventTypes": ["custom_event"]}},
+         lambda found: [each["value"] for each in found if each["source"] == "1_cli_buy"], [1]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_queries_of_insights(
+    call: Call,
+    buyers: list[str],
+    tool: str,
+    arguments: dict[str, Any],
+    read: Callable[[Any], Any],
+    expected: Any,
+) -> None:
+    assert buyers
+    answer = call(tool, dateRange={"date_from": "-1d"}, **arguments)
+    assert read(answer["results"]) == expected
+
+
+def test_persons_cohorts_and_definitions(call: Call, buyers: list[str]) -> None:
+    values = call("persons-values-retrieve", key="cli_team")["results"]
+    assert sorted(each["name"] for each in values) == buyers
+    [person] = call("persons-list", distinct_id=buyers[0])["results"]
+    assert call("persons-retrieve", id=str(person["id"]))["distinct_ids"] == [buyers[0]]
+    leaf = {"type": "person", "key": "cli_team", "operator": "exact", "value": buyers[0]}
+    filters = {"properties": {"type": "AND", "values": [leaf]}}
+    made = call("cohorts-create", name="CLI", filters=filters)
+    deadline = time.monotonic() + SECONDS
+    while (cohort := call("cohorts-retrieve", id=made["id"])).get("count") != 1:
+        assert time.monotonic() < deadline, cohort
+        time.sleep(0.5)
+    assert made["id"] in [each["id"] for each in call("cohorts-list")["results"]]
+    assert call("cohorts-partial-update", id=made["id"], name="CLI 2")["name"] == "CLI 2"
+    event = call("event-definition-create", eventName="cli announced")
+    assert "cli announced" in str(event)
+
+
 def test_who_and_where(call: Call) -> None:
     assert call("user-get")["email"]
     assert call("organization-get")["projects"][0]["id"] == 1

@@ -29,7 +29,7 @@ from hoglet.functions.test_runs import api as test_run_api
 from hoglet.functions.webhooks import api as public_api
 from hoglet.pipeline.persons import api as person_change_api
 from hoglet.queries import api as query_api
-from hoglet.queries import events_api, persons_api
+from hoglet.queries import events_api, persons_api, tools_api
 
 ROUTERS = (
     access_api.router,
@@ -62,6 +62,7 @@ PROJECT_ROUTERS = (
     person_change_api.router,
     person_api.router,
     events_api.router,
+    tools_api.router,
     definition_api.router,
 )
 

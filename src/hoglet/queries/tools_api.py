@@ -1,0 +1,85 @@
+"""The route by which the API bundle of ``@posthog/cli`` and MCP servers run SQL.
+
+They send ``{"args": {"query": …}}`` and want the rows as text; an error of the query is an answer,
+so that a language model reads it and tries again.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from msgspec import structs
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access.auth import requires
+from hoglet.access.principals import ProjectScope
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
+from hoglet.endpoints.run.result import NeedsBackground
+from hoglet.endpoints.worker.query_errors import QueryError
+from hoglet.hogql.schema.system import readable_system_tables
+from hoglet.kit.errors import Bug, CostExceeded, Invalid
+from hoglet.queries.response import formatted
+from hoglet.queries.schemas import QueryBody
+from hoglet.queries.services import services_of
+from hoglet.web.openapi import DocumentedResponse, describe
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonResponse
+from hoglet.web.validation import Body, Text, validate
+
+router = APIRouter()
+
+type Reader = Annotated[ProjectScope, Depends(requires("query:read"))]
+
+
+class SqlArguments(Body):
+    """``truncate`` is accepted: at most 200 rows are answered as text either way."""
+
+    query: Annotated[Text, Field(min_length=1)]
+    truncate: bool = True
+
+
+class SqlToolCall(Body):
+    """Body of ``POST mcp_tools/execute_sql``."""
+
+    args: SqlArguments
+
+
+class ToolAnswer(DocumentedResponse):
+    """``content`` is a text table, or what is wrong with the query when not ``success``."""
+
+    success: bool
+    content: str
+    structured_content: dict[str, Any] | None
+
+
+@router.post("/mcp_tools/execute_sql")
+@describe({200: ToolAnswer}, body=SqlToolCall)
+async def execute_sql(request: Request, scope: Reader) -> Response:
+    """Run HogQL and answer with a text table, for language models."""
+    data = await read_object(request)
+    for name in ("connectionId", "sendRawQuery"):
+        if isinstance(data.get("args"), dict) and data["args"].get(name):
+            raise Invalid("Warehouse connections are not offered.", attr=f"args__{name}")
+    body = validate(SqlToolCall, data)
+    service = services_of(request).service
+    node = {"kind": HOGQL, "query": body.args.query}
+    asked = structs.replace(
+        service.read(node, "args", QueryBody()),
+        system_tables=readable_system_tables(scope.principal.scopes),
+    )
+    try:
+        outcome = await unless_disconnected(request, service.run(scope, asked))
+    except (QueryError, CostExceeded) as error:
+        answer = {"success": False, "content": error.detail, "structured_content": None}
+        return JsonResponse(answer)
+    if outcome is None:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
+    if isinstance(outcome, NeedsBackground):
+        raise Bug("A blocking query is never done in the background.")
+    result = outcome.result
+    structured = {"query": node, "columns": result.columns, "hasMore": result.has_more}
+    return JsonResponse(
+        {"success": True, "content": formatted(outcome), "structured_content": structured}
+    )
