@@ -49,4 +49,4 @@ select count() over (order by timestamp range between interval 10000000 week pre
 -- refused hogql_query_error: "too large"
 -- case: fractions
 select count() over (order by timestamp range between interval 1.5 day preceding and current row) from events
--- refused hogql_query_error: "whole number"
+-- refused hogql_query_error: "non-negative integer"

@@ -220,10 +220,10 @@ order by a
 -- refused hogql_syntax_error: "ORDER BY after a query in brackets"
 -- case: a subquery of a row is told as what it is
 select event from events e where exists(select 1 from persons p where p.id = e.person_id)
--- refused hogql_query_error at 1:78: "of the query around it"
+-- refused hogql_query_error at 1:78: "of the outer query"
 -- case: also as a value
 select (select count() from persons p where p.id = e.person_id) from events e
--- refused hogql_query_error at 1:52: "of the query around it"
+-- refused hogql_query_error at 1:52: "of the outer query"
 -- case: a cohort that nobody made
 select count() from events where person_id in cohort 'power users'
 -- refused hogql_query_error at 1:54: "Cohort 'power users' does not exist"
@@ -390,7 +390,7 @@ select JSONExtract(properties, 'a', {variables.t}) from events
 -- refused type_mismatch
 -- case: and not put together
 select accurateCast('1', concat('Aggregate', 'Function(sum, UInt64)'))
--- refused hogql_query_error: "text constant"
+-- refused hogql_query_error: "string constant"
 -- case: types that hold anything
 select JSONExtract('{}', 'Dynamic')
 -- refused type_mismatch
@@ -399,7 +399,7 @@ select arrayReduce('aggThrow(0.5)', [1])
 -- refused unknown_function
 -- case: in ranges too
 select arrayReduceInRanges(event, [(1, 2)], [1, 2]) from events
--- refused hogql_query_error: "text constant"
+-- refused hogql_query_error: "string constant"
 -- case: an event filter on persons names itself
 -- filters {"properties": [{"key": "$browser", "value": "Chrome"}]}
 select count() from persons where {filters}
@@ -439,7 +439,7 @@ select count() from (select 1 as p) where {filters(p AS 'plan')}
 -- case: bound dates without a binding
 -- filters {"dateRange": {"date_from": "-7d"}}
 select count() from (select 1 as p) where {filters(p AS 'plan')}
--- refused hogql_query_error: "'timestamp' is bound to nothing"
+-- refused hogql_query_error: "The filter on 'timestamp' has no binding"
 -- case: a filter that cannot be bound
 -- filters {"properties": [{"key": "1 = 1", "type": "hogql"}]}
 select count() from (select 1 as p) where {filters(p AS '1 = 1')}
@@ -452,15 +452,15 @@ select count() from events where {filters(timestamp)}
 -- refused hogql_query_error: "{filters(created AS timestamp)}"
 -- case: an absent edge of the range outside of comparisons
 select {filters.dateRange.from} from events
--- refused hogql_query_error at 1:8: "in comparisons only"
+-- refused hogql_query_error at 1:8: "only be used in comparisons"
 -- case: a breakdown by cohorts cannot be bound
 -- filters {"breakdownFilter": {"breakdown": [5], "breakdown_type": "cohort"}}
 select {filters.breakdown(event AS '5')} from events
--- refused hogql_query_error: "no breakdown by cohorts"
+-- refused hogql_query_error: "does not support breakdowns by cohorts"
 -- case: several breakdowns cannot be bound
 -- filters {"breakdownFilter": {"breakdowns": [{"property": "a"}, {"property": "b"}]}}
 select {filters.breakdown(event AS 'a', event as 'b')} from events
--- refused hogql_query_error: "one breakdown"
+-- refused hogql_query_error: "a single breakdown"
 -- case: a breakdown by bins cannot be bound
 -- filters {"breakdownFilter": {"breakdowns": [{"property": "a", "histogram_bin_count": 5}]}}
 select {filters.breakdown(event AS 'a')} from events

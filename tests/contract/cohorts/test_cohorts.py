@@ -78,7 +78,7 @@ async def test_files(cohorts: CohortsApi, text: str, found: set[str]) -> None:
         (b"email\n", "no persons"),
         (b"a,b\n1,2\n", "a, b"),
         (b"\xff\xfe", "UTF-8"),
-        (b'"open', "not CSV"),
+        (b'"open', "not valid CSV"),
         (b"a\x00b", "null"),
     ],
 )
