@@ -29,4 +29,4 @@ def test_the_examples_of_the_page_pass(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.splitlines()[-1] == "7 passed, 0 failed"
     again = CliRunner().invoke(app, ["init", str(tmp_path / "shop")])
-    assert (again.exit_code, "is a project already" in again.stderr) == (2, True)
+    assert (again.exit_code, "is already a project" in again.stderr) == (2, True)

@@ -52,7 +52,7 @@ WRONG = [
     Wrong("endpoints push {folder}/bad.yaml", "bad.yaml:2"),
     Wrong("endpoints push {folder}/latin.yaml", "latin.yaml"),
     Wrong("endpoints push {folder}/empty --prune --yes --key k --url {nobody}", "No server"),
-    Wrong("endpoints pull a --prune", "name none"),
+    Wrong("endpoints pull a --prune", "do not specify names"),
     Wrong("endpoints alias set a b", "Missing argument"),
     Wrong("query", "Missing argument"),
     Wrong("query select --format excel", "excel"),
