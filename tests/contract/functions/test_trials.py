@@ -224,3 +224,34 @@ async def test_a_filter_that_matches_says_nothing(hoglet):
     done = (await trial(hoglet, "new", **body)).json()
 
     assert not [line for line in done["logs"] if "Skipped" in line["message"]]
+
+
+async def test_a_run_is_traced_when_asked_to(hoglet):
+    hog = "let n := 1 + 1\nlet r := fetch(inputs.url, {'headers': {'X': inputs.token}})\nreturn n"
+    made = await hoglet.create(hog=hog, inputs_schema=SCHEMA, inputs=INPUTS)
+    plain = (await trial(hoglet, made["id"], globals=GLOBALS)).json()
+    response = await trial(hoglet, made["id"], globals=GLOBALS, trace=True)
+    steps = response.json()["trace"]
+
+    assert "trace" not in plain
+    assert [step["line"] for step in steps] == [1, 2, 3]
+    assert steps[0] == {"line": 1, "values": {"n": "2"}, "calls": []}
+    assert steps[1]["calls"][0].startswith("fetch(): ")
+    assert "s3cret" not in response.text
+
+
+async def test_secrets_are_redacted_in_traces(hoglet):
+    hog = "let t := inputs.token\nreturn 1"
+    made = await hoglet.create(hog=hog, inputs_schema=SCHEMA, inputs=INPUTS)
+    response = await trial(hoglet, made["id"], globals=GLOBALS, trace=True)
+
+    assert response.json()["trace"][0]["values"] == {"t": "***REDACTED***"}
+    assert "s3cret" not in response.text
+
+
+async def test_transformations_are_traced(hoglet):
+    hog = "let changed := event\nreturn changed"
+    made = await hoglet.create(type="transformation", hog=hog)
+    done = (await trial(hoglet, made["id"], globals=GLOBALS, trace=True)).json()
+
+    assert [step["line"] for step in done["trace"]] == [1, 2]

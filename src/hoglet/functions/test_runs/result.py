@@ -15,6 +15,7 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import TransformationResult
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.step import LogLine, Step, StepHostCall, StepRequest
+from hoglet.hog.python.steps import TraceStep
 from hoglet.sandbox import Sandbox
 from hoglet.web.timestamps import iso_z
 
@@ -68,8 +69,9 @@ class SandboxClient:
 class TestRunResult:
     """Accumulates the result of a test run."""
 
-    def __init__(self, started_at: datetime) -> None:
+    def __init__(self, started_at: datetime, *, with_trace: bool = False) -> None:
         self.result: Any = None
+        self.trace: list[TraceStep] | None = [] if with_trace else None
         self.status = "success"
         self._errors: list[str] = []
         self._logs: list[dict[str, str]] = []
@@ -95,14 +97,22 @@ class TestRunResult:
         self.status = "error"
         self._errors.append(error)
 
+    def note_trace(self, steps: list[TraceStep]) -> None:
+        """Add the statements that ran, when they were asked for."""
+        if self.trace is not None:
+            self.trace += steps
+
     def answer(self) -> dict[str, Any]:
         """The response body."""
-        return {
+        answer: dict[str, Any] = {
             "result": self.result,
             "status": self.status,
             "errors": self._errors,
             "logs": self._logs,
         }
+        if self.trace is not None:
+            answer["trace"] = msgspec.to_builtins(self.trace)
+        return answer
 
 
 class HostCallStub:

@@ -38,6 +38,7 @@ class TestRunFields(Body):
     """The scalar fields of a test run's body."""
 
     mock_async_functions: bool = True
+    trace: bool = False
 
 
 class TestRunService:
@@ -70,7 +71,8 @@ class TestRunService:
             Invalid: an invalid configuration (attr ``configuration__…``), event or type.
         """
         invocation_id = _read_invocation_id(body.get("invocation_id"))
-        is_mocked = validate(TestRunFields, body).mock_async_functions
+        fields = validate(TestRunFields, body)
+        is_mocked = fields.mock_async_functions
         row = await self._stored(scope, function_id)
         function = await self.executable(scope, row, body)
         if function.type not in types.TESTABLE:
@@ -87,7 +89,7 @@ class TestRunService:
             now=self._functions.clock.now(),
             name_properties=scope.project.person_display_name_properties,
         )
-        trial = TestRunResult(self._functions.clock.now())
+        trial = TestRunResult(self._functions.clock.now(), with_trace=fields.trace)
         worker = SandboxClient(self._sandbox)
         try:
             if function.type in types.ORDERED:
@@ -165,8 +167,11 @@ class TestRunService:
         is_log = function.type == types.TRANSFORMATION_LOG
         subject = run.get("record") if is_log else None
         event = subject if isinstance(subject, dict) else run["event"]
-        done = await worker.transform(function, event, project, now)
+        done = await worker.transform(
+            function, event, project, now, with_trace=trial.trace is not None
+        )
         trial.log_all(done.logs)
+        trial.note_trace(done.trace)
         trial.result = done.event
         if done.error is not None:
             trial.fail(done.error)
@@ -218,6 +223,7 @@ class TestRunService:
                 journal=journal,
                 mapping=mapping,
                 with_rendering=True,
+                with_trace=trial.trace is not None,
             )
             step = await worker.step(request)
             trial.log_all(step.logs)
@@ -226,6 +232,7 @@ class TestRunService:
                 break
             made = await caller.make(step.call)
             journal = resume(step, made.answer, has_answer=made.has_answer)
+        trial.note_trace(step.trace)
         if step.error is not None:
             trial.fail(step.error)
 
