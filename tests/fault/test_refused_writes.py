@@ -66,15 +66,15 @@ def test_files_that_cannot_grow_lose_nothing(tmp_path: Path, receiver: Receiver)
 @pytest.mark.slow
 def test_a_server_killed_while_files_cannot_grow(tmp_path: Path, receiver: Receiver) -> None:
     server = RunningServer(tmp_path / "data").start()
-    accepted = Accepted(server, receiver)
-    for _ in range(20):
-        assert accepted.send() == 200
-    limit_files(server, FEW_BYTES)
-    for _ in range(5):
-        accepted.send(padding=2000)
-    server.kill()
-    server.start()
     try:
+        accepted = Accepted(server, receiver)
+        for _ in range(20):
+            assert accepted.send() == 200
+        limit_files(server, FEW_BYTES)
+        for _ in range(5):
+            accepted.send(padding=2000)
+        server.kill()
+        server.start()
         assert accepted.send() == 200
         accepted.assert_all_there()
     finally:
