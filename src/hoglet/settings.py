@@ -451,9 +451,9 @@ def _sentence(problem: ErrorDetails, given: dict[str, Any]) -> str:
     cause = problem.get("ctx", {}).get("error")
     notes: list[str] = getattr(cause, "__notes__", [])
     name = notes[0] if notes else str(problem["loc"][0])
-    shown = (
+    visible = (
         f"--{name.replace('_', '-')}" if given.get(name) is not None else f"HOGLET_{name.upper()}"
     )
     value = "" if notes or name in _SECRET else f' is "{problem["input"]}"'
     text = str(cause) if isinstance(cause, ValueError) else problem["msg"]
-    return f"{shown}{value}: {text[:1].lower()}{text[1:]}."
+    return f"{visible}{value}: {text[:1].lower()}{text[1:]}."

@@ -205,7 +205,7 @@ async def test_an_event_that_cannot_be_stored_stays_in_the_spool_and_is_reported
 
         line.spare._setup = line.spare._setup.replace(str(2 << 30), str(5 << 30))
         async with line.database.write() as session:
-            await line.queue.revive(session, "spool")
+            await line.queue.requeue(session, "spool")
         await line.work()
         assert await _stored(line) == {_uuid(number): 1 for number in range(3)}
 

@@ -125,7 +125,7 @@ async def rewrite_changes(
     """Replace the logged changes of an item, to redact values that became secret."""
     rows = select(ActivityRow).where(*_matching(project_id, scope, item_id))
     for row in await session.scalars(rows.with_for_update()):
-        changes = [change(one) for one in row.detail["changes"]]
+        changes = [change(item) for item in row.detail["changes"]]
         if changes != row.detail["changes"]:
             row.detail = {**row.detail, "changes": changes}
 
@@ -135,10 +135,10 @@ async def with_users(
 ) -> list[dict[str, Any]]:
     """Entries in the form of the API, each with the user who made the change."""
     users = await users_by_id(session, [entry["user_id"] for entry in entries])
-    return [_shown(entry, user_object(users.get(entry["user_id"]))) for entry in entries]
+    return [_display(entry, user_object(users.get(entry["user_id"]))) for entry in entries]
 
 
-def _shown(entry: dict[str, Any], user: dict[str, Any] | None) -> dict[str, Any]:
+def _display(entry: dict[str, Any], user: dict[str, Any] | None) -> dict[str, Any]:
     return {
         "id": str(entry["id"]),
         "user": user,

@@ -77,8 +77,8 @@ async def personal_keys_of(session: AsyncSession, user_id: int) -> Sequence[Pers
 
 async def count_made_by_api(session: AsyncSession, user_id: int) -> int:
     """Number of a user's keys created by the API; those of the command line do not count."""
-    made = (PersonalKeyRow.user_id == user_id, PersonalKeyRow.is_made_by_api)
-    return await session.scalar(select(func.count()).where(*made)) or 0
+    created = (PersonalKeyRow.user_id == user_id, PersonalKeyRow.is_made_by_api)
+    return await session.scalar(select(func.count()).where(*created)) or 0
 
 
 async def secret_keys(

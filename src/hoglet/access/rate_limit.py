@@ -93,4 +93,6 @@ class RateLimiter:
             )
         self._windows[bucket, seconds] = (ends, used + 1)
         if len(self._windows) > _CAPACITY:
-            self._windows = {name: kept for name, kept in self._windows.items() if kept[0] > now}
+            self._windows = {
+                name: retained for name, retained in self._windows.items() if retained[0] > now
+            }

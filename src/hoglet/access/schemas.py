@@ -68,8 +68,8 @@ def code_name(name: str) -> str:
         >>> code_name("Plan (paid) 2")
         'plan_paid_2'
     """
-    kept = "".join(letter for letter in name if letter.isalnum() or letter == " ")
-    return kept.strip().replace(" ", "_").lower()
+    retained = "".join(character for character in name if character.isalnum() or character == " ")
+    return retained.strip().replace(" ", "_").lower()
 
 
 class UserObject(DocumentedResponse):

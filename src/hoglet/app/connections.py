@@ -136,7 +136,7 @@ class ConnectionReaper:
         before, self._waiting = self._waiting, {}
         everything = list(open_connections(self._port))
         expired: list[tuple[Connection, State]] = []
-        kept: list[tuple[State, float, Connection]] = []
+        retained: list[tuple[State, float, Connection]] = []
         for connection in everything:
             waiting = self._classify(connection, before.get(connection.peer), now)
             if waiting is None:
@@ -145,11 +145,11 @@ class ConnectionReaper:
             if now - waiting.since > self._seconds(waiting.state):
                 expired.append((connection, waiting.state))
             elif waiting.state is not State.ANSWER:
-                kept.append((waiting.state, waiting.since, connection))
+                retained.append((waiting.state, waiting.since, connection))
         excess = self._excess(len(everything), len(expired))
         self._is_full = bool(excess)
-        kept.sort(key=lambda item: item[:2])
-        expired += [(connection, state) for state, _, connection in kept[:excess]]
+        retained.sort(key=lambda item: item[:2])
+        expired += [(connection, state) for state, _, connection in retained[:excess]]
         closed = sum(_close(connection, self._port, state) for connection, state in expired)
         if closed:
             log.info(

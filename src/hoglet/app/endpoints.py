@@ -61,17 +61,17 @@ async def _actions(session: AsyncSession, project_id: int) -> dict[str, dict[str
 
 
 def build_endpoint_services(
-    rooms: Services, repository: EventsRepository, row_readers: Mapping[str, RowReader]
+    services: Services, repository: EventsRepository, row_readers: Mapping[str, RowReader]
 ) -> EndpointServices:
     """The services of endpoints with the limits of the settings."""
-    settings = rooms.settings
-    schema = PropertySchemaProvider(rooms.database, repository)
+    settings = services.settings
+    schema = PropertySchemaProvider(services.database, repository)
     endpoints = build_endpoints(
-        access=rooms.access,
-        registry=rooms.registry,
-        warehouse=rooms.warehouse,
-        queue=rooms.queue,
-        sandbox=rooms.sandboxes.compile,
+        access=services.access,
+        registry=services.registry,
+        warehouse=services.warehouse,
+        queue=services.queue,
+        sandbox=services.sandboxes.compile,
         settings=EndpointSettings(
             site_url=settings.site_url,
             concurrent_queries=settings.query_concurrency or None,
@@ -87,12 +87,12 @@ def build_endpoint_services(
             queue_seconds=settings.query_queue_seconds,
             cache_bytes=settings.query_cache_bytes,
             result_bytes=settings.query_result_bytes,
-            secret_keys=rooms.secret_keys,
+            secret_keys=services.secret_keys,
         ),
         schema_of=schema,
         row_readers=row_readers,
     )
-    providers = rooms.access.providers
+    providers = services.access.providers
     providers.forget = (schema.forget, endpoints.forget)
     providers.project_changed += (endpoints.materializer.project_changed,)
     providers.property_type_changed += (endpoints.materializer.property_type_changed,)

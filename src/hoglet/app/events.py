@@ -36,18 +36,18 @@ class TokensOfAccess:
         return project and CaptureProject(project.id, discards_ips=project.anonymize_ips)
 
 
-def build_events(rooms: Services) -> EventServices:
+def build_events(services: Services) -> EventServices:
     """The capture service on the shared database and queue."""
-    known = KnownUuids(rooms.clock, window_days=rooms.settings.dedup_window_days)
+    known = KnownUuids(services.clock, window_days=services.settings.dedup_window_days)
     repository = EventsRepository(known)
-    warnings = IngestionWarnings(rooms.database, repository, rooms.clock)
-    spool = Spool(rooms.database, rooms.queue)
+    warnings = IngestionWarnings(services.database, repository, services.clock)
+    spool = Spool(services.database, services.queue)
     capture = CaptureService(
-        tokens=TokensOfAccess(rooms.access),
+        tokens=TokensOfAccess(services.access),
         spool=spool,
         warnings=warnings,
-        clock=rooms.clock,
-        body_limit_bytes=rooms.settings.request_body_bytes,
+        clock=services.clock,
+        body_limit_bytes=services.settings.request_body_bytes,
     )
-    persons = PersonService(rooms.database, spool, rooms.clock, rooms.warehouse)
+    persons = PersonService(services.database, spool, services.clock, services.warehouse)
     return EventServices(capture, warnings, repository, spool, persons, known)

@@ -34,23 +34,23 @@ class Features:
     definitions: DefinitionService
 
 
-def build_features(rooms: Services) -> Features:
+def build_features(services: Services) -> Features:
     """Build the features and register their access hooks."""
-    events = build_events(rooms)
-    functions = build_functions(rooms, property_types, person_criteria)
+    events = build_events(services)
+    functions = build_functions(services, property_types, person_criteria)
     endpoints = build_endpoint_services(
-        rooms, events.repository, row_readers(functions.integrations)
+        services, events.repository, row_readers(functions.integrations)
     )
-    connect_hooks(rooms, events)
-    queries = build_queries(endpoints, rooms.queue)
+    connect_hooks(services, events)
+    queries = build_queries(endpoints, services.queue)
     cohorts = build_cohorts(
         endpoints,
-        rooms.queue,
-        changed=rooms.access.forget,
-        age=timedelta(minutes=rooms.settings.cohort_minutes),
+        services.queue,
+        changed=services.access.forget,
+        age=timedelta(minutes=services.settings.cohort_minutes),
     )
-    shares = ConversionShares(rooms.database, rooms.warehouse, rooms.clock)
-    forms = PropertyForms(rooms.warehouse, rooms.clock)
-    definitions = DefinitionService(rooms.access, shares, forms)
-    changes = build_person_changes(rooms, events, endpoints)
+    shares = ConversionShares(services.database, services.warehouse, services.clock)
+    forms = PropertyForms(services.warehouse, services.clock)
+    definitions = DefinitionService(services.access, shares, forms)
+    changes = build_person_changes(services, events, endpoints)
     return Features(events, functions, endpoints, queries, changes, cohorts, definitions)

@@ -69,8 +69,8 @@ def _host_config(settings: Settings) -> HostConfig:
     return HostConfig(has_email=has_email, geoip_database=database, bot_list=bots)
 
 
-def _mailer(rooms: Services) -> Mailer | None:
-    settings = rooms.settings
+def _mailer(services: Services) -> Mailer | None:
+    settings = services.settings
     if settings.smtp_host is None:
         return None
     from hoglet.outbound.smtp import SmtpMailer, SmtpServer
@@ -83,7 +83,7 @@ def _mailer(rooms: Services) -> Mailer | None:
         password=settings.smtp_password,
         ca_file=settings.smtp_ca_file,
     )
-    return SmtpMailer(server, rooms.clock)
+    return SmtpMailer(server, services.clock)
 
 
 def _mail_domain(settings: Settings) -> str:
@@ -91,19 +91,19 @@ def _mail_domain(settings: Settings) -> str:
 
 
 def build_functions(
-    rooms: Services, property_types: PropertyTypes, cohorts: CohortCriteria
+    services: Services, property_types: PropertyTypes, cohorts: CohortCriteria
 ) -> FunctionServices:
     """The services on the shared database, queue and sandbox."""
-    settings, access = rooms.settings, rooms.access
+    settings, access = services.settings, services.access
     box = open_box(settings)
     templates = Templates()
     numbers = msgspec.convert(settings.watcher, WatcherSettings)
-    watcher = Watcher(rooms.clock, access.activity, numbers)
-    internal = InternalEvents(rooms.queue, rooms.clock)
+    watcher = Watcher(services.clock, access.activity, numbers)
+    internal = InternalEvents(services.queue, services.clock)
     access.activity.listeners.append(internal.on_activity)
     watcher.listeners.append(internal.on_state_change)
     environment = CompileEnvironment(
-        compiler=SandboxCompiler(rooms.sandboxes.compile),
+        compiler=SandboxCompiler(services.sandboxes.compile),
         templates=templates,
         property_types=property_types,
         cohorts=cohorts,
@@ -111,50 +111,52 @@ def build_functions(
     )
     service = FunctionService(
         environment,
-        database=rooms.database,
+        database=services.database,
         box=box,
-        clock=rooms.clock,
+        clock=services.clock,
         activity=access.activity,
         watcher=watcher,
     )
     calls = HostCalls(
-        Credentials(rooms.outbound, rooms.database, box), _mailer(rooms), _mail_domain(settings)
+        Credentials(services.outbound, services.database, box),
+        _mailer(services),
+        _mail_domain(settings),
     )
     keep = DeadLetterSettings(
         keep_days=settings.dead_letter_days, keep_per_function=settings.dead_letters_per_function
     )
-    letters = DeadLetters(service, rooms.queue, keep, enqueue=lines.enqueue)
-    telemetry = Telemetry(rooms.warehouse)
+    dead_letters = DeadLetters(service, services.queue, keep, enqueue=lines.enqueue)
+    telemetry = Telemetry(services.warehouse)
     site_url = settings.resolved_site_url()
     run_endings = CompletionWriter(
-        queue=rooms.queue,
-        outbox=TelemetryOutbox(rooms.database, telemetry),
-        letters=letters,
+        queue=services.queue,
+        outbox=TelemetryOutbox(services.database, telemetry),
+        letters=dead_letters,
         watcher=watcher,
-        clock=rooms.clock,
+        clock=services.clock,
     )
     record = WebhookCompletion(
-        database=rooms.database, queue=rooms.queue, endings=run_endings, clock=rooms.clock
+        database=services.database, queue=services.queue, endings=run_endings, clock=services.clock
     )
     return FunctionServices(
         service=service,
         actions=ActionService(
-            rooms.database,
-            rooms.clock,
+            services.database,
+            services.clock,
             access.activity,
-            RecompileLater(rooms.queue),
+            RecompileLater(services.queue),
             changed=access.forget,
         ),
-        backfills=Backfills(service, rooms.queue),
+        backfills=Backfills(service, services.queue),
         calls=calls,
         integrations=IntegrationService(
-            rooms.database, box, rooms.clock, access.activity, templates.icon_url
+            services.database, box, services.clock, access.activity, templates.icon_url
         ),
-        letters=letters,
-        live_tail=LiveTail(telemetry, rooms.clock),
+        letters=dead_letters,
+        live_tail=LiveTail(telemetry, services.clock),
         watcher=watcher,
         telemetry=telemetry,
-        trials=TestRunService(service, rooms.sandboxes.run, calls, site_url),
-        webhooks=Webhooks(service, rooms.sandboxes.run, record, access.project, site_url),
+        trials=TestRunService(service, services.sandboxes.run, calls, site_url),
+        webhooks=Webhooks(service, services.sandboxes.run, record, access.project, site_url),
         run_endings=run_endings,
     )

@@ -25,26 +25,26 @@ from hoglet.web.request_body import DEFAULT_BODY_BYTES
 from hoglet.web.timestamps import iso_z
 
 
-def connect_hooks(rooms: Services, events: EventServices) -> None:
+def connect_hooks(services: Services, events: EventServices) -> None:
     """Set every hook of ``rooms.access``."""
-    providers = rooms.access.providers
-    parts = _Parts(rooms, events)
+    providers = services.access.providers
+    parts = _Parts(services, events)
     providers.group_types = parts.group_types
     providers.site_apps = parts.site_apps
     providers.site_scripts = parts.site_scripts
     providers.file_entries = (parts.functions, parts.endpoints)
     providers.project_changed += (parts.recompile,)
-    providers.property_type_changed += (RecompileLater(rooms.queue).property_type_changed,)
+    providers.property_type_changed += (RecompileLater(services.queue).property_type_changed,)
     providers.unpack = _unpack
 
 
 class _Parts:
     """The features' data about a project."""
 
-    def __init__(self, rooms: Services, events: EventServices) -> None:
-        self._database = rooms.database
+    def __init__(self, services: Services, events: EventServices) -> None:
+        self._database = services.database
         self._events = events.repository
-        self._recompile = RecompileLater(rooms.queue)
+        self._recompile = RecompileLater(services.queue)
 
     async def group_types(self, project_id: int) -> list[dict[str, Any]]:
         async with self._database.read() as session:

@@ -16,18 +16,20 @@ from hoglet.web.app import ReadinessChecks, RequestPolicy, create_application
 
 
 def build_application(
-    rooms: Services, features: Features, drain: Drain | None = None, *, local_token: str = ""
+    services: Services, features: Features, drain: Drain | None = None, *, local_token: str = ""
 ) -> FastAPI:
     """Mount all routers; services are attributes of ``app.state``.
 
     Args:
-        rooms: the services.
+        services: the services.
         features: built on them.
         drain: the shutdown delay, a check of ``/_readyz``.
         local_token: authenticates commands on this machine; random by default.
     """
-    readiness = Readiness(rooms, features)
-    backups = BackupService(rooms.settings, rooms.database, rooms.warehouse, rooms.clock)
+    readiness = Readiness(services, features)
+    backups = BackupService(
+        services.settings, services.database, services.warehouse, services.clock
+    )
     app = create_application(
         routes=[*hot_routes(), backup_route(backups, local_token or make_token())],
         routers=(*ROUTERS, api_document.router),
@@ -35,16 +37,16 @@ def build_application(
         readiness=ReadinessChecks(
             readiness.checks() | ({"drain": drain.check} if drain else {}), readiness.warnings
         ),
-        registry=rooms.registry,
+        registry=services.registry,
         policy=RequestPolicy(
-            body_limit_bytes=rooms.settings.request_body_bytes,
-            body_seconds=rooms.settings.request_body_seconds,
-            body_buffer_bytes=rooms.settings.request_buffer_bytes,
-            log_requests=rooms.settings.log_level == "debug",
+            body_limit_bytes=services.settings.request_body_bytes,
+            body_seconds=services.settings.request_body_seconds,
+            body_buffer_bytes=services.settings.request_buffer_bytes,
+            log_requests=services.settings.log_level == "debug",
         ),
     )
-    app.state.access = rooms.access
-    app.state.trust_proxy = rooms.settings.trust_proxy
+    app.state.access = services.access
+    app.state.trust_proxy = services.settings.trust_proxy
     app.state.events = features.events
     app.state.persons = features.events.persons
     app.state.person_changes = features.person_changes
@@ -61,6 +63,6 @@ def build_application(
     app.state.queries = features.queries
     app.state.cohorts = features.cohorts
     app.state.definitions = features.definitions
-    if "console" in rooms.settings.roles:
-        mount_console(app, rooms.secret_keys)
+    if "console" in services.settings.roles:
+        mount_console(app, services.secret_keys)
     return app

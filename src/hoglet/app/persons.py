@@ -10,18 +10,18 @@ from hoglet.pipeline.persons.splits import PersonSplits
 
 
 def build_person_changes(
-    rooms: Services, events: EventServices, endpoints: EndpointServices
+    services: Services, events: EventServices, endpoints: EndpointServices
 ) -> PersonChangeServices:
     """Services on the shared database, queue and warehouse."""
-    activity = rooms.access.activity
+    activity = services.access.activity
     deletions = PersonDeletions(
-        database=rooms.database,
-        queue=rooms.queue,
-        warehouse=rooms.warehouse,
-        clock=rooms.clock,
+        database=services.database,
+        queue=services.queue,
+        warehouse=services.warehouse,
+        clock=services.clock,
         activity=activity,
         drop_results=endpoints.runner.cache.clear,
     )
-    copies = WarehouseReplicator(rooms.database, rooms.queue, rooms.warehouse)
-    splits = PersonSplits(rooms.database, events.repository, copies, activity, rooms.clock)
+    copies = WarehouseReplicator(services.database, services.queue, services.warehouse)
+    splits = PersonSplits(services.database, events.repository, copies, activity, services.clock)
     return PersonChangeServices(deletions, splits)

@@ -22,8 +22,8 @@ _MB = 1_000_000
 class Readiness:
     """Readiness checks, and warnings for operators."""
 
-    def __init__(self, rooms: Services, features: Features) -> None:
-        self._rooms = rooms
+    def __init__(self, services: Services, features: Features) -> None:
+        self._rooms = services
         self._spool = features.events.spool
         self._counted_at = 0.0
         self._buried: dict[str, int] = {}
@@ -32,7 +32,7 @@ class Readiness:
             free = Gauge(
                 "hoglet_disk_free_bytes",
                 "Free space of the file system that holds the data folder.",
-                registry=rooms.registry,
+                registry=services.registry,
             )
             free.set_function(self._free_bytes)
 
@@ -76,11 +76,11 @@ class Readiness:
 
     async def _queue(self) -> None:
         await self._count()
-        buried = self._buried.get(SPOOL_QUEUE, 0)
-        if buried:
+        failed_jobs = self._buried.get(SPOOL_QUEUE, 0)
+        if failed_jobs:
             raise NotReady(
-                f"{buried} captured requests cannot be stored; see hoglet admin queues buried, "
-                f"then hoglet admin queues revive {SPOOL_QUEUE}"
+                f"{failed_jobs} captured requests cannot be stored; "
+                f"see hoglet admin queues buried, then hoglet admin queues revive {SPOOL_QUEUE}"
             )
 
     async def _disk(self) -> None:

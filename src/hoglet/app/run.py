@@ -80,19 +80,19 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     remove_leftovers(settings.data_dir)
     listener = stack.enter_context(closing(bind(settings.host, settings.port)))
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
-    rooms = await stack.enter_async_context(open_services(settings))
-    features = build_features(rooms)
-    await _reseal(rooms, features)
+    services = await stack.enter_async_context(open_services(settings))
+    features = build_features(services)
+    await _reencrypt(services, features)
     drain = Drain(settings.drain_seconds)
     token = make_token()
-    application = build_application(rooms, features, drain, local_token=token)
-    workers = build_workers(rooms, features)
+    application = build_application(services, features, drain, local_token=token)
+    workers = build_workers(services, features)
     for wall in missing_walls():
         log.warning("workers are not fully confined: the kernel lacks features", wall=wall)
     listen(listener)
     stack.callback(remove_server_file, settings.data_dir)
     write_server_file(settings.data_dir, ServerAddress(_local_url(settings), token))
-    _greet(await _first_project(rooms), settings)
+    _greet(await _first_project(services), settings)
     await stack.enter_async_context(running(workers))
     connections = connection_limit(settings.connections)
     await stack.enter_async_context(reaping(_reaper(application, settings, connections)))
@@ -112,21 +112,21 @@ def _reaper(application: FastAPI, settings: Settings, limit: int) -> ConnectionR
     return ConnectionReaper(settings.port, requests, deadlines, limit=limit)
 
 
-async def _reseal(rooms: Services, features: Features) -> None:
+async def _reencrypt(services: Services, features: Features) -> None:
     """Finish a key rotation; secrets that no key can decrypt are logged and left as they are."""
     box = features.functions.service.box
     if not box.has_old_keys:
         return
-    done = await reencrypt_all(rooms.database, box)
+    done = await reencrypt_all(services.database, box)
     log.info("secrets re-encrypted", action="resealed", **done._asdict())
 
 
-async def _first_project(rooms: Services) -> FirstStart:
+async def _first_project(services: Services) -> FirstStart:
     return await ensure_first_project(
-        rooms.database,
-        rooms.clock,
-        personal_api_key=rooms.settings.bootstrap_personal_api_key,
-        project_token=rooms.settings.bootstrap_project_token,
+        services.database,
+        services.clock,
+        personal_api_key=services.settings.bootstrap_personal_api_key,
+        project_token=services.settings.bootstrap_project_token,
     )
 
 

@@ -59,9 +59,9 @@ async def list_cohorts(request: Request, scope: Reader) -> Response:
     page = parse_page(request.query_params)
     async with services_of(request).service.database.read() as session:
         rows = matching(await repository.list_all(session, scope.project.id), wanted)
-        shown = rows[page.offset :][: page.limit]
-        users = await users_by_id(session, [row.created_by_id for row, _ in shown])
-    results = [cohort_object(row, users, match=match, basic=wanted.basic) for row, match in shown]
+        visible = rows[page.offset :][: page.limit]
+        users = await users_by_id(session, [row.created_by_id for row, _ in visible])
+    results = [cohort_object(row, users, match=match, basic=wanted.basic) for row, match in visible]
     return JsonResponse(envelope(request, page, len(rows), results))
 
 
@@ -71,8 +71,8 @@ async def create_cohort(request: Request, scope: Writer) -> Response:
     """Create a cohort; its members are computed in the background."""
     body, csv = await read_cohort_body(request)
     fields, sent = read_fields(body, csv=csv)
-    shown = await services_of(request).service.create(scope, fields, sent, csv)
-    return JsonResponse(shown, status_code=201)
+    view = await services_of(request).service.create(scope, fields, sent, csv)
+    return JsonResponse(view, status_code=201)
 
 
 @router.get("/cohorts/activity")
@@ -95,8 +95,8 @@ async def update_cohort(request: Request, cohort_id: str, scope: Writer) -> Resp
     """Update a cohort; ``{"deleted": true}`` deletes it."""
     body, csv = await read_cohort_body(request)
     fields, sent = read_fields(body, csv=csv)
-    shown = await services_of(request).service.update(scope, cohort_id, fields, sent, csv)
-    return JsonResponse(shown)
+    view = await services_of(request).service.update(scope, cohort_id, fields, sent, csv)
+    return JsonResponse(view)
 
 
 @router.delete("/cohorts/{cohort_id}")

@@ -122,11 +122,11 @@ class CohortCalculator:
                 return None
             row.is_calculating = True
             row.calculating_since = now
-            made = await repository.add_calculation(session, row, now)
+            created = await repository.add_calculation(session, row, now)
             project = await projects.find_project(session, row.project_id)
             if project is None:
                 return None
-            return Attempt(project, row.id, made.id, row.pending_version or 0, row.filters)
+            return Attempt(project, row.id, created.id, row.pending_version or 0, row.filters)
 
     async def _finish(self, attempt: Attempt, count: int, milliseconds: int) -> None:
         now = self._clock.now()
@@ -167,11 +167,11 @@ class CohortCalculator:
             )
 
     async def _note(self, session: Any, attempt: Attempt, outcome: Mapping[str, Any]) -> None:
-        made = await repository.calculation(session, attempt.calculation_id)
-        if made is not None:
-            made.finished_at = self._clock.now()
+        created = await repository.calculation(session, attempt.calculation_id)
+        if created is not None:
+            created.finished_at = self._clock.now()
             for name, value in outcome.items():
-                setattr(made, name, value)
+                setattr(created, name, value)
 
 
 def release(row: CohortRow) -> None:
@@ -209,8 +209,8 @@ def around(cohort_id: int, graph: Graph) -> tuple[list[int], list[int]]:
     before = [each for each in _ordered(cohort_id, graph) if each != cohort_id]
     inverse: dict[int, set[int]] = {each: set() for each in graph}
     for each, needed in graph.items():
-        for one in needed:
-            inverse.setdefault(one, set()).add(each)
+        for item in needed:
+            inverse.setdefault(item, set()).add(each)
     after = [each for each in reversed(_ordered(cohort_id, inverse)) if each != cohort_id]
     return before, after
 

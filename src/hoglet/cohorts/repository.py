@@ -88,7 +88,7 @@ async def add_calculation(
     )
     session.add(row)
     await session.flush()
-    kept = (
+    retained = (
         select(CohortCalculationRow.id)
         .where(CohortCalculationRow.cohort_id == cohort.id)
         .order_by(CohortCalculationRow.id.desc())
@@ -96,7 +96,7 @@ async def add_calculation(
     )
     await session.execute(
         delete(CohortCalculationRow).where(
-            CohortCalculationRow.cohort_id == cohort.id, CohortCalculationRow.id.not_in(kept)
+            CohortCalculationRow.cohort_id == cohort.id, CohortCalculationRow.id.not_in(retained)
         )
     )
     return row
@@ -152,7 +152,7 @@ async def persons_by_distinct_id(
 ) -> set[UUID]:
     """The persons with these distinct ids."""
     found: set[UUID] = set()
-    ids = [one for one in wanted if len(one) <= DistinctIdRow.distinct_id.type.length]
+    ids = [item for item in wanted if len(item) <= DistinctIdRow.distinct_id.type.length]
     for start in range(0, len(ids), _CHUNK):
         statement = select(DistinctIdRow.person_id).where(
             DistinctIdRow.project_id == project_id,

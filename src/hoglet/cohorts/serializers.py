@@ -21,7 +21,7 @@ def cohort_object(
     row: CohortRow, users: Mapping[int, User], *, match: str | None = None, basic: bool = False
 ) -> Json:
     """A cohort; ``basic`` omits fields that can be large."""
-    shown: Json = {
+    visible: Json = {
         "id": row.id,
         "name": row.name,
         "description": row.description,
@@ -44,7 +44,7 @@ def cohort_object(
         "experiment_set": [],
         "search_match_type": match,
     }
-    return {name: value for name, value in shown.items() if not basic or name not in _HEAVY}
+    return {name: value for name, value in visible.items() if not basic or name not in _HEAVY}
 
 
 def cohort_type(row: CohortRow) -> str:

@@ -68,7 +68,7 @@ class CohortService:
             NotFound: no such cohort in the project.
         """
         async with self.database.read() as session:
-            return await self._shown(session, await self.row(session, scope, cohort_id))
+            return await self._display(session, await self.row(session, scope, cohort_id))
 
     async def create(
         self, scope: ProjectScope, fields: CohortFields, sent: set[str], csv: bytes | None
@@ -116,9 +116,9 @@ class CohortService:
             await session.flush()
             await self._enqueue_first(session, row, source)
             await self._record(session, scope, row, "created", {})
-            shown = await self._shown(session, row)
+            view = await self._display(session, row)
         self._changed()
-        return shown
+        return view
 
     async def update(
         self,
@@ -160,9 +160,9 @@ class CohortService:
                 await self._fill(session, row, upload)
             await self._record(session, scope, row, _activity(before, row), before)
             await self._tell(session, scope.project, row, before)
-            shown = await self._shown(session, row)
+            view = await self._display(session, row)
         self._changed()
-        return shown
+        return view
 
     async def row(self, session: AsyncSession, scope: ProjectScope, cohort_id: str) -> CohortRow:
         """The cohort of a path.
@@ -255,8 +255,8 @@ class CohortService:
         if not row.is_static:
             await self._enqueue(session, CalculateV1(row.id, row.pending_version))
             return
-        made = await repository.add_calculation(session, row, self._clock.now())
-        row.calculation_id = made.id
+        created = await repository.add_calculation(session, row, self._clock.now())
+        row.calculation_id = created.id
         if source.upload is None:
             await self._enqueue(session, FillV1(row.id, 1))
             return
@@ -289,8 +289,8 @@ class CohortService:
         if before["filters"] == row.filters and before["deleted"] == row.deleted:
             return
         if names_cohort(project.test_account_filters, row.id, row.name):
-            for told in self._access.providers.project_changed:
-                await told(session, project)
+            for reported in self._access.providers.project_changed:
+                await reported(session, project)
 
     async def _record(
         self,
@@ -314,7 +314,7 @@ class CohortService:
             ),
         )
 
-    async def _shown(self, session: AsyncSession, row: CohortRow) -> Json:
+    async def _display(self, session: AsyncSession, row: CohortRow) -> Json:
         return cohort_object(row, await users_by_id(session, [row.created_by_id]))
 
     async def duplicate(self, scope: ProjectScope, cohort_id: str) -> Json:

@@ -92,10 +92,10 @@ class StaticCohorts:
             if row is None:
                 return
             record_failure(row, self._clock, message)
-            made = await repository.calculation(session, row.calculation_id)
-            if made is not None and made.finished_at is None:
-                made.finished_at = self._clock.now()
-                made.error, made.error_code = message, code
+            created = await repository.calculation(session, row.calculation_id)
+            if created is not None and created.finished_at is None:
+                created.finished_at = self._clock.now()
+                created.error, created.error_code = message, code
 
     async def add(self, row: CohortRow, persons: set[UUID]) -> None:
         """Add persons manually."""
@@ -179,10 +179,10 @@ class StaticCohorts:
             fresh.version = fresh.pending_version
             fresh.errors_calculating = 0
             fresh.last_error_at = fresh.last_error_message = None
-            made = await repository.calculation(session, fresh.calculation_id)
-            if made is not None:
-                made.finished_at, made.count = now, count
-                made.error = made.error_code = None
+            created = await repository.calculation(session, fresh.calculation_id)
+            if created is not None:
+                created.finished_at, created.count = now, count
+                created.error = created.error_code = None
         self._changed()
 
 

@@ -37,8 +37,8 @@ class CohortUsage(NamedTuple):
 
     def names(self) -> str:
         """The users in words, for the error message of a deletion."""
-        parts = [f"cohort '{one['name']}' ({one['id']})" for one in self.cohorts]
-        parts += [f"endpoint '{one['name']}'" for one in self.endpoints]
+        parts = [f"cohort '{cohort['name']}' ({cohort['id']})" for cohort in self.cohorts]
+        parts += [f"endpoint '{endpoint['name']}'" for endpoint in self.endpoints]
         parts += ["the test account filters of the project"] if self.test_account_filters else []
         return ", ".join(parts)
 

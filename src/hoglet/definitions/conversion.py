@@ -52,13 +52,13 @@ class ConversionShares:
 
         If the warehouse is busy or down, the shares stay as they are.
         """
-        looks = 0
+        checks = 0
         for row in rows:
             known = _known_share(row)
             if known is not None or row.property_type is None:
                 row.unconverted_share = known
-            elif self._is_due(row) and looks < MAX_PER_REQUEST:
-                looks += 1
+            elif self._is_due(row) and checks < MAX_PER_REQUEST:
+                checks += 1
                 if not await self._measure(project_id, timezone, row):
                     return
 

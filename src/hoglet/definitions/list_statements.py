@@ -60,7 +60,9 @@ async def list_properties(
     order = [seen.desc()] if wanted.event_names is not None else []
     rows = select(row, seen).where(*conditions).order_by(*order, row.verified.desc(), row.name)
     found = await session.execute(rows.limit(page.limit).offset(page.offset))
-    return count, [(one[0], None if wanted.event_names is None else bool(one[1])) for one in found]
+    return count, [
+        (item[0], None if wanted.event_names is None else bool(item[1])) for item in found
+    ]
 
 
 async def list_events(

@@ -102,7 +102,7 @@ class DefinitionTracker:
             known = self._projects[project_id] = _Known(version)
         async with self._database.read() as session:
             await _load(session, project_id, known, observation.properties)
-        broken = [(one.kind, one.name) for one in observation.properties if _breaks(known, one)]
+        broken = [(item.kind, item.name) for item in observation.properties if _breaks(known, item)]
         if not broken:
             return
         self._waits[project_id] += 1
@@ -130,7 +130,7 @@ class DefinitionTracker:
         await repository.save_properties(
             session,
             project_id,
-            {key: one for key, one in recorded.properties.items() if one is not _DROPPED},
+            {key: item for key, item in recorded.properties.items() if item is not _DROPPED},
             now,
         )
         seen = [name for name, at in recorded.events.items() if at is not None]
@@ -180,17 +180,17 @@ class DefinitionTracker:
             return
         once_dropped = await repository.dropped_kinds(session, project_id)
         for kind, samples in new.items():
-            room = self._limit - await repository.count_properties(session, project_id, kind)
+            capacity = self._limit - await repository.count_properties(session, project_id, kind)
             for place, sample in enumerate(samples):
-                if place >= room:
+                if place >= capacity:
                     recorded.properties[kind, sample.name] = _DROPPED
                     continue
                 is_new = kind not in once_dropped and not self._is_unstable(project_id)
                 recorded.properties[kind, sample.name] = DetectedProperty(
                     sample.property_type or None, sample.form if is_new else MIXED
                 )
-            if len(samples) > room:
-                names = [sample.name for sample in samples[max(room, 0) :]]
+            if len(samples) > capacity:
+                names = [sample.name for sample in samples[max(capacity, 0) :]]
                 await self._drop(session, project_id, kind, names, recorded)
 
     async def _record_events(
@@ -210,10 +210,10 @@ class DefinitionTracker:
         if not unknown:
             return
         defined = await repository.known_events(session, project_id, unknown)
-        room = self._limit - await repository.count_events(session, project_id)
+        capacity = self._limit - await repository.count_events(session, project_id)
         new = [name for name in unknown if name not in defined]
-        recorded.events.update(dict.fromkeys([*defined, *new[: max(room, 0)]], now))
-        dropped = new[max(room, 0) :]
+        recorded.events.update(dict.fromkeys([*defined, *new[: max(capacity, 0)]], now))
+        dropped = new[max(capacity, 0) :]
         if dropped:
             recorded.events.update(dict.fromkeys(dropped, None))
             await self._drop(session, project_id, EVENT_NAMES, dropped, recorded)
@@ -237,9 +237,9 @@ class DefinitionTracker:
         ]
         if not pairs:
             return
-        room = self._limit * PAIRS_PER_DEFINITION
-        room -= await repository.count_event_properties(session, project_id)
-        recorded.pairs = pairs[: max(room, 0)]
+        capacity = self._limit * PAIRS_PER_DEFINITION
+        capacity -= await repository.count_event_properties(session, project_id)
+        recorded.pairs = pairs[: max(capacity, 0)]
 
     async def _drop(
         self,
@@ -259,7 +259,9 @@ async def _load(
 ) -> None:
     """Load what other processes have written."""
     unknown = [
-        (one.kind, one.name) for one in samples if (one.kind, one.name) not in known.properties
+        (sample.kind, sample.name)
+        for sample in samples
+        if (sample.kind, sample.name) not in known.properties
     ]
     if unknown:
         known.properties.update(await repository.detected(session, project_id, unknown))

@@ -59,12 +59,15 @@ _ONE = "/endpoints/{name}"
 @describe({200: Page[Record]}, query=(*PAGE, flag("is_active"), number("created_by")))
 async def list_endpoints(request: Request, scope: Reader) -> Response:
     """List endpoints, newest first."""
-    rooms, page = services_of(request), parse_page(request.query_params, default=None, maximum=None)
-    filters = await _list_filters(request, rooms, page)
-    count, found = await rooms.service.page(scope, filters)
-    users = await _users(rooms, found)
+    services, page = (
+        services_of(request),
+        parse_page(request.query_params, default=None, maximum=None),
+    )
+    filters = await _list_filters(request, services, page)
+    count, found = await services.service.page(scope, filters)
+    users = await _users(services, found)
     place = place_of(request, scope)
-    aliases = await rooms.aliases.of([each.endpoint.id for each in found])
+    aliases = await services.aliases.of([each.endpoint.id for each in found])
     results = [
         records.endpoint_record(each, users, place, aliases.get(each.endpoint.id)) for each in found
     ]
@@ -75,10 +78,10 @@ async def list_endpoints(request: Request, scope: Reader) -> Response:
 @describe({201: Record}, body=CreateBody)
 async def create_endpoint(request: Request, scope: Writer) -> Response:
     """Create an endpoint."""
-    rooms = services_of(request)
+    services = services_of(request)
     body = read(CreateBody, await read_object(request))
-    found = await rooms.service.create(scope, body)
-    rooms.forget()
+    found = await services.service.create(scope, body)
+    services.forget()
     return await _record(request, scope, found, status=201)
 
 
@@ -86,10 +89,10 @@ async def create_endpoint(request: Request, scope: Writer) -> Response:
 @describe({200: LastExecutions}, body=NamesBody)
 async def last_execution_times(request: Request, scope: Reader) -> Response:
     """Get when endpoints were last run."""
-    rooms = services_of(request)
+    services = services_of(request)
     names = _names(await read_object(request))
-    await rooms.notes.flush_executions()
-    results = await rooms.service.last_executions(scope, names) if names else None
+    await services.notes.flush_executions()
+    results = await services.service.last_executions(scope, names) if names else None
     return JsonResponse({"query_status": _executions_status(scope.project.id, results)})
 
 
@@ -97,12 +100,12 @@ async def last_execution_times(request: Request, scope: Reader) -> Response:
 @describe({200: (Record, Version)}, query=(VERSION_PARAMETER,))
 async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
     """Get an endpoint; ``?version=`` selects a version."""
-    rooms = services_of(request)
+    services = services_of(request)
     number = await _asked_version(request, scope, name)
-    await rooms.notes.flush_executions()
+    await services.notes.flush_executions()
     if number is not None:
         return await _version(request, scope, name, number)
-    return await _record(request, scope, await rooms.service.read(scope, name))
+    return await _record(request, scope, await services.service.read(scope, name))
 
 
 @router.patch(_ONE)
@@ -110,16 +113,16 @@ async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
 @describe({200: (ChangedRecord, Version, Deleted)}, body=UpdateBody, query=(VERSION_PARAMETER,))
 async def update_endpoint(request: Request, name: str, scope: Writer) -> Response:
     """Update an endpoint; a changed query creates a version."""
-    rooms = services_of(request)
-    await rooms.service.read(scope, name)
+    services = services_of(request)
+    await services.service.read(scope, name)
     body = read(UpdateBody, await read_object(request))
     target = await _asked_version(request, scope, name, body.version)
     if body.deleted:
-        await rooms.service.delete(scope, name)
-        rooms.forget()
+        await services.service.delete(scope, name)
+        services.forget()
         return JsonResponse({"success": True})
-    changed = await rooms.service.update(scope, name, body, target)
-    rooms.forget()
+    changed = await services.service.update(scope, name, body, target)
+    services.forget()
     if changed.targeted:
         return await _version(request, scope, name, changed.found.version.number)
     problem = changed.materialization_error
@@ -131,9 +134,9 @@ async def update_endpoint(request: Request, name: str, scope: Writer) -> Respons
 @describe({204: None})
 async def delete_endpoint(request: Request, name: str, scope: Writer) -> Response:
     """Delete an endpoint; its name becomes available again."""
-    rooms = services_of(request)
-    await rooms.service.delete(scope, name)
-    rooms.forget()
+    services = services_of(request)
+    await services.service.delete(scope, name)
+    services.forget()
     return Response(status_code=204)
 
 
@@ -151,26 +154,33 @@ async def materialization_status(request: Request, name: str, scope: Reader) -> 
 @describe({200: Preview}, body=PreviewBody)
 async def materialization_preview(request: Request, name: str, scope: Reader) -> Response:
     """Preview how a query would be materialized."""
-    rooms = services_of(request)
-    await rooms.service.read(scope, name)
+    services = services_of(request)
+    await services.service.read(scope, name)
     body = read(PreviewBody, await read_object(request))
     number = await _asked_version(request, scope, name, body.version)
-    found = await rooms.service.read(scope, name, number)
+    found = await services.service.read(scope, name, number)
     version = found.version
     buckets = body.bucket_overrides or version.bucket_overrides
     table = f"{found.endpoint.name}_v{version.number}"
-    return JsonResponse(await rooms.analyser.preview(scope.project, version.query, buckets, table))
+    return JsonResponse(
+        await services.analyser.preview(scope.project, version.query, buckets, table)
+    )
 
 
 @router.get("/endpoints/{name}/versions")
 @describe({200: Page[Version]}, query=PAGE)
 async def list_versions(request: Request, name: str, scope: Reader) -> Response:
     """List the versions of an endpoint, newest first."""
-    rooms, page = services_of(request), parse_page(request.query_params, default=None, maximum=None)
-    await rooms.notes.flush_executions()
-    current, found = await rooms.service.versions(scope, name, limit=page.limit, offset=page.offset)
-    users, place = await _users(rooms, found), place_of(request, scope)
-    aliases = await _aliases(rooms, current.endpoint_id)
+    services, page = (
+        services_of(request),
+        parse_page(request.query_params, default=None, maximum=None),
+    )
+    await services.notes.flush_executions()
+    current, found = await services.service.versions(
+        scope, name, limit=page.limit, offset=page.offset
+    )
+    users, place = await _users(services, found), place_of(request, scope)
+    aliases = await _aliases(services, current.endpoint_id)
     results = [records.version_record(each, current, users, place, aliases) for each in found]
     return JsonResponse(envelope(request, page, current.number, results))
 
@@ -181,12 +191,12 @@ async def read_one_version(
     request: Request, name: str, version_number: str, scope: Reader
 ) -> Response:
     """Get a version of an endpoint."""
-    rooms = services_of(request)
-    await rooms.service.read(scope, name)
+    services = services_of(request)
+    await services.service.read(scope, name)
     digits = version_number.isascii() and version_number.isdecimal()
     version = int(version_number[:18]) if digits else version_of(version_number)
     if isinstance(version, str):
-        aliases = {row.alias: row.version for row in await rooms.aliases.all(scope, name)}
+        aliases = {row.alias: row.version for row in await services.aliases.all(scope, name)}
         version = aliases.get(version)
     if version is None:
         raise NotFound
@@ -194,12 +204,12 @@ async def read_one_version(
 
 
 async def _list_filters(
-    request: Request, rooms: EndpointServices, page: PageRequest
+    request: Request, services: EndpointServices, page: PageRequest
 ) -> ListFilters:
     created_by = request.query_params.get("created_by")
     return ListFilters(
         is_active=_flag(request.query_params.get("is_active")),
-        created_by_id=await _creator(rooms, created_by) if created_by else None,
+        created_by_id=await _creator(services, created_by) if created_by else None,
         limit=page.limit,
         offset=page.offset,
     )
@@ -217,9 +227,9 @@ def _flag(text: str | None) -> bool | None:
             raise Invalid(NOT_BOOLEAN, attr="is_active")
 
 
-async def _creator(rooms: EndpointServices, text: str) -> int:
+async def _creator(services: EndpointServices, text: str) -> int:
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-    async with rooms.database.read() as session:
+    async with services.database.read() as session:
         known = await people.users_by_id(session, [number])
     if number not in known:
         raise Invalid(
@@ -238,16 +248,16 @@ async def _record(
     status: int = 200,
     extra: Mapping[str, Any] | None = None,
 ) -> Response:
-    rooms = services_of(request)
-    users, aliases = await _users(rooms, [found]), await _aliases(rooms, found.endpoint.id)
+    services = services_of(request)
+    users, aliases = await _users(services, [found]), await _aliases(services, found.endpoint.id)
     record = records.endpoint_record(found, users, place_of(request, scope), aliases)
     return JsonResponse(record | dict(extra or {}), status_code=status)
 
 
 async def _version(request: Request, scope: ProjectScope, name: str, number: int) -> Response:
-    rooms = services_of(request)
-    found, current = await rooms.service.read_with_current(scope, name, number)
-    users, aliases = await _users(rooms, [found]), await _aliases(rooms, found.endpoint.id)
+    services = services_of(request)
+    found, current = await services.service.read_with_current(scope, name, number)
+    users, aliases = await _users(services, [found]), await _aliases(services, found.endpoint.id)
     place = place_of(request, scope)
     return JsonResponse(records.version_record(found, current, users, place, aliases))
 
@@ -260,14 +270,14 @@ async def _asked_version(
     return await services_of(request).aliases.number(scope, name, version)
 
 
-async def _aliases(rooms: EndpointServices, endpoint_id: UUID) -> Names | None:
-    return (await rooms.aliases.of([endpoint_id])).get(endpoint_id)
+async def _aliases(services: EndpointServices, endpoint_id: UUID) -> Names | None:
+    return (await services.aliases.of([endpoint_id])).get(endpoint_id)
 
 
-async def _users(rooms: EndpointServices, found: Sequence[FoundEndpoint]) -> Mapping[int, User]:
+async def _users(services: EndpointServices, found: Sequence[FoundEndpoint]) -> Mapping[int, User]:
     ids = [each.endpoint.created_by_id for each in found]
     ids += [each.version.created_by_id for each in found]
-    async with rooms.database.read() as session:
+    async with services.database.read() as session:
         return await people.users_by_id(session, ids)
 
 

@@ -167,5 +167,5 @@ def build_endpoints(
 
 def services_of(request: Request) -> EndpointServices:
     """The services of endpoints of the application."""
-    rooms: EndpointServices = request.app.state.endpoints
-    return rooms
+    services: EndpointServices = request.app.state.endpoints
+    return services

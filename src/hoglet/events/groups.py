@@ -46,10 +46,10 @@ class GroupStore:
         self.types = dict(types)
         self.new_types: dict[str, int] = {}
         self._groups = {
-            (one.index, one.key): Group(
-                orjson.loads(one.text), one.created_at, one.updated_at, one.version
+            (state.index, state.key): Group(
+                orjson.loads(state.text), state.created_at, state.updated_at, state.version
             )
-            for one in states
+            for state in states
         }
 
     def properties_of(self, index: int, key: str) -> dict[str, Any]:

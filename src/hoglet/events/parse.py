@@ -113,7 +113,7 @@ def name_of(raw: dict[str, Any]) -> str:
     if type(name) is str:
         return sanitize(name.strip())
     sets = (raw.get("$set"), raw.get("$set_once"))
-    return "$identify" if name is None and any(isinstance(one, dict) for one in sets) else ""
+    return "$identify" if name is None and any(isinstance(item, dict) for item in sets) else ""
 
 
 def distinct_id_of(raw: dict[str, Any]) -> str:
@@ -172,11 +172,11 @@ def read_time(value: Any) -> datetime | None:
 
 
 def _timestamp_of(raw: dict[str, Any], sent_at: datetime | None, now: datetime) -> datetime:
-    told = read_time(raw.get("timestamp"))
+    reported = read_time(raw.get("timestamp"))
     offset: Any = raw.get("offset")
     try:
-        if told is not None:
-            corrected = told + (now - sent_at) if sent_at else told
+        if reported is not None:
+            corrected = reported + (now - sent_at) if sent_at else reported
         elif type(offset) in {int, float}:
             corrected = now - timedelta(milliseconds=offset)
         else:

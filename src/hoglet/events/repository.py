@@ -42,7 +42,7 @@ class EventsRepository:
     def __init__(self, known: KnownUuids | None = None) -> None:
         self._known = known or KnownUuids()
 
-    async def load_people(
+    async def load_persons(
         self,
         session: AsyncSession,
         project_id: int,
@@ -65,41 +65,41 @@ class EventsRepository:
         }
         touched = {ids[name].person_id for name in merging if name in ids}
         for row in await _all_ids(session, project_id, touched):
-            one = DistinctIdState(row.distinct_id, row.person_id, row.version)
-            ids.setdefault(row.distinct_id, one)
+            item = DistinctIdState(row.distinct_id, row.person_id, row.version)
+            ids.setdefault(row.distinct_id, item)
         unknown = {*names, *merging} - ids.keys()
         retired = await _retired(session, project_id, unknown)
         return PersonStoreState(list(persons.values()), list(ids.values()), retired=retired)
 
-    async def save_people(
+    async def save_persons(
         self, session: AsyncSession, project_id: int, changes: PersonStoreState
     ) -> None:
         """Write the changes of a batch, from :meth:`PersonStore.changes`."""
         persons = [
             {
-                "id": one.id,
+                "id": item.id,
                 "project_id": project_id,
-                "properties": one.text,
-                "created_at": one.created_at,
-                "is_identified": one.is_identified,
-                "version": one.version,
+                "properties": item.text,
+                "created_at": item.created_at,
+                "is_identified": item.is_identified,
+                "version": item.version,
             }
-            for one in changes.persons
+            for item in changes.persons
         ]
         await _upsert(session, PersonRow, persons, keys=("id", "project_id"))
         ids = [
             {
                 "project_id": project_id,
-                "distinct_id": one.distinct_id,
-                "person_id": one.person_id,
-                "version": one.version,
+                "distinct_id": item.distinct_id,
+                "person_id": item.person_id,
+                "version": item.version,
             }
-            for one in changes.ids
+            for item in changes.ids
         ]
         await _upsert(session, DistinctIdRow, ids, keys=("project_id", "distinct_id"))
         for part in _parts([person.id for person in changes.deleted]):
-            gone = (PersonRow.project_id == project_id) & PersonRow.id.in_(part)
-            await session.execute(delete(PersonRow).where(gone))
+            missing = (PersonRow.project_id == project_id) & PersonRow.id.in_(part)
+            await session.execute(delete(PersonRow).where(missing))
 
     async def group_types(self, session: AsyncSession, project_id: int) -> dict[str, int]:
         """Group types by name: ``{"company": 0}``."""
@@ -144,14 +144,14 @@ class EventsRepository:
         rows = [
             {
                 "project_id": project_id,
-                "group_index": one.index,
-                "group_key": one.key,
-                "properties": one.text,
-                "created_at": one.created_at,
-                "updated_at": one.updated_at,
-                "version": one.version,
+                "group_index": change.index,
+                "group_key": change.key,
+                "properties": change.text,
+                "created_at": change.created_at,
+                "updated_at": change.updated_at,
+                "version": change.version,
             }
-            for one in changes
+            for change in changes
         ]
         await _upsert(session, GroupRow, rows, keys=("project_id", "group_index", "group_key"))
 

@@ -66,17 +66,17 @@ async def list_functions(request: Request, scope: Reads) -> Response:
         listing.wish.created_by
     ):
         raise unknown_user()
-    count, shown = await service.page(scope, listing, page)
+    count, visible = await service.page(scope, listing, page)
     shape = full_item if listing.full else list_item
-    return JsonResponse(envelope(request, page, count, [shape(one) for one in shown]))
+    return JsonResponse(envelope(request, page, count, [shape(item) for item in visible]))
 
 
 @router.post(PATH)
 @describe({201: FunctionObject}, body=FunctionFields)
 async def create_function(request: Request, scope: Writes) -> Response:
     """Create a function."""
-    shown = await service_of(request).create(scope, await read_object(request))
-    return JsonResponse(full_object(shown), status_code=201)
+    view = await service_of(request).create(scope, await read_object(request))
+    return JsonResponse(full_object(view), status_code=201)
 
 
 @router.api_route(PATH + "/rearrange", methods=["PATCH", "PUT"])
@@ -84,8 +84,8 @@ async def create_function(request: Request, scope: Writes) -> Response:
 async def rearrange_functions(request: Request, scope: Writes) -> Response:
     """Change the execution order of transformations."""
     body = await read_object(request)
-    shown = await service_of(request).rearrange(scope, body.get("orders"))
-    return json_response(request, [full_object(one) for one in shown])
+    view = await service_of(request).rearrange(scope, body.get("orders"))
+    return json_response(request, [full_object(item) for item in view])
 
 
 @router.get(PATH + "/rearrange")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hoglet.functions.compile.warnings import CodeWarning
-from hoglet.functions.inputs.secrets import secret_keys, shown_inputs
+from hoglet.functions.inputs.secrets import secret_keys, visible_inputs
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.web.timestamps import iso_z
 
@@ -39,7 +39,7 @@ def full_object(shown: FunctionView) -> dict[str, Any]:
         "bytecode": row.bytecode,
         "transpiled": row.transpiled,
         "inputs_schema": row.inputs_schema,
-        "inputs": shown_inputs(row.inputs_schema, row.inputs, shown.secrets),
+        "inputs": visible_inputs(row.inputs_schema, row.inputs, shown.secrets),
         "masking": row.masking,
         "mappings": _mappings(shown),
         "template_id": row.template_id,
@@ -105,5 +105,5 @@ def _mapping(item: dict[str, Any], secrets: dict[str, Any]) -> dict[str, Any]:
     if "inputs" not in item:
         return item
     schema = item.get("inputs_schema") or []
-    sealed = {key: secrets[key] for key in secret_keys(schema) if key in secrets}
-    return {**item, "inputs": shown_inputs([], item["inputs"], sealed)}
+    encrypted = {key: secrets[key] for key in secret_keys(schema) if key in secrets}
+    return {**item, "inputs": visible_inputs([], item["inputs"], encrypted)}

@@ -51,7 +51,7 @@ def read_listing(query: ListParameters) -> Listing:
     Raises:
         Invalid: one of them is invalid; attr is the parameter.
     """
-    wish = FunctionFilter(
+    filters = FunctionFilter(
         types=_types(query),
         enabled=_boolean(query.get("enabled")),
         id=_uuid(query.get("id")),
@@ -60,24 +60,24 @@ def read_listing(query: ListParameters) -> Listing:
         updated_at=_instant(query, "updated_at"),
     )
     return Listing(
-        wish=wish,
+        wish=filters,
         filter_groups=_filter_groups(query),
         search=_search(query.get("search")),
         full=_boolean(query.get("full")) is True,
     )
 
 
-def choose(listing: Listing, sketches: Sequence[FunctionSummary]) -> list[tuple[UUID, str | None]]:
+def choose(listing: Listing, summaries: Sequence[FunctionSummary]) -> list[tuple[UUID, str | None]]:
     """The ids that pass ``filters``, ``filter_groups`` and ``search``, in response order."""
     groups = listing.filter_groups
-    kept = [
-        sketch
-        for sketch in sketches
-        if not groups or any(contains(sketch.filters, group) for group in groups)
+    retained = [
+        summary
+        for summary in summaries
+        if not groups or any(contains(summary.filters, group) for group in groups)
     ]
     if not listing.search:
-        return [(sketch.id, None) for sketch in kept]
-    rows = [Searchable(one.id, one.name or "", one.description) for one in kept]
+        return [(summary.id, None) for summary in retained]
+    rows = [Searchable(item.id, item.name or "", item.description) for item in retained]
     return [(UUID(str(key)), kind) for key, kind in search(listing.search, rows)]
 
 
@@ -138,7 +138,7 @@ def _filter_groups(query: ListParameters) -> list[Any]:
     several = query.get("filter_groups")
     if several:
         parsed = _json(several, "filter_groups")
-        if not isinstance(parsed, list) or not all(isinstance(one, dict) for one in parsed):
+        if not isinstance(parsed, list) or not all(isinstance(item, dict) for item in parsed):
             raise Invalid("A JSON array of objects is required.", attr="filter_groups")
         groups.extend(parsed)
     return groups

@@ -32,7 +32,7 @@ class FunctionPresenter:
         self._templates = templates
         self._watcher = watcher
 
-    async def one(self, session: AsyncSession, row: HogFunctionRow) -> FunctionView:
+    async def view(self, session: AsyncSession, row: HogFunctionRow) -> FunctionView:
         """One row."""
         return (await self.all(session, [row]))[0]
 

@@ -91,7 +91,7 @@ async def by_ids(
         HogFunctionRow.id.in_(ids),
     )
     found = {row.id: row for row in await session.scalars(statement)}
-    return [found[one] for one in ids if one in found]
+    return [found[item] for item in ids if item in found]
 
 
 async def live_of_type(session: AsyncSession, project_id: int, kind: str) -> list[HogFunctionRow]:

@@ -87,11 +87,11 @@ def edit_distance(left: str, right: str, limit: int) -> int:
         return limit + 1
     before: list[int] = []
     last = list(range(len(right) + 1))
-    for i, letter in enumerate(left, start=1):
+    for i, dead_letter in enumerate(left, start=1):
         row = [i]
         for j, other in enumerate(right, start=1):
-            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (letter != other))
-            if i > 1 and j > 1 and letter == right[j - 2] and left[i - 2] == other:
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (dead_letter != other))
+            if i > 1 and j > 1 and dead_letter == right[j - 2] and left[i - 2] == other:
                 cost = min(cost, before[j - 2] + 1)
             row.append(cost)
         before, last = last, row

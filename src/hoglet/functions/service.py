@@ -126,8 +126,8 @@ class FunctionService:
             session.add(row)
             await session.flush()
             await self._record(session, scope, row, "created", [])
-            shown = await self.showing.one(session, row)
-            return shown._replace(warnings=compiled.warnings)
+            view = await self.showing.view(session, row)
+            return view._replace(warnings=compiled.warnings)
 
     async def get(self, scope: ProjectScope, function_id: str) -> FunctionView:
         """Get a live function.
@@ -137,7 +137,7 @@ class FunctionService:
         """
         async with self.database.read() as session:
             row = await self.row(session, scope.project.id, function_id)
-            return await self.showing.one(session, row)
+            return await self.showing.view(session, row)
 
     async def row(self, session: AsyncSession, project_id: int, function_id: str) -> HogFunctionRow:
         """The stored row of a live function of the API.
@@ -164,9 +164,9 @@ class FunctionService:
         wanted = read_id(function_id)
         async with self._saves.setdefault(wanted, asyncio.Lock()):
             for _ in range(_SAVE_ATTEMPTS):
-                shown = await self._try_update(scope, wanted, body)
-                if shown is not None:
-                    return shown
+                visible = await self._try_update(scope, wanted, body)
+                if visible is not None:
+                    return visible
         raise Unavailable("This function is being changed by another request. Try again.")
 
     async def page(
@@ -181,13 +181,15 @@ class FunctionService:
                     session, project_id, listing.wish, limit=page.limit, offset=page.offset
                 )
                 return total, await self.showing.all(session, rows)
-            sketches = await repository.summaries(session, project_id, listing.wish)
-            chosen = choose(listing, sketches)
+            summaries = await repository.summaries(session, project_id, listing.wish)
+            chosen = choose(listing, summaries)
             end = None if page.limit is None else page.offset + page.limit
             part = dict(chosen[page.offset : end])
             rows = await repository.by_ids(session, project_id, list(part))
-            shown = await self.showing.all(session, rows)
-            return len(chosen), [one._replace(search_match_type=part[one.row.id]) for one in shown]
+            view = await self.showing.all(session, rows)
+            return len(chosen), [
+                item._replace(search_match_type=part[item.row.id]) for item in view
+            ]
 
     async def knows_user(self, user_id: int) -> bool:
         """Whether a user with this id exists."""
@@ -270,19 +272,19 @@ class FunctionService:
             if row is None or row.version != seen.version:
                 return None
             before = {name: getattr(row, name) for name in _LOGGED}
-            sealed = (row.secrets, row.mapping_secrets)
+            encrypted = (row.secrets, row.mapping_secrets)
             await self._settle_state(session, row, plan)
             self.planner.fill(row, plan.apply(compiled, row.matcher))
             await assign_execution_order(session, row, plan)
             row.updated_at = max(self.clock.now(), row.updated_at)
             row.version += 1
             changes = await self._hidden(session, row, before)
-            if sealed != (row.secrets, row.mapping_secrets):
+            if encrypted != (row.secrets, row.mapping_secrets):
                 changes.append(Change("encrypted_inputs", "changed", _MASKED, _MASKED))
             await session.flush()
             await self._record(session, scope, row, "updated", changes)
-            shown = await self.showing.one(session, row)
-            return shown._replace(warnings=compiled.warnings)
+            view = await self.showing.view(session, row)
+            return view._replace(warnings=compiled.warnings)
 
     async def _hidden(
         self, session: AsyncSession, row: HogFunctionRow, before: dict[str, Any]

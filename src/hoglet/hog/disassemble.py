@@ -82,8 +82,8 @@ def _whole(cell: Any) -> int:
 def _text(operation: Operation | None, cell: Any, operands: list[Any]) -> str:
     if operation is None:
         return f"?? {json.dumps(cell, ensure_ascii=False)}"
-    shown = [json.dumps(operand, ensure_ascii=False) for operand in operands]
-    return " ".join([operation.name, *shown])
+    visible = [json.dumps(operand, ensure_ascii=False) for operand in operands]
+    return " ".join([operation.name, *visible])
 
 
 def _target(operation: Operation | None, position: int, operands: list[Any]) -> str:

@@ -152,9 +152,9 @@ class _Layout:
         lines = {bracket.line for bracket in self._open}
         if piece.kind == "close":
             lines.discard(self._closed.line)
-        return len(lines) + self._goes_on(piece)
+        return len(lines) + self._continues(piece)
 
-    def _goes_on(self, piece: Piece) -> bool:
+    def _continues(self, piece: Piece) -> bool:
         """Whether a new line continues the previous statement."""
         last = self._last
         if piece.kind in {"comment", "close"} or last.kind == "comment":

@@ -163,7 +163,7 @@ def _print(relation: Relation, context: QueryContext) -> tuple[str, dict[str, An
 def _columns(
     resolver: NodeResolver, relation: Relation, root: Relation, context: QueryContext
 ) -> tuple[Column, ...]:
-    shown = resolver.names_of(root)
+    visible = resolver.names_of(root)
     types = column_types(relation)
     return tuple(
         Column(
@@ -175,5 +175,5 @@ def _columns(
             label,
             type_,
         )
-        for name, (label, type_) in zip(shown, types, strict=True)
+        for name, (label, type_) in zip(visible, types, strict=True)
     )

@@ -220,8 +220,8 @@ def _matches(*, negative: bool) -> Callable[[str, Any, DateClock], Test]:
             re2.compile(replace_surrogates(pattern), options)
         except re2.error as error:
             reason = error.args[0] if error.args else "syntax"
-            shown = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
-            raise BadOperator(f"Invalid regular expression: {shown}") from None
+            visible = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+            raise BadOperator(f"Invalid regular expression: {visible}") from None
         return Matches(pattern, negative)
 
     return _each(read, every=negative)

@@ -13,13 +13,13 @@ def near(name: str, known: Iterable[str]) -> str:
     """
     wanted = str(name)
     most = max(1, len(wanted) // 3)
-    letters = Counter(wanted.lower())
+    dead_letters = Counter(wanted.lower())
     found = ""
     for item in map(str, known):
         longest = max(len(item), len(wanted))
         if abs(len(item) - len(wanted)) > most:
             continue
-        if longest - (letters & Counter(item.lower())).total() > most:  # most edits
+        if longest - (dead_letters & Counter(item.lower())).total() > most:  # most edits
             continue
         distance = _distance(wanted.lower(), item.lower(), most)
         if distance <= most:
@@ -34,11 +34,11 @@ def _distance(left: str, right: str, most: int) -> int:
     """
     before: list[int] = []
     above = list(range(len(right) + 1))
-    for row, one in enumerate(left, 1):
+    for row, item in enumerate(left, 1):
         line = [row]
         for column, two in enumerate(right, 1):
-            cost = min(above[column] + 1, line[-1] + 1, above[column - 1] + (one != two))
-            swapped = row > 1 and column > 1 and (one, left[row - 2]) == (right[column - 2], two)
+            cost = min(above[column] + 1, line[-1] + 1, above[column - 1] + (item != two))
+            swapped = row > 1 and column > 1 and (item, left[row - 2]) == (right[column - 2], two)
             line.append(min(cost, before[column - 2] + 1) if swapped else cost)
         if min(line) > most and min(above) > most:
             return most + 1

@@ -61,10 +61,10 @@ class SmtpMailer:
             written = self._written(message)
         except (ValueError, UnicodeError) as error:
             return RequestRefused("InvalidEmail", str(error))
-        people = [address for _, address in (*message.to, *message.cc, *message.bcc)]
+        persons = [address for _, address in (*message.to, *message.cc, *message.bcc)]
         async with self._slots:
             try:
-                return await self._deliver(written, message.sender[1], people)
+                return await self._deliver(written, message.sender[1], persons)
             except Exception as error:  # noqa: BLE001 (every failure of a server is a value)
                 return _failure(error)
 
@@ -97,11 +97,11 @@ class SmtpMailer:
         written["Message-ID"] = f"<{message.message_id}>"
         written["Date"] = format_datetime(self._clock.now())
         written["From"] = _address(message.sender)
-        written["To"] = [_address(one) for one in message.to]
+        written["To"] = [_address(item) for item in message.to]
         if message.cc:
-            written["Cc"] = [_address(one) for one in message.cc]
+            written["Cc"] = [_address(item) for item in message.cc]
         if message.reply_to:
-            written["Reply-To"] = [_address(one) for one in message.reply_to]
+            written["Reply-To"] = [_address(item) for item in message.reply_to]
         written["Subject"] = message.subject
         for name, value in message.headers:
             written[name] = value
@@ -138,6 +138,10 @@ def _failure(error: Exception) -> RequestRefused | NetworkFailure:
 def _none_accepted(
     recipients: Sequence[aiosmtplib.SMTPRecipientRefused],
 ) -> RequestRefused | NetworkFailure:
-    said = "; ".join(f"{one.recipient}: {one.code} {one.message}" for one in recipients)
-    kind = RequestRefused if all(one.code >= 500 for one in recipients) else NetworkFailure
+    said = "; ".join(
+        f"{recipient.recipient}: {recipient.code} {recipient.message}" for recipient in recipients
+    )
+    kind = (
+        RequestRefused if all(recipient.code >= 500 for recipient in recipients) else NetworkFailure
+    )
     return kind("RecipientsRefused", said)

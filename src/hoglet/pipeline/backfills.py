@@ -101,7 +101,7 @@ class BackfillPager:
             total = await self._stored.count(window)
         rows = await self._stored.page(window, limit=PAGE_EVENTS)
         function = await self._functions.load_one(wanted.project_id, wanted.function_id)
-        runs = [await self._job(wanted, one, row, function) for one in rows]
+        runs = [await self._job(wanted, item, row, function) for item in rows]
         async with self._database.write() as session:
             await self._queue_page(session, job, wanted, _Page(rows, runs, total))
 

@@ -37,7 +37,7 @@ class PipelineHealth:
 
     def failed(self, part: Part, error: Exception) -> None:
         """The database, the warehouse or worker startup fails; everything of it waits."""
-        self._parts[part] = _shown(error)
+        self._parts[part] = _display(error)
 
     def works(self, part: Part) -> None:
         """A write succeeded, or nothing is waiting."""
@@ -45,7 +45,7 @@ class PipelineHealth:
 
     def group_failed(self, group: UUID, error: Exception) -> None:
         """A group failed for another reason and is retried later."""
-        self._groups[group] = (time.monotonic(), _shown(error))
+        self._groups[group] = (time.monotonic(), _display(error))
 
     def group_stored(self, group: UUID) -> None:
         """A group was stored."""
@@ -66,6 +66,6 @@ class PipelineHealth:
         return [reason for at, reason in self._groups.values() if at > oldest]
 
 
-def _shown(error: Exception) -> str:
+def _display(error: Exception) -> str:
     text = str(getattr(error, "orig", None) or error).partition("\n")[0]
     return f"{type(error).__name__}: {text[:_SHOWN]}"

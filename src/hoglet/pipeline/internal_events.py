@@ -117,7 +117,7 @@ class InternalEvents:
         who: str,
         properties: dict[str, Any],
     ) -> None:
-        made = InternalEventV1(
+        created = InternalEventV1(
             project_id=project_id,
             uuid=new_id(),
             event=event,
@@ -125,7 +125,7 @@ class InternalEvents:
             properties=properties,
             timestamp=iso(self._clock.now()),
         )
-        payload = pack(_encoder, msgspec.to_builtins(made, enc_hook=str))
+        payload = pack(_encoder, msgspec.to_builtins(created, enc_hook=str))
         await self._queue.enqueue(session, [NewJob(queue=INTERNAL_QUEUE, payload=payload)])
 
 

@@ -47,24 +47,24 @@ class QueueMetrics:
             registry=registry,
         )
 
-    async def _count_letters(self) -> None:
+    async def _count_dead_letters(self) -> None:
         async with self._database.read() as session:
             self._letters.set(await dead_letter_repository.count_waiting(session))
 
-    async def _count_buried(self) -> None:
+    async def _count_failed_jobs(self) -> None:
         """Buried jobs of every queue, including those of other packages."""
         async with self._database.read() as session:
-            buried = await count_failed(session)
-        for queue in self._with_buried - buried.keys():
+            failed_jobs = await count_failed(session)
+        for queue in self._with_buried - failed_jobs.keys():
             self._jobs.labels(queue, "buried").set(0)
-        for queue, number in buried.items():
+        for queue, number in failed_jobs.items():
             self._jobs.labels(queue, "buried").set(number)
-        self._with_buried |= buried.keys()
+        self._with_buried |= failed_jobs.keys()
 
     async def measure(self) -> None:
         """Update the metrics."""
-        await self._count_letters()
-        await self._count_buried()
+        await self._count_dead_letters()
+        await self._count_failed_jobs()
         for queue in QUEUES:
             depth = await self._queue.depth(queue)
             for state in ("ready", "delayed", "leased"):

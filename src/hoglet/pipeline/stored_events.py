@@ -89,17 +89,17 @@ class StoredEvents:
         Groups are empty.
         """
         project = await self._access.project(wanted.project_id)
-        shown = project_globals(
+        visible = project_globals(
             project_id=wanted.project_id,
             name=project.name if project else "",
             site_url=self._site_url,
         )
-        made: dict[str, Any] = {
-            "project": shown,
-            "source": {"name": f"Batch export: {wanted.batch_export_id}", "url": shown["url"]},
+        created: dict[str, Any] = {
+            "project": visible,
+            "source": {"name": f"Batch export: {wanted.batch_export_id}", "url": visible["url"]},
             "groups": {},
             "event": event_globals(
-                project_url=shown["url"],
+                project_url=visible["url"],
                 uuid=str(event.uuid),
                 event=event.event,
                 distinct_id=event.distinct_id,
@@ -109,14 +109,14 @@ class StoredEvents:
             ),
         }
         if UUID(str(event.person_id)) != _NOBODY:
-            made["person"] = person_globals(
-                project_url=shown["url"],
+            created["person"] = person_globals(
+                project_url=visible["url"],
                 person_id=str(event.person_id),
                 properties=orjson.loads(event.person_properties or "{}"),
                 distinct_id=event.distinct_id,
                 name_properties=project.person_display_name_properties if project else None,
             )
-        return made
+        return created
 
 
 def _where(window: Window) -> tuple[str, dict[str, Any]]:

@@ -139,22 +139,24 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
         checked = check_editor_query(node, path)
         return JsonResponse(await services.editors.answer(scope, checked))
     tables = readable_system_tables(scope.principal.scopes)
-    asked = structs.replace(services.service.read(node, path, body), system_tables=tables)
+    requested = structs.replace(services.service.read(node, path, body), system_tables=tables)
     try:
-        outcome = await unless_disconnected(request, services.service.run(scope, asked))
+        outcome = await unless_disconnected(request, services.service.run(scope, requested))
     except QueryError as error:
-        if not asked.is_explained:
+        if not requested.is_explained:
             raise
-        more = await services.editors.explain(scope.project, asked.node, asked.system_tables)
-        body = failed_body(asked.node, error.detail, scope.project.timezone)
+        more = await services.editors.explain(
+            scope.project, requested.node, requested.system_tables
+        )
+        body = failed_body(requested.node, error.detail, scope.project.timezone)
         return JsonResponse(body | more)
     if outcome is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     if isinstance(outcome, NeedsBackground):
-        return _accepted(request, await services.background.start(scope, asked))
-    extra = await services.editors.explain(scope.project, asked.node, asked.system_tables)
+        return _accepted(request, await services.background.start(scope, requested))
+    extra = await services.editors.explain(scope.project, requested.node, requested.system_tables)
     if outcome.stale:
-        extra["query_status"] = query_status(await services.background.start(scope, asked))
+        extra["query_status"] = query_status(await services.background.start(scope, requested))
     return Response(body_of(outcome, extra=extra | _extra(request, outcome)), media_type=_JSON)
 
 

@@ -53,8 +53,8 @@ def database_schema(
 
 def _table(name: str, fields: Mapping[str, Field]) -> Json:
     kind = "system" if name.startswith("system.") else "posthog"
-    shown = {field: _field(field, each) for field, each in fields.items()}
-    return {"type": kind, "id": name, "name": name, "fields": shown}
+    visible = {field: _field(field, each) for field, each in fields.items()}
+    return {"type": kind, "id": name, "name": name, "fields": visible}
 
 
 def _materialized(name: str, version: EndpointVersionRow, build: MaterializationRow) -> Json:

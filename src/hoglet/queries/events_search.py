@@ -103,7 +103,7 @@ class EventSearch:
         except (QueryError, Unreadable) as error:
             raise _renamed(error) from error
         rows = orjson.loads(answer.result.rows_json)
-        return EventsPage([_shown(*row) for row in rows], answer.next_cursor, filters.ascending)
+        return EventsPage([_display(*row) for row in rows], answer.next_cursor, filters.ascending)
 
     async def find(self, scope: ProjectScope, uuid: UUID) -> Json:
         """The event with this UUID, of any time.
@@ -123,7 +123,7 @@ class EventSearch:
         rows = orjson.loads(answer.result.rows_json)
         if not rows:
             raise NotFound
-        return _shown(*rows[0])
+        return _display(*rows[0])
 
     async def values(
         self, scope: ProjectScope, key: str, event: str | None, part: str | None
@@ -153,7 +153,7 @@ class EventSearch:
         return [{"name": row[0]} for row in rows]
 
 
-def _shown(event: Json, person: Json) -> Json:
+def _display(event: Json, person: Json) -> Json:
     chain = event["elements_chain"]
     return {
         "id": event["uuid"],

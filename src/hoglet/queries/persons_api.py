@@ -111,9 +111,9 @@ def search_of(request: Request) -> PersonSearch:
 
 def wants_csv(request: Request) -> bool:
     """Whether the client requested CSV (``?format=csv`` or ``Accept: text/csv``)."""
-    asked = request.query_params.get("format")
-    if asked is not None:
-        return asked.lower() == "csv"
+    requested = request.query_params.get("format")
+    if requested is not None:
+        return requested.lower() == "csv"
     return request.headers.get("accept", "").split(",")[0].split(";")[0].strip() == "text/csv"
 
 

@@ -20,18 +20,18 @@ async def query_progress(warehouse: Warehouse, row: QueryRunRow) -> Json:
         "time_elapsed": 0.2, "active_cpu_time": 0.15}``; the times are seconds.
     """
     if row.ended_at is not None:
-        return row.progress or _shown(Progress())
-    return _shown(await warehouse.progress(str(row.execution_id)) or Progress())
+        return row.progress or _display(Progress())
+    return _display(await warehouse.progress(str(row.execution_id)) or Progress())
 
 
 def final_progress(answer: RunResult) -> Json:
     """The progress of a finished run."""
     result = answer.result
     rows = result.rows_read
-    return _shown(Progress(rows, rows, result.bytes_read, result.engine_seconds))
+    return _display(Progress(rows, rows, result.bytes_read, result.engine_seconds))
 
 
-def _shown(progress: Progress) -> Json:
+def _display(progress: Progress) -> Json:
     return {
         "bytes_read": progress.bytes_read,
         "rows_read": progress.rows_read,

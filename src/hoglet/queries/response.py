@@ -134,9 +134,9 @@ def _rest(answer: RunResult, extra: Json) -> bytes:
 def _events(answer: RunResult) -> Json:
     """``types`` is a plain list here; ``nextCursor`` is for ``before`` or ``after``."""
     hogql = _hogql(answer)
-    kept = {key: hogql[key] for key in _EVENTS_KEYS}
+    retained = {key: hogql[key] for key in _EVENTS_KEYS}
     types = [kind for _, kind in answer.result.types]
-    return kept | {"types": types, "nextCursor": answer.next_cursor, "query_status": None}
+    return retained | {"types": types, "nextCursor": answer.next_cursor, "query_status": None}
 
 
 def _hogql(answer: RunResult) -> Json:

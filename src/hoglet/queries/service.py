@@ -92,10 +92,10 @@ class QueryService:
             QueryError, CostExceeded, Throttled, Unavailable: as for endpoint runs.
             Unreadable: a part of the query is invalid; attr is its path.
         """
-        target, wish, events = await self._prepare(scope.project, request)
+        target, filters, events = await self._prepare(scope.project, request)
         try:
-            plan = await self._runner.plan(scope.project, target, wish)
-            outcome = await self._runner.run(scope, plan, wish)
+            plan = await self._runner.plan(scope.project, target, filters)
+            outcome = await self._runner.run(scope, plan, filters)
         except HogletError as error:
             raise _of_node(as_query_error(error), request.path) from error
         if events is None or isinstance(outcome, NeedsBackground):
@@ -116,9 +116,9 @@ class QueryService:
         Raises:
             QueryError, CostExceeded, Throttled, Unavailable: as for endpoint runs.
         """
-        target, wish, events = await self._prepare(project, request)
+        target, filters, events = await self._prepare(project, request)
         answer = await self._runner.compute(
-            project, target, wish, user_id=user_id, execution_id=execution_id, seconds=seconds
+            project, target, filters, user_id=user_id, execution_id=execution_id, seconds=seconds
         )
         return answer if events is None else await as_events(answer, events, request.node)
 
@@ -129,19 +129,19 @@ class QueryService:
 
     async def _prepare(self, project: Project, request: QueryRequest) -> _Prepared:
         node, events = request.node, None
-        wish = RunRequest(
+        filters = RunRequest(
             refresh=request.refresh,
             client_query_id=request.query_id,
             system_tables=request.system_tables,
         )
         if node["kind"] == EVENTS:
             events = await plan_events(self._compiler, project, node, request.system_tables)
-            wish = replace(wish, limit=node["limit"], offset=node["offset"])
+            filters = replace(filters, limit=node["limit"], offset=node["offset"])
             node = events.query
         if node["kind"] == HOGQL and node.get("variables"):
             known = await self._runner.variables(project.id)
             node = with_known_variables(node, known, request.path)
-        return _Prepared(target_of_query(project.id, node, request.name), wish, events)
+        return _Prepared(target_of_query(project.id, node, request.name), filters, events)
 
 
 def _of_node(error: HogletError, path: str) -> HogletError:

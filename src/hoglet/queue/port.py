@@ -175,7 +175,7 @@ class Queue(Protocol):
         """
         ...
 
-    async def bury(self, session: AsyncSession, job: Job, reason: str) -> None:
+    async def dead_letter(self, session: AsyncSession, job: Job, reason: str) -> None:
         """Set a leased job aside as permanently failed; ``revive`` makes it due again.
 
         Raises:
@@ -183,7 +183,7 @@ class Queue(Protocol):
         """
         ...
 
-    async def revive(self, session: AsyncSession, queue: str) -> int:
+    async def requeue(self, session: AsyncSession, queue: str) -> int:
         """Make all buried jobs of a queue due again; returns how many."""
         ...
 

@@ -145,17 +145,17 @@ class SqlQueue:
         _expect(result, 1)
         self._wake_after_commit(session, {job.queue})
 
-    async def bury(self, session: AsyncSession, job: Job, reason: str) -> None:
+    async def dead_letter(self, session: AsyncSession, job: Job, reason: str) -> None:
         """Set a leased job aside as permanently failed."""
         values = {**_UNLEASED, "buried_at": self._clock.now(), "error": reason}
         result = await session.execute(update(JobRow).where(_held([job])).values(**values))
         _expect(result, 1)
 
-    async def revive(self, session: AsyncSession, queue: str) -> int:
+    async def requeue(self, session: AsyncSession, queue: str) -> int:
         """Make all buried jobs of a queue due again; returns how many."""
-        buried = (JobRow.queue == queue) & JobRow.buried_at.is_not(None)
+        failed_jobs = (JobRow.queue == queue) & JobRow.buried_at.is_not(None)
         values = {"buried_at": None, "error": None, "attempts": 0, "retries": 0}
-        result = await session.execute(update(JobRow).where(buried).values(**values))
+        result = await session.execute(update(JobRow).where(failed_jobs).values(**values))
         self._wake_after_commit(session, {queue})
         return _count(result)
 
@@ -200,11 +200,11 @@ class SqlQueue:
     async def depth(self, queue: str) -> Depth:
         """Measure a queue."""
         now = self._clock.now()
-        buried = JobRow.buried_at.is_not(None)
-        leased = ~buried & (JobRow.leased_until > now)
-        delayed = ~buried & ~func.coalesce(leased, False) & (JobRow.run_at > now)
+        failed_jobs = JobRow.buried_at.is_not(None)
+        leased = ~failed_jobs & (JobRow.leased_until > now)
+        delayed = ~failed_jobs & ~func.coalesce(leased, False) & (JobRow.run_at > now)
         ready = is_due(now)
-        numbers = [func.count().filter(kind) for kind in (ready, delayed, leased, buried)]
+        numbers = [func.count().filter(kind) for kind in (ready, delayed, leased, failed_jobs)]
         oldest = func.min(JobRow.run_at).filter(ready)
         statement = select(*numbers, oldest).where(JobRow.queue == queue)
         async with self._database.read() as session:

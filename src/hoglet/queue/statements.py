@@ -89,9 +89,9 @@ class Statements:
     def __init__(self, *, locking: bool) -> None:
         due = [_due(priority, _free_lane) for priority in Priority]
         of_key = [_due(priority, _same_key) for priority in Priority]
-        self.anything_due = select(or_(*[one.exists() for one in due]))
-        self.due = [_limited(one, locking=locking) for one in due]
-        self.due_of_key = [_limited(one, locking=locking) for one in of_key]
+        self.anything_due = select(or_(*[item.exists() for item in due]))
+        self.due = [_limited(item, locking=locking) for item in due]
+        self.due_of_key = [_limited(item, locking=locking) for item in of_key]
 
     take = (
         update(JOBS)

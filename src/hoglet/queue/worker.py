@@ -179,7 +179,7 @@ class LeasedWorker:
             await self._handler.give_up(job)
         async with self._database.write() as session:
             if is_last:
-                await self._queue.bury(session, job, str(error) or type(error).__name__)
+                await self._queue.dead_letter(session, job, str(error) or type(error).__name__)
                 return
             wait = min(policy.backoff * job.attempt, policy.longest_backoff)
             await self._queue.retry(session, job, run_at=self._clock.now() + wait)

@@ -104,8 +104,8 @@ class _Scanner:
             kind, end = self._piece(position)
             text = self._text[position:end]
             if kind not in {"space", "comment"}:
-                shown: Kind = "value" if kind == "opaque" else kind
-                self._previous = Token(shown, text, position)
+                visible: Kind = "value" if kind == "opaque" else kind
+                self._previous = Token(visible, text, position)
             yield Piece(kind, text)
             position = end
 

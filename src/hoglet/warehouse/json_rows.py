@@ -59,8 +59,8 @@ def rewritten(sql: str, columns: Sequence[Column], zone: str) -> str | None:
         return sql
     if len({column.name for column in columns}) < len(columns):
         return None
-    shown = ", ".join(f"{_shown(name, zone)} AS {quoted_name(name)}" for name in times)
-    return f"SELECT * REPLACE({shown}) FROM ({sql})"  # noqa: S608 (names are quoted)
+    view = ", ".join(f"{_display(name, zone)} AS {quoted_name(name)}" for name in times)
+    return f"SELECT * REPLACE({view}) FROM ({sql})"  # noqa: S608 (names are quoted)
 
 
 def read_rows(body: bytes, columns: list[Column], *, most_bytes: int) -> JsonRows:
@@ -76,14 +76,14 @@ def read_rows(body: bytes, columns: list[Column], *, most_bytes: int) -> JsonRow
     begin = body.find(_ROWS_BEGIN) + len(_ROWS_BEGIN)
     begin += len(_INDENT) if body.startswith(_INDENT, begin) else 0
     end = body.rfind(_ROWS_END)
-    told = _tail(body, end)
+    reported = _tail(body, end)
     written = body[begin:end]
     del body
     rows = written.split(_BETWEEN) if written else []
     del written
-    if told.get("rows") != len(rows):
-        raise from_engine(str(told.get("exception", "The result was cut off.")), None)
-    spent = told.get("statistics", {})
+    if reported.get("rows") != len(rows):
+        raise from_engine(str(reported.get("exception", "The result was cut off.")), None)
+    spent = reported.get("statistics", {})
     statistics = Statistics(
         spent.get("rows_read", 0), spent.get("bytes_read", 0), spent.get("elapsed", 0.0)
     )
@@ -111,6 +111,6 @@ def _unwrapped(kind: str) -> str:
     return kind
 
 
-def _shown(name: str, zone: str) -> str:
+def _display(name: str, zone: str) -> str:
     template = _UTC if zone == "UTC" else _ELSEWHERE
     return template.format(at=f"toDateTime64({quoted_name(name)}, 6)", zone=zone)

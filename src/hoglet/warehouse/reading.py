@@ -69,12 +69,12 @@ class JsonSelects:
             QueryTooCostly: the JSON is larger than ``most_bytes``.
         """
         rows, params = _split_rows(params)
-        asked = (sql, *_deciding(sql, params))
-        columns = self._known.get(asked)
+        requested = (sql, *_deciding(sql, params))
+        columns = self._known.get(requested)
         if columns is None:
             without_rows = _written_out(sql, dict.fromkeys(rows, "[]"))
             columns = _describe(client, f"{tag} {without_rows}", params)
-            self._remember(asked, columns)
+            self._remember(requested, columns)
         sql = _written_out(sql, rows)
         written = rewritten(sql, columns, zone)
         if written is None:
@@ -85,9 +85,9 @@ class JsonSelects:
             most_bytes=most_bytes,
         )
 
-    def _remember(self, asked: Asked, columns: list[Column]) -> None:
+    def _remember(self, requested: Asked, columns: list[Column]) -> None:
         with self._lock:
-            self._known.put(asked, columns)
+            self._known.put(requested, columns)
 
 
 def _split_rows(params: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:

@@ -130,14 +130,14 @@ def set_fallback(app: FastAPI, fallback: ASGIApp, prefixes: tuple[str, ...]) -> 
     """
 
     async def default(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not _is_for_people(scope, prefixes):
+        if scope["type"] == "http" and not _wants_console(scope, prefixes):
             raise HTTPException(404)
         await fallback(scope, receive, send)
 
     app.router.default = default
 
 
-def _is_for_people(scope: Scope, prefixes: tuple[str, ...]) -> bool:
+def _wants_console(scope: Scope, prefixes: tuple[str, ...]) -> bool:
     path: str = scope["path"]
     if path == "/" or path.startswith(prefixes):
         return True

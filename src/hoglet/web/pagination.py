@@ -78,11 +78,11 @@ def _previous(request: Request, page: PageRequest) -> str | None:
 def _page_url(request: Request, limit: int, offset: int) -> str:
     """The request's URL with ``limit`` and ``offset`` replaced; the first page has no offset."""
     pairs = parse_qsl(request.url.query, keep_blank_values=True)
-    kept = [(name, value) for name, value in pairs if name not in {"limit", "offset"}]
-    kept.append(("limit", str(limit)))
+    retained = [(name, value) for name, value in pairs if name not in {"limit", "offset"}]
+    retained.append(("limit", str(limit)))
     if offset:
-        kept.append(("offset", str(offset)))
-    return f"{absolute_url(request)}?{urlencode(kept)}"
+        retained.append(("offset", str(offset)))
+    return f"{absolute_url(request)}?{urlencode(retained)}"
 
 
 def _positive(text: str | None) -> int | None:

@@ -33,9 +33,9 @@ async def read_body(request: Request, *, limit_bytes: int | None = None) -> byte
     Raises:
         TooLarge: more than ``limit_bytes`` (default: the application's ``body_limit_bytes``).
     """
-    kept: bytes | None = request.scope.get(_BODY)
-    if kept is not None:
-        return kept
+    retained: bytes | None = request.scope.get(_BODY)
+    if retained is not None:
+        return retained
     limit = limit_bytes or getattr(request.app.state, "body_limit_bytes", DEFAULT_BODY_BYTES)
     body = await _stream(request, limit)
     request.scope[_BODY] = body

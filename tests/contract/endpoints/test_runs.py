@@ -308,7 +308,9 @@ async def test_a_client_that_leaves_cancels_its_query(endpoints: EndpointWorld) 
     gone.set()
     await asyncio.wait_for(running, 60)
     logged = (await endpoints.get("/slow/logs")).json()["results"]
-    assert [(line["level"], "went away" in line["message"]) for line in logged] == [("ERROR", True)]
+    assert [(line["level"], "disconnected" in line["message"]) for line in logged] == [
+        ("ERROR", True)
+    ]
     for _ in range(300):
         left = await endpoints.warehouse.query(
             "SELECT count() FROM system.processes WHERE position(query, 'sipHash64') > 0 "

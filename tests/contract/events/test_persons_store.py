@@ -16,9 +16,9 @@ ROOM = EventsRepository()
 async def _send(database: Database, name: str, effect: PersonUpdate | None = None) -> None:
     merging = {name, effect.merge_from} if effect and effect.merge_from else set()
     async with database.write() as session:
-        people = PersonStore(1, await ROOM.load_people(session, 1, {name}, merging))
+        people = PersonStore(1, await ROOM.load_persons(session, 1, {name}, merging))
         people.apply(name, AT, effect)
-        await ROOM.save_people(session, 1, people.changes())
+        await ROOM.save_persons(session, 1, people.changes())
 
 
 async def test_a_merge_moves_ids_that_the_batch_does_not_name(database: Database):
@@ -28,7 +28,7 @@ async def test_a_merge_moves_ids_that_the_batch_does_not_name(database: Database
     await _send(database, "user", PersonUpdate(merge_from="anon"))
 
     async with database.read() as session:
-        state = await ROOM.load_people(session, 1, {"user", "anon", "anon-2"}, set())
+        state = await ROOM.load_persons(session, 1, {"user", "anon", "anon-2"}, set())
     people = PersonStore(1, state)
     found = {people.find(name).id for name in ("user", "anon", "anon-2")}  # pyright: ignore[reportOptionalMemberAccess]
     assert len(found) == 1
@@ -40,7 +40,7 @@ async def test_a_merge_moves_ids_that_the_batch_does_not_name(database: Database
 async def test_persons_of_another_project_are_apart(database: Database):
     await _send(database, "user", PersonUpdate(overwrite={"plan": "pro"}))
     async with database.read() as session:
-        state = await ROOM.load_people(session, 2, {"user"}, set())
+        state = await ROOM.load_persons(session, 2, {"user"}, set())
 
     assert state == PersonStoreState()
 

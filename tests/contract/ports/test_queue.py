@@ -181,12 +181,12 @@ async def test_a_buried_job_is_leased_no_more_until_revived(queue: SqlQueue):
     await _put(queue, _job())
     (held,) = await _lease(queue)
     async with queue._database.write() as session:
-        await queue.bury(session, held, "cannot be read")
+        await queue.dead_letter(session, held, "cannot be read")
 
     assert await _lease(queue) == []
     assert (await queue.depth("q")).buried == 1
     async with queue._database.write() as session:
-        assert await queue.revive(session, "q") == 1
+        assert await queue.requeue(session, "q") == 1
     assert _payloads(await _lease(queue)) == [b"work"]
 
 
@@ -327,5 +327,5 @@ async def test_a_job_may_be_enqueued_buried(queue: SqlQueue):
     assert _payloads(await _lease(queue)) == [b"sound"]
     assert (await queue.depth("q")).buried == 1
     async with queue._database.write() as session:
-        assert await queue.revive(session, "q") == 1
+        assert await queue.requeue(session, "q") == 1
     assert _payloads(await _lease(queue)) == [b"broken"]

@@ -21,7 +21,7 @@ async def _bury_one(url: str) -> None:
         await queue.enqueue(session, [NewJob(queue="functions.invoke", payload=b"?")])
     (job,) = await queue.lease("functions.invoke", limit=1, duration=timedelta(seconds=5))
     async with database.write() as session:
-        await queue.bury(session, job, "unreadable payload")
+        await queue.dead_letter(session, job, "unreadable payload")
     await database.close()
 
 

@@ -86,8 +86,8 @@ def test_one_stream_too_many_is_refused_until_one_ends() -> None:
         first = tail.follow(1, "f", LogFilters())
         await anext(first)
         with pytest.raises(Throttled):
-            tail.check_room()
+            tail.check_capacity()
         await first.aclose()
-        tail.check_room()
+        tail.check_capacity()
 
     asyncio.run(work())

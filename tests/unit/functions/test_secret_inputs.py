@@ -4,8 +4,8 @@ import pytest
 
 from hoglet.functions.inputs.secrets import (
     merge_secrets,
-    shown_inputs,
     split_secrets,
+    visible_inputs,
 )
 from hoglet.kit.errors import Invalid
 
@@ -19,7 +19,7 @@ def test_a_secret_of_null_is_none(entry):
 
     assert plain == {"url": {"value": None}}
     assert secret == {}
-    assert "token" not in shown_inputs(SCHEMA, plain, secret)
+    assert "token" not in visible_inputs(SCHEMA, plain, secret)
 
 
 @pytest.mark.parametrize("value", ["x", "", 0, False, [], {}])
@@ -27,7 +27,7 @@ def test_every_other_value_is_a_secret(value):
     plain, secret = split_secrets(SCHEMA, {"token": {"value": value}})
 
     assert (plain, secret) == ({}, {"token": {"value": value}})
-    assert shown_inputs(SCHEMA, plain, secret)["token"] == {"secret": True}
+    assert visible_inputs(SCHEMA, plain, secret)["token"] == {"secret": True}
 
 
 @pytest.mark.parametrize(

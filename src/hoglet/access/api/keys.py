@@ -96,8 +96,8 @@ async def list_secret_keys(request: Request, scope: Reader) -> Response:
     """List the project's secret keys, newest first, without their values."""
     page = parse_page(request.query_params)
     rows = await SecretKeys(access_of(request), scope).all()
-    shown = rows[page.offset :][: page.limit]
-    results = [await _secret_key(request, row) for row in shown]
+    visible = rows[page.offset :][: page.limit]
+    results = [await _secret_key(request, row) for row in visible]
     return JsonResponse(envelope(request, page, len(rows), results))
 
 

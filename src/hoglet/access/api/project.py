@@ -58,9 +58,9 @@ async def create_variable(request: Request, scope: VariableWriter) -> Response:
     body = validate(NewVariable, await read_object(request))
     access = access_of(request)
     async with access.database.write() as session:
-        made = await variables.create_variable(session, access.clock, scope, body)
+        created = await variables.create_variable(session, access.clock, scope, body)
     access.forget()
-    return JsonResponse(_variable(made), status_code=201)
+    return JsonResponse(_variable(created), status_code=201)
 
 
 @router.get("/insight_variables/{variable_id}")
@@ -131,9 +131,9 @@ async def list_files(
     found: list[FileEntry] = []
     for entries in access_of(request).providers.file_entries:
         found += await entries(scope.project.id)
-    kept = sorted((each for each in found if _is_wanted(each, request)), key=lambda e: e.path)
-    shown = kept[page.offset :][: page.limit]
-    return JsonResponse(envelope(request, page, len(kept), [_file(entry) for entry in shown]))
+    retained = sorted((each for each in found if _is_wanted(each, request)), key=lambda e: e.path)
+    visible = retained[page.offset :][: page.limit]
+    return JsonResponse(envelope(request, page, len(retained), [_file(entry) for entry in visible]))
 
 
 def _is_wanted(entry: FileEntry, request: Request) -> bool:

@@ -62,8 +62,8 @@ async def list_organizations(
     """List the caller's organizations."""
     page = parse_page(request.query_params)
     found = await AccessQueries(access_of(request), principal).organizations()
-    shown = found[page.offset :][: page.limit]
-    return JsonResponse(envelope(request, page, len(found), shown))
+    visible = found[page.offset :][: page.limit]
+    return JsonResponse(envelope(request, page, len(found), visible))
 
 
 @router.get("/api/organizations/{organization_id}")
@@ -138,7 +138,7 @@ async def _project_answer(request: Request, project: Project) -> Response:
 
 def _project_page(request: Request, projects: list[Project]) -> Response:
     page = parse_page(request.query_params)
-    shown = projects[page.offset :][: page.limit]
+    visible = projects[page.offset :][: page.limit]
     return JsonResponse(
-        envelope(request, page, len(projects), [team_object(each) for each in shown])
+        envelope(request, page, len(projects), [team_object(each) for each in visible])
     )

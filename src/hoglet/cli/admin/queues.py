@@ -21,7 +21,7 @@ queues_app = typer.Typer(help="Jobs that failed permanently.", no_args_is_help=T
 
 
 @queues_app.command("buried")
-def list_buried(as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def list_failed(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """List jobs that failed permanently, with their errors."""
     from hoglet.queue.dead_letters import failed_jobs
 
@@ -40,7 +40,7 @@ def list_buried(as_json: AsJson = False, data_dir: DataDir = None) -> None:
 
 
 @queues_app.command("revive")
-def revive(
+def requeue(
     queue: Annotated[str, typer.Argument(help="Name of the queue, see buried.")],
     data_dir: DataDir = None,
 ) -> None:
@@ -51,6 +51,6 @@ def revive(
 
         async with database.write() as session:
             jobs = SqlQueue(database, SystemClock(), owner="command-line")
-            return await jobs.revive(session, queue)
+            return await jobs.requeue(session, queue)
 
     print(f"{with_database(data_dir, work)} revived")

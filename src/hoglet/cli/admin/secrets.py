@@ -47,7 +47,7 @@ def key() -> None:
 
 
 @secrets_app.command("reseal")
-def reseal(data_dir: DataDir = None) -> None:
+def reencrypt(data_dir: DataDir = None) -> None:
     """Re-encrypt all stored secrets with the newest key; all servers must know that key already."""
     from hoglet.app.functions import open_box
     from hoglet.functions.secrets.rotation import reencrypt_all

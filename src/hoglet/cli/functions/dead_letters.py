@@ -18,7 +18,7 @@ Before = Annotated[str, typer.Option(help="Failed before this ISO time.")]
 
 
 @letters_app.command("list")
-def list_letters(
+def list_dead_letters(
     function: Function,
     classes: Classes = "",
     after: After = "",

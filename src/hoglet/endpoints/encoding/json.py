@@ -69,7 +69,7 @@ def _rule_for(kind: str, timezone: str) -> Rule | None:
     """The conversion for a type, if any."""
     inner = _unwrapped(kind)
     if inner.startswith("DateTime"):
-        return None if _is_shown_in(inner, timezone) else _shifter(timezone)
+        return None if _is_displayed_in(inner, timezone) else _shifter(timezone)
     if inner.startswith(_PLAIN_TYPES):
         return None
     if inner.startswith("JSON"):
@@ -86,7 +86,7 @@ def _unwrapped(kind: str) -> str:
     return kind
 
 
-def _is_shown_in(kind: str, timezone: str) -> bool:
+def _is_displayed_in(kind: str, timezone: str) -> bool:
     if f"'{timezone}'" in kind:
         return True
     return timezone == "UTC" and "'" not in kind

@@ -100,8 +100,8 @@ def for_table(query: Json) -> Json:
     """
     if not _breakdowns(query):
         return query
-    shown = {"breakdown_limit": BREAKDOWN_LIMIT, "breakdown_hide_other_aggregation": False}
-    raised = {**query["breakdownFilter"], **shown}
+    visible = {"breakdown_limit": BREAKDOWN_LIMIT, "breakdown_hide_other_aggregation": False}
+    raised = {**query["breakdownFilter"], **visible}
     return {**query, "breakdownFilter": raised}
 
 

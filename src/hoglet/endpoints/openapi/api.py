@@ -31,9 +31,9 @@ type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 @describe({200: {"type": "object"}})
 async def openapi_of_project(request: Request, scope: Reader) -> Response:
     """Get one OpenAPI document for all active endpoints of the project."""
-    rooms, place = services_of(request), place_of(request, scope)
-    _, found = await rooms.service.page(scope, ListFilters(is_active=True))
-    known = await rooms.service.variables(scope)
+    services, place = services_of(request), place_of(request, scope)
+    _, found = await services.service.page(scope, ListFilters(is_active=True))
+    known = await services.service.variables(scope)
     documents = [
         openapi.document(target_of(each), each.version.description, place, known)
         for each in sorted(found, key=lambda each: each.endpoint.name)
@@ -45,10 +45,10 @@ async def openapi_of_project(request: Request, scope: Reader) -> Response:
 @describe({200: {"type": "object"}}, query=(VERSION_PARAMETER,))
 async def openapi_document(request: Request, name: str, scope: Reader) -> Response:
     """Get the OpenAPI document of an endpoint, active or not."""
-    rooms = services_of(request)
-    number = await rooms.aliases.number(scope, name, read_version(request))
-    found = await rooms.service.read(scope, name, number)
-    known = await rooms.service.variables(scope)
+    services = services_of(request)
+    number = await services.aliases.number(scope, name, read_version(request))
+    found = await services.service.read(scope, name, number)
+    known = await services.service.variables(scope)
     described = openapi.document(
         target_of(found), found.version.description, place_of(request, scope), known
     )

@@ -53,7 +53,7 @@ def row_schema(columns: Sequence[Json], types: Sequence[Json]) -> Json:
             versions saved before types were stored.
     """
     cells = _cells(columns, types)
-    row: Json = {"type": "array", "items": _any_of([one for cell in cells for one in cell])}
+    row: Json = {"type": "array", "items": _any_of([item for cell in cells for item in cell])}
     if not cells:
         return row
     return row | {
@@ -93,12 +93,12 @@ def _any_of(schemas: Sequence[Json]) -> Json:
     if not schemas or _ANYTHING in schemas:
         return {}
     plain = any(each == {"type": "string"} or _is_null_text(each) for each in schemas)
-    kept: list[Json] = []
+    retained: list[Json] = []
     for schema in schemas:
-        shown = _without_format(schema) if plain and schema["type"] == "string" else schema
-        if shown not in kept:
-            kept.append(shown)
-    return kept[0] if len(kept) == 1 else {"anyOf": kept}
+        visible = _without_format(schema) if plain and schema["type"] == "string" else schema
+        if visible not in retained:
+            retained.append(visible)
+    return retained[0] if len(retained) == 1 else {"anyOf": retained}
 
 
 def _is_null_text(schema: Json) -> bool:

@@ -48,15 +48,15 @@ _LOG_QUERY = (
 @describe({200: Page[LogLine]}, query=_LOG_QUERY)
 async def list_query_log(request: Request, name: str, scope: Reader) -> Response:
     """List the runs of an endpoint, newest first; ``count`` is the number of lines returned."""
-    rooms = services_of(request)
-    await rooms.service.read(scope, name)
+    services = services_of(request)
+    await services.service.read(scope, name)
     filters = read_filters(request.query_params)
-    version = await rooms.aliases.number(scope, name, read_version(request))
-    found = await rooms.service.read(scope, name, version)
+    version = await services.aliases.number(scope, name, read_version(request))
+    found = await services.service.read(scope, name, version)
     if version is not None:
         filters = replace(filters, starts_with=message_start(version))
-    await rooms.notes.flush()
-    entries = await rooms.telemetry.read_logs(
+    await services.notes.flush()
+    entries = await services.telemetry.read_logs(
         scope.project.id, LOG_SOURCE, str(found.endpoint.id), filters
     )
     lines = [_line(entry) for entry in entries]

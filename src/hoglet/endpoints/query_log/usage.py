@@ -72,10 +72,10 @@ class EndpointUsage:
             version=version,
             timezone=scope.project.timezone,
         )
-        shown = [_day(first + timedelta(days=number), by_day) for number in range(days)]
+        visible = [_day(first + timedelta(days=number), by_day) for number in range(days)]
         span = {"name": name, "after": iso_z(after), "before": iso_z(now)}
-        asked = {} if version is None else {"version": version}
-        return {**span, **asked, **_figures(whole), "days": shown}
+        requested = {} if version is None else {"version": version}
+        return {**span, **requested, **_figures(whole), "days": visible}
 
 
 def _day(day: date, by_day: dict[date, Usage]) -> dict[str, Any]:

@@ -57,6 +57,6 @@ async def read_usage(request: Request, name: str, scope: Reader) -> Response:
 
     Of all versions, or of ``?version=`` (a number or an alias).
     """
-    rooms, days = services_of(request), read_number(request, "days", least=1)
-    version = await rooms.aliases.number(scope, name, read_version(request))
-    return JsonResponse(await rooms.usage.of(scope, name, days, version))
+    services, days = services_of(request), read_number(request, "days", least=1)
+    version = await services.aliases.number(scope, name, read_version(request))
+    return JsonResponse(await services.usage.of(scope, name, days, version))

@@ -102,7 +102,7 @@ def run_routes() -> list[BaseRoute]:
 @describe({200: RunAnswer, 202: Accepted}, query=_RUN_QUERY, methods=("GET",))
 async def run_endpoint(request: Request) -> Response:
     """Run an endpoint, or poll a background run."""
-    rooms = services_of(request)
+    services = services_of(request)
     scope = await authorize(
         request,
         request.path_params["project_id"],
@@ -111,13 +111,13 @@ async def run_endpoint(request: Request) -> Response:
         throttle=False,
     )
     name = request.path_params["name"]
-    current = await _find(rooms, scope, name)
-    _throttle(rooms, scope, current)
+    current = await _find(services, scope, name)
+    _throttle(services, scope, current)
     if current is None:
         raise NotFound
-    asked = polled_id(request)
-    if asked is not None:
-        return polled(request, scope, await rooms.background.find(current, asked), name)
+    requested = polled_id(request)
+    if requested is not None:
+        return polled(request, scope, await services.background.find(current, requested), name)
     form = form_of(request, current)
     key = (
         scope.project.id,
@@ -127,20 +127,20 @@ async def run_endpoint(request: Request) -> Response:
         request.headers.get("content-type", ""),
         await read_body(request),
     )
-    quick = rooms.quick.answer(key, scope, current) if form == JSON else None
-    if quick is not None:
-        return _quickly(request, rooms, quick)
-    wanted = _at_cursor(rooms, await read_run(request, current.aliases))
+    cached = services.quick.answer(key, scope, current) if form == JSON else None
+    if cached is not None:
+        return _quickly(request, services, cached)
+    wanted = _at_cursor(services, await read_run(request, current.aliases))
     tables = readable_system_tables(scope.principal.scopes)
     wanted = replace(wanted, system_tables=tables)
-    target = await rooms.targets.version(current, wanted.version)
+    target = await services.targets.version(current, wanted.version)
     form = form_of(request, target)
-    reading = await rooms.runner.check(scope, target, wanted)
-    rooms.quick.remember(key, current, wanted, reading)
-    outcome = await unless_disconnected(request, _run(rooms, scope, reading, wanted))
+    reading = await services.runner.check(scope, target, wanted)
+    services.quick.remember(key, current, wanted, reading)
+    outcome = await unless_disconnected(request, _run(services, scope, reading, wanted))
     if outcome is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
-    return await _respond(request, rooms, scope, outcome, form)
+    return await _respond(request, services, scope, outcome, form)
 
 
 @describe({204: None}, query=(text("client_query_id"),))
@@ -149,68 +149,68 @@ async def cancel_run(request: Request) -> Response:
 
     Waiting clients get ``query_cancelled``; 404 if there is no such run.
     """
-    rooms = services_of(request)
+    services = services_of(request)
     scope = await authorize(request, request.path_params["project_id"], "endpoint:read")
-    target = await rooms.targets.current(scope.project.id, request.path_params["name"])
+    target = await services.targets.current(scope.project.id, request.path_params["name"])
     query_id = request.query_params.get("client_query_id")
     if not query_id:
         raise Invalid(REQUIRED, code="required", attr="client_query_id")
-    await rooms.background.cancel(target, query_id)
+    await services.background.cancel(target, query_id)
     return Response(status_code=204)
 
 
-def _at_cursor(rooms: EndpointServices, wanted: RunRequest) -> RunRequest:
+def _at_cursor(services: EndpointServices, wanted: RunRequest) -> RunRequest:
     """A run that continues at its cursor, in the version of the first page."""
-    opened = None if wanted.cursor is None else rooms.runner.cursors.open(wanted.cursor)
+    opened = None if wanted.cursor is None else services.runner.cursors.open(wanted.cursor)
     if opened is None:
         return wanted
     version = opened.version if wanted.version is None else wanted.version
     return replace(wanted, version=version, after=opened.key)
 
 
-async def _find(rooms: EndpointServices, scope: ProjectScope, name: str) -> RunTarget | None:
+async def _find(services: EndpointServices, scope: ProjectScope, name: str) -> RunTarget | None:
     try:
-        return await rooms.targets.current(scope.project.id, name)
+        return await services.targets.current(scope.project.id, name)
     except NotFound:
         return None
 
 
-def _throttle(rooms: EndpointServices, scope: ProjectScope, target: RunTarget | None) -> None:
+def _throttle(services: EndpointServices, scope: ProjectScope, target: RunTarget | None) -> None:
     """Apply the rate limits of the key, the project's secret keys and the project.
 
     Runs have separate buckets; runs of a ready materialized version have higher limits.
     """
-    rates, kind, allowance = rooms.access.rates, "runs", rooms.settings.runs
+    rates, kind, allowance = services.access.rates, "runs", services.settings.runs
     if target is not None and target.kept is not None and target.kept.table is not None:
-        kind, allowance = "materialized", rooms.settings.materialized_runs
+        kind, allowance = "materialized", services.settings.materialized_runs
     rates.take(f"{kind}:{scope.principal.key_id}", allowance)
     if scope.principal.kind == "secret":
         rates.take(f"{kind}:secret:{scope.project.id}", allowance)
     rates.take(f"project:{scope.project.id}", rates.settings.per_project)
 
 
-def _quickly(request: Request, rooms: EndpointServices, quick: CachedResponse) -> Response:
+def _quickly(request: Request, services: EndpointServices, quick: CachedResponse) -> Response:
     target = quick.target
-    rooms.notes.executed(target.endpoint_id, target.version_id, rooms.access.clock.now())
+    services.notes.executed(target.endpoint_id, target.version_id, services.access.clock.now())
     headers = {"ETag": quick.etag, **cost_headers(quick.result, is_cached=True)}
     known = not_modified(request, quick.etag)
     return known or Response(quick.body, media_type=JSON, headers=headers)
 
 
 async def _run(
-    rooms: EndpointServices, scope: ProjectScope, reading: ReadPlan, wanted: RunRequest
+    services: EndpointServices, scope: ProjectScope, reading: ReadPlan, wanted: RunRequest
 ) -> RunResult | AsyncRunRow:
     target = reading.target
-    outcome = await rooms.runner.run(scope, reading, wanted)
-    rooms.notes.executed(target.endpoint_id, target.version_id, rooms.access.clock.now())
+    outcome = await services.runner.run(scope, reading, wanted)
+    services.notes.executed(target.endpoint_id, target.version_id, services.access.clock.now())
     if isinstance(outcome, NeedsBackground):
-        return await rooms.background.start(scope, outcome)
+        return await services.background.start(scope, outcome)
     return outcome
 
 
 async def _respond(
     request: Request,
-    rooms: EndpointServices,
+    services: EndpointServices,
     scope: ProjectScope,
     outcome: RunResult | AsyncRunRow,
     form: str,
@@ -219,7 +219,9 @@ async def _respond(
         return accepted(request, scope, outcome, request.path_params["name"])
     if not outcome.stale:
         return answered(request, outcome, form)
-    refreshing = await rooms.background.start(scope, NeedsBackground(outcome.target, outcome.wish))
+    refreshing = await services.background.start(
+        scope, NeedsBackground(outcome.target, outcome.wish)
+    )
     return answered(request, outcome, form, query_status(refreshing, labels=["endpoint"]))
 
 
@@ -229,14 +231,14 @@ async def unless_disconnected[T](request: Request, work: Coroutine[Any, Any, T])
     done, _ = await asyncio.wait({running}, timeout=0.01)
     if done:
         return running.result()
-    gone = asyncio.ensure_future(_disconnect(request.receive))
+    missing = asyncio.ensure_future(_disconnect(request.receive))
     try:
-        await asyncio.wait({running, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({running, missing}, return_when=asyncio.FIRST_COMPLETED)
     except asyncio.CancelledError:
         running.cancel()
         raise
     finally:
-        gone.cancel()
+        missing.cancel()
     if running.done():
         return running.result()
     running.cancel()

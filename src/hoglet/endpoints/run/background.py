@@ -150,8 +150,8 @@ class BackgroundRuns:
         row, answer, failure = *loaded[:1], None, None
         _, project, target = loaded
         try:
-            wish = msgspec.convert(row.request, RunRequest)
-            request = replace(wish, client_query_id=row.query_id)
+            filters = msgspec.convert(row.request, RunRequest)
+            request = replace(filters, client_query_id=row.query_id)
             done = await self._runner.compute(
                 project,
                 target,

@@ -21,7 +21,7 @@ START = "*"
 """The cursor of the first page."""
 
 
-class _Sealed(msgspec.Struct, frozen=True, array_like=True):
+class _CursorToken(msgspec.Struct, frozen=True, array_like=True):
     endpoint_id: UUID
     version: int
     binding: str
@@ -38,13 +38,13 @@ class Cursors:
     def __init__(self, keys: Sequence[str]) -> None:
         self._box = MultiFernet([Fernet(key) for key in keys or [Fernet.generate_key()]])
 
-    def seal(self, reading: ReadPlan, key: list[Any]) -> str:
+    def encrypt(self, reading: ReadPlan, key: list[Any]) -> str:
         """The cursor after a row with these sort values."""
         target = reading.target
-        sealed = _Sealed(target.endpoint_id, target.version, binding_of(reading), key)
-        return self._box.encrypt(msgspec.json.encode(sealed)).decode()
+        encrypted = _CursorToken(target.endpoint_id, target.version, binding_of(reading), key)
+        return self._box.encrypt(msgspec.json.encode(encrypted)).decode()
 
-    def open(self, cursor: str) -> _Sealed | None:
+    def open(self, cursor: str) -> _CursorToken | None:
         """The decrypted cursor; None for the start.
 
         Raises:
@@ -53,7 +53,7 @@ class Cursors:
         if cursor == START:
             return None
         try:
-            return msgspec.json.decode(self._box.decrypt(cursor.encode()), type=_Sealed)
+            return msgspec.json.decode(self._box.decrypt(cursor.encode()), type=_CursorToken)
         except (InvalidToken, UnicodeEncodeError, msgspec.DecodeError):
             raise Invalid("This is not a valid cursor of this server.", attr="cursor") from None
 
@@ -65,13 +65,13 @@ class Cursors:
         """
         if request.cursor in (None, START):
             return
-        sealed = self.open(request.cursor)
+        encrypted = self.open(request.cursor)
         target = reading.target
         belongs = (
-            sealed is not None
-            and sealed.endpoint_id == target.endpoint_id
-            and sealed.version == target.version
-            and sealed.binding == binding_of(reading)
+            encrypted is not None
+            and encrypted.endpoint_id == target.endpoint_id
+            and encrypted.version == target.version
+            and encrypted.binding == binding_of(reading)
         )
         if not belongs:
             raise Invalid(

@@ -201,7 +201,7 @@ class QueryExecutor:
         spent: Statistics,
         computed_at: datetime,
     ) -> Result:
-        kept = reading.kept
+        retained = reading.kept
         refuse_large(len(rows_json), self._limits.result_bytes)
         return Result(
             parts=(rows_json,),
@@ -213,8 +213,8 @@ class QueryExecutor:
             has_more=False,
             computed_at=computed_at,
             cache_seconds=effective_ttl_seconds(reading, computed_at),
-            is_materialized=kept is not None,
-            materialized_at=None if kept is None else kept.built_at,
+            is_materialized=retained is not None,
+            materialized_at=None if retained is None else retained.built_at,
             rows_read=spent.rows_read,
             bytes_read=spent.bytes_read,
             engine_seconds=spent.seconds,
@@ -233,13 +233,13 @@ class QueryExecutor:
                 seek=reading.seek,
                 system_tables=reading.system_tables,
             )
-        kept = reading.kept
+        retained = reading.kept
         return await self._compiler.compile_read(
             reading.project,
             reading.query,
-            {"physical": kept.table, "columns": kept.plan["columns"]},
+            {"physical": retained.table, "columns": retained.plan["columns"]},
             variables=reading.variables,
-            buckets=kept.buckets,
+            buckets=retained.buckets,
             limit=reading.limit,
             offset=reading.offset,
             seek=reading.seek,
@@ -254,7 +254,7 @@ def _result(
     cache_seconds: float,
 ) -> Result:
     rows, has_more = cut_page(answer.rows, compiled.limits)
-    kept, spent = reading.kept, answer.statistics
+    retained, spent = reading.kept, answer.statistics
     columns = [name for name, _ in compiled.columns]
     if len(columns) != len(answer.columns):  # untuple() expands to several columns
         columns = [column.name for column in answer.columns]
@@ -270,8 +270,8 @@ def _result(
         has_more=has_more,
         computed_at=computed_at,
         cache_seconds=0 if compiled.system_tables else cache_seconds,
-        is_materialized=kept is not None,
-        materialized_at=None if kept is None else kept.built_at,
+        is_materialized=retained is not None,
+        materialized_at=None if retained is None else retained.built_at,
         rows_read=spent.rows_read,
         bytes_read=spent.bytes_read,
         engine_seconds=spent.seconds,

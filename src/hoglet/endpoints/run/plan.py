@@ -62,19 +62,19 @@ def plan_read(
     Raises:
         Invalid: attr ``variables``; a value of the wrong type.
     """
-    kept = _usable_table(project, target, request, now)
+    retained = _usable_table(project, target, request, now)
     query = _with_overrides(target.query, request)
     if query["kind"] == HOGQL:
         variables = values_for_run(query, request.variables, known)
-        reading = _reading(project, target, request, query, variables=variables, kept=kept)
+        reading = _reading(project, target, request, query, variables=variables, kept=retained)
         clock = DateClock(now, project.timezone, project.week_start_day)
         moments = with_moments(query, variables, known, clock)
         return replace(reading, variables=moments)
     variables = breakdown_values(request.variables)
     overridden = request.filters_override or {}
     dates = not any(overridden.get(name) for name in DATE_NAMES)
-    query = query if kept is not None else bind(query, variables, dates=dates)
-    return _reading(project, target, request, query, variables=variables, kept=kept)
+    query = query if retained is not None else bind(query, variables, dates=dates)
+    return _reading(project, target, request, query, variables=variables, kept=retained)
 
 
 def fall_back_to_inline(reading: ReadPlan, request: RunRequest) -> ReadPlan:
@@ -132,13 +132,13 @@ def _reading(
 def _usable_table(
     project: Project, target: RunTarget, request: RunRequest, now: datetime
 ) -> Materialization | None:
-    kept = target.kept
+    retained = target.kept
     overridden = request.filters_override is not None or request.query_override is not None
-    if kept is None or overridden or request.refresh in _RAW_WORDS:
+    if retained is None or overridden or request.refresh in _RAW_WORDS:
         return None
-    if kept.plan.get("built_for") != depends_on(target.query, project):
+    if retained.plan.get("built_for") != depends_on(target.query, project):
         return None
-    return kept if kept.seconds_left(now) > 0 else None
+    return retained if retained.seconds_left(now) > 0 else None
 
 
 def _with_overrides(query: Json, request: RunRequest) -> Json:

@@ -215,7 +215,7 @@ class EndpointRunner:
         return await self.cancellable.watch(endpoint_id, request.client_query_id, work)
 
     def _cursor_after(self, reading: ReadPlan, result: Result) -> str | None:
-        return None if result.next_key is None else self.cursors.seal(reading, result.next_key)
+        return None if result.next_key is None else self.cursors.encrypt(reading, result.next_key)
 
     async def _compute(
         self, reading: ReadPlan, request: RunRequest, query_id: str, seconds: float

@@ -111,9 +111,9 @@ class RunTargets:
 def target_of(found: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
     """The run target of the rows of an endpoint."""
     endpoint, version, row = found.endpoint, found.version, found.materialization
-    kept = None
+    retained = None
     if row is not None:
-        kept = Materialization(
+        retained = Materialization(
             row.table_name,
             row.plan,
             row.last_built_at,
@@ -135,6 +135,6 @@ def target_of(found: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
         analysis=from_json(version.analysis),
         cache_seconds=cache_seconds(version),
         optional_breakdowns=frozenset(version.optional_breakdown_properties),
-        kept=kept,
+        kept=retained,
         aliases=aliases or {},
     )

@@ -60,9 +60,9 @@ class Difference(DocumentedResponse):
 @describe({200: Difference})
 async def diff_versions(request: Request, name: str, a: str, b: str, scope: Reader) -> Response:
     """Compare two versions: a unified diff of the queries, and the changed fields."""
-    rooms = services_of(request)
+    services = services_of(request)
     found = [
-        await rooms.service.read(scope, name, await _number(request, scope, name, each))
+        await services.service.read(scope, name, await _number(request, scope, name, each))
         for each in (a, b)
     ]
     return JsonResponse(difference(*found))
@@ -72,7 +72,7 @@ async def diff_versions(request: Request, name: str, a: str, b: str, scope: Read
 @describe({200: Page[Alias]})
 async def list_aliases(request: Request, name: str, scope: Reader) -> Response:
     """List the aliases of an endpoint."""
-    results = [_shown(row) for row in await services_of(request).aliases.all(scope, name)]
+    results = [_display(row) for row in await services_of(request).aliases.all(scope, name)]
     return JsonResponse({"count": len(results), "next": None, "previous": None, "results": results})
 
 
@@ -81,21 +81,21 @@ async def list_aliases(request: Request, name: str, scope: Reader) -> Response:
 @describe({200: Alias, 201: Alias}, body=AliasBody)
 async def put_alias(request: Request, name: str, alias: str, scope: Writer) -> Response:
     """Create (201) or move (200) an alias; runs that use it switch at once."""
-    rooms = services_of(request)
+    services = services_of(request)
     body = read(AliasBody, await read_object(request))
-    number = await rooms.aliases.number(scope, name, body.version)
-    row, is_new = await rooms.aliases.put(scope, name, alias, number or 0)
-    rooms.forget()
-    return JsonResponse(_shown(row), status_code=201 if is_new else 200)
+    number = await services.aliases.number(scope, name, body.version)
+    row, is_new = await services.aliases.put(scope, name, alias, number or 0)
+    services.forget()
+    return JsonResponse(_display(row), status_code=201 if is_new else 200)
 
 
 @router.delete(_ALIAS)
 @describe({204: None})
 async def delete_alias(request: Request, name: str, alias: str, scope: Writer) -> Response:
     """Delete an alias; its version stays."""
-    rooms = services_of(request)
-    await rooms.aliases.delete(scope, name, alias)
-    rooms.forget()
+    services = services_of(request)
+    await services.aliases.delete(scope, name, alias)
+    services.forget()
     return Response(status_code=204)
 
 
@@ -111,7 +111,7 @@ async def _number(request: Request, scope: ProjectScope, name: str, text: str) -
     return version
 
 
-def _shown(row: EndpointAliasRow) -> dict[str, Any]:
+def _display(row: EndpointAliasRow) -> dict[str, Any]:
     return {
         "alias": row.alias,
         "version": row.version,

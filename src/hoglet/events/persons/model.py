@@ -128,11 +128,19 @@ class PersonStore:
     def __init__(self, project_id: int, state: PersonStoreState) -> None:
         self._project_id = project_id
         persons = {
-            one.id: Person(one.id, one.created_at, one.text, None, one.is_identified, one.version)
-            for one in state.persons
+            person.id: Person(
+                person.id,
+                person.created_at,
+                person.text,
+                None,
+                person.is_identified,
+                person.version,
+            )
+            for person in state.persons
         }
         self._ids = {
-            one.distinct_id: DistinctId(persons[one.person_id], one.version) for one in state.ids
+            item.distinct_id: DistinctId(persons[item.person_id], item.version)
+            for item in state.ids
         }
         self._retired = state.retired
         self._made_ids: dict[tuple[str, int | None], UUID] = {}
@@ -155,10 +163,10 @@ class PersonStore:
     def _made_id(self, distinct_id: str, after: int | None) -> UUID:
         """As :func:`person_id_of`, made once a batch: most events are of a few people."""
         key = (distinct_id, after)
-        made = self._made_ids.get(key)
-        if made is None:
-            made = self._made_ids[key] = person_id_of(self._project_id, distinct_id, after)
-        return made
+        created = self._made_ids.get(key)
+        if created is None:
+            created = self._made_ids[key] = person_id_of(self._project_id, distinct_id, after)
+        return created
 
     def apply(self, distinct_id: str, at: datetime, effect: PersonUpdate | None) -> Person:
         """Apply an event; returns the person as of that event."""

@@ -61,7 +61,7 @@ async def find_by_number(session: AsyncSession, project_id: int, number: int) ->
     )
     near = await session.scalars(wanted)
     return await load_persons(
-        session, project_id, [one for one in near if number_of(one) == number]
+        session, project_id, [item for item in near if number_of(item) == number]
     )
 
 

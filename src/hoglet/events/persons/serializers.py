@@ -64,8 +64,8 @@ def persons_csv(persons: Iterable[PersonRecord], name_properties: Sequence[str] 
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(_COLUMNS)
     for person in persons:
-        shown = show_person(person, name_properties) | {"is_identified": person.is_identified}
-        writer.writerow([_cell(shown[name]) for name in _COLUMNS])
+        visible = show_person(person, name_properties) | {"is_identified": person.is_identified}
+        writer.writerow([_cell(visible[name]) for name in _COLUMNS])
     return text.getvalue().encode()
 
 

@@ -46,8 +46,8 @@ class PersonService:
             if given.isascii() and given.isdecimal() and len(given) <= _LONGEST_NUMBER:
                 found = await repository.find_by_number(session, project_id, int(given))
             else:
-                one = await repository.find_by_uuid(session, project_id, _uuid(given))
-                found = [one] if one else []
+                item = await repository.find_by_uuid(session, project_id, _uuid(given))
+                found = [item] if item else []
         if len(found) > 1:
             raise Invalid(
                 "Several persons have this number; use the UUID.", code="invalid", attr="id"

@@ -48,16 +48,16 @@ def service_of(request: Request) -> ActionService:
 async def list_actions(request: Request, scope: Reads) -> Response:
     """List the project's actions."""
     page = parse_page(request.query_params)
-    count, shown = await service_of(request).page(scope, page)
-    return JsonResponse(envelope(request, page, count, shown))
+    count, visible = await service_of(request).page(scope, page)
+    return JsonResponse(envelope(request, page, count, visible))
 
 
 @router.post("/actions")
 @describe({201: ActionObject}, body=_ACTION_BODY)
 async def create_action(request: Request, scope: Writes) -> Response:
     """Create an action."""
-    shown = await service_of(request).create(scope, await read_object(request))
-    return JsonResponse(shown, status_code=201)
+    view = await service_of(request).create(scope, await read_object(request))
+    return JsonResponse(view, status_code=201)
 
 
 @router.get("/actions/{action_id}")

@@ -48,7 +48,7 @@ async def steps_by_id(
     session: AsyncSession, project_id: int, wanted: Collection[str]
 ) -> dict[str, dict[str, Any]]:
     """The existing ones among the given actions: ``{"7": {"steps": [...]}}``."""
-    numbers = [int(one) for one in wanted if is_action_id(one)]
+    numbers = [int(item) for item in wanted if is_action_id(item)]
     if not numbers:
         return {}
     statement = select(ActionRow).where(
@@ -58,7 +58,7 @@ async def steps_by_id(
     )
     rows = await session.scalars(statement)
     found = {row.id: {"steps": row.steps} for row in rows}
-    return {one: found[int(one)] for one in wanted if is_action_id(one) and int(one) in found}
+    return {item: found[int(item)] for item in wanted if is_action_id(item) and int(item) in found}
 
 
 def is_action_id(text: str) -> bool:

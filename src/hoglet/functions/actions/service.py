@@ -95,7 +95,7 @@ class ActionService:
             rows = await action_repository.page(
                 session, scope.project.id, limit=page.limit, offset=page.offset
             )
-            return count, [await _shown(session, row) for row in rows]
+            return count, [await _display(session, row) for row in rows]
 
     async def create(self, scope: ProjectScope, body: dict[str, Any]) -> dict[str, Any]:
         """Create an action.
@@ -116,9 +116,9 @@ class ActionService:
             session.add(row)
             await session.flush()
             await self._record(session, scope, row, "created", {})
-            shown = await _shown(session, row)
+            view = await _display(session, row)
         self._changed()
-        return shown
+        return view
 
     async def get(self, scope: ProjectScope, action_id: str) -> dict[str, Any]:
         """Get an action.
@@ -127,7 +127,7 @@ class ActionService:
             NotFound: no such action in the project.
         """
         async with self._database.read() as session:
-            return await _shown(session, await self._row(session, scope, action_id))
+            return await _display(session, await self._row(session, scope, action_id))
 
     async def update(
         self, scope: ProjectScope, action_id: str, body: dict[str, Any]
@@ -147,9 +147,9 @@ class ActionService:
             row.updated_at = self._clock.now()
             await self._record(session, scope, row, "updated", before)
             await self._recompile(session, row.project_id, row.id)
-            shown = await _shown(session, row)
+            view = await _display(session, row)
         self._changed()
-        return shown
+        return view
 
     async def _row(self, session: AsyncSession, scope: ProjectScope, action_id: str) -> ActionRow:
         if not action_repository.is_action_id(action_id):
@@ -190,7 +190,7 @@ def _read(body: dict[str, Any]) -> dict[str, Any]:
     return sent
 
 
-async def _shown(session: AsyncSession, row: ActionRow) -> dict[str, Any]:
+async def _display(session: AsyncSession, row: ActionRow) -> dict[str, Any]:
     users = await users_by_id(session, [row.created_by])
     return {
         "id": row.id,

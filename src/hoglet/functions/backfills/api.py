@@ -42,8 +42,8 @@ class BackfillObject(OpenResponse):
 @describe({200: BackfillsEnabled})
 async def enable_backfills(request: Request, function_id: str, scope: Writes) -> Response:
     """Enable backfills for a function."""
-    made = await _backfills(request).enable(scope, function_id)
-    return json_response(request, {"batch_export_id": str(made)})
+    created = await _backfills(request).enable(scope, function_id)
+    return json_response(request, {"batch_export_id": str(created)})
 
 
 @router.post("/batch_exports/{batch_export_id}/backfills")
@@ -67,8 +67,8 @@ async def start_backfill(request: Request, batch_export_id: str, scope: Writes) 
 async def list_backfills(request: Request, batch_export_id: str, scope: Reads) -> Response:
     """List the backfills of a function, newest first."""
     page = parse_page(request.query_params)
-    count, shown = await _backfills(request).page(scope, batch_export_id, page)
-    return JsonResponse(envelope(request, page, count, shown))
+    count, visible = await _backfills(request).page(scope, batch_export_id, page)
+    return JsonResponse(envelope(request, page, count, visible))
 
 
 @router.get("/batch_exports/{batch_export_id}/backfills/{backfill_id}")

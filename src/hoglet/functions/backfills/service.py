@@ -61,17 +61,17 @@ class Backfills:
         async with self._functions.database.write() as session:
             row = await self._functions.row(session, scope.project.id, function_id)
             _check(row)
-            made = BatchExportRow(
+            created = BatchExportRow(
                 id=new_id(),
                 project_id=row.project_id,
                 function_id=row.id,
                 filters=row.filters.get("events") or [],
                 created_at=self._functions.clock.now(),
             )
-            session.add(made)
-            row.batch_export_id = made.id
+            session.add(created)
+            row.batch_export_id = created.id
             row.version += 1
-            return made.id
+            return created.id
 
     async def start(
         self, scope: ProjectScope, batch_export_id: str, body: dict[str, Any]

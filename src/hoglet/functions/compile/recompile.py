@@ -87,9 +87,9 @@ def _is_affected(
 ) -> bool:
     every = [filters, *filters_of(mappings)]
     if property_name is not None:
-        return any(_may_use(one, property_name) for one in every)
+        return any(_may_use(item, property_name) for item in every)
     if action_id is None:
-        return any(one.get("filter_test_accounts") for one in every)
+        return any(item.get("filter_test_accounts") for item in every)
     return str(action_id) in action_ids(every)
 
 

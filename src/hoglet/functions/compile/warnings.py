@@ -59,8 +59,8 @@ def code_warnings(source: str, function_type: str, input_keys: set[str]) -> list
         found += _unknown_inputs(program, input_keys)
     found.sort(key=lambda warning: warning.start)
     return [
-        CodeWarning(message=one.message, hint=one.hint, line=one.line, column=one.column)
-        for one in found
+        CodeWarning(message=item.message, hint=item.hint, line=item.line, column=item.column)
+        for item in found
     ]
 
 

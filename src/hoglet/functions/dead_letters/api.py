@@ -72,39 +72,41 @@ _LETTER_QUERY = (*PAGE, text("class"), text("after"), text("before"), flag("redr
 
 @router.get(LETTERS)
 @describe({200: Page[DeadLetterObject]}, query=_LETTER_QUERY)
-async def list_letters(request: Request, function_id: str, scope: Reads) -> Response:
+async def list_dead_letters(request: Request, function_id: str, scope: Reads) -> Response:
     """List dead letters, newest first."""
     page = parse_page(request.query_params, default=DEFAULT_LIMIT, maximum=MAXIMUM_LIMIT)
-    wish = read_filters(request.query_params)
-    count, shown = await _letters(request).page(scope, function_id, wish, page)
-    return JsonResponse(envelope(request, page, count, shown))
+    filters = read_filters(request.query_params)
+    count, visible = await _service(request).page(scope, function_id, filters, page)
+    return JsonResponse(envelope(request, page, count, visible))
 
 
 @router.post(LETTERS + "/redrive")
 @describe({200: Redriven}, body=_REDRIVE_BODY)
-async def redrive_letters(request: Request, function_id: str, scope: Writes) -> Response:
+async def redrive_dead_letters(request: Request, function_id: str, scope: Writes) -> Response:
     """Redrive dead letters."""
     body = await read_object(request)
-    return JsonResponse(await _letters(request).redrive(scope, function_id, body))
+    return JsonResponse(await _service(request).redrive(scope, function_id, body))
 
 
 @router.get(LETTERS + "/{letter_id}")
 @describe({200: DeadLetterDetail})
-async def get_letter(request: Request, function_id: str, letter_id: str, scope: Reads) -> Response:
+async def get_dead_letter(
+    request: Request, function_id: str, letter_id: str, scope: Reads
+) -> Response:
     """Get a dead letter with its globals."""
-    return JsonResponse(await _letters(request).get(scope, function_id, letter_id))
+    return JsonResponse(await _service(request).get(scope, function_id, letter_id))
 
 
 @router.delete(LETTERS + "/{letter_id}")
 @describe({204: None})
-async def delete_letter(
+async def delete_dead_letter(
     request: Request, function_id: str, letter_id: str, scope: Writes
 ) -> Response:
     """Delete a dead letter."""
-    await _letters(request).delete(scope, function_id, letter_id)
+    await _service(request).delete(scope, function_id, letter_id)
     return Response(status_code=204)
 
 
-def _letters(request: Request) -> DeadLetters:
-    letters: DeadLetters = request.app.state.dead_letters
-    return letters
+def _service(request: Request) -> DeadLetters:
+    dead_letters: DeadLetters = request.app.state.dead_letters
+    return dead_letters

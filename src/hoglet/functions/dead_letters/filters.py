@@ -36,11 +36,11 @@ def read_classes(value: Any) -> list[str]:
     if not isinstance(parts, list):
         raise Invalid("A list of classes is required.", attr="class")
     wanted = [part.strip() if isinstance(part, str) else part for part in parts]
-    for one in wanted:
-        if one and one not in CLASSES:
-            detail = f'"{one}" is not a valid choice.'
+    for item in wanted:
+        if item and item not in CLASSES:
+            detail = f'"{item}" is not a valid choice.'
             raise Invalid(detail, code="invalid_choice", attr="class")
-    return [one for one in wanted if one]
+    return [item for item in wanted if item]
 
 
 def read_instant(value: Any, attr: str) -> datetime | None:

@@ -46,7 +46,7 @@ class DeadLetterSettings(msgspec.Struct, frozen=True, kw_only=True):
     keep_per_function: int = 10_000
 
 
-async def enqueue_plainly(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -> None:
+async def enqueue_unordered(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -> None:
     """Enqueue runs as they are."""
     await queue.enqueue(session, jobs)
 
@@ -89,7 +89,7 @@ class DeadLetters:
         queue: Queue,
         settings: DeadLetterSettings | None = None,
         *,
-        enqueue: Enqueue = enqueue_plainly,
+        enqueue: Enqueue = enqueue_unordered,
     ) -> None:
         self._functions = functions
         self._enqueue = enqueue
@@ -105,11 +105,11 @@ class DeadLetters:
             hour.
         """
         now = self._functions.clock.now()
-        for letter in letters:
-            await _keep(session, letter, now)
+        for dead_letter in letters:
+            await _keep(session, dead_letter, now)
         await session.flush()
         keep = self.settings.keep_per_function
-        projects = {letter.function_id: letter.project_id for letter in letters}
+        projects = {dead_letter.function_id: dead_letter.project_id for dead_letter in letters}
         return [
             self._dropped_line(project_id, function_id, now)
             for function_id, project_id in projects.items()
@@ -151,7 +151,7 @@ class DeadLetters:
             NotFound: no such function or dead letter.
         """
         async with self._functions.database.read() as session:
-            row = await self._letter(session, scope, function_id, letter_id)
+            row = await self._dead_letter(session, scope, function_id, letter_id)
         return dead_letter_object(row) | {"globals": row.globals}
 
     async def delete(self, scope: ProjectScope, function_id: str, letter_id: str) -> None:
@@ -161,7 +161,7 @@ class DeadLetters:
             NotFound: no such function or dead letter.
         """
         async with self._functions.database.write() as session:
-            await session.delete(await self._letter(session, scope, function_id, letter_id))
+            await session.delete(await self._dead_letter(session, scope, function_id, letter_id))
 
     async def redrive(
         self, scope: ProjectScope, function_id: str, body: dict[str, Any]
@@ -179,14 +179,14 @@ class DeadLetters:
             NotFound: no such function.
             Invalid: nothing is selected, or the function is disabled.
         """
-        wish, is_dry = read_choice(body), body.get("dry_run", False)
+        filters, is_dry = read_choice(body), body.get("dry_run", False)
         if not isinstance(is_dry, bool):
             raise Invalid("Must be a valid boolean.", attr="dry_run")
         async with self._functions.database.write() as session:
             function = await self._functions.row(session, scope.project.id, function_id)
             if not function.enabled:
                 raise Invalid("This function is disabled. Enable it before redriving dead letters.")
-            chosen = await self._chosen(session, function.id, wish)
+            chosen = await self._chosen(session, function.id, filters)
             waiting = [row for row in chosen if row.redriven_at is None]
             if not is_dry:
                 is_ordered = bool((function.delivery or {}).get("ordered_by"))
@@ -195,8 +195,8 @@ class DeadLetters:
                 await self._enqueue(session, self._queue, jobs)
                 for row in waiting:
                     row.redriven_at = self._functions.clock.now()
-        asked = len(chosen) if wish.ids is None else len(wish.ids)
-        return {"queued": len(waiting), "skipped": asked - len(waiting)}
+        requested = len(chosen) if filters.ids is None else len(filters.ids)
+        return {"queued": len(waiting), "skipped": requested - len(waiting)}
 
     async def _chosen(
         self, session: AsyncSession, function_id: UUID, wish: DeadLetterFilter
@@ -209,7 +209,7 @@ class DeadLetters:
             chosen += await repository.page(session, function_id, part, limit=None, offset=0)
         return chosen
 
-    async def _letter(
+    async def _dead_letter(
         self, session: AsyncSession, scope: ProjectScope, function_id: str, letter_id: str
     ) -> DeadLetterRow:
         function = await self._functions.row(session, scope.project.id, function_id)
@@ -261,11 +261,11 @@ def read_choice(body: dict[str, Any]) -> DeadLetterFilter:
 
 def _known_ids(ids: Iterable[Any]) -> list[UUID]:
     known: list[UUID] = []
-    for one in ids:
+    for item in ids:
         try:
-            known.append(UUID(str(one)))
+            known.append(UUID(str(item)))
         except ValueError:
-            raise Invalid(f'"{one}" is not the id of a dead letter.', attr="ids") from None
+            raise Invalid(f'"{item}" is not the id of a dead letter.', attr="ids") from None
     return known
 
 
@@ -291,30 +291,34 @@ def _job(row: DeadLetterRow, *, is_ordered: bool) -> NewJob:
     )
 
 
-async def _keep(session: AsyncSession, letter: NewDeadLetter, now: datetime) -> None:
-    error = letter.error[:_ERROR_CHARACTERS].replace("\0", "�")  # PostgreSQL cannot store NUL
-    known = await repository.find_by_invocation(session, letter.function_id, letter.invocation_id)
+async def _keep(session: AsyncSession, dead_letter: NewDeadLetter, now: datetime) -> None:
+    error = dead_letter.error[:_ERROR_CHARACTERS].replace("\0", "�")  # PostgreSQL cannot store NUL
+    known = await repository.find_by_invocation(
+        session, dead_letter.function_id, dead_letter.invocation_id
+    )
     if known is not None:
-        known.letter_class, known.error = str(letter.letter_class), error
-        known.attempts += letter.attempts
+        known.letter_class, known.error = str(dead_letter.letter_class), error
+        known.attempts += dead_letter.attempts
         known.last_failed_at, known.redriven_at = now, None
         return
-    event: dict[str, Any] = letter.globals.get("event") or {}
+    event: dict[str, Any] = dead_letter.globals.get("event") or {}
     session.add(
         DeadLetterRow(
             id=new_id(),
-            project_id=letter.project_id,
-            function_id=letter.function_id,
-            letter_class=str(letter.letter_class),
-            invocation_id=letter.invocation_id,
+            project_id=dead_letter.project_id,
+            function_id=dead_letter.function_id,
+            letter_class=str(dead_letter.letter_class),
+            invocation_id=dead_letter.invocation_id,
             event_uuid=event.get("uuid"),
             event=event.get("event"),
             distinct_id=event.get("distinct_id"),
-            attempts=letter.attempts,
+            attempts=dead_letter.attempts,
             error=error,
-            globals={name: value for name, value in letter.globals.items() if name != "inputs"},
-            mapping=letter.mapping,
-            first_failed_at=letter.first_failed_at or now,
+            globals={
+                name: value for name, value in dead_letter.globals.items() if name != "inputs"
+            },
+            mapping=dead_letter.mapping,
+            first_failed_at=dead_letter.first_failed_at or now,
             last_failed_at=now,
             redriven_at=None,
         )

@@ -39,7 +39,7 @@ def required_literals(condition: dict[str, Any] | None) -> RequiredLiterals | No
     members = condition["exprs"] if condition["node"] == "And" else [condition]
     for member in members:
         needed = _needed(member)
-        if needed is not None and all(cannot_fail(one, FILTER_ROOTS) for one in members):
+        if needed is not None and all(cannot_fail(item, FILTER_ROOTS) for item in members):
             return needed
     return None
 
@@ -66,7 +66,7 @@ def _needed(member: dict[str, Any]) -> RequiredLiterals | None:
     if operator == "==" and right["node"] == "Constant":
         texts = [right["value"]] if _is_only_text(right["value"]) else []
     elif operator == "in" and right["node"] in _LISTS:
-        texts = [one.get("value") for one in right["exprs"]]
+        texts = [item.get("value") for item in right["exprs"]]
     if not texts or not all(type(text) is str for text in texts):
         return None
     return RequiredLiterals(tuple(chain), frozenset(texts))
@@ -97,7 +97,7 @@ def cannot_fail(node: dict[str, Any], roots: Container[str]) -> bool:  # noqa: P
             is_named = type(node["property"].get("value")) is str
             return is_named and cannot_fail(node["array"], roots)
         case "And" | "Or" | "Tuple" | "Array":
-            return all(cannot_fail(one, roots) for one in node["exprs"])
+            return all(cannot_fail(item, roots) for item in node["exprs"])
         case "Not":
             return cannot_fail(node["expr"], roots)
         case "CompareOperation":
@@ -107,7 +107,7 @@ def cannot_fail(node: dict[str, Any], roots: Container[str]) -> bool:  # noqa: P
                 return False
             return cannot_fail(node["left"], roots) and cannot_fail(node["right"], roots)
         case "Call":
-            return _is_total(node) and all(cannot_fail(one, roots) for one in node["args"])
+            return _is_total(node) and all(cannot_fail(item, roots) for item in node["args"])
         case _:
             return False
 

@@ -85,7 +85,7 @@ class FunctionIndex:
     def waiting_for(self, event_name: str) -> list[ExecutableFunction]:
         """The functions for events with this name; all others are ``filtered``."""
         buckets = (self._by_name.get(event_name), self._for_any)
-        positions = {one for bucket in buckets if bucket for one in bucket.everything}
+        positions = {item for bucket in buckets if bucket for item in bucket.everything}
         return [self.functions[position] for position in sorted(positions)]
 
     def match(self, run_globals: dict[str, Any]) -> list[Match]:
@@ -170,7 +170,7 @@ class _Bucket:
             if type(value) is str:
                 found += by_text.get(value, ())
             elif type(value) not in _UNLIKE_TEXT:
-                found += {one for positions in by_text.values() for one in positions}
+                found += {position for positions in by_text.values() for position in positions}
         return found
 
 
@@ -215,14 +215,14 @@ class Conditions:
         Raises:
             EvaluationFailed: it raised.
         """
-        asked = function if mapping is None else function.mapping(mapping)
-        if asked is None:
+        requested = function if mapping is None else function.mapping(mapping)
+        if requested is None:
             return False
-        condition = self.of_function((function.id, function.version, mapping), asked)
+        condition = self.of_function((function.id, function.version, mapping), requested)
         return condition is not None and condition.holds(values)
 
     def of_function(
-        self, key: ConditionKey, asked: ExecutableFunction | ExecutableMapping
+        self, key: ConditionKey, requested: ExecutableFunction | ExecutableMapping
     ) -> Condition | None:
         """The condition of a function or mapping; None if there is none, so nothing matches.
 
@@ -230,9 +230,9 @@ class Conditions:
             EvaluationFailed: it does not compile.
         """
         known = self._compiled.get(key)
-        if known is None and asked.filter is not None:
-            parts = parts_read(engine.filter_roots(asked.filter))
-            known = Condition(engine.compile_filter(asked.filter), parts)
+        if known is None and requested.filter is not None:
+            parts = parts_read(engine.filter_roots(requested.filter))
+            known = Condition(engine.compile_filter(requested.filter), parts)
             self._compiled[key] = known
             if len(self._compiled) > self._kept:
                 self._compiled.popitem(last=False)

@@ -98,7 +98,7 @@ class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
 
     def mapping(self, number: int) -> ExecutableMapping | None:
         """The mapping with that number; None if it was removed."""
-        return next((one for one in self.mappings or () if one.number == number), None)
+        return next((item for item in self.mappings or () if item.number == number), None)
 
     @property
     def cache_key(self) -> tuple[str, int]:

@@ -31,5 +31,5 @@ async def list_function_activity(request: Request, function_id: str, scope: Read
 async def restore_function(request: Request, function_id: str, scope: Writes) -> Response:
     """Restore an earlier state with ``{"activity_id": …}`` or ``{"to": time}``; secrets stay."""
     body = await read_object(request)
-    shown = await History(service_of(request)).restore(scope, function_id, body)
-    return JsonResponse(full_object(shown))
+    view = await History(service_of(request)).restore(scope, function_id, body)
+    return JsonResponse(full_object(view))

@@ -22,12 +22,12 @@ def hide(changes: Sequence[Change], *states: Json) -> list[Change]:
     """The changes, without values whose keys are secret in either state."""
     return [
         Change(
-            one.field,
-            one.action,
-            _hidden(one.field, one.before, states),
-            _hidden(one.field, one.after, states),
+            change.field,
+            change.action,
+            _hidden(change.field, change.before, states),
+            _hidden(change.field, change.after, states),
         )
-        for one in changes
+        for change in changes
     ]
 
 
@@ -53,23 +53,23 @@ def kept_secret(wanted: Json, now: Mapping[str, Any]) -> Json:
 
     A key that is secret now stays secret: its value is neither required nor revealed.
     """
-    kept = _kept(wanted, now)
-    if kept.get("mappings"):
-        pairs = _paired(kept["mappings"], now["mappings"])
-        kept["mappings"] = [_kept(one, other) for one, other in pairs]
-    return kept
+    retained = _kept(wanted, now)
+    if retained.get("mappings"):
+        pairs = _paired(retained["mappings"], now["mappings"])
+        retained["mappings"] = [_kept(pair, other) for pair, other in pairs]
+    return retained
 
 
 def _kept(wanted: Json, now: Mapping[str, Any]) -> Json:
-    keys, kept = _secret_keys(now), dict(wanted)
-    if kept.get("inputs_schema"):
-        kept["inputs_schema"] = [
+    keys, retained = _secret_keys(now), dict(wanted)
+    if retained.get("inputs_schema"):
+        retained["inputs_schema"] = [
             item | {"secret": True} if item["key"] in keys else item
-            for item in kept["inputs_schema"]
+            for item in retained["inputs_schema"]
         ]
-    if kept.get("inputs"):
-        kept["inputs"] = _present(kept["inputs"], now.get("inputs") or {}, keys)
-    return kept
+    if retained.get("inputs"):
+        retained["inputs"] = _present(retained["inputs"], now.get("inputs") or {}, keys)
+    return retained
 
 
 def _present(inputs: Json, now: Json, keys: set[str]) -> Json:
@@ -85,10 +85,10 @@ def _hidden(field: str, value: Any, states: Iterable[Json]) -> Any:
             value = _without(value, _secret_keys(state))
         elif field == "mappings" and isinstance(value, list):
             value = [
-                one | {"inputs": _without(one["inputs"], _secret_keys(other))}
-                if one.get("inputs")
-                else one
-                for one, other in _paired(value, state["mappings"])
+                item | {"inputs": _without(item["inputs"], _secret_keys(other))}
+                if item.get("inputs")
+                else item
+                for item, other in _paired(value, state["mappings"])
             ]
     return value
 
@@ -97,7 +97,9 @@ def _paired(mappings: list[Json], others: list[Json] | None) -> list[tuple[Json,
     """Pairs of each mapping and its counterpart; an empty mapping where there is none."""
     known = others or []
     places = stored_identities(known, mappings)
-    return [(one, known[places[i]] if i in places else {}) for i, one in enumerate(mappings)]
+    return [
+        (mapping, known[places[i]] if i in places else {}) for i, mapping in enumerate(mappings)
+    ]
 
 
 def _secret_keys(holder: Mapping[str, Any]) -> set[str]:

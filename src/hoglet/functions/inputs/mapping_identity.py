@@ -88,5 +88,5 @@ def _by_name(mapping: _Mapping) -> str | None:
 
 def _by_filters(mapping: _Mapping) -> str | None:
     filters = mapping.get("filters") or {}
-    told = {name: value for name, value in filters.items() if name not in GENERATED}
-    return json.dumps(told, sort_keys=True)
+    reported = {name: value for name, value in filters.items() if name not in GENERATED}
+    return json.dumps(reported, sort_keys=True)

@@ -90,7 +90,7 @@ def split_secrets(
     return plain, {key: entry for key, entry in hidden.items() if entry.get("value") is not None}
 
 
-def shown_inputs(
+def visible_inputs(
     schema: list[dict[str, Any]], inputs: dict[str, Any], secrets: dict[str, Any]
 ) -> dict[str, Any]:
     """The inputs in the form of the API: in order, secrets masked, null members dropped.
@@ -99,11 +99,11 @@ def shown_inputs(
         ``{"url": {"value": "x", "order": 0}, "token": {"secret": True}, "unset": None}``.
     """
     together = sorted([*inputs.items(), *secrets.items()], key=lambda pair: pair[1].get("order", 0))
-    shown: dict[str, Any] = {
+    visible: dict[str, Any] = {
         key: SHOWN if key in secrets else {k: v for k, v in entry.items() if v is not None}
         for key, entry in together
     }
     for item in schema:
-        if not item.get("secret") and item["key"] not in shown:
-            shown[item["key"]] = None
-    return shown
+        if not item.get("secret") and item["key"] not in visible:
+            visible[item["key"]] = None
+    return visible

@@ -35,16 +35,16 @@ def service_of(request: Request) -> IntegrationService:
 async def list_integrations(request: Request, scope: Reads) -> Response:
     """List integrations, optionally of one ``kind``."""
     page, kind = parse_page(request.query_params), request.query_params.get("kind") or None
-    count, shown = await service_of(request).page(scope, page, kind)
-    return JsonResponse(envelope(request, page, count, shown))
+    count, visible = await service_of(request).page(scope, page, kind)
+    return JsonResponse(envelope(request, page, count, visible))
 
 
 @router.post(PATH)
 @describe({201: IntegrationObject}, body=IntegrationFields)
 async def create_integration(request: Request, scope: Writes) -> Response:
     """Store a credential."""
-    shown = await service_of(request).create(scope, await read_object(request))
-    return JsonResponse(shown, status_code=201)
+    view = await service_of(request).create(scope, await read_object(request))
+    return JsonResponse(view, status_code=201)
 
 
 @router.get(ONE)

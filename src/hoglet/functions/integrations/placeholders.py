@@ -61,14 +61,14 @@ def hide(result: OutboundResult, tokens: Tokens) -> OutboundResult:
 
     Receivers echo, and responses are logged.
     """
-    shown = {
+    visible = {
         form: name
         for name, token in tokens.items()
         for form in (token, json.dumps(token)[1:-1], quote(token, safe=""))
     }
     if isinstance(result, OutboundResponse):
-        return replace(result, body=_replaced_bytes(result.body, shown))
-    return replace(result, message=_replaced(result.message, shown))
+        return replace(result, body=_replaced_bytes(result.body, visible))
+    return replace(result, message=_replaced(result.message, visible))
 
 
 def _query(url: str) -> str:

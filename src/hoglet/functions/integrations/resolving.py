@@ -25,7 +25,9 @@ async def resolve(
     session: AsyncSession, project_id: int, functions: Sequence[ExecutableFunction]
 ) -> list[ExecutableFunction]:
     """Functions with integrations resolved; queries the database only if there are any."""
-    wanted = {one for function in functions for one in integration_ids(function)}
+    wanted = {
+        integration_id for function in functions for integration_id in integration_ids(function)
+    }
     if not wanted:
         return list(functions)
     rows = await repository.by_ids(session, project_id, wanted)
@@ -42,8 +44,8 @@ def integration_ids(function: ExecutableFunction) -> set[int]:
     """The integration ids in a function's inputs, including mappings."""
     inputs = [*function.inputs, *(i for m in function.mappings or () for i in m.inputs)]
     values = [item.value for item in inputs if item.type in INTEGRATION_TYPES]
-    flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
-    return {one for one in flat if isinstance(one, int)}
+    flat = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
+    return {entry for entry in flat if isinstance(entry, int)}
 
 
 def with_integrations(function: ExecutableFunction, known: Known) -> ExecutableFunction:
@@ -67,5 +69,5 @@ def _resolved(inputs: Sequence[ExecutableInput], known: Known) -> tuple[Executab
 
 def _value(value: Any, known: Known) -> Any:
     if isinstance(value, list):
-        return [_value(one, known) for one in value]
+        return [_value(item, known) for item in value]
     return known.get(value, value) if isinstance(value, int) else value

@@ -70,7 +70,7 @@ class IntegrationService:
                 session, project_id, kind, limit=page.limit, offset=page.offset
             )
             users = await users_by_id(session, [row.created_by for row in rows])
-            return count, [self._shown(row, users) for row in rows]
+            return count, [self._display(row, users) for row in rows]
 
     async def create(self, scope: ProjectScope, body: dict[str, Any]) -> dict[str, Any]:
         """Store a credential.
@@ -87,7 +87,7 @@ class IntegrationService:
                 display_name=fields.display_name,
                 config=fields.config,
                 hosts=fields.hosts,
-                secrets=self._sealed(fields.access_token),
+                secrets=self._encrypted(fields.access_token),
                 placeholder=make_placeholder(secrets.token_hex(16)),
                 version=1,
                 created_at=now,
@@ -97,7 +97,7 @@ class IntegrationService:
             session.add(row)
             await session.flush()
             await self._record(session, scope, row, "created", [])
-            return await self._one(session, row)
+            return await self._find(session, row)
 
     async def get(self, scope: ProjectScope, integration_id: str) -> dict[str, Any]:
         """An integration, without its token.
@@ -106,7 +106,7 @@ class IntegrationService:
             NotFound: no such integration in the project.
         """
         async with self._database.read() as session:
-            return await self._one(session, await self._row(session, scope, integration_id))
+            return await self._find(session, await self._row(session, scope, integration_id))
 
     async def update(
         self, scope: ProjectScope, integration_id: str, body: dict[str, Any]
@@ -125,12 +125,12 @@ class IntegrationService:
                 setattr(row, name, sent.get(name, getattr(row, name)))
             changes = changes_between(before, {name: getattr(row, name) for name in _LOGGED})
             if "access_token" in sent:
-                row.secrets = self._sealed(sent["access_token"])
+                row.secrets = self._encrypted(sent["access_token"])
                 changes.append(Change("access_token", "changed", _MASKED, _MASKED))
             row.updated_at = self._clock.now()
             row.version += 1
             await self._record(session, scope, row, "updated", changes)
-            return await self._one(session, row)
+            return await self._find(session, row)
 
     async def delete(self, scope: ProjectScope, integration_id: str) -> None:
         """Delete a credential permanently.
@@ -143,8 +143,8 @@ class IntegrationService:
             await self._record(session, scope, row, "deleted", [])
             await session.delete(row)
 
-    def _sealed(self, token: str | None) -> str:
-        return self._box.seal({"access_token": token}) or ""
+    def _encrypted(self, token: str | None) -> str:
+        return self._box.encrypt({"access_token": token}) or ""
 
     async def _row(
         self, session: AsyncSession, scope: ProjectScope, integration_id: str
@@ -178,10 +178,10 @@ class IntegrationService:
             ),
         )
 
-    async def _one(self, session: AsyncSession, row: IntegrationRow) -> dict[str, Any]:
-        return self._shown(row, await users_by_id(session, [row.created_by]))
+    async def _find(self, session: AsyncSession, row: IntegrationRow) -> dict[str, Any]:
+        return self._display(row, await users_by_id(session, [row.created_by]))
 
-    def _shown(self, row: IntegrationRow, users: dict[int, Any]) -> dict[str, Any]:
+    def _display(self, row: IntegrationRow, users: dict[int, Any]) -> dict[str, Any]:
         return {
             "id": row.id,
             "kind": row.kind,

@@ -8,10 +8,10 @@ from hoglet.access.principals import ProjectScope
 from hoglet.functions.api import ONE, Reads, service_of
 from hoglet.functions.logs.telemetry import (
     SOURCE,
+    log_objects,
     read_interval,
     read_log_filters,
     read_metric_filters,
-    shown_logs,
 )
 from hoglet.kit.relative_dates import DateClock
 from hoglet.warehouse.telemetry import Telemetry
@@ -64,11 +64,11 @@ _METRIC_QUERY = (*_TOTALS_QUERY, text("interval", enum=["hour", "day", "week"]))
 async def list_logs(request: Request, function_id: str, scope: Reads) -> Response:
     """List log lines of a function, newest first."""
     filters = read_log_filters(request.query_params)
-    shown = await service_of(request).get(scope, function_id)
+    view = await service_of(request).get(scope, function_id)
     entries = await _telemetry(request).read_logs(
-        scope.project.id, SOURCE, str(shown.row.id), filters
+        scope.project.id, SOURCE, str(view.row.id), filters
     )
-    return json_response(request, shown_logs(entries))
+    return json_response(request, log_objects(entries))
 
 
 @router.get(ONE + "/metrics")
@@ -78,11 +78,11 @@ async def get_metrics(request: Request, function_id: str, scope: Reads) -> Respo
     service = service_of(request)
     interval = read_interval(request.query_params)
     filters = read_metric_filters(request.query_params, clock=_clock(request, scope))
-    shown = await service.get(scope, function_id)
+    view = await service.get(scope, function_id)
     series = await _telemetry(request).read_metrics(
         scope.project.id,
         SOURCE,
-        str(shown.row.id),
+        str(view.row.id),
         filters,
         interval=interval,
         timezone=scope.project.timezone,
@@ -99,9 +99,9 @@ async def get_totals(request: Request, function_id: str, scope: Reads) -> Respon
     filters = read_metric_filters(
         request.query_params, clock=_clock(request, scope), with_instance=False
     )
-    shown = await service.get(scope, function_id)
+    view = await service.get(scope, function_id)
     totals = await _telemetry(request).read_totals(
-        scope.project.id, SOURCE, str(shown.row.id), filters
+        scope.project.id, SOURCE, str(view.row.id), filters
     )
     return json_response(request, {"totals": totals})
 

@@ -79,15 +79,15 @@ class LiveTail:
             window = _Window(filters.after or started, timedelta(seconds=self.settings.lateness))
             wanted = replace(filters, limit=self.settings.lines_per_look)
             while not self._closing.is_set():
-                asked = replace(wanted, after=window.edge)
-                found = await self._telemetry.read_logs(project_id, SOURCE, function_id, asked)
+                requested = replace(wanted, after=window.edge)
+                found = await self._telemetry.read_logs(project_id, SOURCE, function_id, requested)
                 entries = window.unseen(found[::-1])
                 yield NewLines(entries=entries, is_cut=len(found) == wanted.limit)
                 if (self._clock.now() - started).total_seconds() > self.settings.longest:
                     return
                 await self._pause()
 
-    def check_room(self) -> None:
+    def check_capacity(self) -> None:
         """Reject a stream beyond the limit before its response starts.
 
         Raises:
@@ -99,7 +99,7 @@ class LiveTail:
 
     @contextlib.contextmanager
     def _counted(self) -> Generator[None]:
-        self.check_room()
+        self.check_capacity()
         self._open += 1
         try:
             yield

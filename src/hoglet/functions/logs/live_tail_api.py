@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from hoglet.functions.api import ONE, Reads, service_of
 from hoglet.functions.logs.api import LOG_QUERY
 from hoglet.functions.logs.live_tail import LiveTail, NewLines
-from hoglet.functions.logs.telemetry import read_log_filters, shown_logs
+from hoglet.functions.logs.telemetry import log_objects, read_log_filters
 from hoglet.kit.errors import Invalid
 from hoglet.kit.text import dump_json
 from hoglet.warehouse.telemetry import LogFilters
@@ -35,10 +35,10 @@ _QUIET_LOOKS = 15  # a comment then keeps the stream alive and detects disconnec
 async def stream_logs(request: Request, function_id: str, scope: Reads) -> Response:
     """Stream new log lines as server-sent events, with the parameters of the logs route."""
     filters = _filters(request)
-    shown = await service_of(request).get(scope, function_id)
+    view = await service_of(request).get(scope, function_id)
     tail: LiveTail = request.app.state.live_tail
-    tail.check_room()
-    events = _events(request, tail.follow(scope.project.id, str(shown.row.id), filters))
+    tail.check_capacity()
+    events = _events(request, tail.follow(scope.project.id, str(view.row.id), filters))
     return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
 
 
@@ -60,26 +60,26 @@ def _filters(request: Request) -> LogFilters:
     return replace(filters, after=after)
 
 
-async def _events(request: Request, looks: AsyncGenerator[NewLines]) -> AsyncIterator[bytes]:
+async def _events(request: Request, checks: AsyncGenerator[NewLines]) -> AsyncIterator[bytes]:
     quiet = 0
     try:
         yield _GREETING
-        async for look in looks:
+        async for check in checks:
             if await request.is_disconnected():
                 return
-            quiet = 0 if look.entries else quiet + 1
-            if look.entries:
-                yield _written(look)
+            quiet = 0 if check.entries else quiet + 1
+            if check.entries:
+                yield _written(check)
             elif quiet % _QUIET_LOOKS == 0:
                 yield _STILL_HERE
     finally:
-        await looks.aclose()
+        await checks.aclose()
 
 
-def _written(look: NewLines) -> bytes:
-    lines = shown_logs(look.entries)["results"]
+def _written(check: NewLines) -> bytes:
+    lines = log_objects(check.entries)["results"]
     text = b"".join(
         b"id: %b\nevent: log\ndata: %b\n\n" % (iso_z(entry.timestamp).encode(), dump_json(line))
-        for entry, line in zip(look.entries, lines, strict=True)
+        for entry, line in zip(check.entries, lines, strict=True)
     )
-    return _CUT + text if look.is_cut else text
+    return _CUT + text if check.is_cut else text

@@ -70,7 +70,7 @@ def read_interval(query: Mapping[str, str]) -> Literal["hour", "day", "week"]:
     return interval
 
 
-def shown_logs(entries: list[LogEntry]) -> dict[str, Any]:
+def log_objects(entries: list[LogEntry]) -> dict[str, Any]:
     """The response of the logs route; ``count`` is the number of lines."""
     results = [
         {

@@ -51,19 +51,19 @@ def read_email(arguments: list[Any]) -> EmailRequest:
     Raises:
         EmailRefused: something is missing or not a valid address.
     """
-    asked = arguments[0] if arguments and isinstance(arguments[0], dict) else None
-    if asked is None:
+    requested = arguments[0] if arguments and isinstance(arguments[0], dict) else None
+    if requested is None:
         raise EmailRefused("sendEmail needs an email object")
-    sender = _mailboxes(asked.get("from"), "from")
+    sender = _mailboxes(requested.get("from"), "from")
     request = EmailRequest(
         sender=sender[0] if sender else _missing("from"),
-        to=_mailboxes(asked.get("to"), "to") or _missing("to"),
-        cc=_mailboxes(asked.get("cc"), "cc"),
-        bcc=_mailboxes(asked.get("bcc"), "bcc"),
-        reply_to=_mailboxes(asked.get("replyTo") or asked.get("reply_to"), "replyTo"),
-        subject=" ".join(_text(asked, "subject").split()) or _missing("subject"),
-        text=_text(asked, "text"),
-        html=_text(asked, "html"),
+        to=_mailboxes(requested.get("to"), "to") or _missing("to"),
+        cc=_mailboxes(requested.get("cc"), "cc"),
+        bcc=_mailboxes(requested.get("bcc"), "bcc"),
+        reply_to=_mailboxes(requested.get("replyTo") or requested.get("reply_to"), "replyTo"),
+        subject=" ".join(_text(requested, "subject").split()) or _missing("subject"),
+        text=_text(requested, "text"),
+        html=_text(requested, "html"),
     )
     if not request.text and not request.html:
         _missing("text or html")
@@ -86,7 +86,7 @@ def _mailboxes(value: Any, field: str) -> list[Mailbox]:
     if not value:
         return []
     if isinstance(value, list):
-        return [box for one in value for box in _mailboxes(one, field)]
+        return [box for item in value for box in _mailboxes(item, field)]
     if isinstance(value, dict):
         name = value.get("name")
         pairs = [(name if isinstance(name, str) else "", str(value.get("email") or ""))]
@@ -105,8 +105,8 @@ def _mailbox(name: str, address: str, field: str) -> Mailbox:
     return Mailbox(address.strip(), "".join(c for c in name.strip() if c.isprintable()))
 
 
-def _text(asked: dict[str, Any], name: str) -> str:
-    value = asked.get(name)
+def _text(requested: dict[str, Any], name: str) -> str:
+    value = requested.get(name)
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > MAX_CHARACTERS:

@@ -66,18 +66,18 @@ def read_fetch(arguments: list[Any]) -> FetchRequest:
     method = str(options.get("method") or "POST").upper()
     headers = options.get("headers")
     has_headers = isinstance(headers, dict) and bool(headers)
-    kept = (
+    retained = (
         {str(name): value for name, value in headers.items() if isinstance(value, str)}
         if isinstance(headers, dict)
         else {}
     )
     if not has_headers:
-        kept = {"Content-Type": "application/json"}
+        retained = {"Content-Type": "application/json"}
     body = None if method in METHODS_WITHOUT_BODY else _body(options.get("body"))
     return FetchRequest(
         url=url,
         method=method,
-        headers=kept,
+        headers=retained,
         body=body,
         aws_sigv4=_read_signer(options.get("aws_sigv4")),
     )

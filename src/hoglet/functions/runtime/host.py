@@ -108,8 +108,8 @@ class Host:
         Raises:
             HostFailure: no event name, or called twice.
         """
-        asked = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
-        name = asked.get("event")
+        requested = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
+        name = requested.get("event")
         if not name or not isinstance(name, str):
             raise HostFailure("postHogCapture needs an object with an event name")
         if self.captured:
@@ -122,10 +122,10 @@ class Host:
                 f"postHogCapture refused: {depth} functions in a row already captured an event",
             )
             return
-        distinct_id = str(asked.get("distinct_id") or self.event.get("distinct_id") or "")
+        distinct_id = str(requested.get("distinct_id") or self.event.get("distinct_id") or "")
         if not distinct_id:  # webhooks have none
             raise HostFailure("postHogCapture needs a distinct_id")
-        properties = asked.get("properties")
+        properties = requested.get("properties")
         self.captures.append(
             {
                 "event": name,

@@ -147,6 +147,6 @@ def _person(box: Mailbox) -> tuple[str, str]:
 
 
 def _sent_note(request: EmailRequest, result: MailAccepted) -> str:
-    people = [box.email for box in (*request.to, *request.cc, *request.bcc)]
-    told = f"Email sent to {', '.join(one for one in people if one not in result.refused)}"
-    return f"{told}; refused: {', '.join(result.refused)}" if result.refused else told
+    persons = [box.email for box in (*request.to, *request.cc, *request.bcc)]
+    reported = f"Email sent to {', '.join(item for item in persons if item not in result.refused)}"
+    return f"{reported}; refused: {', '.join(result.refused)}" if result.refused else reported

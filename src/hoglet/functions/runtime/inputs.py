@@ -118,7 +118,7 @@ def _check_integrations(item: ExecutableInput) -> None:
     if item.type not in INTEGRATION_TYPES:
         return
     values = item.value if isinstance(item.value, list) else [item.value]
-    missing = next((one for one in values if isinstance(one, int) and one), None)
+    missing = next((value for value in values if isinstance(value, int) and value), None)
     if missing is not None:
         raise InputsFailed(
             f"Could not build the input {item.key}: the project has no integration {missing}"
@@ -147,11 +147,11 @@ class _Builder:
             return value
         built: dict[str, Any] = {}
         for key, part in value.items():
-            made = self._evaluate(part, values)
-            if key == EXTEND and isinstance(made, dict):
-                built.update(made)
+            created = self._evaluate(part, values)
+            if key == EXTEND and isinstance(created, dict):
+                built.update(created)
             else:
-                built[key] = made
+                built[key] = created
         return built
 
     def _text(self, text: str, values: dict[str, Any]) -> Any:

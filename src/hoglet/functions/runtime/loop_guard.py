@@ -55,7 +55,7 @@ def with_depth(body: str | None, depth: int) -> str | None:
 def _events(parsed: Any) -> list[dict[str, Any]]:
     if isinstance(parsed, dict):
         parsed = parsed["batch"] if isinstance(parsed.get("batch"), list) else [parsed]
-    return [one for one in parsed if isinstance(one, dict)] if isinstance(parsed, list) else []
+    return [item for item in parsed if isinstance(item, dict)] if isinstance(parsed, list) else []
 
 
 def _host(name: str) -> str:

@@ -132,9 +132,9 @@ def _base64_forms(raw: bytes, before: int) -> set[str]:
 
 
 def _collect_tokens(value: Any, found: set[str]) -> None:
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, dict):
-            _collect(one.get("access_token"), found)
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict):
+            _collect(item.get("access_token"), found)
 
 
 def _collect(value: Any, found: set[str]) -> None:

@@ -45,9 +45,9 @@ def one_type(rows: Sequence[HogFunctionRow], wanted: dict[UUID, int]) -> str:
         Invalid: an id is not a live transformation, or the types differ.
     """
     known = {row.id: row.type for row in rows if row.type in types.ORDERED}
-    for one in wanted:
-        if one not in known:
-            raise _not_a_transformation(str(one))
+    for item in wanted:
+        if item not in known:
+            raise _not_a_transformation(str(item))
     kinds = set(known.values())
     if len(kinds) != 1:
         raise Invalid("All functions of a rearrangement must have the same type.")

@@ -210,8 +210,8 @@ class SavePlan:
         if "inputs" in self.sent:
             return merge_secrets(schema, self.sent["inputs"], self.secrets)
         # The value of a key that is no longer secret is dropped, so that it is not revealed.
-        kept = {key: self.secrets[key] for key in secret_keys(schema) if key in self.secrets}
-        return {**self.stored["inputs"], **kept}
+        retained = {key: self.secrets[key] for key in secret_keys(schema) if key in self.secrets}
+        return {**self.stored["inputs"], **retained}
 
     def _mappings(self) -> list[dict[str, Any]] | None:
         mappings = self.values["mappings"]
@@ -240,16 +240,16 @@ def _split_mappings(
     mappings: list[dict[str, Any]],
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     plain: list[dict[str, Any]] = []
-    sealed: dict[str, Any] = {}
+    encrypted: dict[str, Any] = {}
     for index, mapping in enumerate(mappings):
-        shown = dict(mapping)
+        visible = dict(mapping)
         if "inputs" in mapping:
             schema = mapping.get("inputs_schema") or []
-            shown["inputs"], secret = split_secrets(schema, mapping["inputs"])
+            visible["inputs"], secret = split_secrets(schema, mapping["inputs"])
             if secret:
-                sealed[str(index)] = secret
-        plain.append(shown)
-    return plain, sealed
+                encrypted[str(index)] = secret
+        plain.append(visible)
+    return plain, encrypted
 
 
 def _matcher(
@@ -258,5 +258,8 @@ def _matcher(
     own = compiled.matcher or Matcher(tree=stored.get("tree"), events=stored.get("events"))
     parts: list[Any] = stored.get("mappings") or []
     if compiled.mapping_matchers is not None:
-        parts = [{"tree": one.tree, "events": one.events} for one in compiled.mapping_matchers]
+        parts = [
+            {"tree": matcher.tree, "events": matcher.events}
+            for matcher in compiled.mapping_matchers
+        ]
     return {"tree": own.tree, "events": own.events, "mappings": parts if mappings else []}

@@ -167,20 +167,20 @@ class SavePlanner:
         """Write column values to a row, with secrets encrypted."""
         for name, value in values.items():
             if name in {"secrets", "mapping_secrets"}:
-                setattr(row, name, self._sealed(getattr(row, name, None), value))
+                setattr(row, name, self._encrypted(getattr(row, name, None), value))
             elif name != "state":
                 setattr(row, name, value)
 
-    def _sealed(self, stored: str | None, secrets: dict[str, Any]) -> str | None:
+    def _encrypted(self, stored: str | None, secrets: dict[str, Any]) -> str | None:
         """The encrypted text; unchanged or undecryptable secrets keep theirs."""
         if stored and self._opened(stored) == secrets:
             return stored
-        return self.box.seal(secrets)
+        return self.box.encrypt(secrets)
 
-    def _opened(self, sealed: str | None) -> dict[str, Any]:
+    def _opened(self, encrypted: str | None) -> dict[str, Any]:
         """The decrypted secrets; empty if they cannot be decrypted."""
         try:
-            return self.box.open(sealed)
+            return self.box.open(encrypted)
         except SecretsUnreadable:
             return {}
 
@@ -204,4 +204,4 @@ def filters_of(mappings: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]
 
 def action_ids(filters: Sequence[dict[str, Any]]) -> set[str]:
     """The ids of actions in filters, as strings."""
-    return {str(entry.get("id")) for one in filters for entry in one.get("actions") or []}
+    return {str(entry.get("id")) for item in filters for entry in item.get("actions") or []}

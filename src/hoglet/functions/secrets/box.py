@@ -33,38 +33,38 @@ class SecretBox:
         self.has_old_keys = len(keys) > 1
         self._box = MultiFernet([Fernet(key) for key in keys])
 
-    def seal(self, secrets: dict[str, Any]) -> str | None:
+    def encrypt(self, secrets: dict[str, Any]) -> str | None:
         """The text to store; None if there is nothing to encrypt."""
         return self._box.encrypt(orjson.dumps(secrets)).decode() if secrets else None
 
-    def open(self, sealed: str | None) -> dict[str, Any]:
+    def open(self, encrypted: str | None) -> dict[str, Any]:
         """The decrypted value; ``{}`` for None.
 
         Raises:
             SecretsUnreadable: no key fits.
         """
-        if not sealed:
+        if not encrypted:
             return {}
         try:
-            return orjson.loads(self._box.decrypt(sealed.encode()))
+            return orjson.loads(self._box.decrypt(encrypted.encode()))
         except InvalidToken:
             raise SecretsUnreadable(_UNREADABLE) from None
 
-    def can_open(self, sealed: str) -> bool:
+    def can_open(self, encrypted: str) -> bool:
         """Whether a configured key decrypts it."""
         try:
-            self._box.decrypt(sealed.encode())
+            self._box.decrypt(encrypted.encode())
         except InvalidToken:
             return False
         return True
 
-    def reseal(self, sealed: str) -> str:
+    def reencrypt(self, encrypted: str) -> str:
         """The same secrets encrypted with the first key.
 
         Raises:
             SecretsUnreadable: no key fits.
         """
         try:
-            return self._box.rotate(sealed.encode()).decode()
+            return self._box.rotate(encrypted.encode()).decode()
         except InvalidToken:
             raise SecretsUnreadable(_UNREADABLE) from None

@@ -39,7 +39,7 @@ async def reencrypt_all(database: Database, box: SecretBox) -> RotationResult:
 
     Idempotent. Old keys can be removed afterwards, unless some texts were unreadable.
     """
-    count = _Count(box.reseal)
+    count = _Count(box.reencrypt)
     async with database.write() as session:
         for row in await repository.with_secrets(session):
             row.secrets = count.again(row.secrets)
@@ -50,17 +50,17 @@ async def reencrypt_all(database: Database, box: SecretBox) -> RotationResult:
 
 
 class _Count:
-    def __init__(self, reseal: Callable[[str], str]) -> None:
-        self._reseal = reseal
+    def __init__(self, reencrypt: Callable[[str], str]) -> None:
+        self._reencrypt = reencrypt
         self.sealed = self.unreadable = 0
 
-    def again(self, sealed: str | None) -> str | None:
-        if not sealed:
-            return sealed
+    def again(self, encrypted: str | None) -> str | None:
+        if not encrypted:
+            return encrypted
         try:
-            fresh = self._reseal(sealed)
+            fresh = self._reencrypt(encrypted)
         except SecretsUnreadable:
             self.unreadable += 1
-            return sealed
+            return encrypted
         self.sealed += 1
         return fresh

@@ -90,8 +90,8 @@ async def _list(request: Request, *, unlisted: set[str]) -> Response:
     used = await _uses(service_of(request))
     found.sort(key=lambda one: (-used.get(one.id, 0), one.name))
     end = None if page.limit is None else page.offset + page.limit
-    shown: list[dict[str, Any]] = [one.as_json() for one in found[page.offset : end]]
-    return JsonResponse(envelope(request, page, len(found), shown))
+    visible: list[dict[str, Any]] = [item.as_json() for item in found[page.offset : end]]
+    return JsonResponse(envelope(request, page, len(found), visible))
 
 
 def _matching(
@@ -101,9 +101,9 @@ def _matching(
     kinds = several or [query.get("type") or types.DESTINATION]
     wanted = query.get("template_id")
     return [
-        one
-        for one in service.templates.all.values()
-        if one.type in kinds and one.status not in unlisted and wanted in (None, "", one.id)
+        item
+        for item in service.templates.all.values()
+        if item.type in kinds and item.status not in unlisted and wanted in (None, "", item.id)
     ]
 
 

@@ -100,11 +100,11 @@ def count_run(
     """The counts with more runs added and old minutes dropped."""
     minute = _minute(now)
     oldest = minute - settings.disable_minutes
-    kept = {key: list(counts) for key, counts in recent.items() if int(key) > oldest}
-    counts = kept.setdefault(str(minute), [0, 0])
+    retained = {key: list(counts) for key, counts in recent.items() if int(key) > oldest}
+    counts = retained.setdefault(str(minute), [0, 0])
     counts[0] += finished
     counts[1] += failed
-    return kept
+    return retained
 
 
 def lock_end(now: datetime, settings: WatcherSettings) -> datetime:

@@ -148,18 +148,18 @@ class Webhooks:
 
     async def _globals(self, function: ExecutableFunction, incoming: Incoming) -> dict[str, Any]:
         project = await self._projects(function.project_id)
-        shown = project_globals(
+        visible = project_globals(
             project_id=function.project_id,
             name=project.name if project else "",
             site_url=self._site_url,
         )
         return {
-            "project": shown,
+            "project": visible,
             "source": source_globals(
-                project_url=shown["url"], function_id=function.id, name=function.name
+                project_url=visible["url"], function_id=function.id, name=function.name
             ),
             "event": event_globals(
-                project_url=shown["url"],
+                project_url=visible["url"],
                 uuid=str(new_id()),
                 event=EVENT_NAME,
                 distinct_id="",
@@ -227,22 +227,22 @@ def _own_answer(wanted: dict[str, Any]) -> WebhookAnswer:
     status, body = _status(wanted.get("status")), wanted.get("body")
     if isinstance(body, dict | list):
         return WebhookAnswer(status, body)
-    asked = str(wanted.get("contentType") or "").partition(";")[0].strip().lower()
+    requested = str(wanted.get("contentType") or "").partition(";")[0].strip().lower()
     if wanted.get("isBase64Encoded") is True and isinstance(body, str):
-        return _binary_answer(status, body, asked)
-    kind = asked if asked in _SAFE_TYPES | _IMAGE_TYPES else "text/plain"
+        return _binary_answer(status, body, requested)
+    kind = requested if requested in _SAFE_TYPES | _IMAGE_TYPES else "text/plain"
     text = "" if body is None else body if isinstance(body, str) else dump_json(body).decode()
     return WebhookAnswer(status, encode_utf8(text), kind)
 
 
-def _binary_answer(status: int, body: str, asked: str) -> WebhookAnswer:
+def _binary_answer(status: int, body: str, requested: str) -> WebhookAnswer:
     try:
         content = base64.b64decode("".join(body.split()), validate=True)
     except (binascii.Error, ValueError):
         error = "The body that the function returned is not base64."
         return WebhookAnswer(500, {"status": "error", "error": error})
-    is_known = asked in _SAFE_TYPES | _IMAGE_TYPES
-    return WebhookAnswer(status, content, asked if is_known else _BINARY)
+    is_known = requested in _SAFE_TYPES | _IMAGE_TYPES
+    return WebhookAnswer(status, content, requested if is_known else _BINARY)
 
 
 def _status(value: Any) -> int:

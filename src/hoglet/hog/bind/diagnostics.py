@@ -91,12 +91,12 @@ def suggestion(name: str, candidates: Iterable[str]) -> str | None:
 def edits(one: str, other: str) -> int:
     """The number of insertions, deletions, replacements and transpositions to get ``other``."""
     before, last = [], list(range(len(other) + 1))
-    for row, letter in enumerate(one, 1):
+    for row, character in enumerate(one, 1):
         line = [row]
         for column, goal in enumerate(other, 1):
-            same = last[column - 1] + (letter != goal)
+            same = last[column - 1] + (character != goal)
             line.append(min(same, last[column] + 1, line[column - 1] + 1))
-            if row > 1 and column > 1 and one[row - 2] == goal and letter == other[column - 2]:
+            if row > 1 and column > 1 and one[row - 2] == goal and character == other[column - 2]:
                 line[column] = min(line[column], before[column - 2] + 1)
         before, last = last, line
     return last[-1]

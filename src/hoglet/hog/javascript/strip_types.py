@@ -92,7 +92,9 @@ def _imports_types_only(node: Node) -> bool:
     if clause is None or [child.type for child in clause.named_children] != ["named_imports"]:
         return False
     specifiers = clause.named_children[0].named_children
-    return bool(specifiers) and all(one.children[0].type == "type" for one in specifiers)
+    return bool(specifiers) and all(
+        specifier.children[0].type == "type" for specifier in specifiers
+    )
 
 
 class _TypeStripper:

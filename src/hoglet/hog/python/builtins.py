@@ -23,7 +23,7 @@ from hoglet.hog.runtime.values import (
     HogError,
     HogTuple,
     LibraryFunction,
-    shown_key,
+    display_key,
     stored_key,
 )
 from hoglet.hog.stdlib.callbacks import call_value
@@ -64,11 +64,11 @@ def function_value(name: str, async_names: frozenset[str]) -> LibraryFunction | 
     """A host or library function as a value; always the same object."""
     entry = STL.get(name)
     if name in async_names:
-        shown = entry.shown_arity if entry is not None else 0
+        shown = entry.display_arity if entry is not None else 0
         return LibraryFunction(name, "async", shown, lambda _depth, *given: _suspend(name, given))
     if entry is None or entry.call is None:
         return None
-    return LibraryFunction(name, "stl", entry.shown_arity, _checked(entry, entry.call))
+    return LibraryFunction(name, "stl", entry.display_arity, _checked(entry, entry.call))
 
 
 def _checked(entry: LibraryEntry, implementation: Any) -> Any:
@@ -146,7 +146,7 @@ def each_pair(value: Any) -> list[Any]:
         return list(enumerate(value))
     if type(value) is not dict:
         return []
-    return [(key if type(key) is str else shown_key(key), item) for key, item in value.items()]
+    return [(key if type(key) is str else display_key(key), item) for key, item in value.items()]
 
 
 def part(value: Any) -> str:

@@ -18,9 +18,9 @@ from hoglet.hog.runtime.values import (
     HogDateTime,
     HogError,
     HogTuple,
+    display_key,
     is_function,
     is_number,
-    shown_key,
 )
 
 DEEPEST = 200  # JSON readers and writers around us stop at about 250
@@ -225,8 +225,8 @@ PLAIN = frozenset({str, int, bool, type(None)})
 
 def key_text(key: Any) -> str:
     """A stored key as the text of a JSON key."""
-    shown = shown_key(key)
-    return number_text(shown) if is_number(shown) else as_text(shown)
+    visible = display_key(key)
+    return number_text(visible) if is_number(visible) else as_text(visible)
 
 
 def tagged_form(
@@ -237,8 +237,8 @@ def tagged_form(
         return {"__hogDate__": True, "year": value.year, "month": value.month, "day": value.day}
     if type(value) is HogDateTime:
         seconds = value.seconds
-        shown = number(seconds) if type(seconds) is float else seconds
-        return {"__hogDateTime__": True, "dt": shown, "zone": value.zone}
+        visible = number(seconds) if type(seconds) is float else seconds
+        return {"__hogDateTime__": True, "dt": visible, "zone": value.zone}
     kind, message, payload = _items(
         [value.type, value.message, value.payload], number, _Path() if path is None else path
     )

@@ -16,9 +16,9 @@ from hoglet.hog.runtime.values import (
     HogDateTime,
     HogError,
     HogTuple,
+    display_key,
     function_signature,
     is_function,
-    shown_key,
 )
 
 _ESCAPES: Final = str.maketrans(
@@ -134,7 +134,7 @@ def _pairs(value: dict[Any, Any], path: list[int]) -> str:
         [
             f"{quoted(key)}: {quoted(item) if type(item) is str else nested(item, path)}"
             if type(key) is str
-            else f"{nested(shown_key(key), path)}: {nested(item, path)}"
+            else f"{nested(display_key(key), path)}: {nested(item, path)}"
             for part in parts
             for key, item in part
         ]

@@ -86,18 +86,18 @@ class LibraryFunction:
     Attributes:
         name: its Hog name.
         kind: ``stl``, ``host`` or ``async``.
-        shown_arity: what printing shows: the largest arity, 0 if unbounded.
+        display_arity: what printing shows: the largest arity, 0 if unbounded.
         call: ``call(depth, *arguments)``; None for ``async``, which only the engine can call.
     """
 
-    __slots__ = ("call", "kind", "name", "shown_arity")
+    __slots__ = ("call", "display_arity", "kind", "name")
 
     def __init__(
-        self, name: str, kind: str, shown_arity: int, call: Callable[..., Any] | None
+        self, name: str, kind: str, display_arity: int, call: Callable[..., Any] | None
     ) -> None:
         self.name = name
         self.kind = kind
-        self.shown_arity = shown_arity
+        self.display_arity = display_arity
         self.call = call
 
 
@@ -142,7 +142,7 @@ def stored_key(key: Any) -> Any:
     return _Identity(key)
 
 
-def shown_key(key: Any) -> Any:
+def display_key(key: Any) -> Any:
     """The Hog key behind a stored key."""
     return key.value if isinstance(key, _Wrapped) else key
 
@@ -166,7 +166,7 @@ def is_function(value: Any) -> bool:
 def function_signature(function: Any) -> tuple[str, int]:
     """Name and number of parameters of a function value, e.g. ``("lambda", 1)``."""
     if isinstance(function, LibraryFunction):
-        return function.name, function.shown_arity
+        return function.name, function.display_arity
     number = int(function.__code__.co_name[1:])
     return function.__globals__["FUNCTIONS"][number]
 

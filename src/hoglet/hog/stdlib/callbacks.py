@@ -92,7 +92,8 @@ def array_filter(depth: int, callee: Any, value: Any) -> list[Any]:
         result += [
             item
             for item in items
-            if (kept := call(depth, item)) is True or (kept is not False and truthy(kept))
+            if (retained := call(depth, item)) is True
+            or (retained is not False and truthy(retained))
         ]
     return result
 

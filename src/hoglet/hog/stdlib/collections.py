@@ -10,7 +10,7 @@ from hoglet.hog.runtime.errors import HogThrow
 from hoglet.hog.runtime.formatting import printed
 from hoglet.hog.runtime.numbers import to_number
 from hoglet.hog.runtime.text import order_key
-from hoglet.hog.runtime.values import HogError, is_number, shown_key
+from hoglet.hog.runtime.values import HogError, display_key, is_number
 from hoglet.hog.stdlib.arguments import join_items, plain_text
 
 
@@ -22,7 +22,7 @@ def _kept(items: list[Any]) -> list[Any]:
 
 def keys(value: Any) -> list[Any]:
     if type(value) is dict:
-        return _kept([key if type(key) is str else shown_key(key) for key in value])
+        return _kept([key if type(key) is str else display_key(key) for key in value])
     return _kept(list(range(len(value)))) if isinstance(value, list) else []
 
 

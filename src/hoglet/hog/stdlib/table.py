@@ -64,7 +64,7 @@ class LibraryEntry(msgspec.Struct, frozen=True):
     total: bool = False
 
     @property
-    def shown_arity(self) -> int:
+    def display_arity(self) -> int:
         """What printing the function shows: the largest arity, 0 if unbounded."""
         return self.most or 0
 

@@ -199,11 +199,11 @@ type Kind = Callable[[re.Match[str], str, Any], SourceError]
 def _not_grouped(found: re.Match[str], _code: str, query: Any) -> SourceError:
     name = re.split(r"__|\.", found["column"])[-1].strip("`")
     node = _ungrouped(name, query)
-    shown = name
+    visible = name
     if node is not None and node.chain[-1] != "*":
-        shown = ".".join(map(str, node.chain))
-    message = f"'{shown}' must stand in GROUP BY or in an aggregate"
-    return refused(message, node, code=NOT_AGGREGATE, hint=f"write any({shown}) for one of them")
+        visible = ".".join(map(str, node.chain))
+    message = f"'{visible}' must stand in GROUP BY or in an aggregate"
+    return refused(message, node, code=NOT_AGGREGATE, hint=f"write any({visible}) for one of them")
 
 
 _TO_NUMBERS = "use toFloat(...) for strings that contain numbers"
@@ -239,12 +239,12 @@ def _wants_number(name: str) -> bool:
 
 def _illegal_types(found: re.Match[str], code: str, query: Any) -> SourceError:
     node = _call_of(found["function"], query)
-    one, two = types_of_hogql(found["one"]), types_of_hogql(found["two"])
+    item, two = types_of_hogql(found["one"]), types_of_hogql(found["two"])
     written = getattr(node, "op", None) or getattr(node, "name", "a function")
     hint = None
-    if "String" in {one, two} and found["function"] in _ARITHMETIC:
+    if "String" in {item, two} and found["function"] in _ARITHMETIC:
         hint = f"{_TO_NUMBERS}, || to concatenate strings"
-    message = f"'{written}' does not work on {_a(one)} and {_a(two)}"
+    message = f"'{written}' does not work on {_a(item)} and {_a(two)}"
     return refused(message, node, code=code, hint=hint)
 
 
@@ -301,9 +301,9 @@ def _bad_time(found: re.Match[str], code: str, query: Any) -> SourceError:
         if not any(map(str.isdigit, str(node.value))) and str(node.value) not in UNITS
     ]
     node = (wrong or [*texts[:1]] if len(texts) == 1 else wrong)[:1]
-    shown = f"'{node[0].value}'" if node else "A string used as a timestamp"
+    visible = f"'{node[0].value}'" if node else "A string used as a timestamp"
     return refused(
-        f"{shown} cannot be parsed as a timestamp",
+        f"{visible} cannot be parsed as a timestamp",
         node[0] if node else _called(found.string, query),
         code=code,
         hint="use toDateTime(x), which returns NULL instead of failing",

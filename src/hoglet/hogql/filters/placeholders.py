@@ -109,8 +109,14 @@ def _bound_filter(
     members = group_members(item)
     if members is not None:
         inner = [_bound_filter(each or {}, context, bindings) for each in members]
-        kept = [each for each in inner if each is not None]
-        return None if not kept else some(kept) if item.get("type") == "OR" else every(kept)
+        retained = [each for each in inner if each is not None]
+        return (
+            None
+            if not retained
+            else some(retained)
+            if item.get("type") == "OR"
+            else every(retained)
+        )
     kind, key = str(item.get("type") or "event"), str(item.get("key") or "")
     if kind.removeprefix("static-").removeprefix("precalculated-") in _UNBOUND:
         raise refused(f"A filter of type '{kind}' cannot be bound to an expression")

@@ -115,12 +115,12 @@ def group_members(item: Mapping[str, Any]) -> Sequence[Any] | None:
 def _check_source(item: Mapping[str, Any], kind: str, source: Source) -> None:
     if source == EVENTS or (kind in _COHORTS and source.table == "persons"):
         return
-    kinds, shown = _ABOUT[source.table]
+    kinds, visible = _ABOUT[source.table]
     if kind not in kinds:
         key = str(item.get("key") or "")
         raise refused(
             f"The filter on '{key}' is of type '{kind}'; on {source.table} alone {{filters}} takes "
-            f"{shown} only"
+            f"{visible} only"
         )
 
 

@@ -82,8 +82,10 @@ def _in_words(error: SourceError, source: str) -> str:
         return f"{here} is not expected here" if rest else "The query ends too early"
     if found := _EXPECTED.match(message):
         what = found["what"].strip("'`")
-        shown = what if " " in what or what.isupper() else f"'{what}'"
-        return f"{shown} is expected before {here}" if rest else f"{shown} is missing at the end"
+        visible = what if " " in what or what.isupper() else f"'{what}'"
+        return (
+            f"{visible} is expected before {here}" if rest else f"{visible} is missing at the end"
+        )
     return message
 
 

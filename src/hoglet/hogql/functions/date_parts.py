@@ -48,8 +48,8 @@ def _unit(expr: Expr) -> str:
     for unit in (word, word.removesuffix("s")):
         if unit in _PARTS:
             return unit
-    shown = f"'{word}'" if word else "this expression"
-    raise refused(f"Unknown part of a time: {shown}.{near(word, _PARTS)}")
+    visible = f"'{word}'" if word else "this expression"
+    raise refused(f"Unknown part of a time: {visible}.{near(word, _PARTS)}")
 
 
 def to_char(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:

@@ -89,18 +89,18 @@ def reread_items(
         Refusal: an aggregate cannot be merged.
     """
     if not again:
-        return MergedAggregate(tuple(alias(shown, field(label)) for shown, label, _ in columns))
+        return MergedAggregate(tuple(alias(visible, field(label)) for visible, label, _ in columns))
     if len(columns) != len(select.select):
         raise Refusal("'*' together with aggregates is not supported")
     rereader, keys = _AggregateMerger(select, several, types_of), list[Expression]()
     items: list[Expression] = []
-    for item, (shown, label, type_) in zip(select.select, columns, strict=True):
+    for item, (visible, label, type_) in zip(select.select, columns, strict=True):
         expr = item.expr if isinstance(item, tree.Alias) else item
         if not aggregates_in(expr):
             keys.append(field(label))
-            items.append(alias(shown, field(label)))
+            items.append(alias(visible, field(label)))
             continue
-        items.append(alias(shown, rereader.read(expr, label, type_)))
+        items.append(alias(visible, rereader.read(expr, label, type_)))
     grouped = tuple(keys) if select.group_by or select.group_by_mode else None
     _check_keys(select, grouped, keys)
     return MergedAggregate(tuple(items), tuple(rereader.aggregates), grouped, tuple(rereader.parts))

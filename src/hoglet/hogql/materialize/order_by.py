@@ -35,7 +35,7 @@ def _spelled_order(select: tree.SelectQuery) -> tuple[tree.OrderExpr, ...]:
     chains = [item.expr.chain for item in order if isinstance(item.expr, tree.Field)]
     if len(order) != 1 or [str(chain[-1]).lower() for chain in chains] != ["all"]:
         return order
-    if any(_shown(item) == "all" for item in select.select):
+    if any(_display(item) == "all" for item in select.select):
         return order
     columns = (item.expr if isinstance(item, tree.Alias) else item for item in select.select)
     return tuple(changed(order[0], expr=column) for column in columns)
@@ -45,14 +45,14 @@ def _ordered_column(select: tree.SelectQuery, expr: Any) -> str | None:
     if isinstance(expr, tree.Constant) and isinstance(expr.value, int):
         if not 0 < expr.value <= len(select.select):
             return None
-        return _shown(select.select[expr.value - 1])
+        return _display(select.select[expr.value - 1])
     for item in select.select:
         inner = item.expr if isinstance(item, tree.Alias) else item
         aliased = isinstance(item, tree.Alias) and getattr(expr, "chain", None) == (item.alias,)
         if same(inner, expr) or aliased:
-            return _shown(item)
+            return _display(item)
     return None
 
 
-def _shown(item: Any) -> str:
+def _display(item: Any) -> str:
     return item.alias if isinstance(item, tree.Alias) else print_expression(item)

@@ -222,7 +222,7 @@ def _plain_plan(parsed: Any, compiler: _Compiler) -> MaterialisationPlan:
     build, order_by = ordered
     count = len(compiler.columns(parsed))
     columns = compiler.columns(build)[:count]
-    items = tuple(alias(shown, field(label)) for shown, label, _ in columns)
+    items = tuple(alias(visible, field(label)) for visible, label, _ in columns)
     order_by = tuple(changed(item, with_fill=None) for item in order_by)  # fill values are kept
     # With ties there are more rows than the limit.
     ties = isinstance(parsed, tree.SelectQuery) and parsed.limit_with_ties
@@ -243,10 +243,10 @@ def _variable_plan(
         raise Refusal("HAVING is only supported with GROUP BY and variables compared by '='")
     original = compiler.columns(rest)
     buckets = _buckets(rest, found, overrides, compiler)
-    kept = {each.code: _kept(each.column, buckets[each.code]) for each in found}
-    names = {code: column_name(code, expr, rest) for code, expr in kept.items()}
+    retained = {each.code: _kept(each.column, buckets[each.code]) for each in found}
+    names = {code: column_name(code, expr, rest) for code, expr in retained.items()}
     texts = {code: own_name(text_name(names[code]), rest) for code in names}
-    columns = {names[code]: expr for code, expr in kept.items()}
+    columns = {names[code]: expr for code, expr in retained.items()}
     columns |= {texts[each.code]: each.text for each in found if each.text is not None}
     regroup = several and (is_aggregated(rest) or bool(rest.distinct))
     ordered, order_by = keep_order(changed(rest, limit=None, offset=None), regroup=regroup)

@@ -87,16 +87,16 @@ def take_predicates(select: tree.SelectQuery) -> tuple[tree.SelectQuery, list[Pr
     Raises:
         Refusal: a variable is used in another way.
     """
-    kept: list[Expression] = []
+    retained: list[Expression] = []
     found: list[Predicate] = []
     for part in _conjuncts(select.where):
         names = variables_in(part)
         if names:
             found.append(_predicate(part, names[0]))
         else:
-            kept.append(part)
+            retained.append(part)
     _refuse_several_columns(found)
-    rest = changed(select, where=every(kept) if kept else None)
+    rest = changed(select, where=every(retained) if retained else None)
     _refuse_elsewhere(rest)
     return rest, found
 
@@ -219,10 +219,10 @@ def _is_steady(call: tree.Call) -> bool:
 
 
 def _refuse_several_columns(found: list[Predicate]) -> None:
-    for one in found:
+    for item in found:
         for other in found:
-            shared = [code for code in one.codes if code in other.codes]
-            if shared and not same(one.column, other.column):
+            shared = [code for code in item.codes if code in other.codes]
+            if shared and not same(item.column, other.column):
                 raise Refusal(f"Variable '{shared[0]}' is compared against several columns")
 
 

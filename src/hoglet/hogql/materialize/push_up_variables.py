@@ -104,8 +104,8 @@ def _carry(
 
 def _lifted(each: Predicate, text: str | None) -> Predicate:
     """The predicate on the lifted columns."""
-    told = None if text is None else field(text)
-    return msgspec.structs.replace(each, column=field(each.code), text=told)
+    reported = None if text is None else field(text)
+    return msgspec.structs.replace(each, column=field(each.code), text=reported)
 
 
 def _take(node: Any) -> tuple[list[tree.SelectQuery], list[Predicate]]:
@@ -134,10 +134,10 @@ def _check_alike(some: list[Predicate], others: list[Predicate]) -> None:
         (each.code, each.operator) for each in others
     }:
         raise Refusal("Each SELECT of a UNION ALL must use the same variables")
-    for one in some:
+    for item in some:
         for other in others:
-            if one.code == other.code and not same(one.column, other.column):
-                raise Refusal(f"Variable '{one.code}' is compared against several columns")
+            if item.code == other.code and not same(item.column, other.column):
+                raise Refusal(f"Variable '{item.code}' is compared against several columns")
 
 
 def _execute(node: Any, names: set[str], codes: list[str], *, ranged: bool) -> Any:

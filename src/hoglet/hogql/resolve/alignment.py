@@ -39,23 +39,23 @@ def align(  # noqa: PLR0911 (one return a pair of types)
     left: Expr, right: Expr, timezone: str
 ) -> tuple[Expr, Expr]:
     """Convert both sides to one type."""
-    one, two = left.type.name, right.type.name
-    if one == two:
+    item, two = left.type.name, right.type.name
+    if item == two:
         return left, right
-    if {one, two} == {"Float", "Integer"}:
+    if {item, two} == {"Float", "Integer"}:
         return _as_float(left), _as_float(right)
-    if one in TIMES and two == "String":
-        return left, _as_time(right, one, timezone)
-    if two in TIMES and one == "String":
+    if item in TIMES and two == "String":
+        return left, _as_time(right, item, timezone)
+    if two in TIMES and item == "String":
         return _as_time(left, two, timezone), right
-    if one == "String" and two in NUMBERS:
+    if item == "String" and two in NUMBERS:
         return _number(left), right
-    if two == "String" and one in NUMBERS:
+    if two == "String" and item in NUMBERS:
         return left, _number(right)
-    if "Boolean" in {one, two} and "String" in {one, two}:
+    if "Boolean" in {item, two} and "String" in {item, two}:
         return text_of(left), text_of(right)
-    if "UUID" in {one, two} and not isinstance(left, Value) and not isinstance(right, Value):
-        return (text_of(left), text_of(right)) if "String" in {one, two} else (left, right)
+    if "UUID" in {item, two} and not isinstance(left, Value) and not isinstance(right, Value):
+        return (text_of(left), text_of(right)) if "String" in {item, two} else (left, right)
     return left, right
 
 

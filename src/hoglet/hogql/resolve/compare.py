@@ -150,15 +150,15 @@ def _null_safe(operator: str, compared: Expr, given: tuple[Expr, Expr], *, plain
 
     A non-numeric string is NULL as a number, but is not equal to a missing value.
     """
-    one, two = given
-    may_be_null = compared.type.nullable or may_hold_null(one) or may_hold_null(two)
+    item, two = given
+    may_be_null = compared.type.nullable or may_hold_null(item) or may_hold_null(two)
     if plain or not may_be_null:
         return compared
     fallback: tuple[str | Expr, ...] = ("1" if operator in _NEGATIVE else "0",)
-    if operator not in _LESS_OR_GREATER and may_hold_null(one) and may_hold_null(two):
-        fallback = ("isNull(", one, ") AND isNull(", two, ")")
+    if operator not in _LESS_OR_GREATER and may_hold_null(item) and may_hold_null(two):
+        fallback = ("isNull(", item, ") AND isNull(", two, ")")
         if operator in _NEGATIVE:
-            fallback = ("isNotNull(", one, ") OR isNotNull(", two, ")")
+            fallback = ("isNotNull(", item, ") OR isNotNull(", two, ")")
     return TrustedSQL(parts=("ifNull(", compared, ", ", *fallback, ")"), type=BOOLEAN)
 
 
@@ -176,13 +176,13 @@ def _cohort(resolver: Resolver, node: tree.CompareOperation, scope: Scope) -> Ex
         return NEVER if node.op == "in cohort" else ALWAYS
     right = tree.Constant(value=wanted)
     cohort = tree.CompareOperation(left=tree.Field(chain=("cohort_id",)), right=right, op="==")
-    people = tree.SelectQuery(
+    persons = tree.SelectQuery(
         select=(tree.Field(chain=("person_id",)),),
         select_from=tree.JoinExpr(table=tree.Field(chain=("cohort_people",))),
         where=cohort,
     )
     left = resolver.expression(node.left, scope)
-    listed = ScalarQuery(query=resolver.query(people, scope))
+    listed = ScalarQuery(query=resolver.query(persons, scope))
     return compare(node.op.removesuffix(" cohort"), left, listed, resolver.context.timezone, node)
 
 

@@ -125,12 +125,12 @@ def _end(
         raise refused("ROWS counts rows: use RANGE for an interval", end, code=TYPE_MISMATCH)
     size = 1 if method == "ROWS" else scale.get(distance.unit)
     if size is None:
-        shown = (
+        visible = (
             f"{distance.unit}s have no fixed length"
             if distance.unit in _VARIABLE
             else (f"unknown unit '{distance.unit}'.{near(distance.unit, _SECONDS)}")
         )
-        raise refused(f"A window frame by interval: {shown}; use days, hours or seconds", end)
+        raise refused(f"A window frame by interval: {visible}; use days, hours or seconds", end)
     if distance.count * size > _MOST:
         raise refused("The distance in a window frame is too large", end)
     return f"{distance.count * size} {end.frame_type}"

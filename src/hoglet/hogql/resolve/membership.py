@@ -149,7 +149,7 @@ def _tuple_in_list(left: FunctionCall, items: tuple[Expr, ...], equals: Equals) 
         parts = item.args if isinstance(item, FunctionCall) and item.function == "tuple" else ()
         if len(parts) == len(left.args) and any(may_hold_null(part) for part in parts):
             pairs = zip(left.args, parts, strict=True)
-            same = tuple([equals(one, two) for one, two in pairs])
+            same = tuple([equals(pair, two) for pair, two in pairs])
             found.append(FunctionCall(function="and", args=same, type=BOOLEAN))
         else:
             simple.append(item)
@@ -190,8 +190,8 @@ def _parts(side: Expr, column: Expr) -> tuple[list[Expr], list[Expr]]:
     flags: list[Expr] = [FunctionCall(function="isNull", args=(each,)) for each in pair]
     if any(each.type.name == "Null" for each in pair):
         return flags[:1], flags[1:]
-    one, two = (_or_default(each) for each in pair)
-    return [flags[0], one], [flags[1], two]
+    item, two = (_or_default(each) for each in pair)
+    return [flags[0], item], [flags[1], two]
 
 
 def _or_default(value: Expr) -> Expr:

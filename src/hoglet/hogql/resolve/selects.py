@@ -94,7 +94,7 @@ def _resolve_select(resolver: Resolver, node: tree.SelectQuery, parent: Scope | 
     joins = resolve_from(resolver, node, scope)
     array_join = resolve_array_join(resolver, node, scope)
     scope.windows.update(node.window_exprs or {})
-    columns, shown = _resolve_columns(resolver, node, scope)
+    columns, visible = _resolve_columns(resolver, node, scope)
     where = _resolve_where(resolver, node, scope)
     group_by = _resolve_group_by(resolver, node, scope)
     selected = Select(
@@ -125,7 +125,7 @@ def _resolve_select(resolver: Resolver, node: tree.SelectQuery, parent: Scope | 
         for source, kind, on in joins
     )
     selected = msgspec.structs.replace(selected, joins=finished)
-    resolver.shown[id(selected)] = (selected, shown)
+    resolver.shown[id(selected)] = (selected, visible)
     return selected
 
 
@@ -172,7 +172,7 @@ def _resolve_columns(
 ) -> tuple[tuple[tuple[str, Expr], ...], tuple[str, ...]]:
     columns: dict[str, Expr] = {}
     counts: dict[str, int] = {}
-    shown: list[str] = []
+    visible: list[str] = []
     for item in expand_columns(node.select, scope):
         if isinstance(item, tree.Alias):
             label = display = item.alias
@@ -183,9 +183,9 @@ def _resolve_columns(
             label = display = print_expression(item)
             if isinstance(item, tree.Field):
                 label = str(item.chain[-1])
-        shown.append(display)
+        visible.append(display)
         columns[_unique(label, columns, counts)] = expr
-    return tuple(columns.items()), tuple(shown)
+    return tuple(columns.items()), tuple(visible)
 
 
 def _unique(label: str, taken: dict[str, Expr], counts: dict[str, int]) -> str:

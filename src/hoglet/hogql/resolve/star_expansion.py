@@ -63,10 +63,10 @@ def _columns(item: tree.ColumnsExpr, scope: Scope) -> list[Any]:
     unknown = excluded - {_name(each) for each in found}
     if unknown:
         raise refused(f"EXCLUDE names no column: {', '.join(sorted(unknown))}", item)
-    kept = [each for each in found if _name(each) not in excluded]
-    if not kept:
+    retained = [each for each in found if _name(each) not in excluded]
+    if not retained:
         raise refused("columns(...) leaves no column", item)
-    return kept
+    return retained
 
 
 def _name(item: Any) -> str:

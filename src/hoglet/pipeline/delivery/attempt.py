@@ -69,7 +69,7 @@ class HostCallAttempts:
     ) -> Attempt:
         """Perform attempt ``invoke.attempt`` of a call and decide about a retry."""
         started = time.monotonic()
-        made = await self._calls.make(
+        created = await self._calls.make(
             function.project_id,
             call,
             invocation_id=invoke.invocation_id,
@@ -77,19 +77,19 @@ class HostCallAttempts:
             attempt=invoke.attempt,
         )
         retry_at = pause_until = None
-        problem = None if _is_tolerated(function, invoke, call, made) else made.problem
-        if made.may_help and problem is not None:
-            wait = retry_after_seconds(made.retry_after, self._clock.now())
+        problem = None if _is_tolerated(function, invoke, call, created) else created.problem
+        if created.may_help and problem is not None:
+            wait = retry_after_seconds(created.retry_after, self._clock.now())
             honoured = wait if function.retry["respect_retry_after"] else None
             retry_at = self._retry_at(function, invoke, honoured)
             pause_until = self._pause_until(function, honoured)
         return Attempt(
-            answer=made.answer,
+            answer=created.answer,
             milliseconds=(time.monotonic() - started) * 1000,
-            has_answer=made.has_answer,
+            has_answer=created.has_answer,
             problem=problem,
             retry_at=retry_at,
-            note=made.note,
+            note=created.note,
             pause_until=pause_until,
         )
 
@@ -115,12 +115,12 @@ class HostCallAttempts:
 
 
 def _is_tolerated(
-    function: ExecutableFunction, invoke: InvokeV1, call: StepHostCall, made: HostCallResult
+    function: ExecutableFunction, invoke: InvokeV1, call: StepHostCall, created: HostCallResult
 ) -> bool:
     """Whether the function lists the response as not a failure: no error, no retry."""
-    if call.name != "fetch" or not made.has_answer:
+    if call.name != "fetch" or not created.has_answer:
         return False
-    return is_tolerated(made.answer["status"], tolerated_codes(function, invoke.mapping))
+    return is_tolerated(created.answer["status"], tolerated_codes(function, invoke.mapping))
 
 
 def host_of(request: dict[str, Any]) -> str:

@@ -78,8 +78,10 @@ class CompletionBatcher:
         Raises:
             LeaseLost: as :meth:`commit`.
         """
-        letter = None if why is None else record.letter(letter_class, why)
-        await self._wait(job, CompletedRun(record=record, has_ended=True, letter=letter), None)
+        dead_letter = None if why is None else record.dead_letter(letter_class, why)
+        await self._wait(
+            job, CompletedRun(record=record, has_ended=True, dead_letter=dead_letter), None
+        )
 
     async def _wait(self, job: Job, settled: CompletedRun, later: RunOutcome | None) -> None:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -103,23 +105,23 @@ class CompletionBatcher:
                 await self._write(session, taken)
         except Exception as error:  # noqa: BLE001 (handed to the one who asked)
             if len(taken) > 1:
-                for one in taken:
-                    await self._commit([one])
+                for item in taken:
+                    await self._commit([item])
             elif not taken[0].done.cancelled():
                 taken[0].done.set_exception(error)
             return
-        self._metrics.committed([(one.job, one.settled) for one in taken], self._clock.now())
-        for one in taken:
-            if not one.done.cancelled():
-                one.done.set_result(None)
+        self._metrics.committed([(item.job, item.settled) for item in taken], self._clock.now())
+        for item in taken:
+            if not item.done.cancelled():
+                item.done.set_result(None)
 
     async def _write(self, session: AsyncSession, taken: Sequence[_Waiting]) -> None:
-        ended = [one.job for one in taken if one.later is None]
+        ended = [item.job for item in taken if item.later is None]
         await self._queue.finish(session, ended)
-        for one in taken:
-            if one.later is not None:
-                await self._give_back(session, one.job, one.later)
-        await self._endings.write(session, [one.settled for one in taken])
+        for item in taken:
+            if item.later is not None:
+                await self._give_back(session, item.job, item.later)
+        await self._endings.write(session, [item.settled for item in taken])
         await lines.advance(session, self._queue, ended)
 
     async def _give_back(self, session: AsyncSession, job: Job, ending: RunOutcome) -> None:

@@ -39,7 +39,7 @@ class CompletedRun(msgspec.Struct, eq=False, kw_only=True):
 
     record: RunRecord
     has_ended: bool
-    letter: NewDeadLetter | None = None
+    dead_letter: NewDeadLetter | None = None
     observation: Observation | None = None
 
 
@@ -67,33 +67,35 @@ class CompletionWriter:
         """Derive the outcome from the last step; None means the run was rescheduled."""
         if step is None:
             return CompletedRun(record=record, has_ended=False)
-        letter = record.finish(step, self._clock.now())
-        observation = record.observation(function, failed=letter is not None)
-        return CompletedRun(record=record, has_ended=True, letter=letter, observation=observation)
+        dead_letter = record.finish(step, self._clock.now())
+        observation = record.observation(function, failed=dead_letter is not None)
+        return CompletedRun(
+            record=record, has_ended=True, dead_letter=dead_letter, observation=observation
+        )
 
     async def write(self, session: AsyncSession, settled: Sequence[CompletedRun]) -> None:
         """Write dead letters, observations, pauses, progress, logs, metrics and captures."""
         messages = TelemetryBatch()
-        for one in settled:
-            messages.logs.extend(one.record.messages.logs)
-            messages.metrics.extend(one.record.messages.metrics)
-        letters = [one.letter for one in settled if one.letter is not None]
-        if letters:
-            messages.logs.extend(await self._letters.add(session, letters))
-        seen = [one.observation for one in settled if one.observation is not None]
+        for item in settled:
+            messages.logs.extend(item.record.messages.logs)
+            messages.metrics.extend(item.record.messages.metrics)
+        dead_letters = [item.dead_letter for item in settled if item.dead_letter is not None]
+        if dead_letters:
+            messages.logs.extend(await self._letters.add(session, dead_letters))
+        seen = [item.observation for item in settled if item.observation is not None]
         await self._watcher.observe(session, seen)
         await pause_repository.keep(session, _pauses(settled))
         await backfill_repository.count_ended(session, _progress(settled), self._clock.now())
         await self._outbox.add(session, messages)
-        captures = [job for one in settled for job in one.record.captures]
+        captures = [job for item in settled for job in item.record.captures]
         await lines.enqueue(session, self._queue, captures)
 
 
 def _pauses(settled: Sequence[CompletedRun]) -> dict[tuple[UUID, str], datetime]:
     pauses: dict[tuple[UUID, str], datetime] = {}
-    for one in settled:
-        for host, until in one.record.pauses:
-            key = (one.record.invoke.function_id, host)
+    for item in settled:
+        for host, until in item.record.pauses:
+            key = (item.record.invoke.function_id, host)
             pauses[key] = max(until, pauses.get(key, until))
     return pauses
 
@@ -101,8 +103,8 @@ def _pauses(settled: Sequence[CompletedRun]) -> dict[tuple[UUID, str], datetime]
 def _progress(settled: Sequence[CompletedRun]) -> dict[UUID, tuple[int, int]]:
     """``{backfill: (succeeded, failed)}`` of finished runs."""
     counts: dict[UUID, list[int]] = defaultdict(lambda: [0, 0])
-    for one in settled:
-        backfill = one.record.invoke.backfill_id
-        if backfill is not None and one.has_ended:
-            counts[backfill][one.letter is not None or one.observation is None] += 1
+    for item in settled:
+        backfill = item.record.invoke.backfill_id
+        if backfill is not None and item.has_ended:
+            counts[backfill][item.dead_letter is not None or item.observation is None] += 1
     return {backfill: (good, bad) for backfill, (good, bad) in counts.items()}

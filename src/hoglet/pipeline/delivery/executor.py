@@ -179,7 +179,7 @@ class Executor:
         except LeaseLost:
             log.info("a run was continued elsewhere", action="lease_lost", job=str(job.id))
         except msgspec.ValidationError as error:
-            await self._bury(job, f"unreadable payload: {error}")
+            await self._dead_letter(job, f"unreadable payload: {error}")
         except Exception as error:
             # The lease expires and the run is retried: a bug in hoglet must not drop the run.
             log.exception("a run failed inside hoglet", action="run_failed", job=str(job.id))
@@ -230,11 +230,11 @@ class Executor:
                 run_at = self._clock.now() + STORAGE_PAUSE
                 await self._queue.retry(session, job, run_at=run_at)
 
-    async def _bury(self, job: Job, reason: str) -> None:
+    async def _dead_letter(self, job: Job, reason: str) -> None:
         log.error("a run was given up", action="run_buried", job=str(job.id), reason=reason)
         with contextlib.suppress(LeaseLost):
             async with self._database.write() as session:
-                await self._queue.bury(session, job, reason)
+                await self._queue.dead_letter(session, job, reason)
                 await lines.advance(session, self._queue, [job])
 
     async def _extend_leases(self) -> None:

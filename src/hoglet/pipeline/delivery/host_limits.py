@@ -141,7 +141,7 @@ class HostLimiter:
             running: runs under way by lane.
         """
         now = time.monotonic()
-        habits = {lane: one for lane, one in self._habits.items() if one.number >= _HABIT}
+        habits = {lane: item for lane, item in self._habits.items() if item.number >= _HABIT}
         slow_runs, by_host = 0, dict[str, int]()
         for lane, habit in habits.items():
             runs = running.get(lane, 0)
@@ -176,7 +176,7 @@ class HostLimiter:
         self._habits[lane] = _Habit(function_id, host, limits, number)
 
     @contextlib.asynccontextmanager
-    async def room(
+    async def acquire(
         self, function: ExecutableFunction, host: str, lane: str
     ) -> AsyncGenerator[datetime | None]:
         """A slot for a request of a function, held during the block.
@@ -249,7 +249,7 @@ class HostLimiter:
         found = self._gates.get(name)
         if found is None:
             if len(self._gates) >= _MOST_GATES:
-                self._gates = {key: one for key, one in self._gates.items() if not one.is_idle}
+                self._gates = {key: gate for key, gate in self._gates.items() if not gate.is_idle}
             found = self._gates[name] = HostGate()
         return found
 

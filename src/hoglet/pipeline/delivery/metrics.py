@@ -44,6 +44,6 @@ class DeliveryMetrics:
 def _outcome(run: CompletedRun) -> str:
     if not run.has_ended:
         return "retried"
-    if run.letter is not None:
+    if run.dead_letter is not None:
         return "failed"
     return "skipped" if run.observation is None else "succeeded"

@@ -138,7 +138,7 @@ class InvocationRunner:
         """One attempt. The request contains secrets, so a waiting run stores only the journal."""
         host = host_of(call.request)
         lane = str(invoke.backfill_id or function.id)
-        async with self._hosts.room(function, host, lane) as again_at:
+        async with self._hosts.acquire(function, host, lane) as again_at:
             if again_at is not None:
                 return RunOutcome(
                     verdict=RunStatus.WAITS,

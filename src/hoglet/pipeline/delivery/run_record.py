@@ -111,9 +111,9 @@ class RunRecord:
             return None
         self.count(*_FAILURES.get(step.error_class or "", ("failure", "failed")), now)
         self.count("other", "dead_lettered", now)
-        return self.letter(step.error_class or "hog", step.error or "unknown error")
+        return self.dead_letter(step.error_class or "hog", step.error or "unknown error")
 
-    def letter(self, letter_class: str, error: str) -> NewDeadLetter:
+    def dead_letter(self, letter_class: str, error: str) -> NewDeadLetter:
         """A dead letter of this run."""
         invoke = self.invoke
         first = invoke.first_failed_at

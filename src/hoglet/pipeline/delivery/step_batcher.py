@@ -104,8 +104,8 @@ class StepBatcher:
         return taken[len(steps) :]
 
     async def _run_each(self, taken: list[_Waiting]) -> list[_Waiting]:
-        for one in taken:
-            await self._run([one])
+        for item in taken:
+            await self._run([item])
         return []
 
     async def _call(self, requests: list[StepRequest]) -> list[Step]:
@@ -149,13 +149,13 @@ _requests = msgspec.msgpack.Decoder(StepsRequest)
 
 def run_steps(payload: bytes) -> bytes:
     """The worker's operation: runs at least one step, then as many as there is time for."""
-    asked = _requests.decode(payload)
+    requested = _requests.decode(payload)
     began = perf_counter()
     steps: list[Step] = []
-    for request in asked.requests:
+    for request in requested.requests:
         if steps and perf_counter() - began > BATCH_SECONDS:
             break
-        request.function = asked.function
+        request.function = requested.function
         steps.append(run_step(request))
     return pack(_encoder, steps)
 

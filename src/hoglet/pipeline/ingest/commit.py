@@ -117,7 +117,7 @@ class ChunkCommitter:
 
     async def _write(self, session: AsyncSession, project_id: int, acted: BatchResult) -> Recorded:
         await self._queue.enqueue(session, _buried_jobs(project_id, acted.set_aside))
-        await self._events.save_people(session, project_id, acted.people)
+        await self._events.save_persons(session, project_id, acted.people)
         await self._events.save_groups(session, project_id, acted.new_group_types, acted.groups)
         await self._events.add_seen(session, project_id, acted.new_uuids)
         recorded = await self._definitions.record(session, project_id, acted.observation)

@@ -67,7 +67,7 @@ class LoadedState:
             places = [
                 (self._types[kind], key) for kind, key in wanted.groups if kind in self._types
             ]
-            people = await self._events.load_people(
+            people = await self._events.load_persons(
                 session, self._project_id, wanted.distinct_ids, wanted.merging
             )
             groups = await self._events.load_groups(session, self._project_id, places)

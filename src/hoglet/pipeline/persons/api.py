@@ -91,8 +91,8 @@ async def list_deletions(request: Request, scope: Reader) -> Response:
     found = await _services(request).deletions.find_requests(
         scope.project.id, is_done=_STATES[status], person_id=person_id
     )
-    shown = found[page.offset : page.offset + (page.limit or 0)]
-    return JsonResponse(envelope(request, page, len(found), [_shown(each) for each in shown]))
+    visible = found[page.offset : page.offset + (page.limit or 0)]
+    return JsonResponse(envelope(request, page, len(found), [_display(each) for each in visible]))
 
 
 @router.delete("/persons/{person_id}")
@@ -159,7 +159,7 @@ async def _persons(request: Request, scope: ProjectScope, body: BulkDelete) -> l
     return list(found.values())
 
 
-def _shown(row: PersonDeletionRow) -> dict[str, Any]:
+def _display(row: PersonDeletionRow) -> dict[str, Any]:
     return {
         "person_uuid": str(row.person_id),
         "created_at": iso_z(row.requested_at),

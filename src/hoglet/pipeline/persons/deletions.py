@@ -183,11 +183,11 @@ class PersonDeletions:
                     project_id=project_id, distinct_id=distinct_id, version=version
                 )
             )
-        gone = (project_id, person.id, person.created_at, "{}", int(person.is_identified), 1)
+        missing = (project_id, person.id, person.created_at, "{}", int(person.is_identified), 1)
         await self._copies.add(
             session,
             {
-                "persons": [(*gone, person.version + BEYOND)],
+                "persons": [(*missing, person.version + BEYOND)],
                 "person_distinct_ids": [
                     (project_id, distinct_id, person.id, 1, version) for distinct_id, version in ids
                 ],

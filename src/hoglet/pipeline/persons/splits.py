@@ -63,10 +63,12 @@ class PersonSplits:
                         attr="distinct_ids_to_split",
                     )
                 version = versions[distinct_id] + 1
-                made = await self._new_person(session, project_id, person.id, distinct_id, version)
-                changes.persons.append(made)
-                changes.ids.append(DistinctIdState(distinct_id, made.id, version, moved=True))
-            await self._repository.save_people(session, project_id, changes)
+                created = await self._new_person(
+                    session, project_id, person.id, distinct_id, version
+                )
+                changes.persons.append(created)
+                changes.ids.append(DistinctIdState(distinct_id, created.id, version, moved=True))
+            await self._repository.save_persons(session, project_id, changes)
             await self._copies.add(session, person_rows(project_id, changes))
             await self._activity.record(
                 session,

@@ -139,12 +139,12 @@ async def _drop_from_failed_batches(session: AsyncSession, events: PersonEvents)
             body = msgspec.json.decode(spooled.body)
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue
-        kept = _without(body, events.distinct_ids)
-        if kept is None:
+        retained = _without(body, events.distinct_ids)
+        if retained is None:
             await session.delete(job)
-        elif kept != body:
+        elif retained != body:
             job.payload = msgspec.msgpack.encode(
-                msgspec.structs.replace(spooled, body=dump_json(kept))
+                msgspec.structs.replace(spooled, body=dump_json(retained))
             )
 
 
@@ -153,8 +153,8 @@ def _without(body: Any, distinct_ids: Collection[str]) -> Any:
     if isinstance(body, list):
         return [each for each in body if not _is_of(each, distinct_ids)] or None
     if isinstance(body, dict) and isinstance(body.get("batch"), list):
-        kept = _without(body["batch"], distinct_ids)
-        return None if kept is None else body | {"batch": kept}
+        retained = _without(body["batch"], distinct_ids)
+        return None if retained is None else body | {"batch": retained}
     return None if _is_of(body, distinct_ids) else body
 
 

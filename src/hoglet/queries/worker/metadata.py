@@ -130,11 +130,11 @@ def _warn_of_time(report: Report, text: str, found: Inspection) -> None:
 
 def _type_notice(text: str, read: PropertyRead) -> Json:
     kind = _KINDS.get(read.kind) or f"Group {read.kind.removeprefix('group').strip('_')}".strip()
-    shown = f"{kind} property '{read.name}'"
+    visible = f"{kind} property '{read.name}'"
     if read.type is None:
-        message = f"{shown} has no type and is read as String."
+        message = f"{visible} has no type and is read as String."
     else:
-        message = f"{shown} is of type '{read.type}'."
+        message = f"{visible} is of type '{read.type}'."
     return finding(text, message, read.start, read.end)
 
 

@@ -54,7 +54,10 @@ def suggest_hog(
         *(suggestion(found["name"], "Variable", "Of this program") for found in _locals(text)),
         *(suggestion(name, "Variable", "Global") for name in dict.fromkeys((*_GLOBALS, *given))),
         *(suggestion(name, "Keyword") for name in _KEYWORDS),
-        *(suggestion(name, "Function", shown, insert=f"{name}()") for name, shown in _HOST.items()),
+        *(
+            suggestion(name, "Function", visible, insert=f"{name}()")
+            for name, visible in _HOST.items()
+        ),
         *(
             suggestion(
                 row.name,

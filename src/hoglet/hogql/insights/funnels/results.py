@@ -42,8 +42,8 @@ def shape_steps(
     for row in ordered:
         values = clean(row[0])
         found = _steps_of(row, steps, context, factor)
-        shown = {"breakdown": breakdown.named(values), "breakdown_value": values}
-        groups.append([item | shown for item in found])
+        view = {"breakdown": breakdown.named(values), "breakdown_value": values}
+        groups.append([item | view for item in found])
     return groups
 
 
@@ -92,8 +92,8 @@ def shape_trends(rows: Rows, span: Span, breakdown: Breakdown | None) -> list[An
         if 0 <= int(index) < count and entered:
             lines[tuple(values)][int(index)] = round(100 * done / entered, 2)
             sizes[tuple(values)] += entered
-    shown = [key for key in lines if breakdown is None or breakdown.shows(key)]
-    ordered = sorted(shown, key=lambda key: (is_rest(key), -sizes[key], key))
+    visible = [key for key in lines if breakdown is None or breakdown.shows(key)]
+    ordered = sorted(visible, key=lambda key: (is_rest(key), -sizes[key], key))
     return [_trend(key, lines[key], span, breakdown) for key in ordered]
 
 

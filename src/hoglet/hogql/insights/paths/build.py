@@ -127,7 +127,7 @@ def _walks(
         where=every([*conditions, included(filter_)]),
         entity=entity_of(query),
     )
-    return fill(_OF_FUNNEL, walks=walks, people=funnel.people()) if funnel else walks
+    return fill(_OF_FUNNEL, walks=walks, persons=funnel.persons()) if funnel else walks
 
 
 def _cut(filter_: Mapping[str, Any], funnel: FunnelPaths | None) -> tuple[Expression, Expression]:

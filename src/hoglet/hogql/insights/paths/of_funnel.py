@@ -52,13 +52,13 @@ class FunnelPaths:
                 f"Unknown funnelPathType '{self.kind}'", attr="funnelPathsFilter__funnelPathType"
             )
         source = funnel_source(query)
-        _check_people(query, source)
+        _check_persons(query, source)
         self._attempts = FunnelAttempts(source, context, span, None)
         self._step = _step(filter_, self.kind, len(self._attempts.optional))
         self.window = window_seconds(source.get("funnelsFilter") or {}) * 1_000_000
         """Conversion window in microseconds."""
 
-    def people(self) -> Any:
+    def persons(self) -> Any:
         """The query ``actor, since, until``, both in microseconds."""
         since, until = self._times()
         return fill(
@@ -117,7 +117,7 @@ def _step(filter_: Mapping[str, Any], kind: str, steps: int) -> int:
     return step
 
 
-def _check_people(query: Mapping[str, Any], source: Mapping[str, Any]) -> None:
+def _check_persons(query: Mapping[str, Any], source: Mapping[str, Any]) -> None:
     if (source.get("funnelsFilter") or {}).get("funnelAggregateByHogQL") not in {None, "person_id"}:
         raise refused(
             "Paths of a funnel that counts by an expression are not supported",

@@ -140,10 +140,10 @@ class _Retention:
         )
         if self._added is None:
             actors = fill(_ACTORS, columns=columns, where=where)
-            return sampled(fill(_COUNTS, shown=self._shown(), actors=actors), self._factor)
+            return sampled(fill(_COUNTS, shown=self._display(), actors=actors), self._factor)
         columns += (alias("targets", call("groupArrayIf", seen, target)),)
         actors = fill(_ACTORS, columns=columns, where=where)
-        counts = fill(_VALUES, shown=self._shown(), value=self._sum(self._added), actors=actors)
+        counts = fill(_VALUES, shown=self._display(), value=self._sum(self._added), actors=actors)
         return sampled(counts, self._factor)
 
     def _bounds(self, span: Sequence[Expression]) -> Sequence[Expression]:
@@ -179,7 +179,7 @@ class _Retention:
         parts = {"begin": begin, "target_gaps": self._gaps("targets"), "gaps": gaps}
         return added.of_cell(_expression(ADDED, **parts))
 
-    def _shown(self) -> Expression:
+    def _display(self) -> Expression:
         """The gaps of a start in which its actor counts; everyone counts at 0."""
         gaps = _expression(_GAPS, gaps=self._gaps("returns"))
         if self._brackets:
@@ -257,9 +257,9 @@ def _check(filter_: Mapping[str, Any], type_: str, period: str) -> None:
 def _span(query: Mapping[str, Any], context: QueryContext, period: str, count: int) -> Span:
     """The last interval contains date_to; the others precede it."""
     interval, unit, _ = _PERIODS[period]
-    asked = span_of({**query, "interval": interval}, context)
-    last = start_of(asked.end, unit, context.week_start_day)
-    return asked.between(step(last, 1 - count, interval), asked.end)
+    requested = span_of({**query, "interval": interval}, context)
+    last = start_of(requested.end, unit, context.week_start_day)
+    return requested.between(step(last, 1 - count, interval), requested.end)
 
 
 def _iso(moment: datetime) -> str:
