@@ -15,7 +15,7 @@ from hoglet.hog.runtime.compare import contains, member
 from hoglet.hog.runtime.convert import export_value, has_text_keys, import_value, is_tagged
 from hoglet.hog.runtime.json_text import PLAIN_DATA
 from hoglet.hog.runtime.regex import is_found
-from hoglet.hog.runtime.values import shown_key, type_name
+from hoglet.hog.runtime.values import display_key, type_name
 
 
 def _is_plain_object(value: Any) -> bool:
@@ -39,7 +39,7 @@ def each_pair(value: Any) -> Iterable[tuple[Any, Any]]:
     value = import_value(value)
     if isinstance(value, list):
         return enumerate(value)
-    return [(shown_key(k), v) for k, v in value.items()] if type(value) is dict else ()
+    return [(display_key(k), v) for k, v in value.items()] if type(value) is dict else ()
 
 
 def items(value: Any) -> list[Any]:
@@ -53,7 +53,7 @@ def keys(value: Any) -> Any:
         return list(value)
     value = import_value(value)
     if type(value) is dict:
-        return [shown_key(key) for key in value]
+        return [display_key(key) for key in value]
     return list(range(len(value))) if isinstance(value, list) else []
 
 
