@@ -46,6 +46,7 @@ check: setup ## format, lint, types, room borders
 	.venv/bin/basedpyright
 	.venv/bin/lint-imports
 	.venv/bin/python tools/check_imports.py
+	.venv/bin/python tools/check_words.py
 	.venv/bin/python tools/generate_reference.py --check
 
 slow: setup oracle ## the tests of minutes: 20 kills, thousands of generated programs
