@@ -17,6 +17,13 @@ from support.server import RunningServer
 FEW_BYTES = 4096  # every database, log and part is larger
 
 
+def started(folder: Path) -> RunningServer:
+    """A server that writes no bytecode: a cut-off file of it would break later starts."""
+    server = RunningServer(folder)
+    server.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    return server.start()
+
+
 def processes_of(server: RunningServer) -> list[int]:
     """The server and its workers."""
     assert server.process is not None
@@ -46,7 +53,7 @@ def receiver() -> Generator[Receiver]:
 
 
 def test_files_that_cannot_grow_lose_nothing(tmp_path: Path, receiver: Receiver) -> None:
-    server = RunningServer(tmp_path / "data").start()
+    server = started(tmp_path / "data")
     try:
         accepted = Accepted(server, receiver)
         for _ in range(5):
@@ -65,7 +72,7 @@ def test_files_that_cannot_grow_lose_nothing(tmp_path: Path, receiver: Receiver)
 
 @pytest.mark.slow
 def test_a_server_killed_while_files_cannot_grow(tmp_path: Path, receiver: Receiver) -> None:
-    server = RunningServer(tmp_path / "data").start()
+    server = started(tmp_path / "data")
     try:
         accepted = Accepted(server, receiver)
         for _ in range(20):
