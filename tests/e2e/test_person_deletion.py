@@ -172,7 +172,9 @@ def _rows(client: httpx.Client, query: str) -> Any:
 
 
 def _person(client: httpx.Client, distinct_id: str) -> str:
-    found = client.get(f"{BASE}/persons/?distinct_id={distinct_id}").json()["results"]
+    """The person's id; persons are committed a moment after their events can be queried."""
+    path = f"{BASE}/persons/?distinct_id={distinct_id}"
+    found = until(lambda: client.get(path).json()["results"], bool)
     return found[0]["uuid"]
 
 

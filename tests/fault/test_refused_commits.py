@@ -113,7 +113,7 @@ async def test_one_event_is_isolated(line: Line, refused: tuple[str, str], *, in
 
 async def test_an_event_of_which_nothing_can_be_kept_stays_in_the_spool(line: Line):
     await line.capture(event(0, "u0"), event(5, "poison"), event(1, "u1"))
-    await refuse(line, "seen_events", f"NEW.event_uuid = '{UUID(int=6).hex}'")
+    await refuse(line, "known_uuids", f"NEW.event_uuid = '{UUID(int=6).hex}'")
 
     await work_until_idle(line)
 

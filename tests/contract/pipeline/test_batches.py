@@ -207,7 +207,7 @@ async def test_a_function_the_watcher_disabled_gets_letters_instead_of_runs(
     assert letter.invocation_id == invocation_id(UUID(UUID_1), FUNCTION, mapping)
     assert letter.globals["event"]["properties"]["price"] == 5
     assert letter.globals["source"]["name"] == "d"
-    assert "switched off" in letter.error
+    assert "was disabled" in letter.error
     assert await line.runs() == []
     assert await line.counts(FUNCTION) == {"disabled_permanently": 1, "dead_lettered": 1}
 

@@ -130,7 +130,7 @@ async def test_one_value_where_a_list_is_needed(queries: QueryWorld, call: str) 
     response = await queries.send(query(f"select {call}", x={"variableId": one, "value": ["a"]}))
 
     assert response.status_code == 400
-    assert "{variables.x} is one value" in response.json()["detail"]
+    assert "{variables.x} is a single value" in response.json()["detail"]
     assert "is_multi" in response.json()["detail"]
 
     several = {"variableId": await add(queries, "y", "List", is_multi=True), "value": ["a"]}

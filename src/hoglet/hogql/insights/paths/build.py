@@ -63,7 +63,7 @@ _WALKS = (
 )
 _OF_FUNNEL = (
     "SELECT arrayFilter(item -> item.1 >= funnel.since AND item.1 <= funnel.until, walk.items) "
-    "AS items FROM {walks} AS walk INNER JOIN {people} AS funnel ON walk.actor = funnel.actor"
+    "AS items FROM {walks} AS walk INNER JOIN {persons} AS funnel ON walk.actor = funnel.actor"
 )
 _AT_START = (
     "arraySlice(compact, indexOf(names, {start}), if(has(names, {start}), length(names), 0))"
