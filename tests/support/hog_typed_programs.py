@@ -146,8 +146,11 @@ class _Maker:
         body = self.block(1).removesuffix("}")
         result = self.value("number", 1)
         self._scopes.pop()
+        declared = f"fun {name}(p) {body} return {result}; }}"
+        if not self._mixed:  # its body may print: as an operand it would show the order
+            return f"{declared} print({name}({self._draw(st.integers(0, 4))}));"
         self._functions.append(name)
-        return f"fun {name}(p) {body} return {result}; }}"
+        return declared
 
     def closure(self, _: int) -> str:
         self._count += 1
