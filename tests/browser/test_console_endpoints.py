@@ -263,7 +263,7 @@ def test_an_insight_is_changed_as_json(signed_in: Page, server: RunningServer) -
     open_endpoint(page, "as_json", "Query")
     write(page, '{"kind": "TrendsQuery",\n"series": oops}')
     page.get_by_role("button", name="Save as new version").click()
-    expect(page.get_by_text("This is not JSON")).to_be_visible()
+    expect(page.get_by_text("This is not valid JSON")).to_be_visible()
     expect(page.locator(".cm-line.bg-red-100")).to_contain_text("oops")
 
 

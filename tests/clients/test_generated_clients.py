@@ -19,6 +19,7 @@ toDateTime('2026-01-05 12:00:00') AS at, toUUID('0199c7b2-0000-7000-8000-0000000
 @pytest.fixture(scope="module")
 def document(server: RunningServer, post: Post, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The document of an endpoint with a required variable and a column of an odd name."""
+    server.client.patch("/api/projects/1/", json={"timezone": "UTC"})  # other clients change it
     variable = post("insight_variables", {"name": "plan", "type": "String"})
     definition = {"variableId": variable["id"], "code_name": "plan"}
     query = {"kind": "HogQLQuery", "query": QUERY, "variables": {variable["id"]: definition}}

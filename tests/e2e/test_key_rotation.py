@@ -23,7 +23,7 @@ fetch(inputs.url, {'headers': {'X-Secret': inputs.secret, 'X-Token': inputs.serv
 
 def command(data_dir: Path, *words: str, exit_code: int = 0, **environment: str) -> str:
     ran = CliRunner().invoke(
-        app, ["secrets", *words, "--data-dir", str(data_dir)], env=environment or None
+        app, ["admin", "secrets", *words, "--data-dir", str(data_dir)], env=environment or None
     )
     assert ran.exit_code == exit_code, ran.output or ran.exception
     return ran.output
@@ -121,5 +121,8 @@ def test_configured_keys_are_rotated_by_reseal(tmp_path: Path) -> None:
     said = command(tmp_path, "reseal", exit_code=1, HOGLET_SECRET_KEYS=foreign)
     assert "2 cannot be opened" in said
     assert opens(new, sealed_texts(tmp_path)) == [True, True]
-    assert len(Fernet.generate_key()) == len(CliRunner().invoke(app, ["secrets", "key"]).output) - 1
+    assert (
+        len(Fernet.generate_key())
+        == len(CliRunner().invoke(app, ["admin", "secrets", "key"]).output) - 1
+    )
     receiver.close()

@@ -78,6 +78,8 @@ def test_a_second_embedded_warehouse_on_one_database_is_refused(
     shared = {"database_url": postgres_url, "secret_keys": Fernet.generate_key().decode()}
     first = RunningServer(tmp_path / "first", **shared).start()
     try:
+        _send(first, str(uuid.uuid4()))
+        assert _until(lambda: first.client.get("/api/projects/1/events/").json()["results"])
         beside = _refusal(tmp_path / "second", shared)
         assert "Another server on this database writes its embedded warehouse" in beside
     finally:

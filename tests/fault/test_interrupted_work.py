@@ -69,6 +69,15 @@ def wait_for_events(server: RunningServer) -> None:
     assert count(server, "uniq(properties.n)") == EVENTS
 
 
+def wait_for_types(server: RunningServer, query: dict[str, str]) -> None:
+    """The schema of queries is up to two seconds old; then the query runs."""
+    body = {"query": query, "refresh": "force_blocking"}
+    deadline = time.monotonic() + SECONDS
+    while (answer := server.client.post("/api/projects/1/query/", json=body)).is_client_error:
+        assert time.monotonic() < deadline, answer.text
+        time.sleep(0.5)
+
+
 def test_a_migration_that_is_killed_starts_over(tmp_path: Path) -> None:
     """Kills spread over the first start, which makes the database, the warehouse and the keys."""
     server = RunningServer(tmp_path / "data")
@@ -128,13 +137,12 @@ def test_a_table_whose_build_is_killed_is_built_in_the_end(
             "SELECT distinct_id, count() AS c, sum(properties.n) AS s FROM events "
             "WHERE event = 'imported' GROUP BY distinct_id ORDER BY distinct_id"
         )
-        body = {"name": "kept", "query": {"kind": "HogQLQuery", "query": sql}}
+        query = {"kind": "HogQLQuery", "query": sql}
+        wait_for_types(server, query)
+        body = {"name": "kept", "query": query}
         server.client.post(_ENDPOINTS, json=body).raise_for_status()
         run = f"{_ENDPOINTS}kept/run"
-        deadline = time.monotonic() + SECONDS  # the schema of queries is up to two seconds old
-        while (answer := server.client.get(run)).is_client_error and time.monotonic() < deadline:
-            time.sleep(0.5)
-        inline = answer.raise_for_status().json()
+        inline = server.client.get(run).raise_for_status().json()
         assert len(inline["results"]) == 50
 
         changes = {"is_materialized": True, "sync_frequency": "1hour"}

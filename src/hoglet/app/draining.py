@@ -17,6 +17,11 @@ class Drain:
         self._seconds = seconds
         self._begun = False
 
+    @property
+    def is_set(self) -> bool:
+        """Whether there is a delay at all."""
+        return self._seconds > 0
+
     def begin(self, stop: Callable[[], None]) -> None:
         """Call ``stop`` after the delay; a second call does not wait."""
         if self._begun or not self._seconds:

@@ -35,7 +35,8 @@ def build_application(
         routers=(*ROUTERS, api_document.router),
         project_routers=PROJECT_ROUTERS,
         readiness=ReadinessChecks(
-            readiness.checks() | ({"drain": drain.check} if drain else {}), readiness.warnings
+            readiness.checks() | ({"drain": drain.check} if drain and drain.is_set else {}),
+            readiness.warnings,
         ),
         registry=services.registry,
         policy=RequestPolicy(
