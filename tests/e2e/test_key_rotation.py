@@ -114,12 +114,12 @@ def test_configured_keys_are_rotated_by_reseal(tmp_path: Path) -> None:
     make(server, receiver.url)
     server.stop()
 
-    command(tmp_path, "rotate", exit_code=1, HOGLET_SECRET_KEYS=old)
+    command(tmp_path, "rotate", exit_code=2, HOGLET_SECRET_KEYS=old)
     said = command(tmp_path, "reseal", HOGLET_SECRET_KEYS=f"{new},{old}")
-    assert said == "2 sealed with the newest key.\n"
+    assert said == "2 encrypted with the newest key.\n"
     assert opens(new, sealed_texts(tmp_path)) == [True, True]
     said = command(tmp_path, "reseal", exit_code=1, HOGLET_SECRET_KEYS=foreign)
-    assert "2 cannot be opened" in said
+    assert "2 cannot be decrypted" in said
     assert opens(new, sealed_texts(tmp_path)) == [True, True]
     assert (
         len(Fernet.generate_key())
