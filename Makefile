@@ -2,7 +2,7 @@
 
 UV_DIR := $(CURDIR)/.uv/bin
 HOGLET := .venv/bin/hoglet
-PYTEST := .venv/bin/pytest
+PYTEST ?= .venv/bin/pytest
 # A file at a time, for it shares servers and applications; in the order of the folders: those with
 # long files come first, so that no worker is left with one at the end.
 DIST := --dist loadfile --no-loadscope-reorder
