@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from hoglet.app.openapi import all_routes
+from hoglet.app.http.openapi import all_routes
 from hoglet.cli.main import app
 from hoglet.web.openapi import DescribedRoute
 

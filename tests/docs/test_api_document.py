@@ -3,7 +3,7 @@
 import pytest
 from openapi_spec_validator import validate
 
-from hoglet.app.openapi import all_routes, api_document
+from hoglet.app.http.openapi import all_routes, api_document
 from hoglet.web.openapi import UNDESCRIBED
 
 pytestmark = pytest.mark.engine

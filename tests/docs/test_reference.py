@@ -8,7 +8,7 @@ import typer
 from fastapi.routing import APIRoute
 from starlette.routing import Route
 
-from hoglet.app.http import PROJECT_ROUTERS, ROUTERS, hot_routes
+from hoglet.app.http.application import PROJECT_ROUTERS, ROUTERS, hot_routes
 from hoglet.cli.main import app
 from hoglet.settings import Settings
 

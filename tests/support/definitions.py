@@ -15,9 +15,9 @@ from sqlalchemy import delete
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.tables import ProjectRow
-from hoglet.app.container import Services, open_services
-from hoglet.app.features import Features, build_features
-from hoglet.app.http import build_application
+from hoglet.app.http.application import build_application
+from hoglet.app.services.container import Services, open_services
+from hoglet.app.services.features import Features, build_features
 from hoglet.queue.tables import JobRow
 from hoglet.settings import Settings
 from hoglet.warehouse import ClickHouseWarehouse

@@ -20,7 +20,7 @@ from hoglet.access.api import project as api_project
 from hoglet.access.api import user as api_user
 from hoglet.access.principals import Project
 from hoglet.access.tables import ProjectRow
-from hoglet.app.system_tables import row_readers
+from hoglet.app.services.system_tables import row_readers
 from hoglet.cohorts import api as cohort_api
 from hoglet.cohorts.references import cohort_refs
 from hoglet.cohorts.services import build_cohorts

@@ -17,23 +17,22 @@ from hoglet.app.backup.server_file import (
     write_server_file,
 )
 from hoglet.app.backup.service import remove_leftovers
-from hoglet.app.connections import (
+from hoglet.app.http.application import build_application
+from hoglet.app.http.connections import (
     ConnectionReaper,
     Deadlines,
     connection_limit,
     reaping,
 )
-from hoglet.app.container import Services, open_services
-from hoglet.app.data_folder import DataFolderLock, prepare_data_folder
-from hoglet.app.draining import Drain
-from hoglet.app.extras import check_extras
-from hoglet.app.features import Features, build_features
-from hoglet.app.http import build_application
-from hoglet.app.listener import bind, listen
-from hoglet.app.logging import configure_logs
-from hoglet.app.process_limits import raise_descriptor_limit
-from hoglet.app.serve import serve
-from hoglet.app.startup_faults import startup_faults
+from hoglet.app.http.draining import Drain
+from hoglet.app.http.listener import bind, listen
+from hoglet.app.http.serve import serve
+from hoglet.app.services.container import Services, open_services
+from hoglet.app.services.features import Features, build_features
+from hoglet.app.startup.data_folder import DataFolderLock, prepare_data_folder
+from hoglet.app.startup.faults import startup_faults
+from hoglet.app.startup.logging import configure_logs
+from hoglet.app.startup.requirements import check_extras, raise_descriptor_limit
 from hoglet.app.workers import build_workers, running
 from hoglet.functions.secrets.rotation import reencrypt_all
 from hoglet.sandbox.confinement import missing_walls

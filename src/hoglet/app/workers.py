@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from hoglet.app.container import Services
-from hoglet.app.endpoints import SCHEMA_SECONDS
-from hoglet.app.features import Features
+from hoglet.app.services.container import Services
+from hoglet.app.services.endpoints import SCHEMA_SECONDS
+from hoglet.app.services.features import Features
 from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.functions.jobs import BACKFILL_QUEUE, RECOMPILE_QUEUE
 from hoglet.pipeline.backfills import BACKFILL_POLICY, BackfillPager

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.principals import ProjectScope
 from hoglet.access.provisioning import create_project
-from hoglet.app.container import Services, open_services
-from hoglet.app.features import Features, build_features
-from hoglet.app.http import build_application
+from hoglet.app.http.application import build_application
+from hoglet.app.services.container import Services, open_services
+from hoglet.app.services.features import Features, build_features
 from hoglet.app.workers import Ingestion, build_ingestion
 from hoglet.kit.clock import PinnedClock
 from hoglet.kit.errors import HogletError

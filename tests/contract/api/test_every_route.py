@@ -21,9 +21,9 @@ from starlette.routing import Route
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.tables import OrganizationRow, ProjectRow
-from hoglet.app.container import Services, open_services
-from hoglet.app.features import build_features
-from hoglet.app.http import build_application
+from hoglet.app.http.application import build_application
+from hoglet.app.services.container import Services, open_services
+from hoglet.app.services.features import build_features
 from hoglet.kit.ids import new_id
 from hoglet.settings import Settings
 from hoglet.warehouse import ClickHouseWarehouse

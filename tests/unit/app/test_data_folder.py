@@ -7,13 +7,13 @@ import pytest
 from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import ensure_first_project
-from hoglet.app.data_folder import DataFolderLock
-from hoglet.app.secret_keys import (
+from hoglet.app.startup.data_folder import DataFolderLock
+from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.secret_keys import (
     add_secret_key,
     open_secret_keys,
     read_secret_keys,
 )
-from hoglet.app.startup_faults import StartupFault
 from hoglet.kit.clock import SystemClock
 from hoglet.settings import Settings
 from hoglet.store.database import Database

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hoglet.app.logging import LineLogger
+from hoglet.app.startup.logging import LineLogger
 
 
 def test_a_full_disk_drops_lines_and_the_next_ones_are_written() -> None:

@@ -24,7 +24,7 @@ class KeysConfigured(HogletError):
 @secrets_app.command("rotate")
 def rotate(data_dir: DataDir = None) -> None:
     """Add a new key to the key file; the next start re-encrypts everything with it."""
-    from hoglet.app.secret_keys import add_secret_key
+    from hoglet.app.startup.secret_keys import add_secret_key
 
     settings = _settings(data_dir)
     if settings.secret_keys:
@@ -49,7 +49,7 @@ def key() -> None:
 @secrets_app.command("reseal")
 def reencrypt(data_dir: DataDir = None) -> None:
     """Re-encrypt all stored secrets with the newest key; all servers must know that key already."""
-    from hoglet.app.functions import open_box
+    from hoglet.app.services.functions import open_box
     from hoglet.functions.secrets.rotation import reencrypt_all
 
     box = open_box(_settings(data_dir))

@@ -11,8 +11,8 @@ from granian.constants import Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
-from hoglet.app.draining import Drain
-from hoglet.app.listener import BACKLOG
+from hoglet.app.http.draining import Drain
+from hoglet.app.http.listener import BACKLOG
 
 # Idle keep-alive connections are closed after this. Longer than the 60 s of common proxies, so that
 # the proxy or client closes them and no request is lost in between.

@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hoglet.app.routes import PROJECT_ROUTERS, ROUTERS, hot_routes
+from hoglet.app.http.routes import PROJECT_ROUTERS, ROUTERS, hot_routes
 from hoglet.web.health import health_routes
 from hoglet.web.openapi import DescribedRoute, build_document, describe, route_doc
 from hoglet.web.paths import PROJECT_PREFIX

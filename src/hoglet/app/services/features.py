@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from hoglet.app.container import Services
-from hoglet.app.endpoints import build_endpoint_services
-from hoglet.app.events import EventServices, build_events
-from hoglet.app.functions import FunctionServices, build_functions
-from hoglet.app.hooks import connect_hooks
-from hoglet.app.persons import build_person_changes
-from hoglet.app.system_tables import row_readers
+from hoglet.app.services.container import Services
+from hoglet.app.services.endpoints import build_endpoint_services
+from hoglet.app.services.events import EventServices, build_events
+from hoglet.app.services.functions import FunctionServices, build_functions
+from hoglet.app.services.hooks import connect_hooks
+from hoglet.app.services.system_tables import row_readers
 from hoglet.cohorts.references import person_criteria
 from hoglet.cohorts.services import CohortServices, build_cohorts
 from hoglet.definitions.conversion import ConversionShares
@@ -17,7 +16,10 @@ from hoglet.definitions.forms import PropertyForms
 from hoglet.definitions.repository import property_types
 from hoglet.definitions.service import DefinitionService
 from hoglet.endpoints.services import EndpointServices
+from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.persons.api import PersonChangeServices
+from hoglet.pipeline.persons.deletions import PersonDeletions
+from hoglet.pipeline.persons.splits import PersonSplits
 from hoglet.queries.services import QueryServices, build_queries
 
 
@@ -54,3 +56,21 @@ def build_features(services: Services) -> Features:
     definitions = DefinitionService(services.access, shares, forms)
     changes = build_person_changes(services, events, endpoints)
     return Features(events, functions, endpoints, queries, changes, cohorts, definitions)
+
+
+def build_person_changes(
+    services: Services, events: EventServices, endpoints: EndpointServices
+) -> PersonChangeServices:
+    """Services on the shared database, queue and warehouse."""
+    activity = services.access.activity
+    deletions = PersonDeletions(
+        database=services.database,
+        queue=services.queue,
+        warehouse=services.warehouse,
+        clock=services.clock,
+        activity=activity,
+        drop_results=endpoints.runner.cache.clear,
+    )
+    copies = WarehouseReplicator(services.database, services.queue, services.warehouse)
+    splits = PersonSplits(services.database, events.repository, copies, activity, services.clock)
+    return PersonChangeServices(deletions, splits)

@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.hooks import FileEntry
 from hoglet.access.principals import Project
-from hoglet.app.container import Services
-from hoglet.app.events import EventServices
+from hoglet.app.services.container import Services
+from hoglet.app.services.events import EventServices
 from hoglet.endpoints import repository as endpoint_repository
 from hoglet.endpoints.repository import ListFilters
 from hoglet.events.decode import unpack

@@ -2,15 +2,15 @@
 
 from fastapi import FastAPI
 
-from hoglet.app import openapi as api_document
 from hoglet.app.backup.api import backup_route
 from hoglet.app.backup.server_file import make_token
 from hoglet.app.backup.service import BackupService
-from hoglet.app.container import Services
-from hoglet.app.draining import Drain
-from hoglet.app.features import Features
-from hoglet.app.readiness import Readiness
-from hoglet.app.routes import PROJECT_ROUTERS, ROUTERS, hot_routes
+from hoglet.app.http import openapi as api_document
+from hoglet.app.http.draining import Drain
+from hoglet.app.http.readiness import Readiness
+from hoglet.app.http.routes import PROJECT_ROUTERS, ROUTERS, hot_routes
+from hoglet.app.services.container import Services
+from hoglet.app.services.features import Features
 from hoglet.console.application import mount_console
 from hoglet.web.app import ReadinessChecks, RequestPolicy, create_application
 

@@ -7,8 +7,8 @@ import structlog
 from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import has_project
-from hoglet.app.data_folder import KEY_FILE
-from hoglet.app.startup_faults import StartupFault
+from hoglet.app.startup.data_folder import KEY_FILE
+from hoglet.app.startup.faults import StartupFault
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.secrets.rotation import count_secrets
 from hoglet.settings import Settings

@@ -11,10 +11,10 @@ from prometheus_client import CollectorRegistry
 
 from hoglet.access.rate_limit import RateLimit, RateSettings
 from hoglet.access.service import AccessService
-from hoglet.app.native_stderr import native_stderr
-from hoglet.app.sandboxes import Sandboxes
-from hoglet.app.secret_keys import open_secret_keys
-from hoglet.app.warehouse_identity import claim_warehouse, embedded_writer
+from hoglet.app.services.sandboxes import Sandboxes
+from hoglet.app.startup.native_stderr import native_stderr
+from hoglet.app.startup.secret_keys import open_secret_keys
+from hoglet.app.startup.warehouse_identity import claim_warehouse, embedded_writer
 from hoglet.kit.clock import Clock, SystemClock
 from hoglet.kit.ids import new_id
 from hoglet.migrations.upgrade import migrate
@@ -47,7 +47,7 @@ class Services:
 async def open_services(settings: Settings, clock: Clock | None = None) -> AsyncGenerator[Services]:
     """Open everything a server needs; closed on exit.
 
-    Library errors propagate; ``hoglet.app.startup_faults`` turns them into messages.
+    Library errors propagate; ``hoglet.app.startup.faults`` turns them into messages.
     """
     async with AsyncExitStack() as stack:
         clock = clock or SystemClock()

@@ -6,9 +6,9 @@ import time
 from prometheus_client import Gauge
 from sqlalchemy import text
 
-from hoglet.app.container import Services
-from hoglet.app.features import Features
-from hoglet.app.sandboxes import RECENT_MINUTES
+from hoglet.app.services.container import Services
+from hoglet.app.services.features import Features
+from hoglet.app.services.sandboxes import RECENT_MINUTES
 from hoglet.events.spool import SPOOL_QUEUE
 from hoglet.functions.dead_letters import repository as dead_letter_repository
 from hoglet.queue.dead_letters import count_failed

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from hoglet.access.service import AccessService
-from hoglet.app.container import Services
+from hoglet.app.services.container import Services
 from hoglet.events.known_uuids import KnownUuids
 from hoglet.events.persons.service import PersonService
 from hoglet.events.repository import EventsRepository

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hoglet.app.container import Services
-from hoglet.app.secret_keys import read_secret_keys
+from hoglet.app.services.container import Services
+from hoglet.app.startup.secret_keys import read_secret_keys
 from hoglet.functions.actions.service import ActionService
 from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.compile.compiler import SandboxCompiler

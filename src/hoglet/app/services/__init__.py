@@ -1,0 +1,1 @@
+"""Opens the shared services and builds the features over them."""

@@ -1,0 +1,1 @@
+"""What a server checks and claims before it serves."""

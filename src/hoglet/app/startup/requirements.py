@@ -1,0 +1,55 @@
+"""Checked at startup: the limit of open files, and the optional packages that settings need."""
+
+import resource
+from collections.abc import Callable
+from importlib.util import find_spec
+
+from hoglet.app.startup.faults import StartupFault
+from hoglet.settings import Settings
+
+# An idle server holds 120 descriptors: sockets, SQLite and warehouse files.
+LEAST_DESCRIPTORS = 512
+_ENOUGH_DESCRIPTORS = 65_536
+
+
+def raise_descriptor_limit() -> None:
+    """Raise the limit of open files as far as allowed.
+
+    Raises:
+        StartupFault: the limit is too low for a server.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _ENOUGH_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _ENOUGH_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        soft = most
+    if soft != resource.RLIM_INFINITY and soft < LEAST_DESCRIPTORS:
+        raise StartupFault(
+            f"This process can open {soft} files, but a server needs "
+            f"{LEAST_DESCRIPTORS}: raise the limit (ulimit -n, or LimitNOFILE of "
+            "systemd)."
+        )
+
+
+def _is_postgres(settings: Settings) -> bool:
+    return settings.resolved_database_url().startswith("postgresql")
+
+
+_EXTRAS: tuple[tuple[str, str, str, Callable[[Settings], bool]], ...] = (
+    ("postgres", "psycopg", "HOGLET_DATABASE_URL", _is_postgres),
+    ("mail", "aiosmtplib", "HOGLET_SMTP_HOST", lambda settings: settings.smtp_host is not None),
+)
+
+
+def check_extras(settings: Settings) -> None:
+    """Compare the settings with what is installed.
+
+    Raises:
+        StartupFault: e.g. ``HOGLET_SMTP_HOST needs the package aiosmtplib: pip install
+        "hoglet[mail]".``
+    """
+    for extra, package, setting, is_needed in _EXTRAS:
+        if is_needed(settings) and find_spec(package) is None:
+            raise StartupFault(
+                f'{setting} needs the package {package}: pip install "hoglet[{extra}]".'
+            )
