@@ -7,6 +7,7 @@ from itertools import chain
 from hogql_examples import example_results
 
 from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import UNSUPPORTED
 from hoglet.hogql.functions import Function, functions
 from hoglet.hogql.schema import (
     EMPTY_TABLES,
@@ -18,7 +19,6 @@ from hoglet.hogql.schema import (
 )
 from hoglet.hogql.schema.fields import Field
 from hoglet.hogql.schema.system import SYSTEM_TABLES
-from hoglet.hogql.unsupported_functions import UNSUPPORTED
 
 
 def tables_page() -> str:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from hoglet.hogql.errors import UNSUPPORTED
 from hoglet.hogql.functions import find_function
 from hoglet.hogql.resolve.special_forms import SPECIAL_FORMS
-from hoglet.hogql.unsupported_functions import UNSUPPORTED
 
 _LINES = (Path(__file__).parent / "hogql" / "posthog_functions.txt").read_text().splitlines()
 NAMES = [name for line in _LINES if not line.startswith("#") for name in line.split()]

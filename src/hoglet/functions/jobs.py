@@ -16,7 +16,7 @@ from uuid import UUID
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.functions.runtime.journal import Journal
+from hoglet.functions.runtime.journal import RunJournal
 from hoglet.kit.text import pack
 from hoglet.queue.port import NewJob, Queue
 
@@ -59,7 +59,7 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
     invocation_id: UUID
     globals: dict[str, Any]
     mapping: int | None = None
-    journal: Journal | None = None
+    journal: RunJournal | None = None
     attempt: int = 1
     first_failed_at: str | None = None
     start_at: str = "inputs"

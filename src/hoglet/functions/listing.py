@@ -9,7 +9,6 @@ from uuid import UUID
 
 import orjson
 
-from hoglet.functions.containment import contains
 from hoglet.functions.repository import FunctionFilter, FunctionSummary
 from hoglet.functions.search import MAX_CHARACTERS, Searchable, clean_query, search
 from hoglet.kit.errors import Invalid
@@ -157,3 +156,23 @@ def _search(text: str | None) -> str:
     if len(text) > MAX_CHARACTERS:
         raise Invalid(f"Search for at most {MAX_CHARACTERS} characters.", attr="search")
     return clean_query(text)
+
+
+def contains(stored: Any, wanted: Any) -> bool:
+    """Objects by key, arrays as subsets, scalars by value (numbers never equal booleans).
+
+    Example:
+        >>> contains({"events": [{"id": "a", "order": 1}]}, {"events": [{"id": "a"}]})
+        True
+    """
+    if isinstance(wanted, dict):
+        return isinstance(stored, dict) and all(
+            key in stored and contains(stored[key], value) for key, value in wanted.items()
+        )
+    if isinstance(wanted, list):
+        return isinstance(stored, list) and all(
+            any(contains(item, value) for item in stored) for value in wanted
+        )
+    if isinstance(stored, bool) or isinstance(wanted, bool):
+        return stored is wanted
+    return not isinstance(stored, dict | list) and stored == wanted

@@ -1,4 +1,4 @@
-"""Query errors: a ``SourceError`` with a position, a code and a hint.
+"""Query errors: a ``SourceError`` with a position, a code and a hint; unsupported functions.
 
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (the codes).
 """
@@ -7,9 +7,26 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
 
-from hoglet.hogql.unsupported_functions import UNSUPPORTED
 from hoglet.kit.errors import SourceError
 from hoglet.kit.suggestions import near
+
+_FUNNEL = "FunnelsQuery computes funnels; in SQL use windowFunnel(seconds)(time, step, ...)"
+UNSUPPORTED: dict[str, str] = {
+    "embedText": "it asks a language model, which queries do not do",
+    "explainCSPReport": "it asks a language model, which queries do not do",
+    "convertCurrency": "there are no exchange rates here: multiply by a rate of your own",
+    "multiFuzzyMatchAny": "it has no bound on its cost: use multiMatchAny or ngramDistance",
+    "multiFuzzyMatchAnyIndex": "it has no bound on its cost: use multiMatchAnyIndex",
+    "multiFuzzyMatchAllIndices": "it has no bound on its cost: use multiMatchAllIndices",
+    "aggregate_funnel": _FUNNEL,
+    "aggregate_funnel_array": _FUNNEL,
+    "aggregate_funnel_cohort": _FUNNEL,
+    "aggregate_funnel_trends": _FUNNEL,
+    "aggregate_funnel_array_trends": _FUNNEL,
+    "aggregate_funnel_cohort_trends": _FUNNEL,
+}
+"""The closed list: name to the alternative, or the reason."""
+
 
 SYNTAX = "hogql_syntax_error"
 QUERY = "hogql_query_error"

@@ -6,8 +6,8 @@ touch other processes:
 
 - ``no_new_privs``: no program can gain privileges.
 - Landlock (Linux 5.13): only a few folders of code are readable.
-- seccomp: the calls in ``hoglet.sandbox.syscalls`` fail; files open read-only; ``clone``
-    creates threads, not processes.
+- seccomp, a filter in classic BPF: the calls in ``hoglet.sandbox.syscalls`` fail; files
+    open read-only; ``clone`` creates threads, not processes.
 - ``setrlimit``: few descriptors, no bytes written to files, no core dumps.
 
 The restrictions are irreversible, and what a platform lacks is skipped: see :func:`missing_walls`.
@@ -16,6 +16,7 @@ The kernel's interface is three calls and two structures, so it is used directly
 
 import contextlib
 import ctypes
+import errno
 import functools
 import os
 import platform
@@ -26,7 +27,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hoglet.sandbox import call_filter, syscalls
+from hoglet.sandbox import syscalls
 from hoglet.sandbox.syscalls import Numbers
 
 DESCRIPTORS = 64
@@ -141,9 +142,9 @@ def _allow_reading(ruleset: int, path: str) -> None:
 
 
 def _filter_calls() -> None:
-    steps = call_filter.program()
+    steps = seccomp_program()
     buffer = ctypes.create_string_buffer(steps, len(steps))
-    program = struct.pack("@HP", len(steps) // call_filter.STEP_BYTES, ctypes.addressof(buffer))
+    program = struct.pack("@HP", len(steps) // STEP_BYTES, ctypes.addressof(buffer))
     flags = _ALL_THREADS | _SPECULATION_ALLOWED
     _syscall(syscalls.SECCOMP, _SET_FILTER, flags, program)
 
@@ -166,3 +167,69 @@ def _call(function: Any, *arguments: Any) -> int:
 @functools.cache
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
+
+
+STEP_BYTES = 8  # of an instruction, struct sock_filter
+
+_LOAD, _EQUALS, _AT_LEAST, _HAS_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
+_FOREIGN_CALLS = 0x40000000  # system call numbers of the x32 ABI start here
+_THREAD = 0x00010000  # of the flags of clone
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+def seccomp_program() -> bytes:
+    """The filter for this machine, as an array of ``struct sock_filter``.
+
+    A denied call fails with EPERM; ``clone3`` and ``openat2`` fail with ENOSYS, so that the C
+    library uses the older calls, whose flags a filter can inspect. Calls of another architecture
+    kill the process.
+    """
+    machine = platform.machine()
+    column = list(syscalls.ARCHITECTURES).index(machine)
+    steps = [
+        _step(_LOAD, _ARCHITECTURE),
+        _step(_EQUALS, syscalls.ARCHITECTURES[machine], then=1),
+        _step(_RETURN, _KILL),
+        _step(_LOAD, _NUMBER),
+        _step(_AT_LEAST, _FOREIGN_CALLS, otherwise=1),
+        _step(_RETURN, _KILL),
+    ]
+    for absent in (syscalls.CLONE3, syscalls.OPENAT2):
+        steps += _fail(absent[column], errno.ENOSYS)
+    for denied in syscalls.DENIED.values():
+        steps += _fail(denied[column], errno.EPERM)
+    for numbers, argument in ((syscalls.OPEN, 1), (syscalls.OPENAT, 2)):
+        steps += _fail_by_argument(numbers[column], argument, _HAS_BITS, _WRITES, fails=True)
+    steps += _fail_by_argument(syscalls.CLONE[column], 0, _HAS_BITS, _THREAD, fails=False)
+    steps += _fail_by_argument(syscalls.TGKILL[column], 0, _EQUALS, os.getpid(), fails=False)
+    steps.append(_step(_RETURN, _ALLOW))
+    return b"".join(steps)
+
+
+def _fail(number: int | None, code: int) -> list[bytes]:
+    if number is None:
+        return []
+    return [_step(_EQUALS, number, otherwise=1), _step(_RETURN, _FAIL | code)]
+
+
+def _fail_by_argument(
+    number: int | None, argument: int, test: int, value: int, *, fails: bool
+) -> list[bytes]:
+    """A call that fails if one of its arguments passes a test, or if it does not."""
+    if number is None:
+        return []
+    met, unmet = (_FAIL | errno.EPERM, _ALLOW) if fails else (_ALLOW, _FAIL | errno.EPERM)
+    return [
+        _step(_EQUALS, number, otherwise=4),
+        _step(_LOAD, _ARGUMENTS + 8 * argument),  # the lower half: flags and ids have 32 bits
+        _step(test, value, otherwise=1),
+        _step(_RETURN, met),
+        _step(_RETURN, unmet),
+    ]
+
+
+def _step(code: int, value: int, *, then: int = 0, otherwise: int = 0) -> bytes:
+    """``struct sock_filter``; jumps are numbers of instructions to skip."""
+    return struct.pack("=HBBI", code, then, otherwise, value)

@@ -21,10 +21,9 @@ from hogql_parser_rs import (
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 from hoglet.syntax.caps import check_caps, check_template_caps
-from hoglet.syntax.hints import hint_for
 from hoglet.syntax.place import place
-from hoglet.syntax.refusals import plain_message, unknown_part
-from hoglet.syntax.shift import shift_back
+from hoglet.syntax.refusals import hint_for, plain_message, unknown_part
+from hoglet.syntax.tree import Node, Position
 
 _program = msgspec.json.Decoder(tree.Program)
 _expression: msgspec.json.Decoder[Any] = msgspec.json.Decoder(tree.Expression)
@@ -105,3 +104,31 @@ def _as_source_error(
     found = place(source, start - prefix, end - prefix)
     message = plain_message(failure["message"])
     return SourceError(message, hint=hint_for(source, found["start"]), **found)
+
+
+def shift_back[Tree: Node](node: Tree, count: int) -> Tree:
+    """A copy of ``node`` whose offsets, and columns on line 1, are ``count`` less.
+
+    Positions before the text become its first character.
+    """
+    return _shift(node, count)
+
+
+def _shift(value: Any, count: int) -> Any:
+    if isinstance(value, Position):
+        return _shift_position(value, count)
+    if isinstance(value, tuple):
+        return tuple([_shift(item, count) for item in value])
+    if isinstance(value, dict):
+        return {key: _shift(item, count) for key, item in value.items()}
+    if not isinstance(value, Node):
+        return value
+    changes = {name: _shift(getattr(value, name), count) for name in value.__struct_fields__}
+    return msgspec.structs.replace(value, **changes)
+
+
+def _shift_position(position: Position, count: int) -> Position:
+    column = position.column - count if position.line == 1 else position.column
+    return Position(
+        line=position.line, column=max(0, column), offset=max(0, position.offset - count)
+    )

@@ -8,7 +8,7 @@ from hoglet.functions.runtime.fetch import (
     ignored_options,
     read_fetch,
 )
-from hoglet.functions.runtime.step import Journal, Step, StepRequest, run_step
+from hoglet.functions.runtime.step import RunJournal, Step, StepRequest, run_step
 from hoglet.functions.runtime.user_agent import parse_user_agent
 
 SIGNER = {"access_key_id": "a", "secret_access_key": "s", "region": "r", "service": "kinesis"}
@@ -16,7 +16,7 @@ SIGNER = {"access_key_id": "a", "secret_access_key": "s", "region": "r", "servic
 
 def run(hog: str, *, with_rendering: bool = False) -> Step:
     function = ExecutableFunction(id="f", project_id=1, type="destination", hog=hog)
-    journal = Journal(started_at="2026-01-01T00:00:00+00:00", seed=1)
+    journal = RunJournal(started_at="2026-01-01T00:00:00+00:00", seed=1)
     request = StepRequest(
         function=function,
         globals={"event": {"uuid": "u"}},

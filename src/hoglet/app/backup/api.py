@@ -7,9 +7,13 @@ can only be read from the folder.
 Source: docs/adr/0020-online-backup.md.
 """
 
+import asyncio
 import secrets
+import tarfile
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -17,7 +21,6 @@ from starlette.routing import Route
 
 from hoglet.access.auth import authenticate
 from hoglet.access.principals import ANY_SCOPE, Principal
-from hoglet.app.backup.archive import tar_stream
 from hoglet.app.backup.server_file import TOKEN_HEADER
 from hoglet.app.backup.service import BackupService
 from hoglet.kit.errors import Forbidden
@@ -54,3 +57,54 @@ def _check_staff(principal: Principal) -> None:
             "staff user with the scope * and no restriction to projects or "
             "organizations."
         )
+
+
+_CHUNK_BYTES = 1024 * 1024
+_CHUNKS = 8  # chunks waiting for a slow reader
+
+
+async def tar_stream(folder: Path) -> AsyncGenerator[bytes]:
+    """The content of a folder as chunks of one tar archive."""
+    loop = asyncio.get_running_loop()
+    chunks: asyncio.Queue[bytes | None] = asyncio.Queue(_CHUNKS)
+    packing = asyncio.create_task(asyncio.to_thread(_pack, folder, _QueueFile(chunks, loop)))
+    ended = asyncio.create_task(_announce_end(packing, chunks))
+    try:
+        while (chunk := await chunks.get()) is not None:
+            yield chunk
+        await packing  # an error aborts the response
+    finally:
+        ended.cancel()
+        await _drain(packing, chunks)
+
+
+async def _announce_end(packing: asyncio.Task[None], chunks: asyncio.Queue[bytes | None]) -> None:
+    await asyncio.wait([packing])
+    await chunks.put(None)
+
+
+async def _drain(packing: asyncio.Task[None], chunks: asyncio.Queue[bytes | None]) -> None:
+    """Let the thread end after the reader disconnected: it may be waiting for queue space."""
+    while not packing.done():
+        while not chunks.empty():
+            chunks.get_nowait()
+        await asyncio.sleep(0.01)
+
+
+def _pack(folder: Path, file: "_QueueFile") -> None:
+    target: Any = file  # write-only, although the annotation wants a complete file
+    with tarfile.open(fileobj=target, mode="w|", bufsize=_CHUNK_BYTES) as archive:
+        for path in sorted(folder.iterdir()):
+            archive.add(path, arcname=path.name)
+
+
+class _QueueFile:
+    """The file that ``tarfile`` writes to; blocks while the reader is behind."""
+
+    def __init__(self, chunks: asyncio.Queue[Any], loop: asyncio.AbstractEventLoop) -> None:
+        self._chunks = chunks
+        self._loop = loop
+
+    def write(self, data: bytes) -> int:
+        asyncio.run_coroutine_threadsafe(self._chunks.put(bytes(data)), self._loop).result()
+        return len(data)

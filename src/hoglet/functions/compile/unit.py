@@ -4,8 +4,9 @@ A save runs ``compile_function_parts`` in a sandbox worker: it validates inputs,
 templates, filters, mappings and the masking hash, and returns what is stored.
 
 Source: docs/spec/hog-functions.md#32-compilation,
-docs/spec/hog-functions.md#4-inputs_schema-inputs-mappings, docs/spec/hog-functions.md#5-filters
-and docs/spec/hog-functions.md#6-masking.
+docs/spec/hog-functions.md#4-inputs_schema-inputs-mappings, docs/spec/hog-functions.md#5-filters,
+docs/spec/hog-functions.md#6-masking and, for log transformations,
+docs/spec/hog-functions.md#136-transformations.
 """
 
 from typing import Any
@@ -19,19 +20,18 @@ from hoglet.functions.compile.hog import (
     program_bytecode,
     read_template,
 )
-from hoglet.functions.compile.log_transformation import (
-    check_log_filters,
-    check_log_program,
-)
 from hoglet.functions.compile.site import site_script, transpile_filter
 from hoglet.functions.compile.warnings import CodeWarning, code_warnings
 from hoglet.functions.errors import FilterRefused
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.filters.normalize import GENERATED
+from hoglet.functions.filters.roots import global_paths, nodes_of
 from hoglet.functions.inputs.compiled import InputRules, compile_inputs
 from hoglet.functions.inputs.secrets import split_secrets
 from hoglet.kit.errors import Invalid, SourceError
+from hoglet.syntax import tree
+from hoglet.syntax.parse import parse_program
 
 
 class CompileInput(msgspec.Struct, kw_only=True):
@@ -197,3 +197,57 @@ def _compile_masking(masking: dict[str, Any]) -> dict[str, Any]:
         detail = f"The masking hash does not compile. {error}"
         raise Invalid(detail, attr="masking__hash") from None
     return masking | {"bytecode": template.bytecode}
+
+
+GLOBALS = frozenset({"project", "record", "inputs"})
+_OF_EVENTS = frozenset({"event", "person", "groups", "source", "request", "variables"})
+_CALLS = frozenset({"fetch", "postHogCapture", "sendEmail"})
+_FILTERS = {
+    "events": "events",
+    "actions": "actions",
+    "data_warehouse": "tables",
+    "properties": "properties of events and persons",
+    "filter_test_accounts": "the test-account filter",
+}
+
+
+def check_log_filters(filters: dict[str, Any]) -> None:
+    """Reject filters on events.
+
+    Raises:
+        Invalid: attr ``filters``.
+    """
+    for name, what in _FILTERS.items():
+        if filters.get(name):
+            raise Invalid(
+                f"A log transformation cannot be filtered by {what}: it runs on log records. "
+                f"Remove filters.{name} and test the record in the code.",
+                attr="filters",
+            )
+
+
+def check_log_program(source: str) -> None:
+    """Reject code that reads an event or calls functions that log transformations lack.
+
+    Code that does not parse is accepted here; compiling reports the error.
+
+    Raises:
+        Invalid: attr ``hog``.
+    """
+    try:
+        program = parse_program(source)
+    except SourceError:
+        return
+    for node in nodes_of(program):
+        if isinstance(node, tree.Call) and node.name in _CALLS:
+            raise Invalid(
+                f"Log transformations cannot call {node.name}: they run while logs are ingested.",
+                attr="hog",
+            )
+    read = sorted({str(path[0]) for path in global_paths(program)} & (_OF_EVENTS | _CALLS))
+    if read:
+        raise Invalid(
+            f"Log transformations cannot read {', '.join(read)}. The available globals "
+            "are project, record and inputs.",
+            attr="hog",
+        )

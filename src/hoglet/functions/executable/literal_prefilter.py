@@ -82,7 +82,7 @@ def _is_only_text(value: Any) -> bool:
 def cannot_fail(node: dict[str, Any], roots: Container[str]) -> bool:  # noqa: PLR0911 (one case a node)
     """Whether an expression has no effects and cannot fail, whatever the values are.
 
-    Like ``hoglet.hog.python.purity``, but on the syntax tree.
+    Like ``hoglet.hog.python.codegen.purity``, but on the syntax tree.
 
     Args:
         node: JSON of ``hoglet.syntax.tree``.

@@ -6,6 +6,7 @@ Source: docs/spec/hog-functions.md#42-value-validation and
 docs/spec/hog-functions.md#43-templating-and-generated-keys.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +14,6 @@ import msgspec
 from hoglet.functions import types
 from hoglet.functions.compile.hog import Template, liquid_references, read_template
 from hoglet.functions.compile.site import transpile_value
-from hoglet.functions.inputs.ordering import evaluation_order
 from hoglet.functions.inputs.types import COMPILED_TYPES
 from hoglet.functions.inputs.values import REQUIRED, check_value
 from hoglet.hog.stdlib.table import STL
@@ -204,3 +204,34 @@ def _liquid_references(value: Any) -> set[str]:
     if isinstance(value, list):
         return set[str]().union(*(_liquid_references(part) for part in value))
     return set()
+
+
+def evaluation_order(
+    keys: Sequence[str], references: Mapping[str, set[str]], *, attr: str = "inputs"
+) -> list[str]:
+    """Sort inputs by their references; otherwise in the order of ``keys``.
+
+    Args:
+        keys: the inputs, in schema order.
+        references: for each key, the keys its templates read; unknown ones are ignored.
+        attr: the field of the error.
+
+    Raises:
+        Invalid: the references are circular.
+
+    Example:
+        >>> evaluation_order(["a", "b"], {"a": {"b"}})
+        ['b', 'a']
+    """
+    waiting = {key: references.get(key, set()) & set(keys) for key in keys}
+    ordered: list[str] = []
+    while waiting:
+        ready = next((key for key in keys if key in waiting and not waiting[key]), None)
+        if ready is None:
+            names = ", ".join(waiting)
+            raise Invalid(f"Circular dependency between the inputs: {names}.", attr=attr)
+        del waiting[ready]
+        ordered.append(ready)
+        for needed in waiting.values():
+            needed.discard(ready)
+    return ordered

@@ -20,7 +20,7 @@ from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.literal_prefilter import cannot_fail
 from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths
 from hoglet.functions.runtime.host import HOST_FUNCTIONS, Host, HostRefused
-from hoglet.functions.runtime.journal import Journal
+from hoglet.functions.runtime.journal import RunJournal
 from hoglet.hog.compile import bind_expression, compile_program
 from hoglet.hog.python import (
     Budget,
@@ -172,7 +172,7 @@ def run_program(
     values: dict[str, Any],
     *,
     host: Host,
-    journal: Journal,
+    journal: RunJournal,
     milliseconds: float,
     async_steps: int,
     with_trace: bool = False,

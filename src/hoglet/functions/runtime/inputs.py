@@ -4,13 +4,16 @@ Source: docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
+
+from liquid import BoundTemplate, Environment
+from liquid.exceptions import LiquidError
 
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableInput
 from hoglet.functions.inputs.types import COMPILED_TYPES, INTEGRATION_TYPES
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.globals import ALWAYS_THERE
-from hoglet.functions.runtime.liquid import LiquidFailed, render_liquid
 
 EXTEND = "$$_extend_object"
 _SURE_ROOTS = frozenset({"project", "source", "event", "person", "groups", "inputs", "variables"})
@@ -170,3 +173,47 @@ def _render(value: Any, values: dict[str, Any]) -> Any:
     if isinstance(value, list):
         return [_render(part, values) for part in value]
     return value
+
+
+MAX_TEMPLATE_CHARACTERS = 100 * 1024
+MAX_OUTPUT_BYTES = 1024 * 1024
+MAX_LOOP_ROUNDS = 100_000
+
+
+class LiquidFailed(Exception):
+    """The template does not parse or render; the message says why."""
+
+
+class _Environment(Environment):
+    context_depth_limit = 20
+    loop_iteration_limit = MAX_LOOP_ROUNDS
+    output_stream_limit = MAX_OUTPUT_BYTES
+    local_namespace_limit = MAX_OUTPUT_BYTES
+
+
+_environment = _Environment()
+
+
+def render_liquid(text: str, values: dict[str, Any]) -> str:
+    """Render a template.
+
+    Args:
+        text: ``Hello {{ person.name }}``.
+        values: the globals, with ``now``.
+
+    Raises:
+        LiquidFailed: a syntax error, an unknown filter, or an exceeded limit.
+    """
+    if len(text) > MAX_TEMPLATE_CHARACTERS:
+        raise LiquidFailed("The Liquid template is too long")
+    try:
+        return _parse(text).render(**values)
+    except LiquidError as error:
+        raise LiquidFailed(f"Liquid: {error}") from None
+    except RecursionError:
+        raise LiquidFailed("Liquid: the template is nested too deeply") from None
+
+
+@lru_cache(maxsize=512)
+def _parse(text: str) -> BoundTemplate:
+    return _environment.from_string(text)

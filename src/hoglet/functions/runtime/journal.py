@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 
-class Journal(msgspec.Struct, kw_only=True):
+class RunJournal(msgspec.Struct, kw_only=True):
     """The recorded state of a run; treat it as opaque.
 
     Attributes:

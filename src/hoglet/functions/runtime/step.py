@@ -42,7 +42,7 @@ from hoglet.functions.runtime.inputs import (
     build_inputs,
     tolerated_codes,
 )
-from hoglet.functions.runtime.journal import Journal
+from hoglet.functions.runtime.journal import RunJournal
 from hoglet.functions.runtime.redaction import REDACTED, clean_line, secret_texts
 from hoglet.hog.python.steps import TraceStep
 from hoglet.kit.text import dump_json
@@ -92,7 +92,7 @@ class StepRequest(msgspec.Struct, kw_only=True):
 
     function: ExecutableFunction
     globals: dict[str, Any]
-    journal: Journal
+    journal: RunJournal
     mapping: int | None = None
     with_rendering: bool = False
     from_filter: bool = False
@@ -121,7 +121,7 @@ class Step(msgspec.Struct, kw_only=True):
     """
 
     outcome: Literal["finished", "failed", "call"]
-    journal: Journal
+    journal: RunJournal
     result: Any = None
     call: StepHostCall | None = None
     error: str | None = None
@@ -135,12 +135,14 @@ class Step(msgspec.Struct, kw_only=True):
     trace: list[TraceStep] = []
 
 
-def new_journal(now: datetime, seed: int) -> Journal:
+def new_journal(now: datetime, seed: int) -> RunJournal:
     """The journal of a run that has not started."""
-    return Journal(started_at=now.isoformat(), seed=seed)
+    return RunJournal(started_at=now.isoformat(), seed=seed)
 
 
-def resume(step: Step, answer: Any, milliseconds: float = 0, *, has_answer: bool = True) -> Journal:
+def resume(
+    step: Step, answer: Any, milliseconds: float = 0, *, has_answer: bool = True
+) -> RunJournal:
     """The journal after a completed host call.
 
     Args:

@@ -16,7 +16,6 @@ from types import GeneratorType, TracebackType
 from typing import Any, Final
 
 from hoglet.hog.python.budget import Budget
-from hoglet.hog.python.cpu_clock import Mark, cpu_clock
 from hoglet.hog.python.failures import failure_of
 from hoglet.hog.python.journal import Journal
 from hoglet.hog.python.memory import Figures, MemoryMeter, recent_figures
@@ -32,7 +31,7 @@ from hoglet.hog.python.steps import (
     Step,
     TraceStep,
 )
-from hoglet.hog.python.watchdog import watchdog
+from hoglet.hog.python.watchdog import Mark, cpu_clock, watchdog
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import export_value, import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow, LimitExceeded

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.codegen.visitor import everything
 from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.program import CompiledProgram, compile_expression, load
 from hoglet.hog.python.steps import Failed, Finished
-from hoglet.hog.python.visitor import everything
 from hoglet.hog.runtime.compare import truthy
 from hoglet.hog.runtime.convert import import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow, RunError

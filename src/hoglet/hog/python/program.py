@@ -13,11 +13,11 @@ from typing import Any, Final
 import msgspec
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.borrowing import Borrowing
 from hoglet.hog.python.builtins import VOCABULARY
-from hoglet.hog.python.printer import print_program
-from hoglet.hog.python.type_facts import TypeFacts
-from hoglet.hog.python.visitor import everything
+from hoglet.hog.python.codegen.borrowing import Borrowing
+from hoglet.hog.python.codegen.printer import print_program
+from hoglet.hog.python.codegen.type_facts import TypeFacts
+from hoglet.hog.python.codegen.visitor import everything
 from hoglet.kit.errors import SourceError
 
 DEFAULT_ASYNC: Final = frozenset({"fetch"})

@@ -13,13 +13,14 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.errors import SYNTAX
-from hoglet.hogql.frontend.empty_names import refuse_empty_names
 from hoglet.hogql.frontend.unsupported import (
     refuse_dropped_syntax,
     without_constants,
 )
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import parse_expression, parse_query, tree
+from hoglet.syntax.place import place
+from hoglet.syntax.scan import tokens
 
 _ANY = re.IGNORECASE
 _EXTRACT = re.compile(r"\bextract\s*\(\s*(?P<unit>'\s*'|[a-z_]\w*)\s+(?P<word>from)\b", _ANY)
@@ -187,3 +188,31 @@ def _taken(places: list[int], node: tree.Node) -> int | None:
     if index < len(places) and places[index] < node.end.offset:
         return places.pop(index)
     return None
+
+
+# The parser drops an escaped NUL, so a name of only NULs is empty too.
+_EMPTY = re.compile(r"`(?:\\0)*+`|\"(?:\\0)*+\"")
+
+
+def refuse_empty_names(source: str) -> None:
+    """Reject an empty quoted name in a query or expression.
+
+    Example:
+        >>> refuse_empty_names("select properties.`` from events")
+        Traceback (most recent call last):
+        hoglet.kit.errors.SourceError: 1:19: A quoted name must not be empty.
+
+    Raises:
+        SourceError: code ``hogql_syntax_error``, at the name.
+    """
+    if _EMPTY.search(source) is None:  # the common case takes one search
+        return
+    for token in tokens(source):
+        if token.kind == "value" and _EMPTY.fullmatch(token.text):
+            end = token.offset + len(token.text)
+            raise SourceError(
+                "A quoted name must not be empty.",
+                **place(source, token.offset, end),
+                hint="write the name between the quotes",
+                code=SYNTAX,
+            )

@@ -11,7 +11,7 @@ from datetime import UTC
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
 from hoglet.hogql.functions.channels import CHANNELS
-from hoglet.hogql.functions.date_parts import date_part, to_char
+from hoglet.hogql.functions.date_parts import TIME_WINDOWS, date_part, to_char
 from hoglet.hogql.functions.datetime_zone import (
     as_time,
     between,
@@ -23,7 +23,6 @@ from hoglet.hogql.functions.datetime_zone import (
 )
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.functions.text_calls import TEXT_BUILDERS
-from hoglet.hogql.functions.time_windows import TIME_WINDOWS
 from hoglet.hogql.functions.traffic import TRAFFIC_BUILDERS
 from hoglet.hogql.plan import Expr, FunctionCall, Number, TrustedSQL, Value
 from hoglet.hogql.types import (

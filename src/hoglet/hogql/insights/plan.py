@@ -1,6 +1,6 @@
 """Builds insights: the queries to run, and the function that shapes their rows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -9,14 +9,19 @@ from hoglet.hogql.ast_builders import fill
 from hoglet.hogql.client_schemas import check_node
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import near, refused
+from hoglet.hogql.errors import located, near, refused
 from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.insights import lifecycle, stickiness
 from hoglet.hogql.insights.build_result import Built
-from hoglet.hogql.insights.checks import check_parts, expressions
 from hoglet.hogql.insights.funnels import build as funnels
+from hoglet.hogql.insights.measures import measure_of
 from hoglet.hogql.insights.paths import build as paths
 from hoglet.hogql.insights.retention import build as retention
+from hoglet.hogql.insights.series import (
+    common_conditions,
+    entity_of,
+    series_condition,
+)
 from hoglet.hogql.insights.trends import build as trends
 from hoglet.hogql.query_upgrade import upgraded
 from hoglet.kit.errors import SourceError
@@ -106,3 +111,63 @@ def _with_place(query: Mapping[str, Any], context: QueryContext, error: SourceEr
             return own
     error.attr = error.attr or _SECTIONS[str(query["kind"])]
     return error
+
+
+def check_parts(query: Mapping[str, Any], context: QueryContext) -> None:
+    """Validate filters, series, entities and exclusions of an insight.
+
+    Raises:
+        SourceError: ``attr`` is the path of the first invalid part.
+    """
+    common_conditions(query, context)
+    entity_of(query)
+    for path, node in entities(query):
+        with located(path):
+            series_condition(node, context)
+            if query["kind"] == "TrendsQuery":
+                measure_of(node, query)
+
+
+def entities(query: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Series, retention entities and exclusions with their paths."""
+    for index, node in enumerate(query.get("series") or []):
+        yield f"series__{index}", node
+    retention = query.get("retentionFilter") or {}
+    for key in ("targetEntity", "returningEntity"):
+        if retention.get(key):
+            yield f"retentionFilter__{key}", retention[key]
+    for index, node in enumerate((query.get("funnelsFilter") or {}).get("exclusions") or []):
+        yield f"funnelsFilter__exclusions__{index}", node
+
+
+def expressions(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """HogQL expressions in an insight, e.g. ``("series__0__math_hogql", "sum(properties.x)")``."""
+    yield from _filters(query.get("properties"), "properties")
+    for path, node in entities(query):
+        if node.get("math") == "hogql" and node.get("math_hogql"):
+            yield f"{path}__math_hogql", node["math_hogql"]
+        for key in ("properties", "fixedProperties"):
+            yield from _filters(node.get(key), f"{path}__{key}")
+    breakdown = query.get("breakdownFilter") or {}
+    if breakdown.get("breakdown_type") == "hogql":
+        yield "breakdownFilter__breakdown", str(breakdown.get("breakdown"))
+    for index, item in enumerate(breakdown.get("breakdowns") or []):
+        if item.get("type") == "hogql":
+            yield f"breakdownFilter__breakdowns__{index}__property", str(item.get("property"))
+    for name, key in (
+        ("pathsFilter", "pathsHogQLExpression"),
+        ("funnelsFilter", "funnelAggregateByHogQL"),
+    ):
+        if (query.get(name) or {}).get(key):
+            yield f"{name}__{key}", query[name][key]
+
+
+def _filters(items: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(items, Mapping):
+        yield from _filters(items.get("values"), f"{path}__values")
+        return
+    for index, item in enumerate(items or ()):
+        if isinstance(item, Mapping) and isinstance(item.get("values"), list):
+            yield from _filters(item["values"], f"{path}__{index}__values")
+        elif isinstance(item, Mapping) and item.get("type") == "hogql":
+            yield f"{path}__{index}__key", str(item.get("key") or "1")

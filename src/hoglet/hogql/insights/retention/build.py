@@ -26,15 +26,13 @@ from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import breakdown_of, clean, is_rest
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import Span, span_of, step
-from hoglet.hogql.insights.retention.brackets import (
-    bracket_of,
-    brackets_of,
-    column_labels,
-)
-from hoglet.hogql.insights.retention.values import (
+from hoglet.hogql.insights.retention.filter_options import (
     ADDED,
     AggregatedProperty,
     aggregated_property,
+    bracket_of,
+    brackets_of,
+    column_labels,
 )
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (

@@ -21,8 +21,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.type_facts import TypeFacts, declared_by
-from hoglet.hog.python.visitor import parts
+from hoglet.hog.python.codegen.type_facts import TypeFacts, declared_by
+from hoglet.hog.python.codegen.visitor import parts
 from hoglet.hog.stdlib.table import STL
 
 LAMBDA_PARAMETER: Final = {

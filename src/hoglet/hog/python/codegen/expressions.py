@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.borrowing import LAMBDA_PARAMETER
-from hoglet.hog.python.emitter import Emitter
-from hoglet.hog.python.operands import (
+from hoglet.hog.python.codegen.borrowing import LAMBDA_PARAMETER
+from hoglet.hog.python.codegen.emitter import Emitter
+from hoglet.hog.python.codegen.operands import (
     Operand,
     arithmetic,
     coerced,
@@ -22,7 +22,7 @@ from hoglet.hog.python.operands import (
     literal,
     one_of,
 )
-from hoglet.hog.python.purity import EFFECTS, READS, STABLE
+from hoglet.hog.python.codegen.purity import EFFECTS, READS, STABLE
 from hoglet.hog.stdlib.table import STL
 
 _PLAIN: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.expressions import ExpressionPrinter, kept
-from hoglet.hog.python.operands import Operand, coerced, literal
-from hoglet.hog.python.purity import READS
+from hoglet.hog.python.codegen.expressions import ExpressionPrinter, kept
+from hoglet.hog.python.codegen.operands import Operand, coerced, literal
+from hoglet.hog.python.codegen.purity import READS
 
 _NESTING: Final = (bound.While, bound.For, bound.ForIn, bound.Try)
 _MOST_BLOCKS: Final = 14

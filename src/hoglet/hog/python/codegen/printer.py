@@ -9,9 +9,9 @@ code; it only appears in escaped literals.
 from typing import Any
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.emitter import ProgramContext
-from hoglet.hog.python.statements import StatementPrinter
-from hoglet.hog.python.type_facts import TypeFacts, always_returns
+from hoglet.hog.python.codegen.emitter import ProgramContext
+from hoglet.hog.python.codegen.statements import StatementPrinter
+from hoglet.hog.python.codegen.type_facts import TypeFacts, always_returns
 
 
 class FunctionPrinter(StatementPrinter):

@@ -25,7 +25,7 @@ assigned and adding what every assignment and call brings, until nothing changes
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.visitor import everything, own_nodes
+from hoglet.hog.python.codegen.visitor import everything, own_nodes
 from hoglet.hog.stdlib.table import STL
 
 SMALL_STEP: Final = 65_536

@@ -1,0 +1,1 @@
+"""Generates the Python text of a bound program."""
