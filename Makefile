@@ -9,7 +9,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo quick coverage test check slow faults full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture profile-capture bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
+.PHONY: help setup run demo quick coverage test test-clickhouse check slow faults full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture profile-capture bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -39,6 +39,11 @@ coverage: setup ## what the quick tests cover, at least the floor in pyproject.t
 
 test: setup oracle ## the tests (a few minutes)
 	$(PYTEST) -n 2 $(DIST) -m "not slow and not browser and not clients"
+
+CLICKHOUSE_TESTS := $(addprefix tests/contract/,ports endpoints queries cohorts definitions pipeline) $(wildcard tests/conformance/test_hogql*.py) tests/e2e/test_clickhouse_server.py
+
+test-clickhouse: setup ## contract, query and end-to-end tests over HTTP (HOGLET_TEST_CLICKHOUSE_URL=clickhouse://… for a real server)
+	HOGLET_TEST_CLICKHOUSE_URL=$(or $(HOGLET_TEST_CLICKHOUSE_URL),double) $(PYTEST) -n 2 $(DIST) -m "not slow" $(CLICKHOUSE_TESTS)
 
 check: setup ## format, lint, types, room borders
 	.venv/bin/ruff format --check .

@@ -14,7 +14,7 @@ import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
-from hoglet.warehouse.errors import WarehouseDown, WarehouseInUse
+from hoglet.warehouse.errors import Code, WarehouseDown, WarehouseInUse
 from hoglet.warehouse.port import Budget
 
 EMBEDDED_SCHEMES = ("chdb",)
@@ -41,6 +41,12 @@ _COMMON: dict[str, Any] = {
     "query_plan_execute_functions_after_sorting": 0,
     "max_query_size": 64 * 1024 * 1024,  # rows of system tables are in the query text
     "insert_distributed_sync": 1,
+}
+
+_CONNECTION_FAULTS: dict[int, str] = {
+    Code.UNKNOWN_DATABASE: "The database of HOGLET_WAREHOUSE_URL does not exist; create it.",
+    Code.AUTHENTICATION_FAILED: "The warehouse refused the user name or the password of "
+    "HOGLET_WAREHOUSE_URL.",
 }
 
 
@@ -103,7 +109,7 @@ class ConnectionPool:
                 return _connect_server(self.url, settings)
             return _connect_embedded(self.url, settings)
         except ClickHouseError as error:
-            raise _cannot_open(str(error)) from None
+            raise _cannot_open(str(error), getattr(error, "code", None)) from None
 
 
 def _connect_embedded(url: str, settings: dict[str, Any]) -> Client:
@@ -157,7 +163,9 @@ def _limits(budget: Budget, threads: int, memory_bytes: int) -> dict[str, Any]:
     return {**limits, "readonly": 1} if budget.read_only else limits
 
 
-def _cannot_open(message: str) -> WarehouseInUse | WarehouseDown:
+def _cannot_open(message: str, code: int | None) -> WarehouseInUse | WarehouseDown:
+    if code in _CONNECTION_FAULTS:
+        return WarehouseDown(_CONNECTION_FAULTS[code])
     if "already initialized" in message:
         return WarehouseInUse("This process already uses a warehouse in another folder.")
     if "EmbeddedServer" in message:

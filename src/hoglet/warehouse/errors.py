@@ -73,6 +73,7 @@ class Code(IntEnum):
     TYPE_MISMATCH = 53
     UNKNOWN_TABLE = 60
     SYNTAX_ERROR = 62
+    UNKNOWN_DATABASE = 81
     TOO_MANY_ROWS = 158
     TIMEOUT_EXCEEDED = 159
     TOO_SLOW = 160
@@ -95,6 +96,7 @@ class Code(IntEnum):
     QUERY_WAS_CANCELLED = 394
     TOO_MANY_ROWS_OR_BYTES = 396
     ACCESS_DENIED = 497
+    AUTHENTICATION_FAILED = 516
 
 
 _REFUSED: dict[int, str] = {
@@ -125,6 +127,8 @@ _COSTLY: dict[int, tuple[str, str]] = {
 }
 _DOWN = frozenset(
     {
+        Code.UNKNOWN_DATABASE,
+        Code.AUTHENTICATION_FAILED,
         Code.SOCKET_TIMEOUT,
         Code.NETWORK_ERROR,
         Code.TABLE_IS_READ_ONLY,

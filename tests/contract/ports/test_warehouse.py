@@ -1,4 +1,4 @@
-"""The contract of warehouses, on chDB and, if a URL is given, a ClickHouse server."""
+"""The contract of warehouses, embedded and on a ClickHouse server."""
 
 import asyncio
 import subprocess
@@ -307,7 +307,7 @@ def test_a_block_inserted_again_after_a_crash_is_there_once(tmp_path: Path) -> N
 
 
 def test_a_second_process_is_told_that_the_folder_is_taken(
-    warehouse: Warehouse, tmp_path_factory: pytest.TempPathFactory
+    embedded_warehouse: ClickHouseWarehouse, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     script = (
         "import asyncio, sys\n"
@@ -318,7 +318,7 @@ def test_a_second_process_is_told_that_the_folder_is_taken(
         "except WarehouseInUse as error:\n"
         "    print(error.detail)\n"
     )
-    url = warehouse.url  # type: ignore[attr-defined]
+    url = embedded_warehouse.url
     run = subprocess.run(
         [sys.executable, "-c", script, url], capture_output=True, text=True, check=False
     )
@@ -326,7 +326,9 @@ def test_a_second_process_is_told_that_the_folder_is_taken(
     assert "another process" in run.stdout, run.stderr
 
 
-async def test_one_process_has_one_folder(warehouse: Warehouse, tmp_path: Path) -> None:
+async def test_one_process_has_one_folder(
+    embedded_warehouse: ClickHouseWarehouse, tmp_path: Path
+) -> None:
     from hoglet.warehouse import open_warehouse
 
     with pytest.raises(WarehouseInUse):
