@@ -34,7 +34,16 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return f"{len(val)} bytes" if isinstance(val, bytes) else None
 
 
-_ENGINES = {"warehouse", "clickhouse_server", "postgres_server", "hogql_world", "world", "vm", "oracle", "server"}
+_ENGINES = {
+    "warehouse",
+    "clickhouse_server",
+    "postgres_server",
+    "hogql_world",
+    "world",
+    "vm",
+    "oracle",
+    "server",
+}
 """Fixtures that start an engine, a server or another program."""
 
 

@@ -137,9 +137,10 @@ _DOWN = frozenset(
     }
 )
 
-_PREFIX = re.compile(r"^(?:.*?Code: \d+\. )?(?:DB::Exception: )+", re.DOTALL)
+_PREFIX = re.compile(r"^(?:.*?Code: \d+\. )?(?:(?:Received from \S+ )?DB::Exception: )+", re.DOTALL)
 _SUFFIX = re.compile(
-    r"\s*(?:\(version [\d.]+.*|Stack trace:.*|\([A-Z][A-Z0-9_]+\)\.?\s*$)", re.DOTALL
+    r"(?:\s*\([A-Z][A-Z0-9_]+\)\.?)?\s*(?:(?:\(version [\d.]+|\(for url |Stack trace:).*|$)",
+    re.DOTALL,
 )
 _SCOPE = re.compile(
     r"[:.]?\s*(?:In scope |In query |while (?:executing '|converting )|failed at position \d+).*",
