@@ -73,7 +73,7 @@ EXCEPTIONS: dict[str, str] = {
     "src/hoglet/app/http/connections.py": "still to be renamed",
     "src/hoglet/cli/functions/dead_letters.py": "still to be renamed",
     "src/hoglet/cli/old_spellings.py": "still to be renamed",
-    "src/hoglet/cohorts/schedule.py": "still to be renamed",
+    "src/hoglet/cohorts/calculation/schedule.py": "still to be renamed",
     "src/hoglet/cohorts/service.py": "still to be renamed",
     "src/hoglet/console/layout.py": "still to be renamed",
     "src/hoglet/console/pages/endpoint_table.py": "still to be renamed",

@@ -10,6 +10,7 @@ from zoneinfo import available_timezones
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import key_repository, repository
+from hoglet.access.api_keys.secret import MOST_KEYS
 from hoglet.access.keys import (
     NewKey,
     hash_key,
@@ -19,7 +20,6 @@ from hoglet.access.keys import (
 )
 from hoglet.access.principals import Project
 from hoglet.access.scopes import SECRET_KEY_SCOPES, check_form, check_scopes
-from hoglet.access.secret_keys import MOST_KEYS
 from hoglet.access.tables import PersonalKeyRow, ProjectRow, SecretKeyRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid, NotFound

@@ -9,7 +9,7 @@ from hoglet.access.principals import Project
 from hoglet.cohorts import repository
 from hoglet.cohorts.compiler import CohortCompiler
 from hoglet.cohorts.members import CohortMembers
-from hoglet.cohorts.static import as_uuid
+from hoglet.cohorts.static.service import as_uuid
 from hoglet.cohorts.tables import CohortRow
 from hoglet.events.persons.last_seen import with_last_seen
 from hoglet.events.persons.repository import PersonRecord, load_persons

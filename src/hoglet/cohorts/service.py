@@ -14,7 +14,7 @@ from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.access.service import AccessService
 from hoglet.cohorts import repository
-from hoglet.cohorts.calculation import graph_of, reaches
+from hoglet.cohorts.calculation.service import graph_of, reaches
 from hoglet.cohorts.compiler import CohortCompiler
 from hoglet.cohorts.criteria.groups import criteria_of_groups
 from hoglet.cohorts.criteria.schema import cohorts_in, read_criteria
@@ -22,8 +22,8 @@ from hoglet.cohorts.errors import CohortInUse
 from hoglet.cohorts.jobs import CalculateV1, CohortJob, FillV1, saved_job
 from hoglet.cohorts.schemas import CohortFields
 from hoglet.cohorts.serializers import cohort_object
-from hoglet.cohorts.sources import StaticSource, read_source
-from hoglet.cohorts.static import new_upload
+from hoglet.cohorts.static.service import new_upload
+from hoglet.cohorts.static.sources import StaticSource, read_source
 from hoglet.cohorts.tables import CohortRow
 from hoglet.cohorts.usage import names_cohort, usage_of
 from hoglet.kit.errors import Invalid, NotFound, SourceError

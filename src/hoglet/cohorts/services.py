@@ -7,14 +7,14 @@ from datetime import timedelta
 
 from starlette.requests import Request
 
-from hoglet.cohorts.calculation import UNEXPECTED, CohortCalculator
+from hoglet.cohorts.calculation.schedule import DEFAULT_AGE, CohortSchedule
+from hoglet.cohorts.calculation.service import UNEXPECTED, CohortCalculator
 from hoglet.cohorts.compiler import CohortCompiler
 from hoglet.cohorts.jobs import COHORTS, CalculateV1, read_job
 from hoglet.cohorts.members import CohortMembers
 from hoglet.cohorts.persons import CohortPersons
-from hoglet.cohorts.schedule import DEFAULT_AGE, CohortSchedule
 from hoglet.cohorts.service import CohortService
-from hoglet.cohorts.static import StaticCohorts
+from hoglet.cohorts.static.service import StaticCohorts
 from hoglet.endpoints.services import EndpointServices
 from hoglet.queue.port import Job, Queue
 from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker

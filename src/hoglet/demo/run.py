@@ -1,12 +1,15 @@
 """The demo from start to summary; every figure is verified against the CSV's."""
 
+import math
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from rich.console import Console
+from rich.table import Table
 
 from hoglet.demo.client import PROJECT, Client
 from hoglet.demo.figures import Figures, compute_figures
@@ -21,7 +24,48 @@ from hoglet.demo.scene import (
 )
 from hoglet.demo.send import import_rest, send_with_sdk
 from hoglet.demo.server import DemoServer
-from hoglet.demo.summary import Check, show_checks, show_rows
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One figure: ``Check("stored", 328521, 328521)``."""
+
+    name: str
+    expected: float
+    found: float | None
+
+    @property
+    def agrees(self) -> bool:
+        """Equal, up to rounding of floats (one part in 10^9)."""
+        return self.found is not None and math.isclose(self.expected, self.found, rel_tol=1e-9)
+
+
+def show_checks(console: Console, title: str, checks: Iterable[Check]) -> bool:
+    """Print the figures; True if all agree."""
+    table = Table("", "expected", "found", "", title=title, title_justify="left")
+    complete = True
+    for check in checks:
+        complete &= check.agrees
+        mark = "[green]equal[/]" if check.agrees else "[bold red]DIFFERS[/]"
+        table.add_row(check.name, _number(check.expected), _number(check.found), mark)
+    console.print(table)
+    return complete
+
+
+def show_rows(
+    console: Console, title: str, columns: list[str], rows: Iterable[Iterable[object]]
+) -> None:
+    """Print a plain table."""
+    table = Table(*columns, title=title, title_justify="left")
+    for row in rows:
+        table.add_row(*(_number(cell) if isinstance(cell, float) else str(cell) for cell in row))
+    console.print(table)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4f}"
+
 
 ORIGIN = "JFK"
 SDK_SHARE = 20_000

@@ -4,7 +4,9 @@ Source: docs/spec/data-and-queries.md#11-routes.
 """
 
 import re
+from datetime import timedelta
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Depends
 from msgspec import structs
@@ -13,14 +15,15 @@ from starlette.responses import Response
 
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
+from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
 from hoglet.endpoints.run.result import NeedsBackground, RunResult
 from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import MethodNotAllowed, NotFound, Unreadable
 from hoglet.queries.editor_schema import check_editor_query
-from hoglet.queries.kinds import EDITOR_KINDS, unwrap
-from hoglet.queries.log import log_of
+from hoglet.queries.hogql import run_node
+from hoglet.queries.kinds import EDITOR_KINDS, check_node, unwrap
 from hoglet.queries.progress import query_progress
 from hoglet.queries.response import body_of, failed_body, formatted, query_status
 from hoglet.queries.schemas import (
@@ -34,7 +37,7 @@ from hoglet.queries.schemas import (
     read_body_fields,
 )
 from hoglet.queries.service import check_query
-from hoglet.queries.services import services_of
+from hoglet.queries.services import QueryServices, services_of
 from hoglet.queries.tables import QueryRunRow
 from hoglet.web.openapi import describe, flag
 from hoglet.web.request_body import read_object
@@ -184,3 +187,18 @@ def _wrapped(sent: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
     if isinstance(sent.get("source"), dict) and sent["kind"] != node["kind"]:
         return sent | {"source": _wrapped(sent["source"], node)}
     return node
+
+
+_QUERY = """SELECT * FROM query_log
+WHERE query_id = {query_id} AND event_time >= toDateTime({since})
+ORDER BY event_time"""
+
+
+async def log_of(services: QueryServices, scope: ProjectScope, query_id: str) -> RunResult:
+    """The log entries of a query, as the result of a HogQL query."""
+    await services.endpoints.notes.flush()
+    yesterday = services.endpoints.access.clock.now() - timedelta(days=1)
+    since = yesterday.astimezone(ZoneInfo(scope.project.timezone)).strftime("%Y-%m-%d 00:00:00")
+    values = {"query_id": query_id, "since": since}
+    node = {"kind": HOGQL, "query": _QUERY, "values": values}
+    return await run_node(services.service, scope, check_node(node, "query"))

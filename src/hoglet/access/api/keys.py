@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.access.auth import access_of, requires, requires_key
-from hoglet.access.key_schemas import (
+from hoglet.access.api_keys.personal import PersonalKeys
+from hoglet.access.api_keys.schemas import (
     KeyObject,
     PersonalKeyChanges,
     PersonalKeyFields,
@@ -18,10 +18,10 @@ from hoglet.access.key_schemas import (
     SecretKeyFields,
     SecretKeyObject,
 )
-from hoglet.access.personal_keys import PersonalKeys
+from hoglet.access.api_keys.secret import SecretKeys
+from hoglet.access.auth import access_of, requires, requires_key
 from hoglet.access.principals import Principal, ProjectScope
 from hoglet.access.repository import users_by_id
-from hoglet.access.secret_keys import SecretKeys
 from hoglet.access.serializers import key_object, secret_key_object
 from hoglet.access.tables import SecretKeyRow
 from hoglet.web.openapi import PAGE, Page, describe

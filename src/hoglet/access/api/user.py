@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access import key_repository
+from hoglet.access.api_keys.schemas import KeyObject
 from hoglet.access.auth import CURRENT, access_of, requires, requires_key
-from hoglet.access.key_schemas import KeyObject
 from hoglet.access.principals import Principal, Project, ProjectScope
 from hoglet.access.queries import AccessQueries, change_project
 from hoglet.access.schemas import (

@@ -29,7 +29,8 @@ from hoglet.functions.test_runs import api as test_run_api
 from hoglet.functions.webhooks import api as public_api
 from hoglet.pipeline.persons import api as person_change_api
 from hoglet.queries import api as query_api
-from hoglet.queries import events_api, persons_api, tools_api
+from hoglet.queries import tools_api
+from hoglet.queries.search import events_api, persons_api
 
 ROUTERS = (
     access_api.router,

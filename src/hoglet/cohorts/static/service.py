@@ -13,7 +13,7 @@ import orjson
 from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.cohorts import repository
-from hoglet.cohorts.calculation import record_failure, release
+from hoglet.cohorts.calculation.service import record_failure, release
 from hoglet.cohorts.compiler import CohortCompiler
 from hoglet.cohorts.jobs import FillV1
 from hoglet.cohorts.members import CohortMembers

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from hoglet.cohorts.criteria.groups import criteria_of_groups
 from hoglet.cohorts.criteria.schema import read_criteria
-from hoglet.cohorts.csv_upload import read_csv
 from hoglet.cohorts.schemas import CohortFields
-from hoglet.cohorts.static import PERSON_ID, as_uuid
+from hoglet.cohorts.static.csv_upload import read_csv
+from hoglet.cohorts.static.service import PERSON_ID, as_uuid
 from hoglet.kit.errors import Invalid
 from hoglet.kit.suggestions import near
 

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import key_repository
 from hoglet.access.activity import Activity, Change, changes_between
-from hoglet.access.key_schemas import SecretKeyChanges, SecretKeyFields
+from hoglet.access.api_keys.schemas import SecretKeyChanges, SecretKeyFields
 from hoglet.access.keys import make_key, make_key_id
 from hoglet.access.principals import ProjectScope
 from hoglet.access.scopes import SECRET_KEY_SCOPES, check_grant, check_scopes

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import key_repository, repository
 from hoglet.access.activity import Activity, Change, changes_between
-from hoglet.access.key_schemas import PersonalKeyChanges, PersonalKeyFields
+from hoglet.access.api_keys.schemas import PersonalKeyChanges, PersonalKeyFields
 from hoglet.access.keys import NewKey, make_key, make_key_id
 from hoglet.access.principals import ANY_SCOPE, Principal, User
 from hoglet.access.scopes import check_grant, check_scopes

@@ -16,8 +16,8 @@ from hoglet.events.persons.repository import PersonRecord
 from hoglet.events.persons.schemas import PersonAnswer
 from hoglet.events.persons.serializers import persons_csv, show_listed_person
 from hoglet.kit.errors import Invalid
-from hoglet.queries.persons_search import PersonSearch, read_filters
 from hoglet.queries.schemas import FILTER_QUERY, VALUE_QUERY
+from hoglet.queries.search.persons import PersonSearch, read_filters
 from hoglet.queries.services import services_of
 from hoglet.web.openapi import PAGE, DocumentedResponse, describe, flag, text
 from hoglet.web.pagination import page_links, parse_page

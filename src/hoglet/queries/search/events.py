@@ -22,7 +22,7 @@ from hoglet.kit.errors import Invalid, NotFound, Unreadable
 from hoglet.queries.events_schema import check_events_query
 from hoglet.queries.hogql import run_node, select_rows
 from hoglet.queries.kinds import EVENTS
-from hoglet.queries.persons_search import (
+from hoglet.queries.search.persons import (
     MOST_VALUES,
     property_field,
     read_properties,

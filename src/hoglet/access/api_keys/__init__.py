@@ -1,0 +1,1 @@
+"""Personal API keys and project secret keys over the API."""

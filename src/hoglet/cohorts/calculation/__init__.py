@@ -1,0 +1,1 @@
+"""Calculations of dynamic cohorts, and their schedule."""

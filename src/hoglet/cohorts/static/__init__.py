@@ -1,0 +1,1 @@
+"""Static cohorts: lists of persons, and the uploads and queries that fill them."""

@@ -1,0 +1,1 @@
+"""Searches of stored events and persons."""
