@@ -10,7 +10,6 @@ Run: ``make profile-capture`` or ``.venv/bin/python -m benchmarks.profile_captur
 
 import argparse
 import json
-import os
 import pickle
 import shutil
 import sys
@@ -21,9 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.capture import BATCH, CLIENTS, bodies, count, send, set_up
+from benchmarks.profiled_server import ProfiledServer, serve_profiled, show
 from benchmarks.stages import StageSampler
-
-from support.server import RunningServer
 
 ROUNDS = 3
 SERVER_STAGES = {
@@ -89,9 +87,7 @@ WORKER_STAGES = {
 }
 
 
-class ProfiledServer(RunningServer):
-    """A server that samples itself while ``<data>/profile`` exists."""
-
+class CaptureServer(ProfiledServer):
     module = "benchmarks.profile_capture"
 
 
@@ -117,34 +113,22 @@ def main() -> None:
     show("Worker, its requests repeated in this process", inside)
 
 
-def show(title: str, figures: dict[str, float]) -> None:
-    print(f"\n{title}")
-    for name, figure in sorted(figures.items(), key=lambda pair: -pair[1]):
-        print(f"  {name:45}{figure:8.1f}")
-    print(f"  {'sum':45}{sum(figures.values()):8.1f}")
-
-
 def capture(given: list[bytes], folder: Path) -> tuple[Counter[str], float]:
     """Send the bodies; the server's seconds by stage, and those of its workers."""
-    server = ProfiledServer(folder).start()
+    server = CaptureServer(folder).start()
     try:
         set_up(server, deliveries=False)
         send(server, bodies(BATCH)[0])
         while count(server) < BATCH:
             time.sleep(0.1)
-        (folder / "profile").touch()
-        wait_for(folder / "begun")
-        began = workers_seconds(server)
+        server.begin()
         with ThreadPoolExecutor(CLIENTS) as clients:
             list(clients.map(lambda body: send(server, body), given))
         while count(server) < (len(given) + 1) * BATCH:
             time.sleep(0.5)
-        worker_s = workers_seconds(server) - began
-        (folder / "profile").unlink()
-        wait_for(folder / "stages.json")
+        return server.end()
     finally:
         server.stop()
-    return Counter(json.loads((folder / "stages.json").read_text())), worker_s
 
 
 def replay(folder: Path) -> Counter[str]:
@@ -172,32 +156,10 @@ def replay(folder: Path) -> Counter[str]:
     return Counter({name: seconds / ROUNDS for name, seconds in sampler.seconds.items()})
 
 
-def wait_for(path: Path) -> None:
-    while not path.exists():
-        time.sleep(0.05)
-
-
-def workers_seconds(server: RunningServer) -> float:
-    """Processor time of the server's child processes."""
-    total = 0
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = entry.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if server.process is not None and int(fields[1]) == server.process.pid:
-            total += int(fields[11]) + int(fields[12])
-    return total / os.sysconf("SC_CLK_TCK")
-
-
 def serve() -> None:
-    """``hoglet serve`` that samples itself and records the calls of its workers."""
-    import threading
-
-    from hoglet.cli.main import main as hoglet
+    """Serve, sampled; the calls of the pipeline's workers are recorded."""
     from hoglet.sandbox import Operation, Sandbox, operation_path
 
-    folder = Path(os.environ["HOGLET_DATA_DIR"])
     calls: list[tuple[str, bytes]] = []
     call = Sandbox.call
 
@@ -209,26 +171,14 @@ def serve() -> None:
             calls.append((path, payload))
         return await call(self, operation, payload, deadline=deadline)
 
-    def sample() -> None:
-        wait_for(folder / "profile")
-        sampler = StageSampler(SERVER_STAGES)
-        sampler.start()
-        (folder / "begun").touch()
-        while (folder / "profile").exists():
-            time.sleep(0.05)
-        sampler.stop()
-        sampler.seconds.pop("sampling", None)
-        sampler.seconds["engine and other threads"] = max(sampler.other_s, 0.0)
+    def save(folder: Path) -> None:
         with (folder / "calls.pickle").open("wb") as file:
             pickle.dump(len(calls), file)
             for one in calls:
                 pickle.dump(one, file)
-        (folder / "stages.tmp").write_text(json.dumps(sampler.seconds))
-        (folder / "stages.tmp").rename(folder / "stages.json")
 
     Sandbox.call = recorded
-    threading.Thread(target=sample, daemon=True).start()
-    hoglet()
+    serve_profiled(SERVER_STAGES, save)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ BENCHMARKS = (
     "benchmarks.hog.compare",
     "benchmarks.hog.events",
     "benchmarks.capture",
+    "benchmarks.runs",
     "benchmarks.growth",
     "benchmarks.matching",
     "benchmarks.isolation",

@@ -113,6 +113,7 @@ class Queue(Protocol):
         limit: int,
         duration: timedelta,
         max_weight: int | None = None,
+        max_bytes: int | None = None,
         without_lanes: Collection[str] = (),
     ) -> list[Job]:
         """Lease up to ``limit`` due jobs (at least one if any is due), oldest first.
@@ -122,6 +123,7 @@ class Queue(Protocol):
             limit: most jobs to lease, at least 1.
             duration: after this others can lease the jobs, unless ``extend`` is called.
             max_weight: maximum sum of weights (a single heavier job is leased alone).
+            max_bytes: maximum sum of payloads (a single larger job is leased alone).
             without_lanes: lanes to skip.
 
         Returns:

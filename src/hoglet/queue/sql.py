@@ -69,6 +69,7 @@ class SqlQueue:
         limit: int,
         duration: timedelta,
         max_weight: int | None = None,
+        max_bytes: int | None = None,
         without_lanes: Collection[str] = (),
     ) -> list[Job]:
         """Lease up to ``limit`` due jobs, oldest first; see the port."""
@@ -78,7 +79,7 @@ class SqlQueue:
         async with self._database.write() as session:
             connection = await self._only_leaser(session, queue)
             found = await _candidates(connection, self._statements.due, wanted, limit)
-            chosen = _within_weight(found, max_weight)
+            chosen = _within_weight(found, max_weight, max_bytes)
             jobs = await self._take(connection, [row.id for row in chosen], duration)
         self._busy[queue] = bool(jobs)
         return jobs

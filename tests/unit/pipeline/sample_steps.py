@@ -6,7 +6,7 @@ from hoglet.pipeline.delivery import step_batcher
 
 
 def run_steps(payload):
-    asked = msgspec.msgpack.decode(payload)
-    if any(one["globals"]["event"]["event"] == "poison" for one in asked["requests"]):
+    requests = msgspec.msgpack.decode(payload)["requests"]
+    if any(request["globals"]["event"]["event"] == "poison" for request in requests):
         raise ZeroDivisionError
     return step_batcher.run_steps(payload)

@@ -4,6 +4,8 @@ import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.step import Step, StepRequest, new_journal
 from hoglet.pipeline.delivery import step_batcher
@@ -18,17 +20,41 @@ def _request(name: str) -> StepRequest:
     return StepRequest(function=FUNCTION, globals={"event": {"event": name}}, journal=journal)
 
 
-async def test_a_step_that_hoglet_fails_on_does_not_end_the_others(monkeypatch):
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a", "b", "poison", "c", "d"],
+        ["poison"],
+        ["poison", *map(str, range(298)), "poison"],
+        [*map(str, range(255)), "poison", *map(str, range(255, 500))],
+    ],
+)
+async def test_a_step_that_hoglet_fails_on_does_not_end_the_others(monkeypatch, names):
     here = str(Path(__file__).parent)
     monkeypatch.setattr(step_batcher, "run_steps", "sample_steps:run_steps")
     sandbox = Sandbox(workers=1, import_path=[here])
     batcher = StepBatcher(sandbox)
-    names = ["a", "b", "poison", "c", "d"]
     try:
         steps: list[Step] = await asyncio.gather(*(batcher.step(_request(one)) for one in names))
     finally:
         await sandbox.close()
 
-    outcomes = {name: step.outcome for name, step in zip(names, steps, strict=True)}
-    assert outcomes == {**dict.fromkeys(names, "finished"), "poison": "failed"}
-    assert (steps[2].error_class, "ZeroDivisionError" in str(steps[2].error)) == ("hog", True)
+    assert [step.outcome for step in steps] == [
+        "failed" if name == "poison" else "finished" for name in names
+    ]
+    assert [step.result for step in steps] == [None if n == "poison" else n for n in names]
+    failed = steps[names.index("poison")]
+    assert (failed.error_class, "ZeroDivisionError" in str(failed.error)) == ("hog", True)
+
+
+async def test_requests_and_results_of_many_megabytes_travel_in_several_calls(monkeypatch):
+    monkeypatch.setattr(step_batcher, "BYTES_TOGETHER", 3_000)
+    names = [f"{number} {'x' * 500}" for number in range(40)]
+    sandbox = Sandbox(workers=1)
+    batcher = StepBatcher(sandbox)
+    try:
+        steps: list[Step] = await asyncio.gather(*(batcher.step(_request(one)) for one in names))
+    finally:
+        await sandbox.close()
+
+    assert [step.result for step in steps] == names

@@ -25,7 +25,7 @@ from hoglet.pipeline.delivery.run_record import RunRecord
 from hoglet.queue import Job, Queue
 from hoglet.store.database import Database
 
-MOST_AT_ONCE = 200
+MOST_AT_ONCE = 256
 
 
 class _Waiting(msgspec.Struct, eq=False):

@@ -31,9 +31,12 @@ from hoglet.store.database import Database
 
 log = structlog.get_logger()
 
-RUNS_AT_ONCE = 512  # most of them wait for a receiver; the sandbox has its own, smaller limit
+RUNS_AT_ONCE = 1024  # most of them wait for a receiver; the sandbox has its own, smaller limit
+FAIR_SHARE = 64  # runs of a lane while others wait
+LARGE_SHARE = 256  # runs of a lane while no other waits
+SLOTS_FOR_LARGE_SHARES = 512  # the other slots are for lanes below their fair share
+LEASE_BYTES = 16 * 1024 * 1024
 ENDS_BEFORE_A_LOOK = 16  # at hosts without capacity
-RUNS_OF_ONE_FUNCTION = 32  # a lease can bring it to twice that before it has to wait
 LEASE = timedelta(seconds=60)
 LEASE_IS_EXTENDED_EVERY = 20.0
 IDLE = timedelta(seconds=1)  # how soon a due retry is noticed
@@ -82,6 +85,7 @@ class Executor:
         self._hosts = stages.hosts
         self._clock = clock
         self._running: dict[asyncio.Task[None], Job] = {}
+        self._runs_by_lane: Counter[str | None] = Counter()
         self._held: dict[str, datetime] = {}
         self._without_room: set[str] = set()
         self._ended = 0
@@ -107,30 +111,43 @@ class Executor:
         self._queue.wake(INVOKE_QUEUE)
 
     async def _lease_some(self) -> bool:
-        free = min(RUNS_AT_ONCE - len(self._running), RUNS_OF_ONE_FUNCTION)
-        if free <= 0:
-            return False
-        lanes = self._full_lanes()
-        jobs = await self._queue.lease(
-            INVOKE_QUEUE, limit=free, duration=LEASE, without_lanes=lanes
-        )
-        for job in jobs:
-            task = asyncio.create_task(self._execute(job))
-            self._running[task] = job
-            task.add_done_callback(self._forget)
-        return bool(jobs)
-
-    def _full_lanes(self) -> set[str]:
-        """Lanes at their limit, and lanes whose hosts have no capacity.
+        """Start runs: first of lanes below their fair share, then more of any lane.
 
         An endless function, or a host that is down, must not take all slots.
         """
+        self._note_saturated_lanes()
+        jobs = await self._lease(FAIR_SHARE, RUNS_AT_ONCE)
+        if not jobs:
+            jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES)
+        for job in jobs:
+            task = asyncio.create_task(self._execute(job))
+            self._running[task] = job
+            self._runs_by_lane[job.lane] += 1
+            task.add_done_callback(self._forget)
+        return bool(jobs)
+
+    async def _lease(self, share: int, slots: int) -> list[Job]:
+        """Lease runs of lanes that are down to half of ``share``; none gets more than that."""
+        free = slots - len(self._running)
+        if free <= 0:
+            return []
+        lanes = {lane: runs for lane, runs in self._runs_by_lane.items() if lane is not None}
+        full = {lane for lane, runs in lanes.items() if runs > share // 2}
+        most = max((runs for lane, runs in lanes.items() if lane not in full), default=0)
+        return await self._queue.lease(
+            INVOKE_QUEUE,
+            limit=min(free, share - most),
+            duration=LEASE,
+            max_bytes=LEASE_BYTES,
+            without_lanes=self._without_room | full,
+        )
+
+    def _note_saturated_lanes(self) -> None:
+        """Note lanes whose hosts have no capacity."""
         now = self._clock.now()
-        running = Counter(job.lane for job in self._running.values() if job.lane is not None)
+        running = {lane: runs for lane, runs in self._runs_by_lane.items() if lane is not None}
         self._held = {lane: until for lane, until in self._held.items() if until > now}
         self._without_room = {*self._held, *self._hosts.saturated_lanes(running)}
-        taken = [lane for lane, number in running.items() if number >= RUNS_OF_ONE_FUNCTION]
-        return self._without_room.union(taken)
 
     def _hold(self, lane: str | None, until: datetime | None) -> None:
         """Back off briefly from a lane; its other hosts may still have capacity."""
@@ -151,12 +168,14 @@ class Executor:
             await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
 
     def _forget(self, task: asyncio.Task[None]) -> None:
-        """Poll again once a function is down to half its share, not after every run."""
+        """Poll again once a lane is down to half a share, not after every run."""
         ended = self._running.pop(task, None)
         if ended is None:
             return
-        left = sum(job.lane == ended.lane for job in self._running.values())
-        half = left == RUNS_OF_ONE_FUNCTION // 2
+        left = self._runs_by_lane[ended.lane] = self._runs_by_lane[ended.lane] - 1
+        if not left:
+            del self._runs_by_lane[ended.lane]
+        half = left in (FAIR_SHARE // 2, LARGE_SHARE // 2)
         if self._should_poll() or half or not self._running:
             self._queue.wake(INVOKE_QUEUE)
 

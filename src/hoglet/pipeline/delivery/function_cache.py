@@ -4,6 +4,7 @@ A project's version stamp is read at most once a second, so changes apply within
 """
 
 import asyncio
+import math
 import time
 from uuid import UUID
 
@@ -12,6 +13,9 @@ from hoglet.functions.service import FunctionService
 
 STAMP_SECONDS = 1.0
 
+type _Known = tuple[str, ExecutableFunction | None]
+"""A function, and the stamp of its project when it was loaded."""
+
 
 class FunctionCache:
     """Live functions by id, with decrypted secrets; only ever sent to workers."""
@@ -19,8 +23,8 @@ class FunctionCache:
     def __init__(self, functions: FunctionService) -> None:
         self._functions = functions
         self._stamps: dict[int, tuple[float, str]] = {}
-        self._asking: dict[int, asyncio.Lock] = {}
-        self._known: dict[tuple[int, UUID], tuple[str, ExecutableFunction | None]] = {}
+        self._known: dict[tuple[int, UUID], _Known] = {}
+        self._reading: dict[tuple[int, UUID], asyncio.Task[_Known]] = {}
 
     async def get(
         self, project_id: int, function_id: UUID, *, present: bool = False
@@ -29,28 +33,35 @@ class FunctionCache:
 
         None if it was deleted.
         """
-        stamp = await self._stamp(project_id, 0.0 if present else STAMP_SECONDS)
+        if present:
+            return (await self._read(project_id, function_id, None))[1]
+        stamp = self._recent_stamp(project_id)
         known = self._known.get((project_id, function_id))
-        if known is None or known[0] != stamp:
-            known = await self._load(project_id, function_id, stamp)
+        if stamp is None or known is None or known[0] != stamp:
+            known = await self._read_once(project_id, function_id, stamp)
         return known[1]
 
-    async def _load(
-        self, project_id: int, function_id: UUID, stamp: str
-    ) -> tuple[str, ExecutableFunction | None]:
-        async with self._asking[project_id]:
-            known = self._known.get((project_id, function_id))
-            if known is None or known[0] != stamp:
-                loaded = await self._functions.load_one(project_id, function_id)
-                known = self._known[project_id, function_id] = (stamp, loaded)
-            return known
+    async def _read_once(self, project_id: int, function_id: UUID, stamp: str | None) -> _Known:
+        """Hundreds of runs may ask at the same moment: one of them reads for all."""
+        key = (project_id, function_id)
+        task = self._reading.get(key)
+        if task is None:
+            task = asyncio.create_task(self._read(project_id, function_id, stamp))
+            self._reading[key] = task
+            task.add_done_callback(lambda _: self._reading.pop(key, None))
+        return await asyncio.shield(task)
 
-    async def _stamp(self, project_id: int, age: float) -> str:
-        """One caller reads the stamp for all that wait: hundreds may start at the same moment."""
-        async with self._asking.setdefault(project_id, asyncio.Lock()):
+    async def _read(self, project_id: int, function_id: UUID, stamp: str | None) -> _Known:
+        if stamp is None:
             now = time.monotonic()
-            asked_at, stamp = self._stamps.get(project_id, (0.0, ""))
-            if not stamp or now - asked_at > age:
-                stamp = await self._functions.version_stamp(project_id)
-                self._stamps[project_id] = (now, stamp)
-            return stamp
+            stamp = await self._functions.version_stamp(project_id)
+            self._stamps[project_id] = (now, stamp)
+        known = self._known.get((project_id, function_id))
+        if known is None or known[0] != stamp:
+            loaded = await self._functions.load_one(project_id, function_id)
+            known = self._known[project_id, function_id] = (stamp, loaded)
+        return known
+
+    def _recent_stamp(self, project_id: int) -> str | None:
+        read_at, stamp = self._stamps.get(project_id, (-math.inf, ""))
+        return stamp if time.monotonic() - read_at <= STAMP_SECONDS else None

@@ -28,7 +28,9 @@ from hoglet.sandbox import (
 
 log = structlog.get_logger()
 
-MOST_TOGETHER = 16
+MOST_TOGETHER = 256
+MOST_OF_SLOW_TOGETHER = 16
+BYTES_TOGETHER = 16 * 1024 * 1024  # of requests, and of results; a larger one travels alone
 # A batch ends after this; the rest goes into the next call. One program may run 550 ms.
 BATCH_SECONDS = 0.6
 # Beyond it something is stuck: 600 ms, plus one more run, replays, inputs, worker startup.
@@ -37,7 +39,14 @@ DEADLINE_SECONDS = 5.0
 CRASHES_OF_ONE_STEP = 3
 SLOW_MILLISECONDS = 100  # a step builds a request in less than one; the limit is 550
 
-type _Waiting = tuple[StepRequest, asyncio.Future[Step]]
+
+class _Waiting(msgspec.Struct, eq=False):
+    """A step to run; ``message`` is the request as sent, without the function."""
+
+    request: StepRequest
+    message: msgspec.Raw
+    size: int
+    done: asyncio.Future[Step]
 
 
 class StepBatcher:
@@ -61,11 +70,14 @@ class StepBatcher:
             SandboxUnavailable: no worker can be started.
         """
         done: asyncio.Future[Step] = asyncio.get_running_loop().create_future()
+        bare = msgspec.structs.replace(request, function=_NO_FUNCTION)
+        message = pack(_encoder, bare)
+        item = _Waiting(request, msgspec.Raw(message), len(message), done)
         key = request.function.cache_key
         if key in self._waiting:
-            self._waiting[key].append((request, done))
+            self._waiting[key].append(item)
         else:
-            self._waiting[key] = deque([(request, done)])
+            self._waiting[key] = deque([item])
             task = asyncio.create_task(self._drain(key))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -75,42 +87,51 @@ class StepBatcher:
         waiting = self._waiting[key]
         try:
             while waiting:
-                taken = [waiting.popleft() for _ in range(min(MOST_TOGETHER, len(waiting)))]
-                left = await self._run(taken)
+                left = await self._run(self._take(waiting))
                 waiting.extendleft(reversed(left))
         finally:
             del self._waiting[key]
 
+    def _take(self, waiting: deque[_Waiting]) -> list[_Waiting]:
+        is_slow = waiting[0].request.function.id in self._slow
+        most = MOST_OF_SLOW_TOGETHER if is_slow else MOST_TOGETHER
+        taken, size = list[_Waiting](), 0
+        while waiting and len(taken) < most:
+            size += waiting[0].size
+            if taken and size > BYTES_TOGETHER:
+                break
+            taken.append(waiting.popleft())
+        return taken
+
     async def _run(self, taken: list[_Waiting], crashes: int = 0) -> list[_Waiting]:
         """Run some steps; returns those that there was no time for."""
-        function_id = taken[0][0].function.id
+        function_id = taken[0].request.function.id
         try:
-            steps = await self._call([request for request, _ in taken])
+            steps = await self._call(taken)
             self._classify_speed(function_id, max(step.milliseconds for step in steps))
         except SandboxUnavailable as error:  # no program is to blame: the runs wait
             return _fail(taken, error)
         except Exception as error:  # noqa: BLE001 (one step's failure must not end the others')
             if isinstance(error, SandboxTimedOut | SandboxCrashed):
                 self._slow.add(function_id)
-            if len(taken) > 1:  # one step crashed the worker; retry each alone to isolate it
-                return await self._run_each(taken)
+            if len(taken) > 1:  # one step crashed the worker; halve the batch to isolate it
+                return await self._run_halves(taken)
             crashes += isinstance(error, SandboxCrashed)
             if 0 < crashes < CRASHES_OF_ONE_STEP:
                 return await self._run(taken, crashes)
-            steps = [_failed_step(taken[0][0], error)]
-        for (_, done), step in zip(taken, steps, strict=False):
-            if not done.done():
-                done.set_result(step)
+            steps = [_failed_step(taken[0].request, error)]
+        for item, step in zip(taken, steps, strict=False):
+            if not item.done.done():
+                item.done.set_result(step)
         return taken[len(steps) :]
 
-    async def _run_each(self, taken: list[_Waiting]) -> list[_Waiting]:
-        for item in taken:
-            await self._run([item])
-        return []
+    async def _run_halves(self, taken: list[_Waiting]) -> list[_Waiting]:
+        middle = len(taken) // 2
+        return [*await self._run(taken[:middle]), *await self._run(taken[middle:])]
 
-    async def _call(self, requests: list[StepRequest]) -> list[Step]:
-        function = requests[0].function
-        payload = pack(_encoder, StepsRequest(function, requests))
+    async def _call(self, taken: list[_Waiting]) -> list[Step]:
+        function = taken[0].request.function
+        payload = pack(_encoder, StepsRequest(function, [item.message for item in taken]))
         async with self._slow_places if function.id in self._slow else contextlib.nullcontext():
             answer = await self._sandbox.call(run_steps, payload, deadline=self._deadline)
         return _steps.decode(answer)
@@ -123,40 +144,41 @@ class StepBatcher:
 
 
 def _fail(taken: list[_Waiting], error: Exception) -> list[_Waiting]:
-    for _, done in taken:
-        if not done.done():
-            done.set_exception(error)
+    for item in taken:
+        if not item.done.done():
+            item.done.set_exception(error)
     return []
 
 
+_NO_FUNCTION = ExecutableFunction(id="", project_id=0, type="")
+
+
 class StepsRequest(msgspec.Struct):
-    """Steps of one function, which is sent once; ``requests`` have a placeholder for it."""
+    """Steps of one function, which is sent once; ``requests`` are encoded :class:`StepRequest`."""
 
     function: ExecutableFunction
-    requests: list[StepRequest]
-
-    def __post_init__(self) -> None:
-        bare = ExecutableFunction(id="", project_id=0, type="")
-        self.requests = [
-            msgspec.structs.replace(request, function=bare) for request in self.requests
-        ]
+    requests: list[msgspec.Raw]
 
 
 _encoder = msgspec.msgpack.Encoder()
 _steps = msgspec.msgpack.Decoder(list[Step])
 _requests = msgspec.msgpack.Decoder(StepsRequest)
+_request = msgspec.msgpack.Decoder(StepRequest)
 
 
 def run_steps(payload: bytes) -> bytes:
-    """The worker's operation: runs at least one step, then as many as there is time for."""
+    """The worker's operation: runs at least one step, then as many as fit in time and size."""
     requested = _requests.decode(payload)
-    began = perf_counter()
-    steps: list[Step] = []
-    for request in requested.requests:
-        if steps and perf_counter() - began > BATCH_SECONDS:
+    began, size = perf_counter(), 0
+    steps: list[msgspec.Raw] = []
+    for message in requested.requests:
+        if steps and (perf_counter() - began > BATCH_SECONDS or size > BYTES_TOGETHER):
             break
+        request = _request.decode(message)
         request.function = requested.function
-        steps.append(run_step(request))
+        step = pack(_encoder, run_step(request))
+        size += len(step)
+        steps.append(msgspec.Raw(step))
     return pack(_encoder, steps)
 
 

@@ -1,0 +1,213 @@
+"""Processor time of a delivered run, server and workers, by stage.
+
+One destination, an event for each run. The runs are enqueued first; then the executor starts, and
+the clock with it. It stops when every run has ended and its log line can be queried. Once without
+requests, once with a request each to an HTTP receiver in a process of its own, which must get
+every event exactly once. The sums are exact, the stages good to about a tenth of the whole.
+
+Run: ``make profile-runs`` or ``.venv/bin/python -m benchmarks.runs [--runs 4000]``
+"""
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Self
+
+import orjson
+from benchmarks.capture import BATCH, CLIENTS, bodies, send
+from benchmarks.profiled_server import ProfiledServer, serve_profiled, show, wait_for
+
+STAGES = {
+    "queue/sql.py:lease": "lease",
+    "queue/statements.py": "lease",
+    "delivery/completion_writer.py": "outcomes: write",
+    "delivery/completion.py": "outcomes: commit",
+    "pipeline/telemetry_outbox.py": "telemetry outbox",
+    "warehouse/": "warehouse: calls of Python",
+    "delivery/step_batcher.py": "steps: messages",
+    "sandbox/": "steps: messages",
+    "delivery/function_cache.py": "load function",
+    "delivery/run_record.py": "run",
+    "delivery/run.py": "run",
+    "delivery/executor.py": "run",
+    "delivery/host_limits.py": "request: limits",
+    "delivery/attempt.py": "request",
+    "functions/runtime/host_calls.py": "request",
+    "outbound/": "request: HTTP client",
+    "httpx/": "request: HTTP client",
+    "httpcore/": "request: HTTP client",
+    "h11/": "request: HTTP client",
+    "pipeline/ingest/": "ingestion",
+    "aiosqlite/": "metadata: database threads",
+    "store/sqlite.py": "metadata: database threads",
+    "sqlalchemy/": "metadata: SQLAlchemy",
+    "hoglet/queue/": "queue",
+    "endpoints/": "queries",
+    "prometheus_client/": "metrics",
+    "granian/": "requests to the server",
+    "uvloop": "event loop",
+    "asyncio/": "event loop",
+    "concurrent/futures/": "idle threads",
+}
+WITHOUT_REQUEST = "let total := event.properties.price * 2"
+WITH_REQUEST = """
+fetch('http://127.0.0.1:PORT/', {
+  'method': 'POST', 'body': {'uuid': event.uuid, 'price': event.properties.price}
+})
+"""
+
+
+class RunsServer(ProfiledServer):
+    module = "benchmarks.runs"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=4000)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    figures = {
+        "without_request": measure(options.runs, WITHOUT_REQUEST),
+        "with_request": measure(options.runs, WITH_REQUEST),
+    }
+    if options.json:
+        print(json.dumps(figures))
+        return
+    for name, table in figures.items():
+        show(f"{name}, µs of processor time a run", table)
+
+
+def measure(runs: int, program: str) -> dict[str, float]:
+    """µs a run by stage.
+
+    Raises:
+        AssertionError: a delivery was lost or repeated.
+    """
+    given = bodies(runs)
+    sent = Counter(event["uuid"] for body in given for event in orjson.loads(body)["batch"])
+    folder = Path(tempfile.mkdtemp(prefix="hoglet-runs-"))
+    with Receiver() as receiver:
+        server = RunsServer(folder).start()
+        try:
+            set_up(server, program.replace("PORT", str(receiver.port)))
+            stages, workers_s = deliver(server, given)
+        finally:
+            server.stop()
+            shutil.rmtree(folder, ignore_errors=True)
+        if program == WITH_REQUEST:
+            assert receiver.received() == sent, "a delivery was lost or repeated"
+    stages["workers"] = workers_s
+    return {name: round(s * 1e6 / sent.total(), 1) for name, s in stages.items()}
+
+
+def set_up(server: RunsServer, program: str) -> None:
+    function = {"type": "destination", "name": "runs", "hog": program, "enabled": True}
+    server.client.post("/api/projects/1/hog_functions/", json=function).raise_for_status()
+    for name, table in (("events", "events"), ("ended", "log_entries")):
+        where = "" if name == "events" else " WHERE message LIKE 'Function completed%'"
+        query = {"kind": "HogQLQuery", "query": f"SELECT count() FROM {table}{where}"}
+        body = {"name": name, "query": query}
+        server.client.post("/api/projects/1/endpoints/", json=body).raise_for_status()
+
+
+def deliver(server: RunsServer, given: list[bytes]) -> tuple[Counter[str], float]:
+    runs = len(given) * BATCH
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        list(clients.map(lambda body: send(server, body), given))
+    while enqueued(server) < runs:
+        time.sleep(0.2)
+    server.begin()
+    while result(server, "ended") < runs:
+        time.sleep(0.5)
+    assert result(server, "ended") == runs
+    return server.end()
+
+
+def enqueued(server: RunsServer) -> int:
+    """Runs in the queue."""
+    text = server.client.get("/metrics").text
+    found = re.search(r'hoglet_queue_jobs\{queue="functions.invoke",state="ready"\} (\S+)', text)
+    return int(float(found[1])) if found else 0
+
+
+def result(server: RunsServer, endpoint: str) -> int:
+    path = f"/api/projects/1/endpoints/{endpoint}/run"
+    answer = server.client.post(path, json={"refresh": "force"})
+    answer.raise_for_status()
+    return answer.json()["results"][0][0]
+
+
+class Receiver:
+    """An HTTP receiver in a process of its own that remembers the uuids it got."""
+
+    def __enter__(self) -> Self:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_receive, args=(theirs,), daemon=True)
+        self._process.start()
+        self.port: int = self._pipe.recv()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.join()
+
+    def received(self) -> Counter[str]:
+        """How often each uuid arrived."""
+        self._pipe.send(None)
+        return self._pipe.recv()
+
+
+def _receive(pipe: Connection) -> None:
+    asyncio.run(_serve_receiver(pipe))
+
+
+async def _serve_receiver(pipe: Connection) -> None:
+    received: Counter[str] = Counter()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).lower()
+                length = int(head.partition(b"content-length:")[2].split()[0])
+                received[orjson.loads(await reader.readexactly(length))["uuid"]] += 1
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=1024)
+    pipe.send(server.sockets[0].getsockname()[1])
+    await asyncio.to_thread(pipe.recv)
+    pipe.send(received)
+    await asyncio.Event().wait()
+
+
+def serve() -> None:
+    """Serve, sampled; the executor starts with the sampler."""
+    from hoglet.pipeline.delivery.executor import Executor
+
+    folder = Path(os.environ["HOGLET_DATA_DIR"])
+    run = Executor.run
+
+    async def run_later(self: Executor) -> None:
+        await asyncio.to_thread(wait_for, folder / "begun")
+        await run(self)
+
+    Executor.run = run_later
+    serve_profiled(STAGES)
+
+
+if __name__ == "__main__":
+    serve() if sys.argv[1:2] == ["serve"] else main()

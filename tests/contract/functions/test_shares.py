@@ -1,0 +1,119 @@
+"""How many runs of a function an executor holds, alone and while others wait."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator
+from datetime import timedelta
+
+import pytest
+
+from hoglet.functions.jobs import INVOKE_QUEUE
+from hoglet.pipeline.delivery.executor import (
+    FAIR_SHARE,
+    LARGE_SHARE,
+    SLOTS_FOR_LARGE_SHARES,
+    DeliveryStages,
+    Executor,
+)
+from hoglet.queue import Job, NewJob
+from support.runs import Runs, open_runs
+
+
+@pytest.fixture
+async def runs(hoglet) -> AsyncGenerator[Runs]:
+    async with open_runs(hoglet) as found:
+        yield found
+
+
+class _Stuck(Executor):
+    """Its runs never end."""
+
+    async def _execute(self, job: Job) -> None:  # noqa: ARG002 (as the base class)
+        await asyncio.Event().wait()
+
+
+def _executor(hoglet, runs) -> Executor:
+    executor = runs.executor
+    return _Stuck(
+        database=hoglet.database,
+        queue=hoglet.queue,
+        clock=hoglet.clock,
+        stages=DeliveryStages(
+            functions=executor._functions,
+            runner=executor._runner,
+            endings=executor._endings,
+            hosts=executor._hosts,
+        ),
+    )
+
+
+async def _enqueue(hoglet, lane: str | None, number: int) -> None:
+    jobs = [NewJob(queue=INVOKE_QUEUE, payload=b"", lane=lane) for _ in range(number)]
+    async with hoglet.database.write() as session:
+        await hoglet.queue.enqueue(session, jobs)
+
+
+async def _lease_all(executor: Executor) -> Counter[str | None]:
+    while await executor._lease_some():
+        pass
+    return Counter(job.lane for job in executor._running.values())
+
+
+async def _end(executor: Executor) -> None:
+    for task in list(executor._running):
+        task.cancel()
+    await asyncio.gather(*executor._running, return_exceptions=True)
+    await asyncio.sleep(0)
+
+
+async def test_a_function_alone_gets_a_large_share_and_others_still_find_room(hoglet, runs):
+    executor = _executor(hoglet, runs)
+    await _enqueue(hoglet, "stuck", 2000)
+    alone = await _lease_all(executor)
+    await _enqueue(hoglet, "other", 3)
+    both = await _lease_all(executor)
+    await _end(executor)
+
+    assert FAIR_SHARE < alone["stuck"] <= LARGE_SHARE
+    assert both == {**alone, "other": 3}
+
+
+async def test_stuck_functions_leave_slots_to_others(hoglet, runs):
+    executor = _executor(hoglet, runs)
+    for number in range(4):
+        await _enqueue(hoglet, f"stuck {number}", 600)
+    stuck = await _lease_all(executor)
+    for number in range(5):
+        await _enqueue(hoglet, f"other {number}", FAIR_SHARE // 2)
+    all_of_them = await _lease_all(executor)
+    await _end(executor)
+
+    assert max(stuck.values()) <= LARGE_SHARE
+    assert stuck.total() <= SLOTS_FOR_LARGE_SHARES
+    assert [all_of_them[f"other {number}"] for number in range(5)] == [FAIR_SHARE // 2] * 5
+
+
+async def test_ended_runs_make_room_again(hoglet, runs):
+    executor = _executor(hoglet, runs)
+    await _enqueue(hoglet, "f", 1000)
+    first = set(await _lease_all(executor))
+    await _end(executor)
+    assert not executor._running
+    again = await _lease_all(executor)
+    await _end(executor)
+
+    assert first == {"f"}
+    assert FAIR_SHARE < again["f"] <= LARGE_SHARE
+
+
+async def test_a_lease_is_bounded_by_bytes(hoglet):
+    jobs = [NewJob(queue="bytes", payload=bytes(400)) for _ in range(5)]
+    async with hoglet.database.write() as session:
+        await hoglet.queue.enqueue(session, jobs)
+    sizes = []
+    while leased := await hoglet.queue.lease(
+        "bytes", limit=10, duration=timedelta(seconds=60), max_bytes=1000
+    ):
+        sizes.append(len(leased))
+
+    assert sizes == [2, 2, 1]
