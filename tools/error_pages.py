@@ -21,6 +21,7 @@ FIELD_CODES = {
     "max_value": "The number is too large.",
     "min_length": "The string or list is too short.",
     "min_value": "The number is too small.",
+    "does_not_exist": "The request names an object that does not exist.",
     "not_a_dict": "An object was expected.",
     "not_a_list": "A list was expected.",
     "null": "The field must not be null.",

@@ -1,5 +1,6 @@
 """``hoglet functions`` with a running server: forced states, redriven dead letters."""
 
+import json
 import time
 from collections.abc import Generator
 from typing import Any
@@ -105,3 +106,66 @@ def test_an_unknown_function_is_refused(server: RunningServer) -> None:
             app, ["admin", "functions", "force-state", some_id, "healthy"], env=environment
         )
         assert (ran.exit_code, some_id in ran.stderr) == (1, True)
+
+
+def test_a_stored_event_is_explained(server: RunningServer) -> None:
+    tier = {"key": "tier", "value": "gold", "type": "group", "group_type_index": 0}
+    plan = {"key": "plan", "value": "pro", "type": "person"}
+    filters = {"events": [{"id": "paid", "type": "events", "properties": [tier, plan]}]}
+    body = {"name": "Explained", "hog": "return 1", "enabled": True, "filters": filters}
+    function_id = server.client.post("/api/projects/1/hog_functions/", json=body).json()["id"]
+    group = {"$group_type": "company", "$group_key": "acme", "$group_set": {"tier": "gold"}}
+    uuids = [f"0198c2a0-0000-7000-8000-00000000000{number}" for number in range(3)]
+    paid: dict[str, Any] = {"event": "paid", "distinct_id": "eve"}
+    batch = [
+        {"event": "$groupidentify", "distinct_id": "eve", "properties": group},
+        {
+            **paid,
+            "uuid": uuids[0],
+            "properties": {"$groups": {"company": "acme"}, "$set": {"plan": "pro"}},
+        },
+        {**paid, "uuid": uuids[1], "properties": {"$set": {"plan": "free"}}},
+        {**paid, "uuid": uuids[2], "properties": {"$process_person_profile": False}},
+    ]
+    sent = {"api_key": TOKEN, "batch": batch}
+    assert server.client.post("/batch/", json=sent).status_code == 200
+    stored = "/api/projects/1/query/"
+    query = {"kind": "HogQLQuery", "query": "select count() from events where event = 'paid'"}
+    deadline = time.monotonic() + 30
+    while server.client.post(stored, json={"query": query, "refresh": "force_blocking"}).json()[
+        "results"
+    ] != [[3]]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+    command_line = ("explain", "Explained", "--event")
+    assert "paid matches, and the function would run." in command(server, *command_line, uuids[0])
+    text = command(server, *command_line, uuids[1])
+    assert "filters.events[0].properties[1]" in text
+    assert "paid does not match the function." in text
+    answer = json.loads(command(server, *command_line, uuids[2], "--json"))
+    assert [each["path"] for each in answer["failed"]] == [
+        "filters.events[0].properties[0]",
+        "filters.events[0].properties[1]",
+    ]
+    inline = json.dumps({"event": "sold", "distinct_id": "eve"})
+    assert "filters.events[0].id" in command(server, "explain", function_id, "--event", inline)
+    wider = json.dumps({"filters": {}})
+    assert "would run" in command(server, *command_line, uuids[2], "--configuration", wider)
+
+
+def test_keys_need_the_scopes_of_what_is_explained(server: RunningServer) -> None:
+    function_id, path = make(server)
+    made = server.client.post(
+        "/api/personal_api_keys/", json={"label": "reads", "scopes": ["hog_function:read"]}
+    )
+    headers = {"Authorization": f"Bearer {made.json()['value']}"}
+    event = {"event": "seen", "distinct_id": "ada"}
+
+    def status(**body: Any) -> int:
+        url = f"{path}explain_match"
+        return server.client.post(url, json=body, headers=headers).status_code
+
+    assert status(event=event) == 200
+    assert status(event_uuid=function_id) == 403
+    assert status(event=event, configuration={}) == 403

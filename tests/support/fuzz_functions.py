@@ -61,6 +61,9 @@ def _test_runs(seeds: Seeds, made: dict[str, str]) -> None:
     configuration: Json = {"type": "destination", "hog": HOG, "inputs_schema": [], "inputs": {}}
     run = {"globals": {"event": EVENT}}
     seeds.take("POST", f"{ONE}/invocations", run, run | {"configuration": configuration})
+    seeds.places[f"{ONE}/explain_match"] = [{"function_id": each} for each in ids]
+    explained = {"event": EVENT, "configuration": configuration}
+    seeds.take("POST", f"{ONE}/explain_match", run | {"configuration": configuration}, explained)
 
 
 def _history(seeds: Seeds, server: RunningServer, function_id: str) -> None:

@@ -48,6 +48,17 @@ async def raise_counters(
     return answer
 
 
+async def find_counter(
+    session: AsyncSession, function_id: UUID, digest: str, now: datetime
+) -> MaskRow | None:
+    """The counter of a hash while its window lasts."""
+    return await session.scalar(
+        select(MaskRow).where(
+            MaskRow.function_id == function_id, MaskRow.hash == digest, MaskRow.expires_at > now
+        )
+    )
+
+
 async def drop_expired(session: AsyncSession, now: datetime) -> None:
     """Delete counters whose window has ended."""
     await session.execute(delete(MaskRow).where(MaskRow.expires_at <= now))

@@ -15,11 +15,12 @@ from hoglet.functions.compile.unit import (
 from hoglet.functions.executable.matching import Conditions, match_function
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import transform
+from hoglet.functions.explain_match.conditions import ExplanationRequest, explain
 from hoglet.functions.runtime.engine import Pinned
 from hoglet.functions.runtime.filter_globals import filter_globals
 from hoglet.functions.runtime.step import LogLine, StepRequest
 from hoglet.functions.runtime.step import run_step as run
-from hoglet.functions.test_runs.skip_reason import skip_reason
+from hoglet.functions.test_runs.skip_reason import filter_skip_reason
 from hoglet.kit.errors import Invalid
 
 
@@ -70,11 +71,23 @@ def match(payload: dict[str, Any]) -> dict[str, Any]:
     match = match_function(function, values, Conditions(kept=100))
     reasons: dict[str, str] = {}
     if match.outcome == "filtered":
-        reasons[""] = skip_reason(function.filter, values)
+        reasons[""] = filter_skip_reason(function.filter, values)
     for number in match.unmatched:
         mapping = function.mapping(number)
-        reasons[str(number)] = skip_reason(mapping and mapping.filter, values)
+        reasons[str(number)] = filter_skip_reason(mapping and mapping.filter, values)
     return {"match": msgspec.to_builtins(match), "reasons": reasons}
+
+
+def explain_match(payload: dict[str, Any]) -> dict[str, Any]:
+    """Evaluate the conditions of a function part by part.
+
+    Args:
+        payload: an ``ExplanationRequest`` as plain values.
+
+    Returns:
+        An ``Explanation`` as plain values.
+    """
+    return msgspec.to_builtins(explain(msgspec.convert(payload, ExplanationRequest)))
 
 
 def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
@@ -99,6 +112,6 @@ def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
     )
     if done.outcome == "skipped":
         values = filter_globals({"project": payload["project"], "event": payload["event"]})
-        reason = skip_reason(function.filter, values)
+        reason = filter_skip_reason(function.filter, values)
         done.logs.append(LogLine("info", f"Skipped: {reason}"))
     return msgspec.to_builtins(done)

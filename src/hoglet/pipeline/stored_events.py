@@ -11,17 +11,25 @@ import msgspec
 import orjson
 
 from hoglet.access.service import AccessService
+from hoglet.events.groups import MAX_GROUP_TYPES, GroupStore
+from hoglet.events.repository import EventsRepository
 from hoglet.functions.jobs import BackfillV1
 from hoglet.functions.runtime.globals import (
     event_globals,
+    group_globals,
     person_globals,
     project_globals,
 )
 from hoglet.pipeline.ingest.transform import iso
+from hoglet.store.database import Database
 from hoglet.warehouse import Budget, Warehouse
 from hoglet.warehouse.values import instant_text
 
 PAGE_SECONDS = 30
+_COLUMNS = (
+    "uuid, event, properties, timestamp, distinct_id, person_id, person_properties, elements_chain"
+)
+_GROUP_COLUMNS = ", ".join(f"`$group_{index}`" for index in range(MAX_GROUP_TYPES))
 _NOBODY = UUID(int=0)
 _BEGINNING = datetime(1970, 1, 2, tzinfo=UTC)
 
@@ -75,8 +83,7 @@ class StoredEvents:
         """The next events of a time range, each once."""
         where, params = _where(window)
         found = await self._warehouse.query(
-            "SELECT uuid, event, properties, timestamp, distinct_id, person_id, "  # noqa: S608 (fixed texts)
-            f"person_properties, elements_chain FROM events WHERE {where} "
+            f"SELECT {_COLUMNS} FROM events WHERE {where} "  # noqa: S608 (fixed texts)
             "ORDER BY timestamp, uuid LIMIT 1 BY uuid LIMIT {limit:UInt32}",
             {**params, "limit": limit},
             budget=Budget(seconds=PAGE_SECONDS),
@@ -98,24 +105,10 @@ class StoredEvents:
             "project": visible,
             "source": {"name": f"Batch export: {wanted.batch_export_id}", "url": visible["url"]},
             "groups": {},
-            "event": event_globals(
-                project_url=visible["url"],
-                uuid=str(event.uuid),
-                event=event.event,
-                distinct_id=event.distinct_id,
-                properties=orjson.loads(event.properties or "{}"),
-                timestamp=iso(event.timestamp),
-                elements_chain=event.elements_chain,
+            **globals_of(
+                event, visible["url"], project.person_display_name_properties if project else None
             ),
         }
-        if UUID(str(event.person_id)) != _NOBODY:
-            created["person"] = person_globals(
-                project_url=visible["url"],
-                person_id=str(event.person_id),
-                properties=orjson.loads(event.person_properties or "{}"),
-                distinct_id=event.distinct_id,
-                name_properties=project.person_display_name_properties if project else None,
-            )
         return created
 
 
@@ -138,3 +131,89 @@ def _where(window: Window) -> tuple[str, dict[str, Any]]:
         params["after_at"] = instant_text(window.after_at or _BEGINNING)
         params["after_uuid"] = str(window.after_uuid)
     return " AND ".join(conditions), params
+
+
+class StoredEventLookup:
+    """Finds single events by UUID, with the globals that their functions saw.
+
+    Groups have their current properties; those at the time of the event are not stored.
+    """
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        access: AccessService,
+        database: Database,
+        events: EventsRepository,
+        site_url: str,
+    ) -> None:
+        self._warehouse = warehouse
+        self._access = access
+        self._database = database
+        self._events = events
+        self._site_url = site_url
+
+    async def find(self, project_id: int, uuid: UUID) -> dict[str, Any] | None:
+        """``{"event": {...}, "person": {...}?, "groups": {...}}``; None if it is not stored."""
+        found = await self._warehouse.query(
+            f"SELECT {_COLUMNS}, person_mode, {_GROUP_COLUMNS} "  # noqa: S608 (fixed texts)
+            "FROM events WHERE project_id = {project_id:Int64} AND uuid = {uuid:UUID} LIMIT 1",
+            {"project_id": project_id, "uuid": str(uuid)},
+            budget=Budget(seconds=PAGE_SECONDS),
+        )
+        if not found.rows:
+            return None
+        row = found.rows[0]
+        event = StoredEvent(UUID(str(row[0])), *row[1:8])
+        has_profile, keys = row[8] != "propertyless", list(row[9:])
+        project = await self._access.project(project_id)
+        url = project_globals(project_id=project_id, name="", site_url=self._site_url)["url"]
+        names = project.person_display_name_properties if project else None
+        run = globals_of(event, url, names)
+        if not has_profile:
+            run.pop("person", None)
+        return {**run, "groups": await self._groups(project_id, url, keys)}
+
+    async def _groups(self, project_id: int, url: str, keys: list[str]) -> dict[str, Any]:
+        wanted = [(index, key) for index, key in enumerate(keys) if key]
+        if not wanted:
+            return {}
+        async with self._database.read() as session:
+            types = await self._events.group_types(session, project_id)
+            states = await self._events.load_groups(session, project_id, wanted)
+        store = GroupStore(types, states)
+        return {
+            kind: group_globals(
+                project_url=url,
+                group_type=kind,
+                index=index,
+                key=keys[index],
+                properties=store.properties_of(index, keys[index]),
+            )
+            for kind, index in types.items()
+            if keys[index]
+        }
+
+
+def globals_of(event: StoredEvent, url: str, name_properties: list[str] | None) -> dict[str, Any]:
+    """``event`` and ``person`` of a stored event, as of the time it was stored."""
+    run: dict[str, Any] = {
+        "event": event_globals(
+            project_url=url,
+            uuid=str(event.uuid),
+            event=event.event,
+            distinct_id=event.distinct_id,
+            properties=orjson.loads(event.properties or "{}"),
+            timestamp=iso(event.timestamp),
+            elements_chain=event.elements_chain,
+        )
+    }
+    if UUID(str(event.person_id)) != _NOBODY:
+        run["person"] = person_globals(
+            project_url=url,
+            person_id=str(event.person_id),
+            properties=orjson.loads(event.person_properties or "{}"),
+            distinct_id=event.distinct_id,
+            name_properties=name_properties,
+        )
+    return run

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -20,6 +21,8 @@ from hoglet.functions.compile.compiler import read_answer
 from hoglet.functions.compile.unit import CompiledFunction, CompileInput
 from hoglet.functions.dead_letters import api as dead_letter_api
 from hoglet.functions.dead_letters.service import DeadLetters
+from hoglet.functions.explain_match import api as explain_match_api
+from hoglet.functions.explain_match.service import MatchExplainer
 from hoglet.functions.history import api as history_api
 from hoglet.functions.integrations import api as integration_api
 from hoglet.functions.integrations.credentials import Credentials
@@ -74,6 +77,13 @@ class NoWarehouse:
     """Stands in where a test never reads the warehouse; any use fails the test."""
 
 
+class StoredHere:
+    """Stands in for stored events: there are none. tests/e2e has those of a server."""
+
+    async def find(self, _project_id: int, _uuid: UUID) -> None:
+        return None
+
+
 @dataclass
 class Hoglet:
     """A running application and a client that holds a key."""
@@ -109,6 +119,7 @@ async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
             logs_api.router,
             backfill_api.router,
             test_run_api.router,
+            explain_match_api.router,
             dead_letter_api.router,
             history_api.router,
             action_api.router,
@@ -148,6 +159,7 @@ async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
     app.state.webhooks = Webhooks(service, sandbox, record, access.project, "http://hoglet")
     calls = HostCalls(Credentials(outbound, database, service.box), None)
     app.state.trials = TestRunService(service, sandbox, calls, "http://hoglet")
+    app.state.match_explainer = MatchExplainer(service, sandbox, StoredHere().find, "http://hoglet")
     app.state.integrations = IntegrationService(
         database, service.box, clock, access.activity, service.templates.icon_url
     )

@@ -7,10 +7,12 @@ import msgspec
 
 from hoglet.app.services.container import Services
 from hoglet.app.startup.secret_keys import read_secret_keys
+from hoglet.events.repository import EventsRepository
 from hoglet.functions.actions.service import ActionService
 from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.compile.compiler import SandboxCompiler
 from hoglet.functions.dead_letters.service import DeadLetters, DeadLetterSettings
+from hoglet.functions.explain_match.service import MatchExplainer
 from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.integrations.service import IntegrationService
 from hoglet.functions.jobs import RecompileLater
@@ -31,6 +33,7 @@ from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.delivery.completion_writer import CompletionWriter
 from hoglet.pipeline.delivery.webhook_completion import WebhookCompletion
 from hoglet.pipeline.internal_events import InternalEvents
+from hoglet.pipeline.stored_events import StoredEventLookup
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.settings import BadSetting, Settings
 from hoglet.warehouse.telemetry import Telemetry
@@ -46,6 +49,7 @@ class FunctionServices:
     calls: HostCalls
     integrations: IntegrationService
     letters: DeadLetters
+    match_explainer: MatchExplainer
     live_tail: LiveTail
     watcher: Watcher
     telemetry: Telemetry
@@ -128,6 +132,9 @@ def build_functions(
     dead_letters = DeadLetters(service, services.queue, keep, enqueue=lines.enqueue)
     telemetry = Telemetry(services.warehouse)
     site_url = settings.resolved_site_url()
+    stored = StoredEventLookup(
+        services.warehouse, access, services.database, EventsRepository(), site_url
+    )
     run_endings = CompletionWriter(
         queue=services.queue,
         outbox=TelemetryOutbox(services.database, telemetry),
@@ -153,6 +160,7 @@ def build_functions(
             services.database, box, services.clock, access.activity, templates.icon_url
         ),
         letters=dead_letters,
+        match_explainer=MatchExplainer(service, services.sandboxes.run, stored.find, site_url),
         live_tail=LiveTail(telemetry, services.clock),
         watcher=watcher,
         telemetry=telemetry,

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from hoglet.cli.functions.backfills import backfill_app
 from hoglet.cli.functions.dead_letters import letters_app
+from hoglet.cli.functions.explain import explain
 from hoglet.cli.functions.logs import logs
 from hoglet.cli.functions.reference import ALL_TYPES, Function, find_id
 from hoglet.cli.json_input import read_json_object
@@ -19,6 +20,7 @@ functions_app = ServerTyper(help="Functions of a project.", no_args_is_help=True
 functions_app.add_typer(backfill_app, name="backfill")
 functions_app.add_typer(letters_app, name="dead-letters")
 functions_app.command("logs")(logs)
+functions_app.command("explain")(explain)
 
 STATES = {
     0: "off",

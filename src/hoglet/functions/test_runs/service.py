@@ -9,16 +9,20 @@ from typing import Any
 from uuid import UUID
 
 from hoglet.access.principals import ProjectScope
-from hoglet.functions import repository, types
+from hoglet.functions import types
 from hoglet.functions.executable.loader import executable_from_values
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.globals import project_globals, source_globals
 from hoglet.functions.runtime.host_calls import HostCalls
 from hoglet.functions.runtime.step import StepRequest, new_journal, resume
-from hoglet.functions.save.plan import NEW, SavePlan
-from hoglet.functions.schemas import FunctionFields, read_fields
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
+from hoglet.functions.test_runs.configuration import (
+    configured_values,
+    find_function,
+    of_configuration,
+    read_configuration,
+)
 from hoglet.functions.test_runs.globals import read_globals, refused_test_run
 from hoglet.functions.test_runs.result import (
     HostCallStub,
@@ -31,7 +35,6 @@ from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.validation import Body, validate
 
 STEP_SECONDS = 8.0  # the filter can take 5 s, the program 550 ms; beyond that, the worker is killed
-_FIELD_NAMES = frozenset(field.alias or name for name, field in FunctionFields.model_fields.items())
 
 
 class TestRunFields(Body):
@@ -73,7 +76,7 @@ class TestRunService:
         invocation_id = _read_invocation_id(body.get("invocation_id"))
         fields = validate(TestRunFields, body)
         is_mocked = fields.mock_async_functions
-        row = await self._stored(scope, function_id)
+        row = await find_function(self._functions, scope, function_id)
         function = await self.executable(scope, row, body)
         if function.type not in types.TESTABLE:
             raise refused_test_run("Functions of this type cannot be tested.", attr="type")
@@ -103,15 +106,6 @@ class TestRunService:
             trial.fail(error.detail)
         return trial.answer()
 
-    async def _stored(self, scope: ProjectScope, function_id: str) -> HogFunctionRow | None:
-        """The stored function; an unknown id is treated like ``new``."""
-        try:
-            wanted = UUID(function_id)
-        except ValueError:
-            return None
-        async with self._functions.database.read() as session:
-            return await repository.find(session, scope.project.id, wanted)
-
     async def executable(
         self, scope: ProjectScope, row: HogFunctionRow | None, body: dict[str, Any]
     ) -> ExecutableFunction:
@@ -120,40 +114,18 @@ class TestRunService:
         Raises:
             Invalid: a bad configuration (attr ``configuration__…``).
         """
-        configuration = _configuration(body)
-        if configuration is None:
-            if row is None:
-                raise Invalid("This field is required.", code="required", attr="configuration")
-            configuration = {}
-        try:
-            return await self._configured(scope, row, configuration)
-        except Invalid as error:
-            raise _of_configuration(error) from None
-
-    async def _configured(
-        self, scope: ProjectScope, row: HogFunctionRow | None, configuration: dict[str, Any]
-    ) -> ExecutableFunction:
-        sent = read_fields(configuration)
-        for name in ("template_id", "base_updated_at", "enabled", "deleted", "execution_order"):
-            sent.pop(name, None)
-        plan = self._plan(row, sent)
-        compiled = await self._functions.planner.compile(scope.project, plan)
-        reason = (compiled.filters or {}).get("bytecode_error")
+        configuration = read_configuration(body)
+        if configuration is None and row is None:
+            raise Invalid("This field is required.", code="required", attr="configuration")
+        values = await configured_values(self._functions, scope, row, configuration or {})
+        reason = values["filters"].get("bytecode_error")
         if reason:
             attr = "filters__non_field_errors"
-            raise Invalid(f"The filter is not valid: {reason}", attr=attr)
-        values = plan.apply(compiled, {} if row is None else row.matcher)
+            raise of_configuration(Invalid(f"The filter is not valid: {reason}", attr=attr))
         function = executable_from_values(
-            values,
-            function_id=str(row.id) if row else "new",
-            project_id=scope.project.id,
+            values, function_id=str(row.id) if row else "new", project_id=scope.project.id
         )
         return await self._functions.resolved(function)
-
-    def _plan(self, row: HogFunctionRow | None, sent: dict[str, Any]) -> SavePlan:
-        if row is not None:
-            return self._functions.planner.change(row, {**sent, "enabled": False})
-        return SavePlan(NEW, sent, secrets={}, mapping_secrets={}, template=None, is_new=True)
 
     async def _transform(
         self,
@@ -235,36 +207,6 @@ class TestRunService:
         trial.note_trace(step.trace)
         if step.error is not None:
             trial.fail(step.error)
-
-
-def _configuration(body: dict[str, Any]) -> dict[str, Any] | None:
-    """The configuration in the request, nested or as top-level fields; None without either.
-
-    Raises:
-        Invalid: ``configuration`` is not an object.
-    """
-    sent = body.get("configuration")
-    if isinstance(sent, dict):
-        return sent
-    if sent is not None:
-        detail = f'Expected a dictionary of items but got type "{type(sent).__name__}".'
-        raise Invalid(detail, code="not_a_dict", attr="configuration")
-    fields = {name: value for name, value in body.items() if name in _FIELD_NAMES}
-    return fields or None
-
-
-def _of_configuration(error: Invalid) -> Invalid:
-    """The error with ``configuration__`` before its attr, and as a nested object."""
-    path = (error.attr or "non_field_errors").split("__")
-    nested: Any = [error.detail]
-    for part in reversed(path):
-        nested = {part: nested}
-    return Invalid(
-        error.detail,
-        code=error.error_code,
-        attr="__".join(["configuration", *path]),
-        extra={"configuration": nested},
-    )
 
 
 def _read_invocation_id(value: Any) -> UUID:

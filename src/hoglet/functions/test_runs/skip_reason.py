@@ -17,33 +17,39 @@ _VALUE_CHARACTERS = 200
 _conditions: msgspec.json.Decoder[Any] = msgspec.json.Decoder(tree.Expression)
 
 
-def skip_reason(condition: dict[str, Any] | None, values: dict[str, Any]) -> str:
+def read_condition(condition: dict[str, Any]) -> "tree.Expression":
+    """A condition from the JSON of ``hoglet.syntax.tree``."""
+    return _conditions.decode(msgspec.json.encode(condition))
+
+
+def filter_skip_reason(condition: dict[str, Any] | None, values: dict[str, Any]) -> str:
+    """As :func:`skip_reason`, for the JSON of a stored condition; None if it does not compile."""
+    if condition is None:
+        return "the filter does not compile"
+    return skip_reason(read_condition(condition), values)
+
+
+def skip_reason(node: Any, values: dict[str, Any]) -> str:
     """The part of a condition that is not true.
 
     Args:
-        condition: JSON of ``hoglet.syntax.tree`` that evaluated to something other than true.
+        node: a condition that evaluated to something other than true.
         values: from ``filter_globals``.
 
     Returns:
         ``event = 'bought' does not hold: event is '$pageview'``.
     """
-    if condition is None:
-        return "the filter does not compile"
-    return _reason(_conditions.decode(msgspec.json.encode(condition)), values)
-
-
-def _reason(node: Any, values: dict[str, Any]) -> str:
     if isinstance(node, tree.And):
         failing = next((part for part in node.exprs if not _holds(part, values)), None)
-        return "the condition is not a boolean" if failing is None else _reason(failing, values)
+        return "the condition is not a boolean" if failing is None else skip_reason(failing, values)
     if isinstance(node, tree.Or):
-        shown = [_reason(part, values) for part in node.exprs[:_PARTS_SHOWN]]
+        shown = [skip_reason(part, values) for part in node.exprs[:_PARTS_SHOWN]]
         rest = len(node.exprs) - len(shown)
         more = f"; and {rest} more" if rest else ""
         return f"none of {len(node.exprs)} alternatives holds: {'; '.join(shown)}{more}"
     paths = list(dict.fromkeys(global_paths(node)))
     found = [f"{_path(path)} is {_value(_read(values, path))}" for path in paths]
-    return f"{_text(node)} does not hold" + (f": {', '.join(found)}" if found else "")
+    return f"{condition_text(node)} does not hold" + (f": {', '.join(found)}" if found else "")
 
 
 def _holds(node: Any, values: dict[str, Any]) -> bool:
@@ -53,7 +59,7 @@ def _holds(node: Any, values: dict[str, Any]) -> bool:
         return False
 
 
-def _text(node: Any) -> str:  # noqa: PLR0911 (a table of kinds)
+def condition_text(node: Any) -> str:  # noqa: PLR0911 (a table of kinds)
     """A condition as Hog, for the constructs that filters use."""
     match node:
         case tree.Field():
@@ -62,17 +68,17 @@ def _text(node: Any) -> str:  # noqa: PLR0911 (a table of kinds)
             return _value(node.value)
         case tree.CompareOperation():
             name = "=" if node.op == "==" else node.op
-            return f"{_text(node.left)} {name} {_text(node.right)}"
+            return f"{condition_text(node.left)} {name} {condition_text(node.right)}"
         case tree.Call():
-            return f"{node.name}({', '.join(map(_text, node.args))})"
+            return f"{node.name}({', '.join(map(condition_text, node.args))})"
         case tree.Not():
-            return f"not ({_text(node.expr)})"
+            return f"not ({condition_text(node.expr)})"
         case tree.And():
-            return " and ".join(f"({_text(part)})" for part in node.exprs)
+            return " and ".join(f"({condition_text(part)})" for part in node.exprs)
         case tree.Or():
-            return " or ".join(f"({_text(part)})" for part in node.exprs)
+            return " or ".join(f"({condition_text(part)})" for part in node.exprs)
         case tree.Tuple() | tree.Array():
-            return f"({', '.join(map(_text, node.exprs))})"
+            return f"({', '.join(map(condition_text, node.exprs))})"
         case _:
             return "an expression"
 

@@ -1,0 +1,1 @@
+"""Why an event does or does not run a function."""

@@ -1,0 +1,39 @@
+"""Route that explains why an event does or does not run a function."""
+
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.functions.api import ONE, Reads
+from hoglet.functions.explain_match.schemas import MatchExplanation
+from hoglet.functions.explain_match.service import MatchExplainer
+from hoglet.web.openapi import OBJECT, describe, json_object
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import json_response
+
+router = APIRouter()
+
+_UUID: dict[str, Any] = {"type": "string", "format": "uuid"}
+_BODY = json_object(
+    event={"anyOf": [_UUID, OBJECT], "description": "An event, or the UUID of a stored one."},
+    event_uuid=_UUID,
+    person=OBJECT,
+    groups=OBJECT,
+    globals=OBJECT,
+    clickhouse_event=OBJECT,
+    configuration={"type": "object", "additionalProperties": True},
+)
+
+
+@router.post(ONE + "/explain_match")
+@describe({200: MatchExplanation}, body=_BODY)
+async def explain_match(request: Request, function_id: str, scope: Reads) -> Response:
+    """Explain which conditions of a function an event meets; ``new`` for one not stored.
+
+    A configuration also needs ``hog_function:write``, a stored event ``query:read``.
+    """
+    explainer: MatchExplainer = request.app.state.match_explainer
+    body = await read_object(request)
+    return json_response(request, await explainer.explain(scope, function_id, body))

@@ -1,0 +1,186 @@
+"""Request and response of ``explain_match``."""
+
+from typing import Any, Literal
+from uuid import UUID
+
+from hoglet.kit.errors import Invalid
+from hoglet.kit.suggestions import near
+from hoglet.web.openapi import DocumentedResponse
+from hoglet.web.request_body import BODY_KEY
+from hoglet.web.validation import NOT_UUID, REQUIRED, not_a_dict
+
+KEYS = (
+    "event",
+    "event_uuid",
+    "person",
+    "groups",
+    "globals",
+    "clickhouse_event",
+    "configuration",
+)
+
+
+class MatchCondition(DocumentedResponse):
+    """A part of a filter; ``parts`` are combined by ``operator``."""
+
+    kind: Literal[
+        "source",
+        "bytecode_error",
+        "filters",
+        "test_accounts",
+        "properties",
+        "entries",
+        "events",
+        "actions",
+        "data_warehouse",
+    ]
+    path: str
+    matched: bool
+    condition: str | None
+    reason: str | None
+    error: str | None
+    operator: Literal["all", "any"] | None
+    parts: list["MatchCondition"]
+
+
+class MatchFailure(DocumentedResponse):
+    """Why the event does not run the function, with the path of the part."""
+
+    kind: Literal[
+        "source",
+        "bytecode_error",
+        "filters",
+        "test_accounts",
+        "properties",
+        "events",
+        "actions",
+        "data_warehouse",
+        "mappings",
+        "inputs",
+        "masking",
+        "enabled",
+        "status",
+    ]
+    path: str
+    reason: str
+
+
+class MatchMasking(DocumentedResponse):
+    """The masking counter of this event's hash; ``count`` runs since the window began."""
+
+    masked: bool
+    count: int
+    threshold: int | None
+    ttl: int
+    expires_at: str | None
+
+
+class MatchMapping(DocumentedResponse):
+    """A mapping: its own conditions; it runs only if those of the function hold too."""
+
+    index: int
+    name: str | None
+    disabled: bool
+    matched: bool
+    conditions: list[MatchCondition]
+    masking: MatchMasking | None
+
+
+class MatchedEvent(DocumentedResponse):
+    """The event that was matched."""
+
+    uuid: str
+    event: str
+    distinct_id: str
+    timestamp: str
+
+
+class MatchExplanation(DocumentedResponse):
+    """Whether an event matches a function, and each condition with its result.
+
+    ``would_run``: the event would start a run now: it matches, and the function is enabled, its
+    inputs can be built, and the run is not masked.
+    """
+
+    matched: bool
+    would_run: bool
+    reason: str | None
+    failed: list[MatchFailure]
+    conditions: list[MatchCondition]
+    mappings: list[MatchMapping] | None
+    masking: MatchMasking | None
+    event: MatchedEvent
+    notes: list[str]
+
+
+def check_keys(body: dict[str, Any]) -> None:
+    """Reject unknown keys.
+
+    Raises:
+        Invalid: attr is the key.
+    """
+    for name in body:
+        if name not in KEYS and name != BODY_KEY:
+            detail = f'"{name}" is not a known field.{near(name, KEYS)}'
+            raise Invalid(detail, attr=name)
+
+
+def read_event_uuid(body: dict[str, Any]) -> UUID | None:
+    """The UUID of a stored event: ``event_uuid``, or ``event`` as a string.
+
+    Raises:
+        Invalid: not a UUID, or no event at all.
+    """
+    attr = "event_uuid" if body.get("event_uuid") is not None else "event"
+    requested = body.get(attr)
+    if isinstance(requested, str):
+        try:
+            return UUID(requested)
+        except ValueError:
+            raise Invalid(NOT_UUID, attr=attr) from None
+    if requested is not None and attr == "event_uuid":
+        raise Invalid(NOT_UUID, attr=attr)
+    if requested is None and not any(body.get(key) for key in ("globals", "clickhouse_event")):
+        raise Invalid(REQUIRED, code="required", attr="event")
+    return None
+
+
+def read_inline(body: dict[str, Any]) -> dict[str, Any]:
+    """The body of a test run for an event in the request.
+
+    Raises:
+        Invalid: the event, person or groups have another shape than globals have.
+    """
+    if body.get("event") is None:
+        given = body.get("globals")
+        if given is not None and not isinstance(given, dict):
+            raise Invalid(not_a_dict(given), code="not_a_dict", attr="globals")
+        globals_: dict[str, Any] = given or {}
+        prefix = "globals__"
+    else:
+        globals_ = {name: body.get(name) for name in ("event", "person", "groups")}
+        globals_["groups"] = globals_["groups"] if globals_["groups"] is not None else {}
+        prefix = ""
+    if globals_:
+        _check_globals(globals_, prefix)
+    return {"globals": globals_, "clickhouse_event": body.get("clickhouse_event")}
+
+
+def _check_globals(globals_: dict[str, Any], prefix: str) -> None:
+    event = _object(globals_.get("event"), f"{prefix}event")
+    _object(event.get("properties"), f"{prefix}event__properties")
+    if "event" in globals_ and not isinstance(event.get("event"), str):
+        raise Invalid(REQUIRED, code="required", attr=f"{prefix}event__event")
+    person = _object(globals_.get("person"), f"{prefix}person")
+    _object(person.get("properties"), f"{prefix}person__properties")
+    for name, group in _object(globals_.get("groups"), f"{prefix}groups").items():
+        attr = f"{prefix}groups__{name}"
+        _object(_object(group, attr).get("properties"), f"{attr}__properties")
+
+
+def _object(value: Any, attr: str) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Invalid(not_a_dict(value), code="not_a_dict", attr=attr)
+    return value
