@@ -221,6 +221,14 @@ class Settings(BaseSettings):
         description="CPU time for up to 16 steps of functions in a worker, in "
         "seconds; then the worker is killed.",
     )
+    pipeline_workers: int = Field(
+        1,
+        ge=1,
+        le=64,
+        description="Worker processes that process captured events. The events of a project are "
+        "processed in order by one of them at a time, so more than one helps only with several "
+        "projects.",
+    )
     pipeline_group_bytes: int = Field(
         4 * 1024**2,
         ge=1024,

@@ -4,28 +4,37 @@ What must hold afterwards (docs: "What a 200 means"): every event of a batch ans
 warehouse exactly once; every delivery that is due has arrived, each under one stable id.
 """
 
+import itertools
 import random
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+from hoglet.cli.main import app
 from support.receiver import Receiver
 from support.server import TOKEN, RunningServer
 
 EVENTS_PER_BATCH = 20
 QUERY = "SELECT toString(uuid), count() FROM events GROUP BY 1 LIMIT 50000"
+WORKERS = 2
 
 
 class Sender:
-    """Sends batches as fast as they are answered; remembers which were answered 200."""
+    """Sends batches as fast as they are answered; remembers which were answered 200.
 
-    def __init__(self, url: str) -> None:
+    Every other batch belongs to another project, from which nothing is delivered.
+    """
+
+    def __init__(self, url: str, other_token: str) -> None:
         self.url = url
+        self._tokens = itertools.cycle((TOKEN, other_token))
         self.answered: set[str] = set()
         self.sent: set[str] = set()
         self.due: set[str] = set()
@@ -50,18 +59,20 @@ class Sender:
     def _send(self, client: httpx.Client) -> None:
         uuids = [str(uuid.uuid4()) for _ in range(EVENTS_PER_BATCH)]
         self.sent.update(uuids)
+        token = next(self._tokens)
         batch = [
             {"event": "deliver" if place % 5 == 0 else "store", "distinct_id": f"u{place}",
              "uuid": one, "properties": {"due": place % 5 == 0}}
             for place, one in enumerate(uuids)
         ]  # fmt: skip
         try:
-            answer = client.post(self.url + "/batch/", json={"api_key": TOKEN, "batch": batch})
+            answer = client.post(self.url + "/batch/", json={"api_key": token, "batch": batch})
         except httpx.TransportError:
             return
         if answer.status_code == 200:
             self.answered.update(uuids)
-            self.due.update(one for place, one in enumerate(uuids) if place % 5 == 0)
+            if token == TOKEN:
+                self.due.update(one for place, one in enumerate(uuids) if place % 5 == 0)
 
 
 @pytest.fixture
@@ -80,14 +91,26 @@ def _set_up(server: RunningServer, receiver: Receiver) -> None:
         "filters": {"events": [{"id": "deliver", "type": "events"}]},
     }
     server.client.post("/api/projects/1/hog_functions/", json=destination).raise_for_status()
-    query = {"name": "stored", "query": {"kind": "HogQLQuery", "query": QUERY}}
-    server.client.post("/api/projects/1/endpoints/", json=query).raise_for_status()
 
 
-def _stored(server: RunningServer) -> dict[str, int]:
-    answer = server.client.post("/api/projects/1/endpoints/stored/run", json={"refresh": "force"})
-    answer.raise_for_status()
-    return {row[0]: row[1] for row in answer.json()["results"]}
+def _other_project(server: RunningServer) -> tuple[int, str]:
+    """A second project: its id and token."""
+    made = CliRunner().invoke(
+        app, ["admin", "projects", "create", "Other"], env=dict(server.environment)
+    )
+    assert made.exit_code == 0, made.output
+    project, token = made.stdout.split()
+    return int(project), token
+
+
+def _stored(server: RunningServer, *projects: int) -> Counter[str]:
+    stored: Counter[str] = Counter()
+    for project in projects:
+        query = {"query": {"kind": "HogQLQuery", "query": QUERY}, "refresh": "force_blocking"}
+        answer = server.client.post(f"/api/projects/{project}/query/", json=query)
+        answer.raise_for_status()
+        stored.update({row[0]: row[1] for row in answer.json()["results"]})
+    return stored
 
 
 def _account(server: RunningServer) -> dict[str, object]:
@@ -101,9 +124,10 @@ def _account(server: RunningServer) -> dict[str, object]:
 
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
 def test_nothing_accepted_is_lost_or_doubled(tmp_path: Path, receiver: Receiver, kills: int):
-    server = RunningServer(tmp_path / "data").start()
+    server = RunningServer(tmp_path / "data", pipeline_workers=str(WORKERS)).start()
     _set_up(server, receiver)
-    sender = Sender(server.url)
+    other, other_token = _other_project(server)
+    sender = Sender(server.url, other_token)
     sender.start()
     chance = random.Random(kills)  # noqa: S311 (instants, not secrets)
     for _ in range(kills):
@@ -115,7 +139,7 @@ def test_nothing_accepted_is_lost_or_doubled(tmp_path: Path, receiver: Receiver,
 
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
-        stored = _stored(server)
+        stored = _stored(server, 1, other)
         if sender.answered <= stored.keys() and sender.due <= receiver.arrivals.keys():
             break
         time.sleep(0.5)

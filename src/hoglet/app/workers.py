@@ -13,6 +13,7 @@ import structlog
 from hoglet.app.services.container import Services
 from hoglet.app.services.endpoints import SCHEMA_SECONDS
 from hoglet.app.services.features import Features
+from hoglet.app.services.sandboxes import IngestSandboxes
 from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.functions.jobs import BACKFILL_QUEUE, RECOMPILE_QUEUE
 from hoglet.pipeline.backfills import BACKFILL_POLICY, BackfillPager
@@ -102,13 +103,13 @@ def build_workers(rooms: Services, features: Features) -> list[BackgroundWorker]
 class Ingestion(NamedTuple):
     """From the spool to the warehouse: events, then persons and groups."""
 
-    batches: BatchWorker
+    batches: list[BatchWorker]
     copies: WarehouseReplicator
     committing: ChunkCommitter
 
     async def drain(self) -> None:
         """Process everything that waits; for embedded use without background workers."""
-        while await self.batches.work_once():
+        while await self.batches[0].work_once():
             pass
         while await self.copies.flush():
             pass
@@ -135,27 +136,30 @@ def build_ingestion(rooms: Services, features: Features, outbox: TelemetryOutbox
         definitions=definitions,
         clock=rooms.clock,
     )
-    calls = PipelineSandboxClient(
-        rooms.sandboxes.pipeline,
-        rooms.sandboxes.spare,
-        features.functions.service,
-        rooms.settings.pipeline_seconds,
-    )
-    batches = BatchWorker(
-        queue=rooms.queue,
-        warehouse=rooms.warehouse,
-        processor=GroupProcessor(calls, rooms.database, features.events.repository),
-        functions=features.functions.service,
-        committing=committing,
-        definitions=definitions,
-        access=rooms.access,
-        health=rooms.health,
-        metrics=IngestMetrics(rooms.registry),
-        site_url=rooms.settings.resolved_site_url(),
-        limits=GroupLimits(
-            size=rooms.settings.pipeline_group_bytes, events=rooms.settings.pipeline_group_events
-        ),
-    )
+    metrics = IngestMetrics(rooms.registry)
+    settings = rooms.settings
+
+    def batch_worker(number: int, sandboxes: IngestSandboxes) -> BatchWorker:
+        functions = features.functions.service
+        calls = PipelineSandboxClient(*sandboxes, functions, settings.pipeline_seconds)
+        return BatchWorker(
+            queue=rooms.queue.consumer(number) if number else rooms.queue,
+            warehouse=rooms.warehouse,
+            processor=GroupProcessor(calls, rooms.database, features.events.repository),
+            functions=functions,
+            committing=committing,
+            definitions=definitions,
+            access=rooms.access,
+            health=rooms.health,
+            metrics=metrics,
+            site_url=settings.resolved_site_url(),
+            limits=GroupLimits(
+                size=settings.pipeline_group_bytes, events=settings.pipeline_group_events
+            ),
+            number=number,
+        )
+
+    batches = [batch_worker(*each) for each in enumerate(rooms.sandboxes.ingest)]
     return Ingestion(batches, copies, committing)
 
 
@@ -183,7 +187,7 @@ def build_pipeline(
         clock=rooms.clock,
     )
     internal = InternalEventMatcher(
-        sandbox=rooms.sandboxes.pipeline,
+        sandbox=rooms.sandboxes.ingest[0].groups,
         deadline=rooms.settings.pipeline_seconds,
         functions=features.functions.service,
         committing=committing,
@@ -206,7 +210,7 @@ def build_pipeline(
             JobHandler(backfills.work, finishes_jobs=True),
             BACKFILL_POLICY,
         ),
-        BackgroundWorker("batches", batches.run, batches.stop),
+        *(BackgroundWorker("batches", worker.run, worker.stop) for worker in batches),
         BackgroundWorker("copies", copies.run, copies.stop),
         _leased(rooms, "person deletions", DELETIONS_QUEUE, person_deletions, DELETION_POLICY),
         BackgroundWorker("upkeep", upkeep.run, upkeep.stop),

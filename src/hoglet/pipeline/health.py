@@ -18,7 +18,7 @@ class PipelineHealth:
     """In memory of the process with the role pipeline; reset by a restart."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._parts: dict[Part, str] = {}
+        self._parts: dict[Part, dict[int, str]] = {part: {} for part in PARTS}
         self._groups: dict[UUID, tuple[float, str]] = {}
         failing = Gauge(
             "hoglet_writes_failing",
@@ -27,7 +27,7 @@ class PipelineHealth:
             registry=registry,
         )
         for part in PARTS:
-            failing.labels(part).set_function(lambda part=part: part in self._parts)
+            failing.labels(part).set_function(lambda part=part: bool(self._parts[part]))
         groups = Gauge(
             "hoglet_failing_groups",
             "Groups of captured requests that keep failing for other reasons.",
@@ -35,26 +35,30 @@ class PipelineHealth:
         )
         groups.set_function(lambda: len(self._failing_groups()))
 
-    def failed(self, part: Part, error: Exception) -> None:
+    def failed(self, part: Part, error: Exception, *, worker: int = 0) -> None:
         """The database, the warehouse or worker startup fails; everything of it waits."""
-        self._parts[part] = _display(error)
+        self._parts[part][worker] = _display(error)
 
-    def works(self, part: Part) -> None:
-        """A write succeeded, or nothing is waiting."""
-        self._parts.pop(part, None)
+    def works(self, part: Part, *, worker: int = 0) -> None:
+        """A write of this worker succeeded, or nothing is waiting for it."""
+        self._parts[part].pop(worker, None)
 
     def group_failed(self, group: UUID, error: Exception) -> None:
         """A group failed for another reason and is retried later."""
         self._groups[group] = (time.monotonic(), _display(error))
 
-    def group_stored(self, group: UUID) -> None:
+    def group_stored(self, group: UUID, *, worker: int = 0) -> None:
         """A group was stored."""
-        self.works("events")
+        self.works("events", worker=worker)
         self._groups.pop(group, None)
 
     def problem(self) -> str | None:
         """One sentence, or None if nothing fails."""
-        problems = [f"{part} cannot be written: {why}" for part, why in self._parts.items()]
+        problems = [
+            f"{part} cannot be written: {next(iter(failures.values()))}"
+            for part, failures in self._parts.items()
+            if failures
+        ]
         failing = self._failing_groups()
         if failing:
             problems.append(f"{len(failing)} groups of requests fail: {failing[0]}")

@@ -102,6 +102,13 @@ class Queue(Protocol):
     Idempotency: ``enqueue`` of a queued id has no effect.
     """
 
+    def consumer(self, number: int) -> "Queue":
+        """The queue for a further consumer in this process, with leases of its own.
+
+        Jobs with an ordering key that one consumer has leased are not leased by another.
+        """
+        ...
+
     async def enqueue(self, session: AsyncSession, jobs: Sequence[NewJob]) -> None:
         """Add jobs in the caller's transaction; consumers are woken after it commits."""
         ...
@@ -198,7 +205,10 @@ class Queue(Protocol):
         ...
 
     async def reclaim(self) -> int:
-        """Release the jobs this owner held before it was killed; returns how many."""
+        """Release the jobs this owner and its consumers held before it was killed.
+
+        Returns how many.
+        """
         ...
 
     async def catch_up(self) -> int:

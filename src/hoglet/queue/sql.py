@@ -31,6 +31,7 @@ _ROWS_PER_STATEMENT = 500  # `IN` lists: SQLite allows 32766 variables, small pl
 
 CLOCK_SKEW = timedelta(minutes=1)  # between the machines that share a database
 _ROWS_AT_ONCE = 1000
+_CONSUMER = "/"  # between the names of an owner and of its consumers
 
 
 class SqlQueue:
@@ -41,15 +42,28 @@ class SqlQueue:
         clock: decides what is due.
         owner: name of this consumer. A process restarted under the same name releases its old
             leases with ``reclaim``; two live processes must not share a name.
+        signals: wake-ups shared with other consumers of this process.
     """
 
-    def __init__(self, database: Database, clock: Clock, *, owner: str = "local") -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        *,
+        owner: str = "local",
+        signals: Signals | None = None,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._owner = owner
-        self._signals = Signals()
+        self._signals = signals or Signals()
         self._statements = Statements(locking=not database.is_sqlite)
         self._busy: dict[str, bool] = {}
+
+    def consumer(self, number: int) -> "SqlQueue":
+        """The queue for a further consumer in this process; see the port."""
+        owner = f"{self._owner}{_CONSUMER}{number}"
+        return SqlQueue(self._database, self._clock, owner=owner, signals=self._signals)
 
     async def enqueue(self, session: AsyncSession, jobs: Sequence[NewJob]) -> None:
         """Add jobs in the caller's transaction; consumers are woken after it commits."""
@@ -174,9 +188,10 @@ class SqlQueue:
             self._wake_after_commit(session, {job.queue for job in jobs})
 
     async def reclaim(self) -> int:
-        """Release the jobs this owner held before it was killed."""
+        """Release the jobs this owner and its consumers held before it was killed."""
         async with self._database.write() as session:
-            mine = update(JobRow).where(JobRow.lease_owner == self._owner)
+            consumers = JobRow.lease_owner.startswith(self._owner + _CONSUMER, autoescape=True)
+            mine = update(JobRow).where((JobRow.lease_owner == self._owner) | consumers)
             return _count(await session.execute(mine.values(**_UNLEASED)))
 
     async def catch_up(self) -> int:

@@ -38,6 +38,10 @@ async def _lease(queue: SqlQueue, limit: int = 10, max_weight: int | None = None
     return await queue.lease("q", limit=limit, duration=MINUTE, max_weight=max_weight)
 
 
+async def _lease_group(queue: SqlQueue, limit: int = 10) -> list[Job]:
+    return await queue.lease_group("q", limit=limit, duration=MINUTE, max_weight=100)
+
+
 def _payloads(jobs: list[Job]) -> list[bytes]:
     return [job.payload for job in jobs]
 
@@ -151,6 +155,44 @@ async def test_a_key_belongs_to_one_owner_at_a_time(
 
     assert _payloads(await _lease(other)) == [b"b1"]
     assert _payloads(await _lease(queue)) == [b"a2"]
+
+
+async def test_a_key_belongs_to_one_consumer_of_a_process_at_a_time(queue: SqlQueue):
+    keys = [(b"a1", "a"), (b"b1", "b"), (b"a2", "a"), (b"b2", "b")]
+    await _put(queue, *(_job(payload, ordering_key=key) for payload, key in keys))
+    first, second = queue.consumer(1), queue.consumer(2)
+    held = await _lease_group(first, limit=1)
+
+    assert _payloads(held) == [b"a1"]
+    assert _payloads(await _lease_group(second)) == [b"b1", b"b2"]
+    assert await _lease_group(queue) == []
+    assert await _lease_group(second) == []
+    assert _payloads(await _lease_group(first)) == [b"a2"]
+    await first.release(held)
+    assert await _lease_group(second) == [], "the other batch of the project is still in progress"
+
+
+async def test_consumers_are_woken_by_a_commit_of_any_of_them(queue: SqlQueue):
+    consumer = queue.consumer(1)
+    waiting = asyncio.create_task(consumer.wait("q", timedelta(seconds=30)))
+    await asyncio.sleep(0)
+    await _put(queue, _job())
+
+    await asyncio.wait_for(waiting, timeout=20)
+
+
+async def test_a_restarted_owner_gets_the_jobs_of_its_consumers_back(
+    database: Database, clock: FixedClock
+):
+    queue = SqlQueue(database, clock, owner="one_1")
+    jobs = [_job(payload, ordering_key=payload.decode()) for payload in (b"1", b"2", b"3")]
+    await _put(queue, *jobs)
+    for consumer in (queue, queue.consumer(1), SqlQueue(database, clock, owner="onex1/1")):
+        await _lease(consumer, limit=1)
+
+    restarted = SqlQueue(database, clock, owner="one_1")
+    assert await restarted.reclaim() == 2
+    assert _payloads(await _lease(restarted)) == [b"1", b"2"]
 
 
 async def test_a_lease_passes_over_the_lanes_it_is_told(queue: SqlQueue):

@@ -1,6 +1,7 @@
 """The worker processes of a server, by purpose."""
 
 import asyncio
+from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter
 
@@ -18,8 +19,19 @@ RECENT_MINUTES = round(RECENT_SECONDS / 60)
 MANY_DEATHS = 3  # of one kind of worker within five minutes
 
 
+class IngestSandboxes(NamedTuple):
+    """The processes of one worker of the spool.
+
+    ``groups`` is a single process, because it keeps a group in memory between two calls;
+    ``spare`` processes single giant events.
+    """
+
+    groups: Sandbox
+    spare: Sandbox
+
+
 class Sandboxes:
-    """All workers: ``compile``, ``run``, ``pipeline``, and ``spare`` for single giant events."""
+    """All workers: ``compile``, ``run``, and ``ingest`` for each worker of the spool."""
 
     def __init__(self, settings: Settings, registry: CollectorRegistry) -> None:
         self._deaths = Counter(
@@ -33,21 +45,26 @@ class Sandboxes:
         memory = settings.worker_memory_bytes
         self.compile = self._open("compile", settings.compile_workers, memory)
         self.run = self._open("run", settings.executor_workers, memory, niceness=_RUN_NICENESS)
-        # One worker, because it keeps a group in memory between two calls.
-        self.pipeline = self._open("pipeline", 1, memory)
         spare_memory = max(memory, settings.request_body_bytes * _SPARE_BYTES_PER_BYTE)
-        self.spare = self._open("spare", 1, spare_memory)
+        self.ingest = [
+            IngestSandboxes(self._open("pipeline", 1, memory), self._open("spare", 1, spare_memory))
+            for _ in range(settings.pipeline_workers)
+        ]
 
     def dying(self) -> dict[str, int]:
         """Kinds of workers that keep dying, with their deaths in the last five minutes."""
-        pools = {"compile": self.compile, "run": self.run, "pipeline": self.pipeline}
-        deaths = {name: pool.recent_deaths() for name, pool in pools.items()}
+        pools = {
+            "compile": [self.compile],
+            "run": [self.run],
+            "pipeline": [each.groups for each in self.ingest],
+        }
+        deaths = {name: sum(pool.recent_deaths() for pool in same) for name, same in pools.items()}
         return {name: number for name, number in deaths.items() if number >= MANY_DEATHS}
 
     async def close(self) -> None:
         """Stop all workers."""
-        pools = (self.compile, self.run, self.pipeline, self.spare)
-        await asyncio.gather(*(pool.close() for pool in pools))
+        ingest = [pool for pools in self.ingest for pool in pools]
+        await asyncio.gather(*(pool.close() for pool in (self.compile, self.run, *ingest)))
 
     def _open(
         self,

@@ -1,5 +1,8 @@
 """Consumes the spool: events to the warehouse, runs to their queue, one group after another.
 
+Several workers of a process work on different projects: a project's groups are ordered, so while a
+worker holds some of its batches, no other worker leases more of them.
+
 A group is limited in batches, events and bytes, and fixed when it is leased for the first time.
 While one is processed, inserted and committed, the worker already parses the next.
 
@@ -89,6 +92,8 @@ class BatchWorker:
     """Consumes the spool.
 
     Args:
+        queue: of this worker alone if there are several, see :meth:`Queue.consumer`.
+        number: tells it apart from the other workers of the process.
         site_url: where users reach hoglet, for URLs in globals.
     """
 
@@ -106,6 +111,7 @@ class BatchWorker:
         metrics: IngestMetrics,
         site_url: str,
         limits: GroupLimits | None = None,
+        number: int = 0,
     ) -> None:
         self._queue = queue
         self._warehouse = warehouse
@@ -117,6 +123,7 @@ class BatchWorker:
         self._health = health
         self._metrics = metrics
         self._limits = limits or GroupLimits()
+        self._number = number
         self._storage_failures = 0
         self._site_url = site_url.rstrip("/")
         self._stopping = asyncio.Event()
@@ -177,7 +184,7 @@ class BatchWorker:
                 max_bytes=self._limits.size,
             )
             if not jobs:
-                self._health.works("events")
+                self._health.works("events", worker=self._number)
                 return None
             request = await self._request(jobs)
             project = await self._access.project(request.project.id)
@@ -220,7 +227,7 @@ class BatchWorker:
             log.exception("a group failed", action="group_failed", group=str(begun.request.group))
             await self._later(begun, error)
             return False
-        self._health.group_stored(begun.request.group)
+        self._health.group_stored(begun.request.group, worker=self._number)
         self._storage_failures = 0
         return True
 
@@ -272,7 +279,7 @@ class BatchWorker:
             await self._committing.postpone(begun.jobs, min(pause, _LONGEST_GROUP_PAUSE))
 
     async def _wait_for_storage(self, error: Exception) -> None:
-        self._health.failed("events", error)
+        self._health.failed("events", error, worker=self._number)
         pause = _FIRST_PAUSE_S * 2 ** min(self._storage_failures, 10)
         self._storage_failures += 1
         with contextlib.suppress(TimeoutError):
