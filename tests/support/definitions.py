@@ -123,6 +123,7 @@ async def world(
     await _add_project(rooms, fresh_project_id)
     async with open_line(rooms.database, rooms.warehouse, rooms.clock, fresh_project_id) as line:
         line.definitions._readers_notice_after = timedelta(0)
+        line.definitions._on_detected = rooms.access.providers.properties_detected
         yield DefinitionWorld(shared.client, line, rooms, shared.features, fresh_project_id)
     async with rooms.database.write() as session:
         await session.execute(delete(JobRow))  # what is left to do is no other test's business

@@ -56,6 +56,10 @@ materialized tables whose rows may differ.
 """
 
 
+type PropertiesDetected = Callable[[int], None]
+"""Called with a project id in the process that stored the first events with some properties."""
+
+
 type Forget = Callable[[], None]
 """Called in the process that changed a project, its variables or its actions."""
 
@@ -79,4 +83,5 @@ class AccessHooks:
     unpack: Unpack = _as_sent
     project_changed: tuple[ProjectChanged, ...] = ()
     property_type_changed: tuple[PropertyTypeChanged, ...] = ()
+    properties_detected: tuple[PropertiesDetected, ...] = ()
     forget: tuple[Forget, ...] = ()

@@ -123,6 +123,7 @@ def build_ingestion(rooms: Services, features: Features, outbox: TelemetryOutbox
         clock=rooms.clock,
         limit=rooms.settings.definitions_per_project,
         readers_notice_after=timedelta(seconds=SCHEMA_SECONDS + COMPILE_SECONDS),
+        on_detected=rooms.access.providers.properties_detected,
     )
     committing = ChunkCommitter(
         database=rooms.database,

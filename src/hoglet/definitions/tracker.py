@@ -10,7 +10,7 @@ Concurrency: one batch of a project at a time, in spool order.
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -71,6 +71,7 @@ class DefinitionTracker:
     Args:
         readers_notice_after: maximum age of the definitions that queries use.
         limit: names recorded per project and kind; others are dropped with a warning.
+        on_detected: called with the project id after new properties or types were written.
     """
 
     def __init__(
@@ -80,11 +81,13 @@ class DefinitionTracker:
         clock: Clock,
         readers_notice_after: timedelta,
         limit: int = MAX_DEFINITIONS,
+        on_detected: Sequence[Callable[[int], None]] = (),
     ) -> None:
         self._database = database
         self._clock = clock
         self._readers_notice_after = readers_notice_after
         self._limit = limit
+        self._on_detected = on_detected
         self._projects: dict[int, _Known] = {}
         self._waits: Counter[int] = Counter()
 
@@ -145,6 +148,9 @@ class DefinitionTracker:
         known.events.update(recorded.events)
         for event, name in recorded.pairs:
             known.pairs.setdefault(event, set()).add(name)
+        if recorded.properties:
+            for detected in self._on_detected:
+                detected(project_id)
         if sum(each.size() for each in self._projects.values()) > _MAX_CACHED:
             self.forget()
 

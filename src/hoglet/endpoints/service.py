@@ -166,7 +166,7 @@ class EndpointService:
         if body.query is not None:
             await self.read(scope, name)
             prepared = await self._read_query(scope.project, body.query, body.bucket_overrides)
-        elif body.bucket_overrides is not None:
+        elif body.bucket_overrides is not None or body.is_materialized:
             prepared = await self._read_again(scope, name, target, body.bucket_overrides)
         async with self._database.write() as session:
             found = await self._find_target(session, scope, name, target)
@@ -272,10 +272,11 @@ class EndpointService:
     async def _read_again(
         self, scope: ProjectScope, name: str, target: int | None, buckets: Json | None
     ) -> tuple[Json, Analysis]:
+        """The stored query, analyzed with the current types of its properties."""
         async with self._database.read() as session:
-            found = await self._find_target(session, scope, name, target)
-        query = found.version.query
-        return query, await self._analyse(scope.project, query, buckets)
+            version = (await self._find_target(session, scope, name, target)).version
+        buckets = version.bucket_overrides if buckets is None else buckets
+        return version.query, await self._analyse(scope.project, version.query, buckets)
 
     async def _analyse(self, project: Project, query: Json, buckets: Json | None) -> Analysis:
         try:

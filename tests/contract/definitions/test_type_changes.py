@@ -5,6 +5,8 @@ Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries.
 
 from typing import Any
 
+import pytest
+
 from hoglet.endpoints import repository as endpoint_repository
 from hoglet.functions.compile.recompile import recompile
 from hoglet.functions.jobs import RECOMPILE_QUEUE, decode_recompile
@@ -204,3 +206,51 @@ async def test_texts_of_a_property_that_is_grouped_by(world: DefinitionWorld) ->
         "from events group by properties.k order by c"
     )
     assert await world.query(windowed) == [[None, "!", 1], [1, "1!", 2], [2, "2!", 3]]
+
+
+TYPED = {
+    "a sum": ("select sum(properties.amount) as total from events", [[12]], "float"),
+    "an expression": ("select properties.amount * 2 as total from events", [[24]], "float"),
+    "a person's": ("select sum(person.properties.age) as total from events", [[36]], "float"),
+}
+
+
+@pytest.mark.parametrize(("sql", "results", "kind"), TYPED.values(), ids=TYPED)
+async def test_an_endpoint_saved_before_its_first_event_can_be_materialized_after_it(
+    world: DefinitionWorld, sql: str, results: list[Any], kind: str
+) -> None:
+    body = {"name": "early", "query": {"kind": "HogQLQuery", "query": sql}}
+    status, early = await world.send("POST", "endpoints", body)
+    assert status == 201, early
+    await world.capture({"properties": {"amount": 12, "$set": {"age": 36}}})
+
+    status, record = await world.send("PATCH", "endpoints/early", {"is_materialized": True})
+    assert (status, record["materialization"]["can_materialize"]) == (200, True), record
+    assert record["columns"] == [{"name": "total", "type": kind}]
+    await _build(world)
+    ran = await _run(world, "early")
+    assert (ran["endpoint_materialized"], ran["results"]) == (True, results)
+
+
+async def test_a_build_reads_the_types_detected_since_the_endpoint_was_saved(
+    world: DefinitionWorld,
+) -> None:
+    await _create(world, "early", "select properties.amount as amount from events")
+    assert (await world.got("endpoints/early"))["columns"][0]["type"] == "string"
+    await _build(world)
+    await world.capture({"properties": {"amount": 12}})
+    await _rebuild(world, "early")
+
+    ran = await _run(world, "early")
+    assert (ran["endpoint_materialized"], ran["results"]) == (True, [[12]])
+    assert (await world.got("endpoints/early"))["columns"] == [{"name": "amount", "type": "float"}]
+
+
+async def test_a_query_reads_a_type_as_soon_as_it_is_detected(world: DefinitionWorld) -> None:
+    sql = "select sum(properties.amount) from events"
+    query = {"query": {"kind": "HogQLQuery", "query": sql}, "refresh": "force_blocking"}
+    await world.send("POST", "query", query)
+    await world.capture({"properties": {"amount": 12}})
+
+    status, body = await world.send("POST", "query", query)
+    assert (status, body["results"]) == (200, [[12]])

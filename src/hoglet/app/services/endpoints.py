@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -22,37 +23,61 @@ from hoglet.store.database import Database
 SCHEMA_SECONDS = 2.0  # how long queries may miss the type of a new property, in seconds
 
 
+@dataclass
+class _Loaded:
+    """A project's schema; not current while it is being loaded."""
+
+    version: int
+    at: float | None = None
+    schema: ProjectSchema = field(default_factory=ProjectSchema)
+
+    def is_current(self, project: Project) -> bool:
+        return (
+            self.version == project.definitions_version
+            and self.at is not None
+            and time.monotonic() - self.at < SCHEMA_SECONDS
+        )
+
+
 class PropertySchemaProvider:
     """What queries of a project can refer to: property definitions, groups and actions."""
 
     def __init__(self, database: Database, events: EventsRepository) -> None:
         self._database = database
         self._events = events
-        self._known: dict[tuple[int, int], tuple[float, ProjectSchema]] = {}
+        self._known: dict[int, _Loaded] = {}
 
     async def __call__(self, project: Project) -> ProjectSchema:
-        """The schema of a project, up to two seconds old.
+        """The schema of a project.
 
-        A changed type applies at once, because it changes the project's version.
+        It is up to two seconds old if another process stores the events. A changed type applies
+        at once, because it changes the project's version.
         """
-        key = (project.id, project.definitions_version)
-        loaded_at, schema = self._known.get(key, (0.0, ProjectSchema()))
-        if time.monotonic() - loaded_at < SCHEMA_SECONDS and loaded_at:
-            return schema
+        known = self._known.get(project.id)
+        if known is not None and known.is_current(project):
+            return known.schema
+        loading = self._known[project.id] = _Loaded(project.definitions_version)
+        loading.schema = await self._load(project)
+        loading.at = time.monotonic()
+        return loading.schema
+
+    async def _load(self, project: Project) -> ProjectSchema:
         async with self._database.read() as session:
-            schema = ProjectSchema(
+            return ProjectSchema(
                 property_types=await definitions.property_types(session, project.id),
                 property_forms=await definitions.property_forms(session, project.id),
                 group_types=await self._events.group_types(session, project.id),
                 actions=await _actions(session, project.id),
                 cohorts=await cohort_refs(session, project.id),
             )
-        self._known[key] = (time.monotonic(), schema)
-        return schema
 
     def forget(self) -> None:
         """Clear the cache; call after a change of actions."""
         self._known.clear()
+
+    def forget_project(self, project_id: int) -> None:
+        """Clear the cache of a project; call when properties were detected."""
+        self._known.pop(project_id, None)
 
 
 async def _actions(session: AsyncSession, project_id: int) -> dict[str, dict[str, Any]]:
@@ -94,6 +119,7 @@ def build_endpoint_services(
     )
     providers = services.access.providers
     providers.forget = (schema.forget, endpoints.forget)
+    providers.properties_detected += (schema.forget_project,)
     providers.project_changed += (endpoints.materializer.project_changed,)
     providers.property_type_changed += (endpoints.materializer.property_type_changed,)
     return endpoints

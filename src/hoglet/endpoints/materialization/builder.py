@@ -103,11 +103,11 @@ class TableBuilder:
         started = await self._start(job)
         if started is None:
             return
-        version, project, was_stale = started
+        version, project = started
         table = f"{TABLE_PREFIX}{new_id().hex}"
         built_at = self._clock.now()
         try:
-            fresh = await self._analyzed(project, version) if was_stale else None
+            fresh = await self._analyzed(project, version)
             await self._fill(project, version, table)
         except HogletError as error:
             public = await self._public(version.query, error)
@@ -150,8 +150,7 @@ class TableBuilder:
             if name not in used:
                 await self.drop(name)
 
-    async def _start(self, job: BuildJob) -> tuple[EndpointVersionRow, Project, bool] | None:
-        """The version and project, and whether column types may have changed since it was saved."""
+    async def _start(self, job: BuildJob) -> tuple[EndpointVersionRow, Project] | None:
         async with self._database.write() as session:
             found = await repository.find_materialization(session, job.version_id)
             if found is None or found[0].schedule != job.schedule:
@@ -159,11 +158,12 @@ class TableBuilder:
             row, version, _ = found
             row.status = "Running"
             project = await projects.find_project(session, row.project_id)
-            was_stale = row.stale_reason is not None
-        return None if project is None else (version, project, was_stale)
+        return None if project is None else (version, project)
 
     async def _analyzed(self, project: Project, version: EndpointVersionRow) -> Analysis:
-        """The query analyzed with the current property types.
+        """The query analyzed with the property types that the table is built with.
+
+        Types detected or changed since it was saved change its columns.
 
         Raises:
             NotMaterializable: it can no longer be materialized.
