@@ -15,6 +15,7 @@ from hoglet.access import provisioning as issue
 from hoglet.access.principals import Project
 from hoglet.kit.clock import SystemClock
 from hoglet.store.database import Database
+from support.documented import RESPONSE_HOOKS
 from support.local_http import Handler, LocalHttp
 from support.server import KEY, RunningServer
 
@@ -111,7 +112,11 @@ class CaseStage:
     project: Project
 
     def __post_init__(self) -> None:
-        self.client: httpx.Client = httpx.Client(base_url=self.world.server.url, timeout=30)
+        self.client: httpx.Client = httpx.Client(
+            base_url=self.world.server.url,
+            timeout=30,
+            event_hooks=RESPONSE_HOOKS,
+        )
         self.values: dict[str, Any] = {
             "project": self.project.id,
             "token": self.project.api_token,

@@ -21,6 +21,7 @@ from hoglet.app.services.features import Features, build_features
 from hoglet.queue.tables import JobRow
 from hoglet.settings import Settings
 from hoglet.warehouse import ClickHouseWarehouse
+from support.documented import ASYNC_RESPONSE_HOOKS
 from support.pipeline import Line, open_line
 from support.server import KEY
 
@@ -108,7 +109,12 @@ async def definition_application(
         app = build_application(rooms, features)
         await stack.enter_async_context(app.router.lifespan_context(app))
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        client = httpx.AsyncClient(transport=transport, base_url="http://h", follow_redirects=True)
+        client = httpx.AsyncClient(
+            transport=transport,
+            base_url="http://h",
+            follow_redirects=True,
+            event_hooks=ASYNC_RESPONSE_HOOKS,
+        )
         await stack.enter_async_context(client)
         yield _Application(client, rooms, features)
 

@@ -42,6 +42,7 @@ from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
 from hoglet.web.app import RequestPolicy, create_application
 from support.access import NOW, World, open_world
+from support.documented import ASYNC_RESPONSE_HOOKS
 from support.sandboxes import shared_sandbox
 
 _event_columns = (
@@ -161,7 +162,10 @@ async def open_endpoints(
         app.state.cohorts = build_cohorts(rooms, queue, changed=world.access.forget)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(
-            transport=transport, base_url="http://h", headers=world.headers
+            transport=transport,
+            base_url="http://h",
+            headers=world.headers,
+            event_hooks=ASYNC_RESPONSE_HOOKS,
         ) as client:
             yield EndpointWorld(world, warehouse, rooms, app, client, project_id)
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import httpx
 
+from support.documented import RESPONSE_HOOKS
+
 KEY = "phx_" + "t" * 40
 TOKEN = "phc_" + "t" * 40
 START_SECONDS = 180  # an idle machine takes two; a busy one has taken sixty
@@ -33,7 +35,10 @@ class RunningServer:
             **{f"HOGLET_{name.upper()}": value for name, value in settings.items()},
         }
         self.client = httpx.Client(
-            base_url=self.url, headers={"Authorization": f"Bearer {KEY}"}, timeout=30
+            base_url=self.url,
+            headers={"Authorization": f"Bearer {KEY}"},
+            timeout=30,
+            event_hooks=RESPONSE_HOOKS,
         )
         self.process: subprocess.Popen[bytes] | None = None
 

@@ -56,7 +56,7 @@ class FunctionItem(DocumentedResponse):
 
 
 class FunctionObject(DocumentedResponse):
-    """A function in full; ``retry`` only if it has a policy of its own."""
+    """A function in full; ``retry``, ``delivery`` and ``warnings`` only if there are any."""
 
     id: str
     type: FunctionType
@@ -83,6 +83,8 @@ class FunctionObject(DocumentedResponse):
     create_in_folder: str | None = Field(alias="_create_in_folder")
     batch_export_id: str | None
     retry: Json = Field(default_factory=dict[str, Any])
+    delivery: Json = Field(default_factory=dict[str, Any])
+    warnings: list[Json] = Field(default_factory=list[Json])
 
 
 class FunctionFullItem(FunctionObject):

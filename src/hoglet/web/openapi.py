@@ -72,12 +72,15 @@ class Problem(OpenResponse):
 type Content = type[BaseModel] | tuple[type[BaseModel], ...] | Json | str | None
 """A model, a union of models, a JSON schema, a media type without a schema, or no body."""
 
+type Status = int | Literal["default"]
+
 PROBLEMS: dict[int, str] = {
     400: "The request is not valid.",
     401: "The API key is missing or not valid.",
     403: "The key has no access to this object, or lacks the scope.",
     404: "The object does not exist.",
     405: "The method is not allowed.",
+    406: "No format in ``Accept`` is supported.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     429: "Too many requests.",
@@ -99,20 +102,20 @@ class RouteDoc:
     """One operation.
 
     Args:
-        answers: responses by status; errors are added.
+        answers: responses by status, ``"default"`` for every other one; errors are added.
         body: model of the JSON body; None if there is none.
         query: the query parameters.
         problems: error statuses in addition to those of every route.
     """
 
-    answers: Mapping[int, Content]
+    answers: Mapping[Status, Content]
     body: type[BaseModel] | Json | None = None
     query: Sequence[Parameter] = ()
     problems: Sequence[int] = ()
 
 
 def describe[Handler: Callable[..., Any]](
-    answers: Mapping[int, Content],
+    answers: Mapping[Status, Content],
     *,
     body: type[BaseModel] | Json | None = None,
     query: Sequence[Parameter] = (),

@@ -27,6 +27,7 @@ from hoglet.app.services.features import build_features
 from hoglet.kit.ids import new_id
 from hoglet.settings import Settings
 from hoglet.warehouse import ClickHouseWarehouse
+from support.documented import ASYNC_RESPONSE_HOOKS
 from support.server import KEY
 
 PREFIX = "/api/projects/{project_id}"
@@ -50,7 +51,9 @@ class Hoglet(NamedTuple):
 
     async def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://hoglet.test") as client:
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://hoglet.test", event_hooks=ASYNC_RESPONSE_HOOKS
+        ) as client:
             return await client.request(method, path, **more)
 
     @property

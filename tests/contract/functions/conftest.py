@@ -51,6 +51,7 @@ from hoglet.queue.sql import SqlQueue
 from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.app import RequestPolicy, create_application
+from support.documented import ASYNC_RESPONSE_HOOKS
 from support.sandboxes import shared_sandbox
 
 KEY = "phx_test"
@@ -166,7 +167,10 @@ async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}
     async with httpx.AsyncClient(
-        transport=transport, base_url="http://hoglet", headers=headers
+        transport=transport,
+        base_url="http://hoglet",
+        headers=headers,
+        event_hooks=ASYNC_RESPONSE_HOOKS,
     ) as client:
         yield Hoglet(client, database, clock, service, app, queue)
     await outbound.close()

@@ -97,9 +97,13 @@ def run_routes() -> list[BaseRoute]:
 
 
 @describe(
-    {200: RunAnswer, 202: Accepted}, body=RunBody, query=(VERSION_PARAMETER,), methods=("POST",)
+    {200: RunAnswer, 202: Accepted},
+    body=RunBody,
+    query=(VERSION_PARAMETER,),
+    problems=(406,),
+    methods=("POST",),
 )
-@describe({200: RunAnswer, 202: Accepted}, query=_RUN_QUERY, methods=("GET",))
+@describe({200: RunAnswer, 202: Accepted}, query=_RUN_QUERY, problems=(406,), methods=("GET",))
 async def run_endpoint(request: Request) -> Response:
     """Run an endpoint, or poll a background run."""
     services = services_of(request)

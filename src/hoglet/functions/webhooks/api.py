@@ -31,7 +31,7 @@ _GUARD_HEADERS = {
 
 
 @router.api_route("/public/webhooks/{name}", methods=["GET", "POST"])
-@describe({200: "*/*", 201: "*/*", 500: "*/*"}, problems=(405, 413, 429))
+@describe({200: "*/*", 201: "*/*", 500: "*/*", "default": "*/*"}, problems=(405, 413, 429))
 async def receive_webhook(request: Request, name: str) -> Response:
     """Receive a webhook with a function of type ``source_webhook``.
 
