@@ -1,4 +1,4 @@
-"""Every response against the OpenAPI document of the API.
+"""Checks of responses against the OpenAPI document; hooks for httpx clients.
 
 ``RESPONSE_HOOKS`` are hooks for httpx: a status or a body that the document does not describe fails
 the test that sent the request. The fuzzing client finds such differences by chance; cases that
