@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from hoglet.endpoints.encoding.json import encode_rows
 from hoglet.hogql import Limits, QueryContext, compile_query
-from hoglet.hogql.functions import Function, functions
+from hoglet.hogql.functions import FunctionEntry, functions
 from hoglet.warehouse import ClickHouseWarehouse, open_warehouse
 
 _TOGETHER = 40
@@ -37,7 +37,7 @@ async def _results() -> dict[str, str]:
             await warehouse.close()
 
 
-def _groups() -> Iterator[list[Function]]:
+def _groups() -> Iterator[list[FunctionEntry]]:
     """Functions whose examples can be columns of one query."""
     rows = functions()
     alone = [row for row in rows if row.name in _SPREADING]
@@ -52,11 +52,11 @@ def _groups() -> Iterator[list[Function]]:
     yield from ([row] for row in alone)
 
 
-def _is_over(row: Function) -> bool:
+def _is_over(row: FunctionEntry) -> bool:
     return row.window or " OVER (" in row.example
 
 
-async def _run(warehouse: ClickHouseWarehouse, group: list[Function]) -> dict[str, str]:
+async def _run(warehouse: ClickHouseWarehouse, group: list[FunctionEntry]) -> dict[str, str]:
     columns = ", ".join(f"{row.example} AS c{index}" for index, row in enumerate(group))
     compiled = compile_query(f"SELECT {columns} FROM numbers(5)", context=_CONTEXT)  # noqa: S608
     answer = await warehouse.query(compiled.sql, compiled.params)
@@ -68,7 +68,7 @@ async def _run(warehouse: ClickHouseWarehouse, group: list[Function]) -> dict[st
     return found
 
 
-def _shown(row: Function, values: list[object]) -> str:
+def _shown(row: FunctionEntry, values: list[object]) -> str:
     if row.name.startswith(_OTHER_EACH_TIME):
         return "differs"
     every = _is_over(row) or row.name in _SPREADING

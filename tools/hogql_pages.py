@@ -8,7 +8,7 @@ from hogql_examples import example_results
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import UNSUPPORTED
-from hoglet.hogql.functions import Function, functions
+from hoglet.hogql.functions import FunctionEntry, functions
 from hoglet.hogql.schema import (
     EMPTY_TABLES,
     TABLES,
@@ -97,7 +97,7 @@ def functions_page() -> str:
     return "\n".join(chain(lines))
 
 
-def _function(row: Function, result: str) -> str:
+def _function(row: FunctionEntry, result: str) -> str:
     high = "more" if row.high is None else str(row.high)
     count = str(row.low) if row.low == row.high else f"{row.low} to {high}"
     return f"| `{row.name}` | {count} | {_code(row.example)} | {_code(result)} |"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hoglet.access.variables import Variable
+from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.variables import convert, with_moments
 from hoglet.functions.compile.hog import expression_bytecode
 from hoglet.functions.errors import FilterRefused
@@ -113,7 +113,9 @@ def test_filters_of_functions(case: DateCase) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_date_variables(case: DateCase) -> None:
-    known = [Variable(VARIABLE, "Since", "since", "Date", None, None, False, None, case.clock.now)]
+    known = [
+        InsightVariable(VARIABLE, "Since", "since", "Date", None, None, False, None, case.clock.now)
+    ]
     query = {"variables": {str(VARIABLE): {"variableId": str(VARIABLE), "code_name": "since"}}}
     sent = {"since": convert("since", case.text, "Date")}
 

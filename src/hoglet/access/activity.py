@@ -21,8 +21,8 @@ from hoglet.web.timestamps import iso_z
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One changed field, e.g. ``Change("deleted", "changed", False, True)``."""
+class FieldChange:
+    """One changed field, e.g. ``FieldChange("deleted", "changed", False, True)``."""
 
     field: str
     action: str
@@ -40,7 +40,7 @@ class Activity:
     scope: str
     item_id: str
     name: str | None
-    changes: Sequence[Change] = field(default_factory=tuple[Change, ...])
+    changes: Sequence[FieldChange] = field(default_factory=tuple[FieldChange, ...])
 
 
 type Listener = Callable[[AsyncSession, Activity], Awaitable[None]]
@@ -72,7 +72,7 @@ class ActivityLog:
             await listener(session, activity)
 
 
-def changes_between(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
+def changes_between(before: dict[str, Any], after: dict[str, Any]) -> list[FieldChange]:
     """The changes between two sets of fields with the same keys.
 
     Example:
@@ -80,7 +80,7 @@ def changes_between(before: dict[str, Any], after: dict[str, Any]) -> list[Chang
         [Change(field='name', action='created', before=None, after='x')]
     """
     return [
-        Change(name, _action(old, after[name]), old, after[name])
+        FieldChange(name, _action(old, after[name]), old, after[name])
         for name, old in before.items()
         if name in after and old != after[name]
     ]

@@ -22,7 +22,7 @@ from hoglet.kit.ids import new_id
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class InsightVariable:
     """One variable; queries use ``{variables.<code_name>}``."""
 
     id: UUID
@@ -38,7 +38,7 @@ class Variable:
 
 async def list_variables(
     session: AsyncSession, project_id: int, *, limit: int | None = None, offset: int = 0
-) -> list[Variable]:
+) -> list[InsightVariable]:
     """The variables of a project, oldest first."""
     statement = (
         select(VariableRow)
@@ -56,7 +56,7 @@ async def count_variables(session: AsyncSession, project_id: int) -> int:
     return await session.scalar(statement) or 0
 
 
-async def get_variable(session: AsyncSession, project_id: int, variable_id: str) -> Variable:
+async def get_variable(session: AsyncSession, project_id: int, variable_id: str) -> InsightVariable:
     """One variable.
 
     Raises:
@@ -67,7 +67,7 @@ async def get_variable(session: AsyncSession, project_id: int, variable_id: str)
 
 async def create_variable(
     session: AsyncSession, clock: Clock, scope: ProjectScope, body: NewVariable
-) -> Variable:
+) -> InsightVariable:
     """Create a variable.
 
     Raises:
@@ -99,7 +99,7 @@ async def create_variable(
 
 async def change_variable(
     session: AsyncSession, scope: ProjectScope, variable_id: str, body: VariableChanges
-) -> Variable:
+) -> InsightVariable:
     """Change the given fields; the code name is fixed, because saved queries refer to it."""
     row = await _row(session, scope.project.id, variable_id)
     for name, value in body.model_dump(include=body.model_fields_set).items():
@@ -136,8 +136,8 @@ def _duplicate(name: str, code: str) -> Invalid:
     return Invalid(f'A variable named "{name}" ({code}) exists already.')
 
 
-def _variable(row: VariableRow) -> Variable:
-    return Variable(
+def _variable(row: VariableRow) -> InsightVariable:
+    return InsightVariable(
         id=row.id,
         name=row.name,
         code_name=row.code_name,

@@ -20,7 +20,7 @@ from hoglet.hogql.ast_builders import (
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.filters.properties import Source, conditions
+from hoglet.hogql.filters.properties import FilteredTable, conditions
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
@@ -80,7 +80,7 @@ def _narrowed(members: tree.Query, query: Json, context: QueryContext) -> tree.Q
     if query["kind"] == "HogQLQuery" or not any(query.get(each) for each in _NARROWING):
         return members
     parts = [compare("in", field("id"), members)]
-    parts += conditions(query.get("properties") or [], context, (), Source("persons"))
+    parts += conditions(query.get("properties") or [], context, (), FilteredTable("persons"))
     if query.get("search"):
         parts.append(some([_search(query["search"], []), _named(query["search"])]))
     page = fill("SELECT id AS person_id FROM persons WHERE {where}", where=every(parts))
@@ -125,7 +125,7 @@ def compile_persons(payload: Json) -> Json:
     context = context_of(payload["context"])
     parts = [fill("SELECT id IN COHORT {cohort}", cohort=constant(payload["cohort"])).select[0]]
     if payload.get("properties"):
-        parts += conditions(payload["properties"], context, (), Source("persons"))
+        parts += conditions(payload["properties"], context, (), FilteredTable("persons"))
     if payload.get("search"):
         parts.append(_search(payload["search"], payload["found"]))
     query = fill(

@@ -17,7 +17,7 @@ from hoglet.hogql import QueryContext, compile_query
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError
 from hoglet.store.database import Database
-from hoglet.warehouse import Budget, Warehouse
+from hoglet.warehouse import QueryBudget, Warehouse
 
 log = structlog.get_logger(__name__)
 
@@ -103,7 +103,7 @@ class ConversionShares:
         text = f"select count(), countIf(value is null) from ({latest_values(row, days)})"  # noqa: S608 (escaped)
         query = compile_query(text, context=context)
         answer = await self._warehouse.query(
-            query.sql, query.params, budget=Budget(seconds=_SECONDS)
+            query.sql, query.params, budget=QueryBudget(seconds=_SECONDS)
         )
         values, unconverted = answer.rows[0]
         return int(values), int(unconverted)

@@ -11,11 +11,11 @@ from hoglet.definitions.conversion import LOOKED_AT, latest_values, query_contex
 from hoglet.definitions.tables import PropertyDefinitionRow
 from hoglet.hogql import compile_query
 from hoglet.kit.clock import Clock
-from hoglet.warehouse import Budget, Warehouse
+from hoglet.warehouse import QueryBudget, Warehouse
 
 type Json = dict[str, Any]
 
-_BUDGET: Final = Budget(seconds=5)
+_BUDGET: Final = QueryBudget(seconds=5)
 _EXAMPLES: Final = 3
 _LONGEST_EXAMPLE: Final = 100
 _NAMES: Final = {
@@ -30,7 +30,7 @@ _NAMES: Final = {
 """Names that clients know of the engine's words."""
 
 
-class PropertyForms:
+class PropertyFormCounter:
     """Counts forms, at most those of the last 10,000 values."""
 
     def __init__(self, warehouse: Warehouse, clock: Clock) -> None:

@@ -17,7 +17,7 @@ from hoglet.access.service import AccessService
 from hoglet.definitions import list_statements
 from hoglet.definitions.conversion import ConversionShares
 from hoglet.definitions.errors import built_in, hidden_and_verified
-from hoglet.definitions.forms import PropertyForms
+from hoglet.definitions.forms import PropertyFormCounter
 from hoglet.definitions.listing import SESSION, EventFilter, PropertyFilter
 from hoglet.definitions.schemas import (
     EventChanges,
@@ -53,7 +53,7 @@ class DefinitionService:
     """
 
     def __init__(
-        self, access: AccessService, shares: ConversionShares, forms: PropertyForms
+        self, access: AccessService, shares: ConversionShares, forms: PropertyFormCounter
     ) -> None:
         self._access = access
         self._database = access.database

@@ -8,7 +8,7 @@ from typing import Any
 from hoglet.definitions.listing import PropertyFilter
 from hoglet.definitions.serializers import property_record
 from hoglet.definitions.tables import PropertyDefinitionRow
-from hoglet.hogql.schema.fields import Column, Computed, Derived
+from hoglet.hogql.schema.fields import Computed, Derived, StoredColumn
 from hoglet.hogql.schema.sessions import SESSIONS
 
 BUILT_IN = "$builtin_"
@@ -36,7 +36,7 @@ def _types() -> dict[str, str | None]:
     types = {
         name: _TYPES.get(field.type.name)
         for name, field in SESSIONS.fields.items()
-        if name.startswith("$") and isinstance(field, Column | Computed | Derived)
+        if name.startswith("$") and isinstance(field, StoredColumn | Computed | Derived)
     }
     return types | {"$session_duration": "Duration"}
 

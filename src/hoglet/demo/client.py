@@ -10,7 +10,7 @@ from hoglet.kit.errors import HogletError
 PROJECT = "/api/projects/1"
 
 
-class ApiRefused(HogletError):
+class DemoRequestRefused(HogletError):
     """The server returned an error; the detail has status and body."""
 
     code = "api_refused"
@@ -50,7 +50,7 @@ class Client:
                 return json.loads(response.read() or b"null")
         except urllib.error.HTTPError as error:
             text = error.read().decode(errors="replace")
-            raise ApiRefused(f"{method} {path} answered {error.code}: {text}") from None
+            raise DemoRequestRefused(f"{method} {path} answered {error.code}: {text}") from None
 
     def run(self, endpoint: str, **body: Any) -> dict[str, Any]:
         """Run an endpoint."""

@@ -10,7 +10,7 @@ from hoglet.demo.flights import Departure
 LATE_MINUTES = 300  # about 600 of the year's departures: enough to watch, quick to deliver
 
 
-class Figures(msgspec.Struct, frozen=True):
+class DemoFigures(msgspec.Struct, frozen=True):
     """``carrier_delay["UA"] == (departures, mean delay, mean speed)``; ``daily[day] == count``."""
 
     accepted: int
@@ -25,7 +25,7 @@ class Figures(msgspec.Struct, frozen=True):
         return self.accepted - self.cancelled
 
 
-def compute_figures(departures: Iterable[Departure], *, origin: str) -> Figures:
+def compute_figures(departures: Iterable[Departure], *, origin: str) -> DemoFigures:
     """Count and average once over all rows; ``carrier_delay`` is for one ``origin`` only."""
     accepted = cancelled = late = 0
     delays: dict[str, list[float]] = defaultdict(list)
@@ -47,7 +47,7 @@ def compute_figures(departures: Iterable[Departure], *, origin: str) -> Figures:
         carrier: (len(values), _mean(values), _mean(speeds[carrier]))
         for carrier, values in sorted(delays.items())
     }
-    return Figures(accepted, cancelled, late, carriers, dict(sorted(daily.items())))
+    return DemoFigures(accepted, cancelled, late, carriers, dict(sorted(daily.items())))
 
 
 def _mean(values: list[float]) -> float:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hoglet.demo.client import PROJECT, Client
-from hoglet.demo.figures import Figures, compute_figures
+from hoglet.demo.figures import DemoFigures, compute_figures
 from hoglet.demo.flights import read_departures
 from hoglet.demo.receiver import Receiver
 from hoglet.demo.scene import (
@@ -137,7 +137,7 @@ class _Demo:
         self.times.append((name, time.monotonic() - started))
         return result
 
-    def _wait(self, figures: Figures) -> None:
+    def _wait(self, figures: DemoFigures) -> None:
         wanted = (figures.stored, figures.late, figures.late)
         last, changed_at = (-1, -1, -1), time.monotonic()
         with self.console.status("Waiting until everything is stored and delivered") as status:
@@ -166,7 +166,7 @@ class _Demo:
                 return
             time.sleep(0.1)
 
-    def _summary(self, figures: Figures) -> bool:
+    def _summary(self, figures: DemoFigures) -> bool:
         carriers = self.client.run("carrier_delay", variables={"origin": ORIGIN})
         daily = self.client.run("daily_departures")
         totals = self._totals(self.destination)
@@ -189,7 +189,7 @@ class _Demo:
         return complete
 
     def _event_checks(
-        self, figures: Figures, dropped: int, totals: dict[str, int]
+        self, figures: DemoFigures, dropped: int, totals: dict[str, int]
     ) -> Iterator[Check]:
         yield Check("stored", figures.stored, self._stored())
         yield Check("dropped by the transformation", figures.cancelled, dropped)
@@ -198,7 +198,7 @@ class _Demo:
 
 
 def _endpoint_checks(
-    figures: Figures, carriers: dict[str, Any], daily: dict[str, Any]
+    figures: DemoFigures, carriers: dict[str, Any], daily: dict[str, Any]
 ) -> Iterator[Check]:
     found = {row[0]: row[1:] for row in carriers["results"]}
     for carrier, expected in figures.carrier_delay.items():

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.activity import Activity
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.service import AccessService
-from hoglet.access.variables import Variable, list_variables
+from hoglet.access.variables import InsightVariable, list_variables
 from hoglet.endpoints import errors, repository, variables
 from hoglet.endpoints.analysis.model import Analysis, Analyzer, from_json, to_json
 from hoglet.endpoints.analysis.save_checks import (
@@ -174,7 +174,7 @@ class EndpointService:
                 session, scope, found, body, prepared, targeted=target is not None
             )
 
-    async def variables(self, scope: ProjectScope) -> Sequence[Variable]:
+    async def variables(self, scope: ProjectScope) -> Sequence[InsightVariable]:
         """The project's variables."""
         async with self._database.read() as session:
             return await list_variables(session, scope.project.id)

@@ -15,7 +15,7 @@ from uuid import UUID
 
 import orjson
 
-from hoglet.access.variables import Variable
+from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.errors import unknown_variables
 from hoglet.hogql.dates import as_text
 from hoglet.kit.errors import Invalid
@@ -36,7 +36,7 @@ _ANY_DAY = DateClock(datetime(2026, 1, 1, tzinfo=UTC))
 
 
 def synchronize(
-    definitions: Json | None, used: Iterable[str], known: Sequence[Variable]
+    definitions: Json | None, used: Iterable[str], known: Sequence[InsightVariable]
 ) -> Json | None:
     """The variable definitions to store with a query.
 
@@ -74,7 +74,7 @@ def stored_values(query: Json) -> dict[str, Json]:
     return {definition["code_name"]: definition for definition in definitions.values()}
 
 
-def names_without_value(query: Json, known: Sequence[Variable]) -> list[str]:
+def names_without_value(query: Json, known: Sequence[InsightVariable]) -> list[str]:
     """Variables of a stored query without a value or default that are not NULL either."""
     defaults = {str(variable.id): variable.default_value for variable in known}
     return [
@@ -99,7 +99,7 @@ def refuse_unknown_names(sent: Mapping[str, Any], known: Iterable[str]) -> None:
 
 
 def values_for_run(
-    query: Json, sent: Mapping[str, Any], known: Sequence[Variable]
+    query: Json, sent: Mapping[str, Any], known: Sequence[InsightVariable]
 ) -> dict[str, Any]:
     """The values of a HogQL query's variables for a run; None is SQL NULL.
 
@@ -143,7 +143,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def with_moments(
-    query: Json, values: Mapping[str, Any], known: Sequence[Variable], clock: DateClock
+    query: Json, values: Mapping[str, Any], known: Sequence[InsightVariable], clock: DateClock
 ) -> dict[str, Any]:
     """The values of a run with relative dates of ``Date`` variables resolved.
 
@@ -282,7 +282,7 @@ def _does_not_fit(name: str, value: Any, kind: str) -> Invalid:
     return Invalid(f'The value "{value}" of variable {name} is not a {kind}.', attr="variables")
 
 
-def _known_variable(key: str, by_id: Mapping[UUID, Variable]) -> Variable:
+def _known_variable(key: str, by_id: Mapping[UUID, InsightVariable]) -> InsightVariable:
     try:
         identifier = UUID(key)
     except ValueError:
@@ -292,7 +292,7 @@ def _known_variable(key: str, by_id: Mapping[UUID, Variable]) -> Variable:
     return by_id[identifier]
 
 
-def _completed(definition: Json, variable: Variable, name: str) -> Json:
+def _completed(definition: Json, variable: InsightVariable, name: str) -> Json:
     completed = {**definition, "variableId": str(variable.id), "code_name": name}
     if completed.get("value") is None and not completed.get("isNull"):
         completed["value"] = variable.default_value

@@ -19,7 +19,7 @@ import msgspec
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.activity import Activity, ActivityLog, Change, changes_between
+from hoglet.access.activity import Activity, ActivityLog, FieldChange, changes_between
 from hoglet.access.principals import ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.functions import repository, types
@@ -280,7 +280,7 @@ class FunctionService:
             row.version += 1
             changes = await self._hidden(session, row, before)
             if encrypted != (row.secrets, row.mapping_secrets):
-                changes.append(Change("encrypted_inputs", "changed", _MASKED, _MASKED))
+                changes.append(FieldChange("encrypted_inputs", "changed", _MASKED, _MASKED))
             await session.flush()
             await self._record(session, scope, row, "updated", changes)
             view = await self.showing.view(session, row)
@@ -288,7 +288,7 @@ class FunctionService:
 
     async def _hidden(
         self, session: AsyncSession, row: HogFunctionRow, before: dict[str, Any]
-    ) -> list[Change]:
+    ) -> list[FieldChange]:
         """The changes of a save, without secrets.
 
         Values of new secret keys are removed from the history.
@@ -320,7 +320,7 @@ class FunctionService:
     ) -> None:
         if row.execution_order == execution_order:
             return
-        change = Change("priority", "changed", row.execution_order, execution_order)
+        change = FieldChange("priority", "changed", row.execution_order, execution_order)
         row.execution_order = execution_order
         row.updated_at = max(self.clock.now(), row.updated_at)
         row.version += 1
@@ -332,7 +332,7 @@ class FunctionService:
         scope: ProjectScope,
         row: HogFunctionRow,
         activity: str,
-        changes: Sequence[Change],
+        changes: Sequence[FieldChange],
     ) -> None:
         await self.activity.record(
             session,

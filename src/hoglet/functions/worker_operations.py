@@ -18,7 +18,7 @@ from hoglet.functions.executable.transform import transform
 from hoglet.functions.explain_match.conditions import ExplanationRequest, explain
 from hoglet.functions.runtime.engine import Pinned
 from hoglet.functions.runtime.filter_globals import filter_globals
-from hoglet.functions.runtime.step import LogLine, StepRequest
+from hoglet.functions.runtime.step import RunLogLine, StepRequest
 from hoglet.functions.runtime.step import run_step as run
 from hoglet.functions.test_runs.skip_reason import filter_skip_reason
 from hoglet.kit.errors import Invalid
@@ -113,5 +113,5 @@ def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
     if done.outcome == "skipped":
         values = filter_globals({"project": payload["project"], "event": payload["event"]})
         reason = filter_skip_reason(function.filter, values)
-        done.logs.append(LogLine("info", f"Skipped: {reason}"))
+        done.logs.append(RunLogLine("info", f"Skipped: {reason}"))
     return msgspec.to_builtins(done)

@@ -33,7 +33,7 @@ from hoglet.syntax import tree
 _LITERAL = re.compile(r"(?<![\w`$.{:])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w`])")
 
 
-class Column(msgspec.Struct, frozen=True):
+class OutputColumn(msgspec.Struct, frozen=True):
     """A result column.
 
     ``name`` is the name in results; ``hogql`` the name of the type (``Integer``), ``type`` its name
@@ -59,7 +59,7 @@ class CompiledQuery(msgspec.Struct, frozen=True, kw_only=True):
 
     sql: str
     params: dict[str, Any]
-    columns: tuple[Column, ...]
+    columns: tuple[OutputColumn, ...]
     hogql: str
     tables: tuple[str, ...]
     variables_used: tuple[str, ...]
@@ -162,11 +162,11 @@ def _print(relation: Relation, context: QueryContext) -> tuple[str, dict[str, An
 
 def _columns(
     resolver: NodeResolver, relation: Relation, root: Relation, context: QueryContext
-) -> tuple[Column, ...]:
+) -> tuple[OutputColumn, ...]:
     visible = resolver.names_of(root)
     types = column_types(relation)
     return tuple(
-        Column(
+        OutputColumn(
             name,
             type_.name,
             record_type(type_),

@@ -32,7 +32,7 @@ type Test = (
     | ContainsAny
     | Matches
     | Order
-    | Between
+    | NumericRange
     | IsSet
     | DateOrder
     | VersionOrder
@@ -92,7 +92,7 @@ class Order(NamedTuple):
     value: str | float
 
 
-class Between(NamedTuple):
+class NumericRange(NamedTuple):
     """The property is a number between two others, inclusive (negated: outside)."""
 
     low: float
@@ -248,7 +248,7 @@ def _between(*, negative: bool) -> Reader:
                 raise BadOperator(f"Operator '{name}' needs two numbers, not '{number}'")
         if low > high:
             raise BadOperator(f"Operator '{name}' needs the lower number first")
-        return Between(low, high, negative)
+        return NumericRange(low, high, negative)
 
     return read
 

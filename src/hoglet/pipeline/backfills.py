@@ -27,7 +27,7 @@ from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import BackfillRow, BatchExportRow
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.stored_events import StoredEvent, StoredEvents, Window
+from hoglet.pipeline.stored_events import EventWindow, StoredEvent, StoredEvents
 from hoglet.queue import Job, NewJob, Priority, Queue
 from hoglet.queue.leases import LEASE
 from hoglet.queue.worker import JobPolicy
@@ -169,9 +169,9 @@ class BackfillPager:
             await self._queue.retry(session, job, run_at=self._clock.now() + pause)
 
 
-def _window(row: BackfillRow, export: BatchExportRow, wanted: BackfillV1) -> Window:
+def _window(row: BackfillRow, export: BatchExportRow, wanted: BackfillV1) -> EventWindow:
     """The rest of a backfill's time range; jobs of older versions carry the position themselves."""
-    return Window(
+    return EventWindow(
         project_id=wanted.project_id,
         start_at=row.start_at,
         end_at=row.end_at or row.created_at + timedelta(days=1),  # do not chase arriving events

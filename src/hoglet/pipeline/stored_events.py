@@ -22,7 +22,7 @@ from hoglet.functions.runtime.globals import (
 )
 from hoglet.pipeline.ingest.transform import iso
 from hoglet.store.database import Database
-from hoglet.warehouse import Budget, Warehouse
+from hoglet.warehouse import QueryBudget, Warehouse
 from hoglet.warehouse.values import instant_text
 
 PAGE_SECONDS = 30
@@ -34,7 +34,7 @@ _NOBODY = UUID(int=0)
 _BEGINNING = datetime(1970, 1, 2, tzinfo=UTC)
 
 
-class Window(msgspec.Struct, frozen=True, kw_only=True):
+class EventWindow(msgspec.Struct, frozen=True, kw_only=True):
     """From ``start_at`` to ``end_at``, exclusive, after the last processed event.
 
     ``events`` None means all names.
@@ -69,24 +69,24 @@ class StoredEvents:
         self._access = access
         self._site_url = site_url
 
-    async def count(self, window: Window) -> int:
+    async def count(self, window: EventWindow) -> int:
         """Number of events in a time range."""
         where, params = _where(window)
         found = await self._warehouse.query(
             f"SELECT uniqExact(uuid) FROM events WHERE {where}",  # noqa: S608 (fixed texts)
             params,
-            budget=Budget(seconds=PAGE_SECONDS),
+            budget=QueryBudget(seconds=PAGE_SECONDS),
         )
         return int(found.rows[0][0])
 
-    async def page(self, window: Window, *, limit: int) -> list[StoredEvent]:
+    async def page(self, window: EventWindow, *, limit: int) -> list[StoredEvent]:
         """The next events of a time range, each once."""
         where, params = _where(window)
         found = await self._warehouse.query(
             f"SELECT {_COLUMNS} FROM events WHERE {where} "  # noqa: S608 (fixed texts)
             "ORDER BY timestamp, uuid LIMIT 1 BY uuid LIMIT {limit:UInt32}",
             {**params, "limit": limit},
-            budget=Budget(seconds=PAGE_SECONDS),
+            budget=QueryBudget(seconds=PAGE_SECONDS),
         )
         return [StoredEvent(UUID(str(row[0])), *row[1:]) for row in found.rows]
 
@@ -112,7 +112,7 @@ class StoredEvents:
         return created
 
 
-def _where(window: Window) -> tuple[str, dict[str, Any]]:
+def _where(window: EventWindow) -> tuple[str, dict[str, Any]]:
     conditions = ["project_id = {project_id:Int64}"]
     params: dict[str, Any] = {"project_id": window.project_id}
     if window.start_at is not None:
@@ -159,7 +159,7 @@ class StoredEventLookup:
             f"SELECT {_COLUMNS}, person_mode, {_GROUP_COLUMNS} "  # noqa: S608 (fixed texts)
             "FROM events WHERE project_id = {project_id:Int64} AND uuid = {uuid:UUID} LIMIT 1",
             {"project_id": project_id, "uuid": str(uuid)},
-            budget=Budget(seconds=PAGE_SECONDS),
+            budget=QueryBudget(seconds=PAGE_SECONDS),
         )
         if not found.rows:
             return None

@@ -29,7 +29,7 @@ class Verb(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PlannedChange:
     """One change; ``fields`` names what differs, of an update only.
 
     ``before`` and ``after`` are the documents of the server and of the files.
@@ -52,8 +52,8 @@ class Change:
 class Plan:
     """Changes in the order in which they are made; ``extra`` is there and in no file."""
 
-    changes: list[Change] = field(default_factory=list[Change])
-    extra: list[Change] = field(default_factory=list[Change])
+    changes: list[PlannedChange] = field(default_factory=list[PlannedChange])
+    extra: list[PlannedChange] = field(default_factory=list[PlannedChange])
 
 
 def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
@@ -71,7 +71,7 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
     settings = tuple(key for key in settings if files.settings[key] or key in server.settings)
     if settings:
         plan.changes.append(
-            Change(Verb.UPDATE, "project", "", server.settings, files.settings, settings)
+            PlannedChange(Verb.UPDATE, "project", "", server.settings, files.settings, settings)
         )
     for kind in KINDS:
         plan.changes += _changes(kind, server.objects[kind], files.objects[kind])
@@ -79,7 +79,8 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
     for kind in reversed(KINDS):
         gone = sorted(server.objects[kind].keys() - files.objects[kind].keys())
         plan.extra += [
-            Change(Verb.DELETE, kind, name, server.objects[kind][name], None) for name in gone
+            PlannedChange(Verb.DELETE, kind, name, server.objects[kind][name], None)
+            for name in gone
         ]
     if prune:
         plan.changes, plan.extra = [*plan.changes, *plan.extra], []
@@ -167,11 +168,11 @@ def check_secrets(plan: Plan) -> None:
             with_secrets(change.after, change.before, os.environ)
 
 
-def _changes(kind: str, server: dict[str, Json], files: dict[str, Json]) -> Iterator[Change]:
+def _changes(kind: str, server: dict[str, Json], files: dict[str, Json]) -> Iterator[PlannedChange]:
     for name, document in files.items():
         there = server.get(name)
         if there is None:
-            yield Change(Verb.CREATE, kind, name, None, document)
+            yield PlannedChange(Verb.CREATE, kind, name, None, document)
             continue
         before, after = comparable(kind, there), comparable(kind, document)
         differing = [
@@ -181,7 +182,7 @@ def _changes(kind: str, server: dict[str, Json], files: dict[str, Json]) -> Iter
             and not (key in _LEFT_TO_SERVER and after.get(key) is None)
         ]
         if differing:
-            yield Change(Verb.UPDATE, kind, name, there, document, tuple(differing))
+            yield PlannedChange(Verb.UPDATE, kind, name, there, document, tuple(differing))
 
 
 def _value(kind: str, document: Json, key: str) -> Any:
@@ -190,13 +191,13 @@ def _value(kind: str, document: Json, key: str) -> Any:
     return None if kind != "endpoint" and found in ("", [], {}) else found
 
 
-def _in_order(changes: list[Change]) -> list[Change]:
+def _in_order(changes: list[PlannedChange]) -> list[PlannedChange]:
     """What is named by others, actions and cohorts, comes before them; the rest keeps its order.
 
     Functions of one name are told apart by the order in which they were made.
     """
     named = [change for change in changes if change.kind in _NAMED]
-    waiting, done, ordered = named, set[tuple[str, str]](), list[Change]()
+    waiting, done, ordered = named, set[tuple[str, str]](), list[PlannedChange]()
     made = {(change.kind, change.name) for change in named if change.verb is Verb.CREATE}
     while waiting:
         ready = [

@@ -7,7 +7,7 @@ from typing import Any
 
 from hoglet.kit.errors import HogletError
 from hoglet.project_files.model import comparable
-from hoglet.project_files.plan import Change, Plan, Verb, with_secrets
+from hoglet.project_files.plan import Plan, PlannedChange, Verb, with_secrets
 from hoglet.project_files.server_project import ServerProject
 
 type Json = dict[str, Any]
@@ -31,7 +31,7 @@ def push(server: ServerProject, plan: Plan) -> None:
         PushFailed: the server refused one. The text says what was taken back, and what could not
             be.
     """
-    undo: list[tuple[Change, Callable[[], None]]] = []
+    undo: list[tuple[PlannedChange, Callable[[], None]]] = []
     for change in plan.changes:
         try:
             _apply(server, change)
@@ -41,7 +41,7 @@ def push(server: ServerProject, plan: Plan) -> None:
         undo.append((change, lambda change=change: _revert(server, change)))
 
 
-def _apply(server: ServerProject, change: Change) -> None:
+def _apply(server: ServerProject, change: PlannedChange) -> None:
     if change.verb is Verb.DELETE:
         server.delete(change.kind, change.name)
     elif change.kind == "project":
@@ -53,7 +53,7 @@ def _apply(server: ServerProject, change: Change) -> None:
         server.update(change.kind, change.name, _only(change, body))
 
 
-def _revert(server: ServerProject, change: Change) -> None:
+def _revert(server: ServerProject, change: PlannedChange) -> None:
     before = change.before or {}
     if change.verb is Verb.CREATE:
         server.delete(change.kind, change.name)
@@ -71,7 +71,7 @@ def _revert(server: ServerProject, change: Change) -> None:
         )
 
 
-def _body(change: Change, document: Json, stored: Json | None) -> Json:
+def _body(change: PlannedChange, document: Json, stored: Json | None) -> Json:
     if change.kind != "function":
         return _body_of(change.kind, document, change.name)
     filled = with_secrets(document, stored, os.environ)
@@ -96,7 +96,7 @@ def _variable_body(document: Json, code: str) -> Json:
     return body
 
 
-def _only(change: Change, body: Json) -> Json:
+def _only(change: PlannedChange, body: Json) -> Json:
     """What is sent of an update: the fields that differ; endpoints and variables as a whole."""
     if change.kind in {"endpoint", "variable"}:
         return body
@@ -106,9 +106,9 @@ def _only(change: Change, body: Json) -> Json:
     return {key: body.get(key, "" if key == "description" else None) for key in sorted(fields)}
 
 
-def _take_back(undo: list[tuple[Change, Callable[[], None]]]) -> list[Change]:
+def _take_back(undo: list[tuple[PlannedChange, Callable[[], None]]]) -> list[PlannedChange]:
     """Undo the changes, newest first; gives those that could not be undone."""
-    failed: list[Change] = []
+    failed: list[PlannedChange] = []
     for change, revert in reversed(undo):
         done = False
         with contextlib.suppress(HogletError):
@@ -119,7 +119,9 @@ def _take_back(undo: list[tuple[Change, Callable[[], None]]]) -> list[Change]:
     return failed
 
 
-def _explain(change: Change, error: HogletError, before: int, failed: list[Change]) -> str:
+def _explain(
+    change: PlannedChange, error: HogletError, before: int, failed: list[PlannedChange]
+) -> str:
     text = f"{change}: {error.detail}"
     if not before:
         return f"{text}\nNothing was changed."

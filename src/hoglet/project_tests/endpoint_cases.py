@@ -13,7 +13,7 @@ from hoglet.project_files.server_project import ServerProject
 from hoglet.project_tests.cases import Case
 from hoglet.project_tests.comparison import differences
 from hoglet.project_tests.embedded import Embedded
-from hoglet.project_tests.outcome import Outcome
+from hoglet.project_tests.outcome import CaseOutcome
 
 type Json = dict[str, Any]
 
@@ -30,9 +30,9 @@ class EndpointCases:
         self._embedded = embedded
         self._files = files
 
-    async def run(self, case: Case) -> Outcome:
+    async def run(self, case: Case) -> CaseOutcome:
         """Run a case; an endpoint that is refused is an outcome, its ``error`` the reason."""
-        outcome, embedded = Outcome(case), self._embedded
+        outcome, embedded = CaseOutcome(case), self._embedded
         embedded.clock.at = case.now
         timezone = case.body.get("timezone") or self._files.settings.get("timezone") or "UTC"
         project_id, token = await embedded.new_project(timezone)
@@ -70,7 +70,7 @@ class EndpointCases:
         server = ServerProject(api)
         push(server, make_plan(server.project, wanted, prune=False))
 
-    async def _query(self, case: Case, project_id: int, name: str, outcome: Outcome) -> None:
+    async def _query(self, case: Case, project_id: int, name: str, outcome: CaseOutcome) -> None:
         body = {"variables": case.body.get("variables") or {}, "refresh": "force_blocking"}
         path = f"/api/projects/{project_id}/endpoints/{quote(name, safe='')}/run"
         answer = await self._embedded.call("POST", path, body)

@@ -25,14 +25,14 @@ from hoglet.functions.test_runs.result import SandboxClient
 from hoglet.kit.errors import HogletError
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
 from hoglet.pipeline.delivery.host_limits import HostLimiter
-from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome, RunStatus
+from hoglet.pipeline.delivery.run import InvocationRunner, LeaseEnd, RunOutcome
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.project_files.function_file import SITE_TYPES, read_function, read_input
 from hoglet.project_files.references import Names, with_ids
 from hoglet.project_tests.cases import BadTestFile, Case
 from hoglet.project_tests.comparison import differences
 from hoglet.project_tests.embedded import Embedded
-from hoglet.project_tests.outcome import Outcome
+from hoglet.project_tests.outcome import CaseOutcome
 from hoglet.project_tests.scripted_calls import ScriptedCalls
 
 type Json = dict[str, Any]
@@ -71,10 +71,10 @@ class FunctionCases:
         self._names = names
         self._sandbox = embedded.services.sandboxes.run
 
-    async def run(self, case: Case) -> Outcome:
+    async def run(self, case: Case) -> CaseOutcome:
         """Run a case; what hoglet refuses, like a function that cannot be saved, is an outcome."""
         self._embedded.clock.at = case.now
-        outcome = Outcome(case)
+        outcome = CaseOutcome(case)
         document = read_function(case.subject)
         if document["type"] in SITE_TYPES:
             raise BadTestFile(f"{case.path}:{case.line}: site functions run in browsers only.")
@@ -158,7 +158,9 @@ class FunctionCases:
             name_properties=self._scope.project.person_display_name_properties,
         )
 
-    async def _transform(self, function: ExecutableFunction, run: Json, outcome: Outcome) -> None:
+    async def _transform(
+        self, function: ExecutableFunction, run: Json, outcome: CaseOutcome
+    ) -> None:
         is_log = function.type == types.TRANSFORMATION_LOG
         subject = run.get("record") if is_log else run["event"]
         project = {"id": self._scope.project.id, "name": "", "url": "http://hoglet.test"}
@@ -187,7 +189,7 @@ class FunctionCases:
         }
 
     async def _deliver(
-        self, function: ExecutableFunction, run: Json, case: Case, outcome: Outcome
+        self, function: ExecutableFunction, run: Json, case: Case, outcome: CaseOutcome
     ) -> None:
         calls = ScriptedCalls(case.body.get("fetch") or [])
         actual: Json = {
@@ -223,7 +225,7 @@ class FunctionCases:
         calls: ScriptedCalls,
         *,
         mapping: int | None,
-        outcome: Outcome,
+        outcome: CaseOutcome,
     ) -> None:
         """One run; where the pipeline would wait for the next attempt, the clock is set forward."""
         clock = self._embedded.clock
@@ -240,7 +242,7 @@ class FunctionCases:
         while True:
             ended: RunOutcome = await runner.run(function, invoke)
             outcome.logs += [line.message for line in ended.record.messages.logs]
-            if ended.verdict is RunStatus.ENDED:
+            if ended.verdict is LeaseEnd.ENDED:
                 break
             assert ended.invoke is not None, "a run that waits goes on"  # noqa: S101
             invoke = ended.invoke

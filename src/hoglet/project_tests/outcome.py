@@ -9,7 +9,7 @@ type Json = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Outcome:
+class CaseOutcome:
     """What came out, beside what was expected.
 
     Attributes:

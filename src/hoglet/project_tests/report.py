@@ -8,13 +8,13 @@ from xml.etree import ElementTree as ET
 from hoglet.functions.runtime.engine import statement_lines
 from hoglet.project_files.folder import function_folders
 from hoglet.project_files.function_file import CODE
-from hoglet.project_tests.outcome import Outcome
+from hoglet.project_tests.outcome import CaseOutcome
 
 _CHARACTERS = 160
 _SHOWN_STEPS = 60
 
 
-def outcome_lines(outcome: Outcome) -> list[str]:
+def outcome_lines(outcome: CaseOutcome) -> list[str]:
     """``ok`` or ``FAIL`` with the case; below a failure what differs, the log and the trace."""
     case = outcome.case
     if outcome.passed:
@@ -36,13 +36,13 @@ def _step(step: dict[str, Any]) -> str:
     return f"line {step['line']}: {said}"[:_CHARACTERS].rstrip(": ")
 
 
-def closing_line(outcomes: Sequence[Outcome]) -> str:
+def closing_line(outcomes: Sequence[CaseOutcome]) -> str:
     """``3 passed, 1 failed``."""
     passed = sum(outcome.passed for outcome in outcomes)
     return f"{passed} passed, {len(outcomes) - passed} failed"
 
 
-def coverage_lines(folder: Path, outcomes: Iterable[Outcome]) -> list[str]:
+def coverage_lines(folder: Path, outcomes: Iterable[CaseOutcome]) -> list[str]:
     """For each function of the project, the share of its statements that ran and what did not.
 
     Transformations and functions without cases count as not run, unless they were.
@@ -77,7 +77,7 @@ def _ranges(missed: list[int], lines: list[int]) -> str:
     return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
 
 
-def junit(outcomes: Sequence[Outcome]) -> bytes:
+def junit(outcomes: Sequence[CaseOutcome]) -> bytes:
     """The outcomes as CI servers read them."""
     failed = sum(not outcome.passed for outcome in outcomes)
     counts = {"tests": str(len(outcomes)), "failures": str(failed), "errors": "0"}

@@ -15,10 +15,10 @@ from hoglet.project_tests.cases import Case
 from hoglet.project_tests.embedded import Embedded, ProjectApi, open_embedded
 from hoglet.project_tests.endpoint_cases import EndpointCases
 from hoglet.project_tests.function_cases import FunctionCases
-from hoglet.project_tests.outcome import Outcome
+from hoglet.project_tests.outcome import CaseOutcome
 
 
-async def run_cases(folder: Path, cases: Sequence[Case]) -> AsyncGenerator[Outcome]:
+async def run_cases(folder: Path, cases: Sequence[Case]) -> AsyncGenerator[CaseOutcome]:
     """Run cases one after the other; gives each outcome as it comes.
 
     Raises:
@@ -35,7 +35,7 @@ async def run_cases(folder: Path, cases: Sequence[Case]) -> AsyncGenerator[Outco
 
 async def run_in(
     embedded: Embedded, files: Project, cases: Sequence[Case]
-) -> AsyncGenerator[Outcome]:
+) -> AsyncGenerator[CaseOutcome]:
     """Run cases in an application that is open already."""
     functions = await _functions(embedded, files)
     endpoints = EndpointCases(embedded, files)

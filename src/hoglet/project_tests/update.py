@@ -8,18 +8,18 @@ from typing import Any
 from hoglet.project_files.comments import merge_text
 from hoglet.project_files.yaml_files import load_text
 from hoglet.project_tests.comparison import equals, is_pattern
-from hoglet.project_tests.outcome import Outcome
+from hoglet.project_tests.outcome import CaseOutcome
 
 type Json = dict[str, Any]
 
 
-def update_files(outcomes: Iterable[Outcome]) -> list[Path]:
+def update_files(outcomes: Iterable[CaseOutcome]) -> list[Path]:
     """Write the expectations of failed cases anew; gives the files that changed.
 
     Only keys that the case expects already are written; a regular expression that still matches
     stays.
     """
-    by_file: dict[Path, list[Outcome]] = defaultdict(list)
+    by_file: dict[Path, list[CaseOutcome]] = defaultdict(list)
     for outcome in outcomes:
         if not outcome.passed and outcome.actual:
             by_file[outcome.case.path].append(outcome)
@@ -37,7 +37,7 @@ def update_files(outcomes: Iterable[Outcome]) -> list[Path]:
     return list(by_file)
 
 
-def _expect(expect: Json, outcome: Outcome) -> Json:
+def _expect(expect: Json, outcome: CaseOutcome) -> Json:
     updated: Json = {}
     for key, wanted in expect.items():
         actual = outcome.actual.get(key)

@@ -11,7 +11,6 @@ from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.hogql.schema import (
     EMPTY_TABLES,
     TABLES,
-    Column,
     Computed,
     Derived,
     Field,
@@ -19,6 +18,7 @@ from hoglet.hogql.schema import (
     Nested,
     Properties,
     Redirect,
+    StoredColumn,
 )
 from hoglet.hogql.schema.catalog import LAZY_TABLES
 from hoglet.hogql.schema.system import SYSTEM_TABLES
@@ -73,7 +73,7 @@ def _materialized(name: str, version: EndpointVersionRow, build: Materialization
 
 def _field(name: str, field: Field) -> Json:
     match field:
-        case Column(type=type_) | Computed(type=type_) | Derived(type=type_):
+        case StoredColumn(type=type_) | Computed(type=type_) | Derived(type=type_):
             return _plain(name, _word(type_))
         case Properties():
             return _plain(name, "json")

@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 
 from hoglet.access.principals import Project, ProjectScope
-from hoglet.access.variables import Variable
+from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.result import NeedsBackground, RunResult
 from hoglet.endpoints.run.runner import EndpointRunner
@@ -166,7 +166,9 @@ def check_query(node: Json, path: str) -> Json:
     return check_node(node, path)
 
 
-def with_known_variables(query: Json, known: Sequence[Variable], path: str = "query") -> Json:
+def with_known_variables(
+    query: Json, known: Sequence[InsightVariable], path: str = "query"
+) -> Json:
     """A HogQL query with its variables resolved to the project's.
 
     A single-value list variable is marked ``isSingle``.

@@ -310,7 +310,7 @@ def processor_seconds(pid: int) -> float:
 
 def _value_of(answer: frames.Answer, operation: str) -> Any:
     match answer:
-        case frames.Done(value):
+        case frames.Returned(value):
             return value
         case frames.Refused():
             raise SourceError(

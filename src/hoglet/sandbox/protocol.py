@@ -1,6 +1,6 @@
 """The protocol between server and worker: length-prefixed msgpack over stdin and stdout.
 
-A request is ``Request(operation, payload)``, a response is ``Done``, ``Refused`` (the text is
+A request is ``Request(operation, payload)``, a response is ``Returned``, ``Refused`` (the text is
 invalid) or ``Broken`` (a bug in hoglet). The server decodes plain values only: nothing that a
 worker sends can name a class or run code in the server, hence no pickle.
 """
@@ -25,7 +25,7 @@ class Request(msgspec.Struct, array_like=True):
     payload: Any
 
 
-class Done(msgspec.Struct, tag="done", array_like=True):
+class Returned(msgspec.Struct, tag="done", array_like=True):
     """The operation returned ``value``."""
 
     value: Any
@@ -51,10 +51,10 @@ class Broken(msgspec.Struct, tag="broken", array_like=True):
     trace: str
 
 
-type Answer = Done | Refused | Broken
+type Answer = Returned | Refused | Broken
 
 _encoder = msgspec.msgpack.Encoder()
-_answers: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Done | Refused | Broken)
+_answers: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Returned | Refused | Broken)
 _requests = msgspec.msgpack.Decoder(Request)
 
 

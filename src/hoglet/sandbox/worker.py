@@ -87,9 +87,9 @@ def _answer(request: frames.Request, loaded: dict[str, Operation]) -> frames.Ans
     try:
         if request.operation == frames.PREPARE:
             _load(request.payload, loaded)
-            return frames.Done(None)
+            return frames.Returned(None)
         operation = _load(request.operation, loaded)
-        return frames.Done(operation(request.payload))
+        return frames.Returned(operation(request.payload))
     except SourceError as error:
         return frames.Refused(
             error.message,

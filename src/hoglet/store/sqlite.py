@@ -23,14 +23,14 @@ def connector(path: str) -> Callable[[], Any]:
 
     async def connect(*_: Any, **__: Any) -> aiosqlite.Connection:
         # Thread startup and SQLAlchemy's own calls use the base class.
-        connection = Connection(lambda: sqlite3.connect(path, check_same_thread=False), 64)
+        connection = SqliteConnection(lambda: sqlite3.connect(path, check_same_thread=False), 64)
         connection._thread.daemon = True  # noqa: SLF001 (a process that fails must still end)
         return await connection
 
     return connect
 
 
-class Connection(aiosqlite.Connection):
+class SqliteConnection(aiosqlite.Connection):
     """An ``aiosqlite`` connection whose cursors are :class:`Cursor`."""
 
     _begins = False
@@ -73,7 +73,7 @@ class Connection(aiosqlite.Connection):
 class Cursor:
     """The cursor API that SQLAlchemy uses; rows are available after ``execute``."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: SqliteConnection) -> None:
         self._connection = connection
         self._rows: list[Any] = []
         self.arraysize = 1

@@ -2,23 +2,23 @@
 
 from hoglet.warehouse.clickhouse import ClickHouseWarehouse, open_warehouse
 from hoglet.warehouse.port import (
-    Budget,
-    Column,
     JsonRows,
     Progress,
+    QueryBudget,
     QueryResult,
+    ResultColumn,
     Statistics,
     Warehouse,
 )
 from hoglet.warehouse.schema import Retention
 
 __all__ = [
-    "Budget",
     "ClickHouseWarehouse",
-    "Column",
     "JsonRows",
     "Progress",
+    "QueryBudget",
     "QueryResult",
+    "ResultColumn",
     "Retention",
     "Statistics",
     "Warehouse",

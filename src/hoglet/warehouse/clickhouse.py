@@ -26,7 +26,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedEr
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
 from hoglet.warehouse.integrity import check_parts
-from hoglet.warehouse.port import Budget, JsonRows, Progress, QueryResult
+from hoglet.warehouse.port import JsonRows, Progress, QueryBudget, QueryResult
 from hoglet.warehouse.reading import JsonSelects, select
 from hoglet.warehouse.retention import apply_retention
 from hoglet.warehouse.schema import Retention, apply_schema, on_cluster, own_table
@@ -39,8 +39,8 @@ SPARE_READERS = 12  # for short reads (tables, logs, checks) while long ones are
 STOP_PAUSE_S = 0.05
 STOP_SECONDS = 30.0
 QUERY_MEMORY_BYTES = 2 * 1024**3
-READ = Budget()
-WRITE = Budget(seconds=WRITE_TIMEOUT_S, memory_bytes=4 * 1024**3, read_only=False)
+READ = QueryBudget()
+WRITE = QueryBudget(seconds=WRITE_TIMEOUT_S, memory_bytes=4 * 1024**3, read_only=False)
 _PROGRESS = """SELECT count(), sum(read_rows), sum(total_rows_approx), sum(read_bytes),
 max(elapsed), sum(ProfileEvents['OSCPUVirtualTimeMicroseconds']) / 1e6"""
 
@@ -80,7 +80,7 @@ class ClickHouseWarehouse:
         sql: str,
         params: Mapping[str, Any] | None = None,
         *,
-        budget: Budget = READ,
+        budget: QueryBudget = READ,
         query_id: str | None = None,
     ) -> QueryResult:
         """See ``Warehouse.query``."""
@@ -95,7 +95,7 @@ class ClickHouseWarehouse:
         params: Mapping[str, Any] | None = None,
         *,
         zone: str,
-        budget: Budget = READ,
+        budget: QueryBudget = READ,
         query_id: str | None = None,
     ) -> JsonRows | QueryResult:
         """See ``Warehouse.query_json``."""
@@ -232,7 +232,7 @@ class ClickHouseWarehouse:
     async def _read[R](
         self,
         work: Callable[[Client, str], R],
-        budget: Budget,
+        budget: QueryBudget,
         query_id: str | None,
     ) -> R:
         query_id = query_id or uuid4().hex
@@ -261,7 +261,7 @@ class ClickHouseWarehouse:
     async def _write(
         self,
         work: Callable[[Client], None],
-        budget: Budget = WRITE,
+        budget: QueryBudget = WRITE,
         pool: ThreadPoolExecutor | None = None,
     ) -> None:
         """A write that has started is completed even if the caller's task is cancelled."""
@@ -271,7 +271,7 @@ class ClickHouseWarehouse:
         future.add_done_callback(partial(_soon, loop, self._gate.leave))
         await asyncio.shield(asyncio.wrap_future(future))
 
-    def _with_client[R](self, work: Callable[[Client], R], budget: Budget) -> R:
+    def _with_client[R](self, work: Callable[[Client], R], budget: QueryBudget) -> R:
         threads = self._cores if len(self._running) <= 1 else 1
         client = self._clients.take(budget, threads)
         try:

@@ -15,7 +15,7 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from hoglet.warehouse.errors import Code, WarehouseDown, WarehouseInUse
-from hoglet.warehouse.port import Budget
+from hoglet.warehouse.port import QueryBudget
 
 EMBEDDED_SCHEMES = ("chdb",)
 SERVER_SCHEMES = ("clickhouse", "clickhouses", "clickhouse+http", "clickhouse+https")
@@ -63,11 +63,11 @@ class ConnectionPool:
         self.url = url
         self._memory_bytes = query_memory_bytes
         self.embedded = urlsplit(url).scheme in EMBEDDED_SCHEMES
-        self._idle: defaultdict[tuple[Budget, int], list[Client]] = defaultdict(list)
+        self._idle: defaultdict[tuple[QueryBudget, int], list[Client]] = defaultdict(list)
         self._open: list[Client] = []
         self._lock = threading.Lock()
 
-    def take(self, budget: Budget, threads: int) -> Client:
+    def take(self, budget: QueryBudget, threads: int) -> Client:
         """A connection locked to the budget; opens one if none is idle."""
         with self._lock:
             idle = self._idle[budget, threads]
@@ -78,7 +78,7 @@ class ConnectionPool:
             self._open.append(client)
         return client
 
-    def give_back(self, client: Client, budget: Budget, threads: int) -> None:
+    def give_back(self, client: Client, budget: QueryBudget, threads: int) -> None:
         """Return a connection for the next query with that budget; closed if enough are idle."""
         with self._lock:
             enough = sum(map(len, self._idle.values())) >= MOST_IDLE
@@ -102,7 +102,7 @@ class ConnectionPool:
         for client in clients:
             client.close()
 
-    def _connect(self, budget: Budget, threads: int) -> Client:
+    def _connect(self, budget: QueryBudget, threads: int) -> Client:
         settings = {**_COMMON, **_limits(budget, threads, self._memory_bytes)}
         try:
             if not self.embedded:
@@ -147,7 +147,7 @@ def _connect_server(url: str, settings: dict[str, Any]) -> Client:
     )
 
 
-def _limits(budget: Budget, threads: int, memory_bytes: int) -> dict[str, Any]:
+def _limits(budget: QueryBudget, threads: int, memory_bytes: int) -> dict[str, Any]:
     limits: dict[str, Any] = {
         "max_execution_time": budget.seconds,
         "timeout_overflow_mode": "throw",

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from hoglet.warehouse.errors import from_engine, refuse_large
-from hoglet.warehouse.port import Column, JsonRows, Statistics
+from hoglet.warehouse.port import JsonRows, ResultColumn, Statistics
 from hoglet.warehouse.values import quoted_name
 
 FORMAT = "JSONCompact"
@@ -43,7 +43,7 @@ _ELSEWHERE = (
 _ZONE_NAME = re.compile(r"[A-Za-z0-9_+/-]+")
 
 
-def rewritten(sql: str, columns: Sequence[Column], zone: str) -> str | None:
+def rewritten(sql: str, columns: Sequence[ResultColumn], zone: str) -> str | None:
     """The query whose JSON has the response format, or None if the engine cannot produce it.
 
     Args:
@@ -63,7 +63,7 @@ def rewritten(sql: str, columns: Sequence[Column], zone: str) -> str | None:
     return f"SELECT * REPLACE({view}) FROM ({sql})"  # noqa: S608 (names are quoted)
 
 
-def read_rows(body: bytes, columns: list[Column], *, most_bytes: int) -> JsonRows:
+def read_rows(body: bytes, columns: list[ResultColumn], *, most_bytes: int) -> JsonRows:
     """The engine's rows; if it aborted, raises what ``from_engine`` makes of its error message.
 
     Pass the only reference to ``body``: results are large, and copies are freed at once.

@@ -17,7 +17,7 @@ ROWS_PARAMETER = "rows_of_"
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class QueryBudget:
     """Limits of one query.
 
     Args:
@@ -40,8 +40,8 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a result, e.g. ``Column("count()", "UInt64")``; ``type`` is ClickHouse's."""
+class ResultColumn:
+    """A result column, e.g. ``ResultColumn("count()", "UInt64")``; ``type`` is ClickHouse's."""
 
     name: str
     type: str
@@ -82,7 +82,7 @@ class QueryResult:
     ``Decimal``, list, tuple, dict.
     """
 
-    columns: list[Column]
+    columns: list[ResultColumn]
     rows: Sequence[Sequence[Any]]
     statistics: Statistics = field(default_factory=Statistics)
 
@@ -91,7 +91,7 @@ class QueryResult:
 class JsonRows:
     """A result that the engine wrote as JSON: one text per row, e.g. ``[b'["a", 10]']``."""
 
-    columns: list[Column]
+    columns: list[ResultColumn]
     rows: Sequence[bytes]
     statistics: Statistics = field(default_factory=Statistics)
 
@@ -107,7 +107,7 @@ class Warehouse(Protocol):
         sql: str,
         params: Mapping[str, Any] | None = None,
         *,
-        budget: Budget = ...,
+        budget: QueryBudget = ...,
         query_id: str | None = None,
     ) -> QueryResult:
         """Run one SELECT.
@@ -134,7 +134,7 @@ class Warehouse(Protocol):
         params: Mapping[str, Any] | None = None,
         *,
         zone: str,
-        budget: Budget = ...,
+        budget: QueryBudget = ...,
         query_id: str | None = None,
     ) -> JsonRows | QueryResult:
         """Run one SELECT and let the engine encode the rows; otherwise like ``query``.

@@ -13,9 +13,9 @@ from hoglet.kit.cache import BoundedCache
 from hoglet.warehouse.json_rows import FORMAT, read_rows, rewritten
 from hoglet.warehouse.port import (
     ROWS_PARAMETER,
-    Column,
     JsonRows,
     QueryResult,
+    ResultColumn,
     Statistics,
 )
 
@@ -34,7 +34,7 @@ def select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
     if not answer.column_names:
         return QueryResult(_describe(client, sql, params), [], _statistics(answer.summary))
     columns = [
-        Column(name, kind.name)
+        ResultColumn(name, kind.name)
         for name, kind in zip(answer.column_names, answer.column_types, strict=True)
     ]
     return QueryResult(columns, answer.result_rows, _statistics(answer.summary))
@@ -50,7 +50,7 @@ class JsonSelects:
     """
 
     def __init__(self) -> None:
-        self._known = BoundedCache[Asked, list[Column]](REMEMBERED)
+        self._known = BoundedCache[Asked, list[ResultColumn]](REMEMBERED)
         self._lock = threading.Lock()
 
     def select(
@@ -85,7 +85,7 @@ class JsonSelects:
             most_bytes=most_bytes,
         )
 
-    def _remember(self, requested: Asked, columns: list[Column]) -> None:
+    def _remember(self, requested: Asked, columns: list[ResultColumn]) -> None:
         with self._lock:
             self._known.put(requested, columns)
 
@@ -122,10 +122,10 @@ def _zones() -> frozenset[str]:
     return frozenset(available_timezones())
 
 
-def _describe(client: Client, sql: str, params: dict[str, Any]) -> list[Column]:
+def _describe(client: Client, sql: str, params: dict[str, Any]) -> list[ResultColumn]:
     """The columns of a query, also if it returns no rows (for which chDB sends nothing at all)."""
     answer = client.query(f"DESCRIBE TABLE ({sql})", parameters=params or None)
-    return [Column(row[0], row[1]) for row in answer.result_rows]
+    return [ResultColumn(row[0], row[1]) for row in answer.result_rows]
 
 
 def _statistics(summary: Mapping[str, Any] | None) -> Statistics:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from hoglet.warehouse.port import Budget, Warehouse
+from hoglet.warehouse.port import QueryBudget, Warehouse
 from hoglet.warehouse.values import instant_text
 
-_READ = Budget(seconds=10)
+_READ = QueryBudget(seconds=10)
 _FIGURES = (
     "count() AS runs, countIf(status != 'QueryFinish') AS errors, "
     "quantileExact(0.5)(query_duration_ms) AS p50, "

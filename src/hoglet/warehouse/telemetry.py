@@ -13,13 +13,13 @@ from datetime import datetime
 from typing import Any, Literal
 
 from hoglet.warehouse.intervals import Interval, labels_between, sql_label
-from hoglet.warehouse.port import Budget, Warehouse
+from hoglet.warehouse.port import QueryBudget, Warehouse
 from hoglet.warehouse.values import instant_text
 
 type Breakdown = Literal["kind", "name"]
 
 DEFAULT_LOGS = 50
-_READ = Budget(seconds=10)
+_READ = QueryBudget(seconds=10)
 _LOG_COLUMNS = (
     "project_id",
     "log_source",
@@ -97,7 +97,7 @@ class MetricFilters:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricSeries:
+class CountSeries:
     """``labels`` ``["2024-01-01"]`` and, by name, one count per label."""
 
     labels: list[str]
@@ -171,7 +171,7 @@ class Telemetry:
         *,
         interval: Interval = "day",
         timezone: str = "UTC",
-    ) -> MetricSeries:
+    ) -> CountSeries:
         """Counts by interval in the project's time zone; gaps are 0, names without data absent."""
         labels = labels_between(filters.after, filters.before, interval, timezone)
         conditions, params = _metric_conditions(filters)
@@ -186,7 +186,7 @@ class Telemetry:
         for name, label, count in found.rows:
             if label in place:
                 series.setdefault(name, [0] * len(labels))[place[label]] += count
-        return MetricSeries(labels, series)
+        return CountSeries(labels, series)
 
     async def read_totals(
         self, project_id: int, source: str, source_id: str, filters: MetricFilters

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from hoglet.functions.tables import HogFunctionRow
-from hoglet.functions.watcher.service import Observation
+from hoglet.functions.watcher.service import RunObservation
 
 
 async def force(hoglet, made, state):
@@ -53,7 +53,7 @@ async def test_an_administrators_word_stands(hoglet, attr_of):
 
 
 async def observe(hoglet, made, count, **fields):
-    one = Observation(function_id=UUID(made["id"]), **fields)
+    one = RunObservation(function_id=UUID(made["id"]), **fields)
     async with hoglet.database.write() as session:
         return await hoglet.service.watcher.observe(session, [one] * count)
 

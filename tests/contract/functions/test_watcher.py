@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from hoglet.functions import repository
-from hoglet.functions.watcher.service import Observation
+from hoglet.functions.watcher.service import RunObservation
 
 OFF, HEALTHY, DEGRADED, DISABLED, FORCED_DEGRADED, FORCED_DISABLED = 0, 1, 2, 3, 11, 12
 SHOWN_ENABLED = {HEALTHY, DEGRADED, FORCED_DEGRADED}
@@ -19,9 +19,9 @@ async def status(hoglet, made):
 
 async def observe(hoglet, made, *, failed=0, fine=0, milliseconds=0.0):
     function_id = UUID(made["id"])
-    seen = [Observation(function_id=function_id, failed=True)] * failed
+    seen = [RunObservation(function_id=function_id, failed=True)] * failed
     timings = [("hog", milliseconds)]
-    seen += [Observation(function_id=function_id, failed=False, timings=timings)] * fine
+    seen += [RunObservation(function_id=function_id, failed=False, timings=timings)] * fine
     async with hoglet.database.write() as session:
         return await hoglet.service.watcher.observe(session, seen)
 

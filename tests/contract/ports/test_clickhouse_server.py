@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 
-from hoglet.warehouse import Budget, ClickHouseWarehouse, open_warehouse
+from hoglet.warehouse import ClickHouseWarehouse, QueryBudget, open_warehouse
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, WarehouseDown
 from support.server import free_port
 
@@ -108,6 +108,6 @@ async def test_budgets_do_not_leak_into_later_queries(
         found = await clickhouse_warehouse.query(
             "SELECT getSetting('max_execution_time'), getSetting('max_result_rows'), "
             "getSetting('readonly')",
-            budget=Budget(seconds=seconds, result_rows=rows),
+            budget=QueryBudget(seconds=seconds, result_rows=rows),
         )
         assert [float(value) for value in found.rows[0]] == [seconds, float(rows or 0), 1.0]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hoglet.warehouse import Budget, ClickHouseWarehouse, Warehouse
+from hoglet.warehouse import ClickHouseWarehouse, QueryBudget, Warehouse
 from hoglet.warehouse.errors import (
     QueryCancelled,
     QueryRefused,
@@ -119,7 +119,7 @@ async def test_a_wrong_query_says_what_is_wrong(warehouse: Warehouse, sql: str, 
 
 async def test_time_is_limited(warehouse: Warehouse) -> None:
     with pytest.raises(QueryTooCostly) as refused:
-        await warehouse.query(SLOW, budget=Budget(seconds=0.5))
+        await warehouse.query(SLOW, budget=QueryBudget(seconds=0.5))
 
     assert refused.value.error_code == "query_timeout"
 
@@ -127,7 +127,7 @@ async def test_time_is_limited(warehouse: Warehouse) -> None:
 async def test_memory_is_limited(warehouse: Warehouse) -> None:
     sql = "SELECT groupArray(number) FROM numbers(100000000)"
     with pytest.raises(QueryTooCostly) as refused:
-        await warehouse.query(sql, budget=Budget(memory_bytes=50_000_000))
+        await warehouse.query(sql, budget=QueryBudget(memory_bytes=50_000_000))
 
     assert refused.value.error_code == "query_memory_limit"
 
@@ -146,10 +146,10 @@ async def test_a_budget_without_memory_takes_the_warehouses_own(
 
 async def test_the_size_of_the_answer_is_limited(warehouse: Warehouse) -> None:
     with pytest.raises(QueryTooCostly):
-        await warehouse.query("SELECT * FROM numbers(11)", budget=Budget(result_rows=10))
+        await warehouse.query("SELECT * FROM numbers(11)", budget=QueryBudget(result_rows=10))
     sql = "SELECT repeat(toString(number), 100000) FROM numbers(1000)"
     with pytest.raises(QueryTooCostly):
-        await warehouse.query(sql, budget=Budget(result_bytes=10_000_000))
+        await warehouse.query(sql, budget=QueryBudget(result_bytes=10_000_000))
 
 
 async def test_cancelling_by_id_stops_the_query(warehouse: Warehouse) -> None:

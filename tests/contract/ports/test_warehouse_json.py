@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from hoglet.endpoints.encoding.json import encode_rows
-from hoglet.warehouse import Budget, JsonRows, QueryResult, Warehouse
+from hoglet.warehouse import JsonRows, QueryBudget, QueryResult, Warehouse
 from hoglet.warehouse.errors import QueryRefused, QueryTooCostly
 
 ZONES = ("UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kolkata", "Pacific/Apia")
@@ -127,12 +127,14 @@ async def test_errors_are_those_of_queries(warehouse: Warehouse) -> None:
     assert "nothing" in str(refused.value)
     with pytest.raises(QueryTooCostly):
         await warehouse.query_json(
-            "SELECT number FROM numbers(100)", zone="UTC", budget=Budget(result_rows=10)
+            "SELECT number FROM numbers(100)", zone="UTC", budget=QueryBudget(result_rows=10)
         )
     for text in ("repeat('x', 1000)", "concat(toString(number), repeat('x', 1000))"):
         with pytest.raises(QueryTooCostly):
             await warehouse.query_json(
-                f"SELECT {text} FROM numbers(1000)", zone="UTC", budget=Budget(result_bytes=100_000)
+                f"SELECT {text} FROM numbers(1000)",
+                zone="UTC",
+                budget=QueryBudget(result_bytes=100_000),
             )
     with pytest.raises(QueryRefused):
         await warehouse.query_json(

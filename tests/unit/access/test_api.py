@@ -7,7 +7,7 @@ import httpx
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.activity import Activity, Change
+from hoglet.access.activity import Activity, FieldChange
 from hoglet.access.api import project as api_project
 from hoglet.access.api import public as api_public
 from hoglet.access.api import user as api
@@ -257,7 +257,7 @@ async def test_things_of_another_project_are_404(client: httpx.AsyncClient, worl
 async def test_the_activity_log_is_narrowed_by_scope_and_item(
     client: httpx.AsyncClient, world: World
 ) -> None:
-    change = Change("deleted", "changed", before=False, after=True)
+    change = FieldChange("deleted", "changed", before=False, after=True)
     async with world.database.write() as session:
         for item_id in ("a", "b", "a"):
             activity = Activity(1, 1, "updated", "HogFunction", item_id, "Slack", [change])

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from hoglet.cli.main import app
 from hoglet.cli.old_spellings import modern_spelling
-from hoglet.cli.server.connection import Connection, Given, resolve
+from hoglet.cli.server.connection import Given, ServerConnection, resolve
 from hoglet.cli.server.profiles import BadProfile, Profile, Profiles, profiles_file, save_profiles
 
 SHOP, TEST = "https://shop.example.com", "http://127.0.0.1:9000"
@@ -48,7 +48,7 @@ def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_is_nearest_wins(given: Given, url: str, key: str) -> None:
-    assert resolve(given) == Connection(url, key, "@current")
+    assert resolve(given) == ServerConnection(url, key, "@current")
 
 
 def test_two_servers_at_once_are_refused() -> None:

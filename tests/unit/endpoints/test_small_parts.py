@@ -18,7 +18,7 @@ from hoglet.endpoints.run.coalescing import SingleFlight
 from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.variables import convert
 from hoglet.kit.errors import Invalid
-from hoglet.warehouse import Column
+from hoglet.warehouse import ResultColumn
 
 AT = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -41,7 +41,7 @@ AT = datetime(2026, 1, 5, 12, tzinfo=UTC)
     ],
 )
 def test_values_become_json(kind: str, value: Any, timezone: str, expected: Any) -> None:
-    text = encode_rows([Column("x", kind)], [(value,)], timezone)
+    text = encode_rows([ResultColumn("x", kind)], [(value,)], timezone)
 
     if kind == "UInt256":
         assert text == f"[[{2**200}]]".encode()

@@ -145,7 +145,7 @@ def _is_wanted(entry: FileEntry, request: Request) -> bool:
     )
 
 
-def _variable(variable: variables.Variable) -> dict[str, Any]:
+def _variable(variable: variables.InsightVariable) -> dict[str, Any]:
     return {
         "id": str(variable.id),
         "name": variable.name,

@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import key_repository, repository
-from hoglet.access.activity import Activity, Change, changes_between
+from hoglet.access.activity import Activity, FieldChange, changes_between
 from hoglet.access.api_keys.schemas import PersonalKeyChanges, PersonalKeyFields
 from hoglet.access.keys import NewKey, make_key, make_key_id
 from hoglet.access.principals import ANY_SCOPE, Principal, User
@@ -164,7 +164,7 @@ class PersonalKeys:
         session: AsyncSession,
         row: PersonalKeyRow,
         activity: str,
-        changes: Sequence[Change] = (),
+        changes: Sequence[FieldChange] = (),
     ) -> None:
         project = await self._access.current_project(self._principal)
         if project is not None:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import key_repository
-from hoglet.access.activity import Activity, Change, changes_between
+from hoglet.access.activity import Activity, FieldChange, changes_between
 from hoglet.access.api_keys.schemas import SecretKeyChanges, SecretKeyFields
 from hoglet.access.keys import make_key, make_key_id
 from hoglet.access.principals import ProjectScope
@@ -139,7 +139,7 @@ class SecretKeys:
         session: AsyncSession,
         row: SecretKeyRow,
         activity: str,
-        changes: Sequence[Change] = (),
+        changes: Sequence[FieldChange] = (),
     ) -> None:
         entry = Activity(
             row.project_id,

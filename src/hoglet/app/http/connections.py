@@ -69,7 +69,7 @@ class State(IntEnum):
 
 
 @dataclass(slots=True)
-class Connection:
+class TcpConnection:
     """One connection, as seen in a scan."""
 
     descriptor: int
@@ -135,8 +135,8 @@ class ConnectionReaper:
         """
         before, self._waiting = self._waiting, {}
         everything = list(open_connections(self._port))
-        expired: list[tuple[Connection, State]] = []
-        retained: list[tuple[State, float, Connection]] = []
+        expired: list[tuple[TcpConnection, State]] = []
+        retained: list[tuple[State, float, TcpConnection]] = []
         for connection in everything:
             waiting = self._classify(connection, before.get(connection.peer), now)
             if waiting is None:
@@ -162,7 +162,7 @@ class ConnectionReaper:
         return closed
 
     def _classify(
-        self, connection: Connection, before: Waiting | None, now: float
+        self, connection: TcpConnection, before: Waiting | None, now: float
     ) -> Waiting | None:
         """What the connection waits for; None while the server is processing a request."""
         peer = connection.peer
@@ -206,7 +206,7 @@ async def reaping(reaper: ConnectionReaper) -> AsyncGenerator[None]:
             await task
 
 
-def open_connections(port: int) -> Iterator[Connection]:
+def open_connections(port: int) -> Iterator[TcpConnection]:
     """The connections that this process has accepted on a port."""
     for name in os.listdir(_DESCRIPTORS):  # noqa: PTH208 (paths would cost more than the look)
         connection = _look(int(name), port)
@@ -214,7 +214,7 @@ def open_connections(port: int) -> Iterator[Connection]:
             yield connection
 
 
-def _look(descriptor: int, port: int) -> Connection | None:
+def _look(descriptor: int, port: int) -> TcpConnection | None:
     """The kernel's state of a connection; None for other descriptors."""
     try:
         # The family only matters to calls with addresses; passing it saves a system call.
@@ -232,7 +232,7 @@ def _look(descriptor: int, port: int) -> Connection | None:
         probe.detach()  # owned by the web server
     sent_ms, _, received_ms = _MILLISECONDS.unpack_from(info, 40)
     acknowledged, received, unsent = _BYTES.unpack_from(info, 120)
-    return Connection(descriptor, peer, sent_ms, received_ms, acknowledged, received, unsent)
+    return TcpConnection(descriptor, peer, sent_ms, received_ms, acknowledged, received, unsent)
 
 
 def _peer(probe: socket.socket, port: int) -> Peer | None:
@@ -244,7 +244,7 @@ def _peer(probe: socket.socket, port: int) -> Peer | None:
     return host, peer_port
 
 
-def _close(connection: Connection, port: int, state: State) -> bool:
+def _close(connection: TcpConnection, port: int, state: State) -> bool:
     """Close a connection; returns whether it was still the same one."""
     try:
         # A duplicate descriptor cannot be reused for another file between the two steps.

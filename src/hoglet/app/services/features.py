@@ -12,7 +12,7 @@ from hoglet.app.services.system_tables import row_readers
 from hoglet.cohorts.references import person_criteria
 from hoglet.cohorts.services import CohortServices, build_cohorts
 from hoglet.definitions.conversion import ConversionShares
-from hoglet.definitions.forms import PropertyForms
+from hoglet.definitions.forms import PropertyFormCounter
 from hoglet.definitions.repository import property_types
 from hoglet.definitions.service import DefinitionService
 from hoglet.endpoints.services import EndpointServices
@@ -52,7 +52,7 @@ def build_features(services: Services) -> Features:
         age=timedelta(minutes=services.settings.cohort_minutes),
     )
     shares = ConversionShares(services.database, services.warehouse, services.clock)
-    forms = PropertyForms(services.warehouse, services.clock)
+    forms = PropertyFormCounter(services.warehouse, services.clock)
     definitions = DefinitionService(services.access, shares, forms)
     changes = build_person_changes(services, events, endpoints)
     return Features(events, functions, endpoints, queries, changes, cohorts, definitions)

@@ -31,7 +31,7 @@ GlobalsFile = Annotated[
 ]
 
 
-class Target(StrEnum):
+class OutputFormat(StrEnum):
     """What ``compile`` prints."""
 
     BYTECODE = "bytecode"
@@ -129,7 +129,7 @@ def repl(globals_file: GlobalsFile = None) -> None:
 @hog_app.command()
 def compile(  # noqa: A001 (the name of the command)
     file: SourceFile,
-    to: Annotated[Target, typer.Option(help="Output form.")] = Target.BYTECODE,
+    to: Annotated[OutputFormat, typer.Option(help="Output form.")] = OutputFormat.BYTECODE,
 ) -> None:
     """Print a program as bytecode (JSON), Python or JavaScript."""
     from hoglet.hog.compile import compile_program
@@ -142,12 +142,12 @@ def compile(  # noqa: A001 (the name of the command)
         fail_to_compile(error)
 
 
-def _print_as(target: Target, program: Any) -> str:
-    if target is Target.PYTHON:
+def _print_as(target: OutputFormat, program: Any) -> str:
+    if target is OutputFormat.PYTHON:
         from hoglet.hog.python import compile_python
 
         return compile_python(program).source.rstrip("\n")
-    if target is Target.JAVASCRIPT:
+    if target is OutputFormat.JAVASCRIPT:
         from hoglet.hog.javascript import program_javascript
 
         return program_javascript(program).rstrip("\n")

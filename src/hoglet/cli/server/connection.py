@@ -29,7 +29,7 @@ _SCHEMES = ("http://", "https://")
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ServerConnection:
     """A server's URL without a trailing slash, a key (may be empty) and a project."""
 
     url: str
@@ -148,12 +148,12 @@ def connect() -> ApiClient:
     return ApiClient(connection.url, connection.key, connection.project)
 
 
-def current_connection() -> Connection:
+def current_connection() -> ServerConnection:
     """The server, key and project of the command that runs; the key may be empty."""
     return resolve(_given.get())
 
 
-def resolve(given: Given) -> Connection:
+def resolve(given: Given) -> ServerConnection:
     """Apply the order of precedence of this module.
 
     Raises:
@@ -175,7 +175,7 @@ def resolve(given: Given) -> Connection:
     key = variable_key
     if key is None and profile is not None and own_url == url:
         key = profile.key
-    return Connection(url, key or "", given.project)
+    return ServerConnection(url, key or "", given.project)
 
 
 def _profile(given: Given) -> Profile | None:

@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 UNEXPECTED = "The calculation failed unexpectedly; see the server's log."
 
 
-class Attempt(NamedTuple):
+class CalculationAttempt(NamedTuple):
     """A running calculation."""
 
     project: Project
@@ -108,7 +108,7 @@ class CohortCalculator:
             return
         await self._finish(attempt, count, int((perf_counter() - started) * 1000))
 
-    async def _begin(self, cohort_id: int, version: int | None) -> Attempt | None:
+    async def _begin(self, cohort_id: int, version: int | None) -> CalculationAttempt | None:
         now = self._clock.now()
         async with self._database.write() as session:
             row = await repository.find_locked(session, cohort_id)
@@ -126,9 +126,11 @@ class CohortCalculator:
             project = await projects.find_project(session, row.project_id)
             if project is None:
                 return None
-            return Attempt(project, row.id, created.id, row.pending_version or 0, row.filters)
+            return CalculationAttempt(
+                project, row.id, created.id, row.pending_version or 0, row.filters
+            )
 
-    async def _finish(self, attempt: Attempt, count: int, milliseconds: int) -> None:
+    async def _finish(self, attempt: CalculationAttempt, count: int, milliseconds: int) -> None:
         now = self._clock.now()
         async with self._database.write() as session:
             row = await repository.find_locked(session, attempt.cohort_id)
@@ -153,7 +155,7 @@ class CohortCalculator:
         elif previous:  # running queries may still read these members
             await self._members.forget_before((attempt.project.id, attempt.cohort_id, previous))
 
-    async def _fail(self, attempt: Attempt, message: str, code: str) -> None:
+    async def _fail(self, attempt: CalculationAttempt, message: str, code: str) -> None:
         async with self._database.write() as session:
             await self._note(session, attempt, {"error": message, "error_code": code})
             row = await repository.find_locked(session, attempt.cohort_id)
@@ -166,7 +168,9 @@ class CohortCalculator:
                 "members were not deleted", action="cohort_rows_left", cohort=attempt.cohort_id
             )
 
-    async def _note(self, session: Any, attempt: Attempt, outcome: Mapping[str, Any]) -> None:
+    async def _note(
+        self, session: Any, attempt: CalculationAttempt, outcome: Mapping[str, Any]
+    ) -> None:
         created = await repository.calculation(session, attempt.calculation_id)
         if created is not None:
             created.finished_at = self._clock.now()

@@ -36,7 +36,7 @@ from hoglet.hogql.cohorts import find_cohort
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import located
 from hoglet.hogql.filters.operators import Hint, operator_condition
-from hoglet.hogql.filters.properties import Source, property_condition
+from hoglet.hogql.filters.properties import FilteredTable, property_condition
 from hoglet.syntax import tree
 
 type Json = Mapping[str, Any]
@@ -104,7 +104,7 @@ class _Builder:
             for item in self._context.test_account_filters:
                 kind = item.get("type")
                 if kind in COHORT_TYPES or kind == "person":
-                    where = property_condition(item, self._context, (), Source("persons"))
+                    where = property_condition(item, self._context, (), FilteredTable("persons"))
                     found.append(self._add(_PERSONS, where=where))
         return found
 
@@ -116,7 +116,7 @@ class _Builder:
                 cohort = find_cohort(leaf["value"], self._context)
             return self._add(_MEMBERS, cohort=constant(cohort))
         if leaf["type"] == "person":
-            where = property_condition(leaf, self._context, (), Source("persons"))
+            where = property_condition(leaf, self._context, (), FilteredTable("persons"))
             return self._add(_PERSONS, where=where)
         hint = Hint(self._context)
         target = field(leaf["key"])

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from hoglet.endpoints.analysis.model import Analysis
-from hoglet.endpoints.worker.compiler import CompiledQuery
+from hoglet.endpoints.worker.compiler import EndpointSql
 from hoglet.hogql.types import Type, record_type
-from hoglet.warehouse import Budget, QueryResult, Warehouse
+from hoglet.warehouse import QueryBudget, QueryResult, Warehouse
 
 UNKNOWN = "unknown"
 _ANY = Type("Unknown", nullable=True)
-_BUDGET = Budget(seconds=2)
+_BUDGET = QueryBudget(seconds=2)
 _WRAPPER = re.compile(r"(LowCardinality|Nullable|Array)\((.*)\)")
 _NAMES = (  # prefixes of the engine's type names; the first match wins
     ("DateTime", "DateTime"),
@@ -36,7 +36,7 @@ _NAMES = (  # prefixes of the engine's type names; the first match wins
 )
 
 
-async def describe(warehouse: Warehouse, compiled: CompiledQuery) -> QueryResult:
+async def describe(warehouse: Warehouse, compiled: EndpointSql) -> QueryResult:
     """Name and type of every column, e.g. ``[("n", "UInt64")]``, without reading data.
 
     Raises:
@@ -47,9 +47,7 @@ async def describe(warehouse: Warehouse, compiled: CompiledQuery) -> QueryResult
     )
 
 
-async def derive_types(
-    analysis: Analysis, compiled: CompiledQuery, warehouse: Warehouse
-) -> Analysis:
+async def derive_types(analysis: Analysis, compiled: EndpointSql, warehouse: Warehouse) -> Analysis:
     """The analysis with the engine's types where the compiler had none.
 
     Args:

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from hoglet.kit.text import dump_json
-from hoglet.warehouse import Column
+from hoglet.warehouse import ResultColumn
 
 type Rule = Callable[[Any], Any]
 
@@ -22,7 +22,9 @@ PART_ROWS = 2_000  # rows held as Python values at once by formats other than JS
 _PLAIN_TYPES = ("String", "Int", "UInt", "Float", "Bool", "UUID", "Date", "Enum", "Nothing", "IPv")
 
 
-def encode_rows(columns: Sequence[Column], rows: Sequence[Sequence[Any]], timezone: str) -> bytes:
+def encode_rows(
+    columns: Sequence[ResultColumn], rows: Sequence[Sequence[Any]], timezone: str
+) -> bytes:
     """Rows as a JSON array of arrays.
 
     Args:
@@ -45,7 +47,7 @@ def encode_rows(columns: Sequence[Column], rows: Sequence[Sequence[Any]], timezo
 
 
 def encode_parts(
-    columns: Sequence[Column], rows: Sequence[Sequence[Any]], timezone: str
+    columns: Sequence[ResultColumn], rows: Sequence[Sequence[Any]], timezone: str
 ) -> tuple[bytes, ...]:
     """Rows as JSON arrays of at most ``PART_ROWS`` rows each; ``(b"[]",)`` without rows."""
     starts = range(0, max(len(rows), 1), PART_ROWS)

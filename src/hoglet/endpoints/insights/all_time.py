@@ -8,7 +8,7 @@ from typing import Any
 from hoglet.access.principals import Project
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.worker.compiler import QueryCompiler
-from hoglet.warehouse import Budget, Warehouse
+from hoglet.warehouse import QueryBudget, Warehouse
 
 type Json = dict[str, Any]
 
@@ -18,7 +18,7 @@ _OLDEST = (
     "WHERE timestamp >= '2015-01-01'"
 )
 _NO_EVENTS = "-7d"
-_BUDGET = Budget(seconds=10)
+_BUDGET = QueryBudget(seconds=10)
 
 
 def is_of_all_time(query: Json) -> bool:

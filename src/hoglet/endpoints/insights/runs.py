@@ -24,7 +24,7 @@ from hoglet.endpoints.worker.compiler import CompiledInsight
 from hoglet.endpoints.worker.operations import context_of
 from hoglet.hogql.insights import build_insight, has_rest
 from hoglet.kit.text import dump_json
-from hoglet.warehouse import Budget, QueryResult, Statistics, Warehouse
+from hoglet.warehouse import QueryBudget, QueryResult, Statistics, Warehouse
 
 type Json = dict[str, Any]
 
@@ -63,7 +63,7 @@ async def compute_insight(
         left = max(
             _LEAST_SECONDS, math.ceil(ends - perf_counter())
         )  # few distinct budgets: see clients.py
-        budget = Budget(seconds=left)
+        budget = QueryBudget(seconds=left)
         answers.append(
             await warehouse.query(each.sql, each.params, budget=budget, query_id=query_id)
         )
@@ -96,7 +96,7 @@ async def read_items(
         f"SELECT position, item, breakdown_value FROM {table} "  # noqa: S608 (hoglet's own name)
         f"WHERE project_id = {{project_id:Int64}}{conditions} ORDER BY position",
         {"project_id": project.id, **params},
-        budget=Budget(seconds=seconds),
+        budget=QueryBudget(seconds=seconds),
         query_id=query_id,
     )
     _refuse_too_many(query, variables, {tuple(values) for _, _, values in answer.rows})

@@ -40,7 +40,7 @@ from hoglet.endpoints.serializers import COMPLETED, interval_seconds
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.endpoints.variables import stored_values
-from hoglet.endpoints.worker.compiler import CompiledQuery, QueryCompiler
+from hoglet.endpoints.worker.compiler import EndpointSql, QueryCompiler
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.hogql.context import physical_name
 from hoglet.kit.clock import Clock
@@ -217,7 +217,7 @@ class TableBuilder:
             seconds=self._settings.background_seconds,
         )
 
-    async def _columns(self, compiled: CompiledQuery) -> list[tuple[str, str]]:
+    async def _columns(self, compiled: EndpointSql) -> list[tuple[str, str]]:
         """Names and types of the table's columns; ``Nothing`` (a bare NULL) cannot be stored."""
         described = await self._warehouse.query(
             f"DESCRIBE TABLE ({compiled.sql})",  # the compiler's own SQL

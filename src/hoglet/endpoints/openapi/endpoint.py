@@ -8,7 +8,7 @@ Source: docs/spec/query-endpoints.md#8-openapijson.
 from collections.abc import Sequence
 from typing import Any
 
-from hoglet.access.variables import Variable
+from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL, REFRESH_WORDS
 from hoglet.endpoints.openapi.row_schemas import row_schema
 from hoglet.endpoints.run.checks import required_variables
@@ -82,7 +82,7 @@ _DATES = ("date_from", "date_to")
 
 
 def document(
-    target: RunTarget, description: str, place: EndpointUrls, known: Sequence[Variable]
+    target: RunTarget, description: str, place: EndpointUrls, known: Sequence[InsightVariable]
 ) -> Json:
     """The complete document.
 
@@ -195,7 +195,7 @@ def _request(target: RunTarget, variables: Json | None, *, filters: bool) -> Jso
     return schema
 
 
-def _variables(target: RunTarget, known: Sequence[Variable]) -> Json | None:
+def _variables(target: RunTarget, known: Sequence[InsightVariable]) -> Json | None:
     if target.query["kind"] == HOGQL:
         properties, required = _hogql_variables(target, known)
     else:
@@ -210,7 +210,7 @@ def _variables(target: RunTarget, known: Sequence[Variable]) -> Json | None:
     return {**schema, "required": required} if required else schema
 
 
-def _hogql_variables(target: RunTarget, known: Sequence[Variable]) -> tuple[Json, list[str]]:
+def _hogql_variables(target: RunTarget, known: Sequence[InsightVariable]) -> tuple[Json, list[str]]:
     by_id = {str(variable.id): variable for variable in known}
     properties: Json = {}
     for name, definition in stored_values(target.query).items():

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from hoglet.access.principals import Principal
-from hoglet.access.variables import Variable
+from hoglet.access.variables import InsightVariable
 from hoglet.endpoints import errors
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.query_schema import expand
@@ -34,7 +34,10 @@ _WAREHOUSE_NODES = frozenset({"DataWarehouseNode", "HogQLQuery", "HogQuery"})
 
 
 def check_run(
-    target: RunTarget, request: RunRequest, principal: Principal, known: Sequence[Variable] = ()
+    target: RunTarget,
+    request: RunRequest,
+    principal: Principal,
+    known: Sequence[InsightVariable] = (),
 ) -> None:
     """Validate a run.
 
@@ -98,7 +101,7 @@ def known_variables(target: RunTarget) -> list[str]:
     return [*target.analysis.breakdowns, *dates]
 
 
-def required_variables(target: RunTarget, known: Sequence[Variable]) -> list[str]:
+def required_variables(target: RunTarget, known: Sequence[InsightVariable]) -> list[str]:
     """The variables that a run requires, as listed in openapi.json.
 
     For a materialized version every variable (so that no unfiltered data leaks), else those without

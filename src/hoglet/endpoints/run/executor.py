@@ -23,12 +23,12 @@ from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.run.plan import ReadPlan, effective_ttl_seconds
 from hoglet.endpoints.run.system_rows import SystemRows
-from hoglet.endpoints.worker.compiler import CompiledQuery, QueryCompiler
+from hoglet.endpoints.worker.compiler import EndpointSql, QueryCompiler
 from hoglet.hogql.paging.keyset import Key
 from hoglet.hogql.paging.limit import cut_page
 from hoglet.kit.clock import Clock
 from hoglet.kit.text import dump_json
-from hoglet.warehouse import Budget, JsonRows, QueryResult, Statistics, Warehouse
+from hoglet.warehouse import JsonRows, QueryBudget, QueryResult, Statistics, Warehouse
 from hoglet.warehouse.errors import QueryRefused, refuse_large
 
 type Json = dict[str, Any]
@@ -101,7 +101,7 @@ class QueryExecutor:
         compiled = await self._with_rows(reading, await self._compile(reading))
         async with self._turn(slots, query_id):
             started_at = self._clock.now()
-            budget = Budget(seconds=seconds, result_bytes=self._limits.result_bytes)
+            budget = QueryBudget(seconds=seconds, result_bytes=self._limits.result_bytes)
             answer = await self._ask(reading, compiled, query_id, budget)
         kept_for = effective_ttl_seconds(reading, started_at)
         if isinstance(answer, QueryResult) and len(answer.rows) > ROWS_AT_ONCE:
@@ -113,7 +113,7 @@ class QueryExecutor:
         refuse_large(result.rows_bytes, self._limits.result_bytes)
         return result
 
-    async def _with_rows(self, reading: ReadPlan, compiled: CompiledQuery) -> CompiledQuery:
+    async def _with_rows(self, reading: ReadPlan, compiled: EndpointSql) -> EndpointSql:
         """The query with the project's rows of its ``system`` tables."""
         if not compiled.system_tables:
             return compiled
@@ -135,7 +135,7 @@ class QueryExecutor:
                 raise
 
     async def _ask(
-        self, reading: ReadPlan, compiled: CompiledQuery, query_id: str, budget: Budget
+        self, reading: ReadPlan, compiled: EndpointSql, query_id: str, budget: QueryBudget
     ) -> JsonRows | QueryResult:
         """The engine's result; as Python values if the last row is needed for a cursor."""
         sql, params = compiled.sql, compiled.params
@@ -222,7 +222,7 @@ class QueryExecutor:
             is_insight=True,
         )
 
-    async def _compile(self, reading: ReadPlan) -> CompiledQuery:
+    async def _compile(self, reading: ReadPlan) -> EndpointSql:
         if reading.kept is None:
             return await self._compiler.compile(
                 reading.project,
@@ -248,7 +248,7 @@ class QueryExecutor:
 
 def _result(
     reading: ReadPlan,
-    compiled: CompiledQuery,
+    compiled: EndpointSql,
     answer: JsonRows | QueryResult,
     computed_at: datetime,
     cache_seconds: float,

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from hoglet.access.principals import Project
-from hoglet.access.variables import Variable
+from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.insights.variables import DATE_NAMES, bind
 from hoglet.endpoints.materialization.dependencies import depends_on
@@ -54,7 +54,7 @@ def plan_read(
     project: Project,
     target: RunTarget,
     request: RunRequest,
-    known: list[Variable],
+    known: list[InsightVariable],
     now: datetime,
 ) -> ReadPlan:
     """Choose the source and bind the values.

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from hoglet.access.principals import Project, ProjectScope
-from hoglet.access.variables import Variable, list_variables
+from hoglet.access.variables import InsightVariable, list_variables
 from hoglet.endpoints import errors
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.query_log.log import QueryLog, QueryLogEntry
@@ -254,7 +254,7 @@ class EndpointRunner:
         known = await self._known_variables(project, target)
         return plan_read(project, target, request, known, self._clock.now())
 
-    async def _known_variables(self, project: Project, target: RunTarget) -> list[Variable]:
+    async def _known_variables(self, project: Project, target: RunTarget) -> list[InsightVariable]:
         if target.query["kind"] == HOGQL and target.query.get("variables"):
             return list(await self.variables(project.id))
         return []
@@ -285,11 +285,11 @@ class EndpointRunner:
             next_cursor=self._cursor_after(reading, result),
         )
 
-    async def variables(self, project_id: int) -> list[Variable]:
+    async def variables(self, project_id: int) -> list[InsightVariable]:
         """The project's variables, cached for two seconds."""
         return await self._variables.get(project_id) or []
 
-    async def _load_variables(self, project_id: int) -> list[Variable]:
+    async def _load_variables(self, project_id: int) -> list[InsightVariable]:
         async with self._database.read() as session:
             return await list_variables(session, project_id)
 

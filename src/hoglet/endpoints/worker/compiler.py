@@ -77,7 +77,7 @@ class ProjectSchema:
 type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
 
 
-class CompiledQuery(msgspec.Struct, frozen=True):
+class EndpointSql(msgspec.Struct, frozen=True):
     """A compiled query; ``columns`` are ``[("count()", "integer")]``.
 
     ``keys`` is the sort order for cursors; ``filtered`` are the table columns that runs filter by;
@@ -97,7 +97,7 @@ class CompiledQuery(msgspec.Struct, frozen=True):
 class CompiledInsight(msgspec.Struct, frozen=True):
     """Compiled queries of an insight; ``context`` is needed again to build its results."""
 
-    queries: list[CompiledQuery]
+    queries: list[EndpointSql]
     date_range: dict[str, str]
     context: dict[str, Any]
 
@@ -119,7 +119,7 @@ class QueryCompiler:
         self._clock = clock
         self._schema_of = schema_of
         self._tables = tables
-        self._known = BoundedCache[bytes, tuple[float, CompiledQuery]](REMEMBERED)
+        self._known = BoundedCache[bytes, tuple[float, EndpointSql]](REMEMBERED)
 
     async def compile(
         self,
@@ -131,7 +131,7 @@ class QueryCompiler:
         offset: int | None = None,
         seek: Json | None = None,
         system_tables: Sequence[str] = (),
-    ) -> CompiledQuery:
+    ) -> EndpointSql:
         """Compile a HogQL query with typed values to SQL on the raw data.
 
         Args:
@@ -169,7 +169,7 @@ class QueryCompiler:
         limit: int | None,
         offset: int | None,
         seek: Json | None = None,
-    ) -> CompiledQuery:
+    ) -> EndpointSql:
         """Compile a run on the table of a materialized query.
 
         ``table`` is ``{"physical": "endpoint_table_…", "columns": [["day", {"name": "Date"}]]}``,
@@ -188,7 +188,7 @@ class QueryCompiler:
 
     async def compile_build(
         self, project: Project, query: Json, *, variables: Json, buckets: Json | None
-    ) -> CompiledQuery:
+    ) -> EndpointSql:
         """Compile the query that fills a table; without a limit of rows."""
         payload = {"query": query, "variables": variables, "buckets": buckets}
         context = await self.context(project, unlimited=True)
@@ -209,7 +209,7 @@ class QueryCompiler:
         )
         return msgspec.convert(answer | {"context": context}, CompiledInsight)
 
-    async def _compile(self, operation: Operation, payload: Json, context: Json) -> CompiledQuery:
+    async def _compile(self, operation: Operation, payload: Json, context: Json) -> EndpointSql:
         told = {name: part for name, part in context.items() if name not in _NAMED_BY_SCHEMA}
         parts = [operation_path(operation), payload, told]
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=str)
@@ -219,7 +219,7 @@ class QueryCompiler:
             self._known.move_to_end(key)
             return remembered[1]
         answer = await self.call(operation, payload | {"context": self.stamped(context)})
-        compiled = msgspec.convert(answer, CompiledQuery)
+        compiled = msgspec.convert(answer, EndpointSql)
         self._known.put(key, (now + RELATIVE_DATES_SECONDS, compiled))
         return compiled
 

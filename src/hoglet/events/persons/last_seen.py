@@ -11,9 +11,9 @@ import structlog
 
 from hoglet.events.persons.repository import PersonRecord
 from hoglet.kit.errors import HogletError
-from hoglet.warehouse import Budget, Warehouse
+from hoglet.warehouse import QueryBudget, Warehouse
 
-_BUDGET = Budget(seconds=2)
+_BUDGET = QueryBudget(seconds=2)
 _MOST_IDS = 20_000
 # The hash is part of the sorting key: whole ranges of rows are passed over by it.
 _NEWEST = """SELECT distinct_id, max(timestamp) FROM events

@@ -19,7 +19,7 @@ MAX_SOURCE_BYTES = 100 * 1024
 _LIQUID_REFERENCE = re.compile(r"\binputs\.([A-Za-z_$][\w$]*)|\binputs\[['\"]([^'\"]+)['\"]\]")
 
 
-class Template(msgspec.Struct, frozen=True):
+class CompiledTemplate(msgspec.Struct, frozen=True):
     """A compiled template.
 
     Attributes:
@@ -67,7 +67,7 @@ def expression_bytecode(expression: "tree.Expression") -> list[Any]:
     return bytecode.expression_bytecode(bind_expression(expression))
 
 
-def read_template(text: str, *, with_record: bool = False) -> Template:
+def read_template(text: str, *, with_record: bool = False) -> CompiledTemplate:
     """Compile a template.
 
     Args:
@@ -79,7 +79,7 @@ def read_template(text: str, *, with_record: bool = False) -> Template:
     """
     parsed = template_tree(text, with_record=with_record)
     bound = bind_expression(parsed)
-    return Template(
+    return CompiledTemplate(
         bytecode=bytecode.expression_bytecode(bound),
         roots=set(bound.global_reads),
         references=_references(parsed),

@@ -17,7 +17,7 @@ from hoglet.functions.runtime.filter_globals import FilterGlobals
 from hoglet.functions.runtime.host import Host
 from hoglet.functions.runtime.inputs import InputsFailed, are_constant, build_inputs
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
-from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS, LogLine, redacted_trace
+from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS, RunLogLine, redacted_trace
 from hoglet.functions.types import TRANSFORMATION_LOG
 from hoglet.hog.python.steps import TraceStep
 from hoglet.kit.text import without_surrogates
@@ -44,7 +44,7 @@ class TransformationResult(msgspec.Struct, kw_only=True):
     outcome: Literal["succeeded", "failed", "skipped", "dropped"]
     error: str | None = None
     error_class: str | None = None
-    logs: list[LogLine] = []
+    logs: list[RunLogLine] = []
     milliseconds: float = 0
     event: dict[str, Any] | None = None
     trace: list[TraceStep] = []
@@ -189,7 +189,9 @@ class Transformation:
         host.begin(values.get("event") or {})
         ended = self._program.run(values, entries=[], milliseconds=milliseconds, async_steps=0)
         if host.lines:
-            result.logs = [LogLine(level, clean_line(text, secrets)) for level, text in host.lines]
+            result.logs = [
+                RunLogLine(level, clean_line(text, secrets)) for level, text in host.lines
+            ]
         result.milliseconds = ended.milliseconds
         if ended.trace:
             result.trace = redacted_trace(ended.trace, secrets)
@@ -228,7 +230,7 @@ def transform(
 def _failed(result: TransformationResult, error_class: str, error: str) -> TransformationResult:
     result.outcome, result.error_class, result.error = "failed", error_class, error
     uuid = (result.event or {}).get("uuid")
-    line = LogLine("error", f"Error executing function on event {uuid}: {error}")
+    line = RunLogLine("error", f"Error executing function on event {uuid}: {error}")
     result.logs = [*result.logs, line]
     return result
 

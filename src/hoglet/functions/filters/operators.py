@@ -66,7 +66,7 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
             return call("ifNull", test_, constant(int(negative)))
         case tests.Order(sign, value):
             return compare(subject, sign, constant(value))
-        case tests.Between(low, high, negative):
+        case tests.NumericRange(low, high, negative):
             signs, join = (("<", ">"), any_of) if negative else ((">=", "<="), all_of)
             ends = zip(signs, (low, high), strict=True)
             return join([compare(subject, sign, constant(end)) for sign, end in ends])

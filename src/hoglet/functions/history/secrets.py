@@ -11,17 +11,17 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.activity import Change, rewrite_changes
+from hoglet.access.activity import FieldChange, rewrite_changes
 from hoglet.functions.inputs.mapping_identity import stored_identities
 from hoglet.functions.inputs.secrets import SHOWN, secret_keys
 
 type Json = dict[str, Any]
 
 
-def hide(changes: Sequence[Change], *states: Json) -> list[Change]:
+def hide(changes: Sequence[FieldChange], *states: Json) -> list[FieldChange]:
     """The changes, without values whose keys are secret in either state."""
     return [
-        Change(
+        FieldChange(
             change.field,
             change.action,
             _hidden(change.field, change.before, states),

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions import types
-from hoglet.functions.compile.hog import Template, liquid_references, read_template
+from hoglet.functions.compile.hog import CompiledTemplate, liquid_references, read_template
 from hoglet.functions.compile.site import transpile_value
 from hoglet.functions.inputs.types import COMPILED_TYPES
 from hoglet.functions.inputs.values import REQUIRED, check_value
@@ -144,7 +144,7 @@ def _with_code(
     value = stored["value"]
     if item["type"] in EMAIL_TYPES and isinstance(value, dict):
         value = {name: part for name, part in value.items() if name != "design"}
-    templates: list[Template] = []
+    templates: list[CompiledTemplate] = []
     bytecode = _mirror(value, templates, rules, attr)
     roots = set[str]().union(*(template.roots for template in templates))
     references = set[str]().union(*(template.references for template in templates))
@@ -156,7 +156,7 @@ def _with_code(
     return stored | {"bytecode": bytecode}, references
 
 
-def _mirror(value: Any, templates: list[Template], rules: InputRules, attr: str) -> Any:
+def _mirror(value: Any, templates: list[CompiledTemplate], rules: InputRules, attr: str) -> Any:
     """The same shape with each string replaced by its bytecode."""
     if isinstance(value, str):
         template = _template(value, rules, attr)
@@ -169,7 +169,7 @@ def _mirror(value: Any, templates: list[Template], rules: InputRules, attr: str)
     return value
 
 
-def _template(text: str, rules: InputRules, attr: str) -> Template:
+def _template(text: str, rules: InputRules, attr: str) -> CompiledTemplate:
     try:
         return read_template(text, with_record=rules.source.startswith("data-warehouse"))
     except SourceError as error:

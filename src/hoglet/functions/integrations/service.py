@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.activity import Activity, ActivityLog, Change, changes_between
+from hoglet.access.activity import Activity, ActivityLog, FieldChange, changes_between
 from hoglet.access.principals import ProjectScope, user_object
 from hoglet.access.repository import users_by_id
 from hoglet.functions.integrations import repository
@@ -126,7 +126,7 @@ class IntegrationService:
             changes = changes_between(before, {name: getattr(row, name) for name in _LOGGED})
             if "access_token" in sent:
                 row.secrets = self._encrypted(sent["access_token"])
-                changes.append(Change("access_token", "changed", _MASKED, _MASKED))
+                changes.append(FieldChange("access_token", "changed", _MASKED, _MASKED))
             row.updated_at = self._clock.now()
             row.version += 1
             await self._record(session, scope, row, "updated", changes)
@@ -163,7 +163,7 @@ class IntegrationService:
         scope: ProjectScope,
         row: IntegrationRow,
         activity: str,
-        changes: list[Change],
+        changes: list[FieldChange],
     ) -> None:
         await self._activity.record(
             session,

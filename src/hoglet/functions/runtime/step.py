@@ -54,7 +54,7 @@ MAX_ASYNC_STEPS = 5
 type ErrorClass = Literal["filter", "inputs", "fetch", "timeout", "hog"]
 
 
-class LogLine(msgspec.Struct, frozen=True):
+class RunLogLine(msgspec.Struct, frozen=True):
     """One redacted line; ``level`` is ``debug``, ``info``, ``warn`` or ``error``."""
 
     level: str
@@ -126,7 +126,7 @@ class Step(msgspec.Struct, kw_only=True):
     call: StepHostCall | None = None
     error: str | None = None
     error_class: ErrorClass | None = None
-    logs: list[LogLine] = []
+    logs: list[RunLogLine] = []
     captures: list[dict[str, Any]] = []
     milliseconds: float = 0
     fetches: int = 0
@@ -292,7 +292,7 @@ class _Run:
             step.captures = []
             return step  # a retry: lines and captures before this call were already returned
         step.logs = [
-            LogLine(level, clean_line(text, self.secrets)) for level, text in self.host.lines
+            RunLogLine(level, clean_line(text, self.secrets)) for level, text in self.host.lines
         ]
         if step.outcome != "call":
             step.logs.append(self._closing_line(step, ended))
@@ -306,18 +306,18 @@ class _Run:
         )
         return step
 
-    def _closing_line(self, step: Step, ended: engine.Ended) -> LogLine:
+    def _closing_line(self, step: Step, ended: engine.Ended) -> RunLogLine:
         event = self.request.globals.get("event") or {}
         if step.outcome == "failed":
             text = f"Error executing function on event {event.get('uuid')}: {step.error}"
-            return LogLine("error", clean_line(text, self.secrets))
+            return RunLogLine("error", clean_line(text, self.secrets))
         total = ended.milliseconds + step.journal.waited_ms
         text = (
             f"Function completed in {two_digits(total)}ms. "
             f"Sync: {two_digits(ended.milliseconds)}ms. Mem: {ended.memory_bytes} bytes. "
             f"Ops: {ended.operations}. Event: '{event.get('url', '')}'"
         )
-        return LogLine("debug", clean_line(text, self.secrets))
+        return RunLogLine("debug", clean_line(text, self.secrets))
 
 
 def redacted_trace(trace: list[TraceStep], secrets: list[str]) -> list[TraceStep]:
@@ -365,7 +365,7 @@ def two_digits(milliseconds: float) -> str:
 def _stopped_by_filter(request: StepRequest, match: Match) -> Step:
     uuid = (request.globals.get("event") or {}).get("uuid")
     if match.outcome == "failed":
-        line = LogLine("error", f"Error filtering event {uuid}: {match.error}")
+        line = RunLogLine("error", f"Error filtering event {uuid}: {match.error}")
         return Step(
             outcome="failed",
             journal=request.journal,
@@ -373,7 +373,7 @@ def _stopped_by_filter(request: StepRequest, match: Match) -> Step:
             error_class="filter",
             logs=[line],
         )
-    line = LogLine("info", f"Not run: the filter no longer matches event {uuid}")
+    line = RunLogLine("info", f"Not run: the filter no longer matches event {uuid}")
     return Step(outcome="finished", journal=request.journal, logs=[line], is_filtered=True)
 
 
@@ -381,7 +381,7 @@ def _inputs_failed(request: StepRequest, error: InputsFailed) -> Step:
     event = request.globals.get("event") or {}
     secrets = secret_texts(all_inputs(request.function, request.mapping), {})
     message = clean_line(str(error), secrets)
-    line = LogLine("error", f"Error building inputs for event {event.get('uuid')}: {message}")
+    line = RunLogLine("error", f"Error building inputs for event {event.get('uuid')}: {message}")
     return Step(
         outcome="failed",
         journal=request.journal,

@@ -14,7 +14,7 @@ from hoglet.functions.executable.matching import Match
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import TransformationResult
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
-from hoglet.functions.runtime.step import LogLine, Step, StepHostCall, StepRequest
+from hoglet.functions.runtime.step import RunLogLine, Step, StepHostCall, StepRequest
 from hoglet.hog.python.steps import TraceStep
 from hoglet.sandbox import Sandbox
 from hoglet.web.timestamps import iso_z
@@ -82,7 +82,7 @@ class TestRunResult:
         self._logs.append({"level": level, "timestamp": iso_z(self._at), "message": message})
         self._at += timedelta(milliseconds=1)
 
-    def log_all(self, lines: list[LogLine]) -> None:
+    def log_all(self, lines: list[RunLogLine]) -> None:
         """Add the log lines of a step."""
         for line in lines:
             self.log(line.level, line.message)

@@ -14,7 +14,7 @@ import msgspec
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.activity import Activity, ActivityLog, Change
+from hoglet.access.activity import Activity, ActivityLog, FieldChange
 from hoglet.functions.tables import HogFunctionRow, WatcherRow
 from hoglet.functions.watcher.rules import (
     DISABLED,
@@ -33,7 +33,7 @@ from hoglet.functions.watcher.rules import (
 from hoglet.kit.clock import Clock
 
 
-class Observation(msgspec.Struct, frozen=True, kw_only=True):
+class RunObservation(msgspec.Struct, frozen=True, kw_only=True):
     """Finished runs that were alike.
 
     Attributes:
@@ -83,12 +83,12 @@ class Watcher:
         self.settings = settings or WatcherSettings()
 
     async def observe(
-        self, session: AsyncSession, observations: Sequence[Observation]
+        self, session: AsyncSession, observations: Sequence[RunObservation]
     ) -> list[StateChange]:
         """Charge the buckets of the functions that ran, and change states where due."""
         if not observations:
             return []
-        by_function: dict[UUID, list[Observation]] = {}
+        by_function: dict[UUID, list[RunObservation]] = {}
         for observation in observations:
             by_function.setdefault(observation.function_id, []).append(observation)
         live = await _live(session, by_function)
@@ -136,7 +136,7 @@ class Watcher:
         session: AsyncSession,
         function: HogFunctionRow,
         data: WatcherRow | None,
-        batch: list[Observation],
+        batch: list[RunObservation],
     ) -> StateChange | None:
         now, settings = self._clock.now(), self.settings
         data = data or await self._data(session, function)
@@ -195,7 +195,7 @@ class Watcher:
                     scope="HogFunction",
                     item_id=str(function.id),
                     name=function.name,
-                    changes=[Change("enabled", "changed", True, False)],
+                    changes=[FieldChange("enabled", "changed", True, False)],
                 ),
             )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.bind.diagnostics import Diagnostics, suggestion
-from hoglet.hog.bind.scopes import Frame, Scopes
+from hoglet.hog.bind.scopes import FunctionScope, Scopes
 from hoglet.syntax import tree
 
 _JUMPS = {
@@ -112,7 +112,7 @@ class Binder:
 
 
 def finish_function(
-    frame: Frame, node: tree.Node, *, name: str, body: bound.Block, parameters: int
+    frame: FunctionScope, node: tree.Node, *, name: str, body: bound.Block, parameters: int
 ) -> bound.BoundFunction:
     """The bound function of a completed frame; ``parameters`` is their count."""
     return bound.BoundFunction(

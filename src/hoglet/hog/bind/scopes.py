@@ -1,8 +1,8 @@
 """Scopes: resolve names to variables and their slots.
 
-A :class:`Frame` is a function being bound. Its live variables form a stack, like that of the
-virtual machine: a variable's slot is its height. Scopes nest inside a frame; names are looked up
-innermost first, then in enclosing frames, which captures the variable.
+A :class:`FunctionScope` is a function being bound. Its live variables form a stack, like that of
+the virtual machine: a variable's slot is its height. Scopes nest inside a frame; names are looked
+up innermost first, then in enclosing frames, which captures the variable.
 
 Source: docs/spec/hog-language.md#6-scopes-closures-calls and docs/spec/hog-language.md#12-bytecode.
 """
@@ -14,7 +14,7 @@ from hoglet.hog.bind.tree import Variable
 from hoglet.syntax.tree import Position
 
 
-class Frame:
+class FunctionScope:
     """A function being bound.
 
     Attributes:
@@ -26,7 +26,7 @@ class Frame:
         calls: number of calls in this function, without inner functions.
     """
 
-    def __init__(self, number: int, parent: "Frame | None") -> None:
+    def __init__(self, number: int, parent: "FunctionScope | None") -> None:
         self.number = number
         self.parent = parent
         self.variables: list[Variable] = []
@@ -92,7 +92,7 @@ class Frame:
 
     def names(self) -> Iterator[str]:
         """The readable names, without hidden ones."""
-        frame: Frame | None = self
+        frame: FunctionScope | None = self
         while frame is not None:
             yield from frame._own_names()  # noqa: SLF001 (same class)
             frame = frame.parent
@@ -105,14 +105,14 @@ class Scopes:
     """The frames of a program, and the current one."""
 
     def __init__(self) -> None:
-        self.frame = Frame(0, None)
+        self.frame = FunctionScope(0, None)
         self._count = 1
 
     @contextmanager
-    def function(self) -> Generator[Frame]:
+    def function(self) -> Generator[FunctionScope]:
         """Bind a function inside the current one."""
         outer = self.frame
-        self.frame = Frame(self._count, outer)
+        self.frame = FunctionScope(self._count, outer)
         self._count += 1
         try:
             yield self.frame
@@ -121,8 +121,8 @@ class Scopes:
 
     def resolve(self, name: str) -> tuple[Variable, bool] | None:
         """The variable of a name, and whether an outer function declared it."""
-        passed: list[Frame] = []
-        frame: Frame | None = self.frame
+        passed: list[FunctionScope] = []
+        frame: FunctionScope | None = self.frame
         while frame is not None:
             variable = frame.find(name, from_inside=bool(passed))
             if variable is not None:
@@ -133,7 +133,7 @@ class Scopes:
         return None
 
 
-def _capture(variable: Variable, passed: list[Frame]) -> None:
+def _capture(variable: Variable, passed: list[FunctionScope]) -> None:
     for frame in passed:
         variable.captured = True
         frame.captures[variable] = None

@@ -37,7 +37,7 @@ def _is_identifier(name: str) -> bool:
     return name.replace("$", "_").isidentifier()
 
 
-class Names:
+class VariableNames:
     """Gives every variable of a program its JavaScript name."""
 
     def __init__(self, helpers: Collection[str]) -> None:

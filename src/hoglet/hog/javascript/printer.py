@@ -14,7 +14,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.compile import compile_template
 from hoglet.hog.depth import guarded
 from hoglet.hog.javascript.library import helpers, library_source
-from hoglet.hog.javascript.names import Names, safe_name
+from hoglet.hog.javascript.names import VariableNames, safe_name
 
 _ORDER = {"<": "__lt", "<=": "__lte", ">": "__gt", ">=": "__gte"}
 _PATTERN = {
@@ -74,7 +74,7 @@ def template_javascript(text: str) -> JavaScript:
 class _Printer:
     def __init__(self) -> None:
         self.used: set[str] = set()
-        self.names = Names(helpers())
+        self.names = VariableNames(helpers())
         self._temporaries = 0
 
     def expression(self, node: bound.Expression) -> str:

@@ -12,7 +12,7 @@ from hoglet.hog.python.program import (
     compile_python,
     load,
 )
-from hoglet.hog.python.running import Outcome, run_program
+from hoglet.hog.python.running import ProgramOutcome, run_program
 from hoglet.hog.python.steps import Chunk, Failed, Finished, HostCallRequest
 from hoglet.hog.runtime.errors import RunError
 
@@ -24,7 +24,7 @@ __all__ = [
     "Failed",
     "Finished",
     "HostCallRequest",
-    "Outcome",
+    "ProgramOutcome",
     "RunError",
     "compile_batch_predicate",
     "compile_expression",

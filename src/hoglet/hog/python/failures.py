@@ -13,10 +13,10 @@ from hoglet.hog.runtime.convert import export_value
 from hoglet.hog.runtime.errors import (
     EngineError,
     FailureKind,
-    Frame,
     HogThrow,
     LimitExceeded,
     RunError,
+    TraceFrame,
 )
 from hoglet.hog.runtime.formatting import as_text, printed
 from hoglet.hog.runtime.values import HogError
@@ -47,22 +47,22 @@ def failure_of(
     )
 
 
-def _frames(traceback: TracebackType | None, program: LoadedProgram) -> tuple[Frame, ...]:
-    frames: list[Frame] = []
+def _frames(traceback: TracebackType | None, program: LoadedProgram) -> tuple[TraceFrame, ...]:
+    frames: list[TraceFrame] = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if traceback.tb_frame.f_globals is program.namespace:
             line = program.source_line(traceback.tb_lineno)
             if code.co_name[0] == "f":
                 name, _ = program.namespace["FUNCTIONS"][int(code.co_name[1:])]
-                frames.append(Frame(name, line))
+                frames.append(TraceFrame(name, line))
             elif code.co_name[0] == "b" and frames:  # a block of the function before it
-                frames[-1] = Frame(frames[-1].function, line)
+                frames[-1] = TraceFrame(frames[-1].function, line)
         traceback = traceback.tb_next
     return tuple(frames[-FRAMES_KEPT:])
 
 
-def _uncaught(error: HogError, line: int, frames: tuple[Frame, ...]) -> RunError:
+def _uncaught(error: HogError, line: int, frames: tuple[TraceFrame, ...]) -> RunError:
     message = as_text(error.message)
     type_name = as_text(error.type)
     return RunError(

@@ -23,7 +23,7 @@ from hoglet.hog.runtime.errors import RunError
 from hoglet.kit.clock import Clock
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class ProgramOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a complete run.
 
     Attributes:
@@ -54,7 +54,7 @@ def run_program(
     clock: Clock | None = None,
     seed: int | None = None,
     trace: bool = False,
-) -> Outcome:
+) -> ProgramOutcome:
     """Run a program to its end on this thread; suspending calls are answered at once.
 
     Args:
@@ -92,7 +92,7 @@ def run_program(
     step = execution.start()
     while isinstance(step, HostCallRequest):
         step = _answer(execution, step, functions)
-    return Outcome(
+    return ProgramOutcome(
         result=step.result if isinstance(step, Finished) else None,
         error=step.error if isinstance(step, Failed) else None,
         lines=lines,

@@ -45,8 +45,8 @@ class LimitExceeded(BaseException):
         self.kind: FailureKind = kind
 
 
-class Frame(msgspec.Struct, frozen=True):
-    """A line of a traceback: ``Frame("lambda", 3)``; the program itself is ``root``."""
+class TraceFrame(msgspec.Struct, frozen=True):
+    """A line of a traceback: ``TraceFrame("lambda", 3)``; the program itself is ``root``."""
 
     function: str
     line: int
@@ -71,4 +71,4 @@ class RunError(msgspec.Struct, frozen=True, kw_only=True):
     payload: Any
     line: int
     kind: FailureKind
-    frames: tuple[Frame, ...] = ()
+    frames: tuple[TraceFrame, ...] = ()

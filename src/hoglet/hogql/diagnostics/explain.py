@@ -22,7 +22,7 @@ from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
 
-class Problem(msgspec.Struct, frozen=True):
+class Diagnostic(msgspec.Struct, frozen=True):
     """An entry of ``HogQLMetadata`` for characters ``[start, end)`` of the query."""
 
     message: str
@@ -30,12 +30,12 @@ class Problem(msgspec.Struct, frozen=True):
     end: int
 
 
-def problem_of(error: SourceError, source: str) -> Problem:
+def problem_of(error: SourceError, source: str) -> Diagnostic:
     """An error for editors; without a position it spans the whole query."""
     message = error.message if not error.hint else f"{error.message.rstrip('.')}. {error.hint}"
     if error.end <= error.start:
-        return Problem(message, 0, len(source))
-    return Problem(message, error.start, error.end)
+        return Diagnostic(message, 0, len(source))
+    return Diagnostic(message, error.start, error.end)
 
 
 def explain(message: str, code: str, query: Any) -> SourceError:

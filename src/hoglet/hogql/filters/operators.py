@@ -75,7 +75,7 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
             return compare("!~" if negative else "=~", _text(target), constant(source))
         case tests.Order(sign, value):
             return compare(sign, target, constant(value))
-        case tests.Between(low, high, negative):
+        case tests.NumericRange(low, high, negative):
             signs, join = (("<", ">"), some) if negative else ((">=", "<="), every)
             ends = zip(signs, (low, high), strict=True)
             return join([compare(sign, target, constant(end)) for sign, end in ends])

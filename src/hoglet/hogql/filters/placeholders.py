@@ -11,7 +11,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import clock_of, moment_constant
 from hoglet.hogql.errors import located, near, refused
 from hoglet.hogql.filters.operators import Hint, operator_condition
-from hoglet.hogql.filters.properties import Source, conditions, group_members
+from hoglet.hogql.filters.properties import FilteredTable, conditions, group_members
 from hoglet.kit.property_operators import WITHOUT_VALUE
 from hoglet.kit.relative_dates import Bounds, NotADate, range_bounds
 from hoglet.syntax import tree
@@ -55,7 +55,7 @@ def filters_condition(filters: Filters, context: QueryContext, tables: TableAlia
         return constant(True)
     read = _read(tables)
     prefix = (read.alias,) if len(tables) > 1 else ()
-    source = Source(read.table)
+    source = FilteredTable(read.table)
     found = _within(bounds, field(read.alias, _TIMES[read.table]))
     found += conditions(properties, context, prefix, source, "filters__properties")
     found += conditions(tests, context, prefix, source, "filters__filterTestAccounts")

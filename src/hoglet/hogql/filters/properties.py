@@ -33,13 +33,13 @@ type Condition = tree.Expression
 type Prefix = tuple[str, ...]
 
 
-class Source(NamedTuple):
+class FilteredTable(NamedTuple):
     """The table of the filtered SELECT: ``events``, ``sessions``, ``groups`` or ``persons``."""
 
     table: str
 
 
-EVENTS = Source("events")
+EVENTS = FilteredTable("events")
 _ABOUT = {
     "sessions": ({"session"}, "session properties"),
     "groups": ({"group", "hogql"}, "group properties"),
@@ -52,7 +52,7 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     item: Mapping[str, Any],
     context: QueryContext,
     prefix: Prefix = (),
-    source: Source = EVENTS,
+    source: FilteredTable = EVENTS,
 ) -> Condition:
     """The condition of a property filter, or of a group ``{type: "AND"|"OR", values: [...]}``.
 
@@ -112,7 +112,7 @@ def group_members(item: Mapping[str, Any]) -> Sequence[Any] | None:
     return item["values"]
 
 
-def _check_source(item: Mapping[str, Any], kind: str, source: Source) -> None:
+def _check_source(item: Mapping[str, Any], kind: str, source: FilteredTable) -> None:
     if source == EVENTS or (kind in _COHORTS and source.table == "persons"):
         return
     kinds, visible = _ABOUT[source.table]
@@ -128,7 +128,7 @@ def conditions(
     items: Any,
     context: QueryContext,
     prefix: Prefix = (),
-    source: Source = EVENTS,
+    source: FilteredTable = EVENTS,
     attr: str = "properties",
 ) -> list[Condition]:
     """The conditions of a list of filters, combined with AND.
@@ -146,7 +146,7 @@ def conditions(
     return found
 
 
-def _own_target(item: Mapping[str, Any], prefix: Prefix, source: Source) -> Condition:
+def _own_target(item: Mapping[str, Any], prefix: Prefix, source: FilteredTable) -> Condition:
     """The field of a table other than events."""
     key = str(item["key"])
     if source.table == "sessions":
@@ -192,7 +192,7 @@ def _target(item: Mapping[str, Any], kind: str, prefix: Prefix) -> Condition:
 
 
 def _person_metadata(
-    item: Mapping[str, Any], context: QueryContext, prefix: Prefix, source: Source
+    item: Mapping[str, Any], context: QueryContext, prefix: Prefix, source: FilteredTable
 ) -> Condition:
     """Built-in fields of a person: creation, last seen, identified."""
     key, hint = str(item["key"]), Hint(context)
@@ -218,7 +218,7 @@ _MEMBERSHIP = {None: False, "in": False, "exact": False, "not_in": True, "is_not
 
 
 def _cohort(
-    item: Mapping[str, Any], context: QueryContext, prefix: Prefix, source: Source
+    item: Mapping[str, Any], context: QueryContext, prefix: Prefix, source: FilteredTable
 ) -> Condition:
     value, operator = item.get("value"), item.get("operator")
     try:

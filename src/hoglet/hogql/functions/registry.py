@@ -44,7 +44,7 @@ _WORDS = {
 }
 
 
-class Function(msgspec.Struct, frozen=True):
+class FunctionEntry(msgspec.Struct, frozen=True):
     """A row of the allow-list. ``high`` None means any number of arguments."""
 
     name: str
@@ -111,7 +111,7 @@ def _bounds(text: str) -> tuple[int, int | None]:
     return int(low), int(high or low)
 
 
-def _read(table: str, *, aggregate: bool = False, window: bool = False) -> Iterable[Function]:
+def _read(table: str, *, aggregate: bool = False, window: bool = False) -> Iterable[FunctionEntry]:
     for line in table.strip().splitlines():
         if not line or line.startswith("#"):
             continue
@@ -119,7 +119,7 @@ def _read(table: str, *, aggregate: bool = False, window: bool = False) -> Itera
         if row is None:
             raise ValueError(f"bad function row: {line}")
         low, high = _bounds(row["arity"])
-        yield Function(
+        yield FunctionEntry(
             row["name"],
             row["clickhouse"] or row["name"],
             low,
@@ -133,7 +133,7 @@ def _read(table: str, *, aggregate: bool = False, window: bool = False) -> Itera
 
 
 _TABLES = (NUMBERS, TEXTS, DATES, COLLECTIONS, VALUES, TRAFFIC)
-_FUNCTIONS: dict[str, Function] = {
+_FUNCTIONS: dict[str, FunctionEntry] = {
     **{row.name: row for table in _TABLES for row in _read(table)},
     **{row.name: row for row in _read(AGGREGATES, aggregate=True)},
     **{row.name: row for row in _read(WINDOWS, window=True)},
@@ -172,7 +172,7 @@ def is_text_function(name: str) -> bool:
     return name in _TEXT_FUNCTIONS or name.startswith(_JSON_FUNCTIONS)
 
 
-def functions() -> tuple[Function, ...]:
+def functions() -> tuple[FunctionEntry, ...]:
     """Every row of the allow-list, in order."""
     return tuple(_FUNCTIONS.values())
 
@@ -182,12 +182,12 @@ def function_names() -> tuple[str, ...]:
     return tuple(_FUNCTIONS)
 
 
-def find_function(name: str) -> Function | None:
+def find_function(name: str) -> FunctionEntry | None:
     """The function with that name, ignoring case; aggregates also with combinators (``sumIf``)."""
     return _FUNCTIONS.get(name) or _ANY_CASE.get(name.lower()) or _combined(name)
 
 
-def _combined(name: str) -> Function | None:
+def _combined(name: str) -> FunctionEntry | None:
     if name.endswith(("if", "IF")):
         name = f"{name[:-2]}If"  # sumif, SUMIF
     for suffix in _COMBINATORS:
@@ -200,7 +200,7 @@ def _combined(name: str) -> Function | None:
     return None
 
 
-def _with_combinator(inner: Function, name: str, suffix: str) -> Function:
+def _with_combinator(inner: FunctionEntry, name: str, suffix: str) -> FunctionEntry:
     low, high, returns = inner.low, inner.high, inner.returns
     if suffix in {"If", "ArgMin", "ArgMax"}:
         low, high = low + 1, high + 1 if high is not None else None
@@ -215,4 +215,6 @@ def _with_combinator(inner: Function, name: str, suffix: str) -> Function:
     if suffix == "OrNull":
         returns = returns.rstrip("?!") + "?"
     spelling = inner.clickhouse + suffix
-    return Function(name, spelling, low, high, returns, "", aggregate=True, params=inner.params)
+    return FunctionEntry(
+        name, spelling, low, high, returns, "", aggregate=True, params=inner.params
+    )

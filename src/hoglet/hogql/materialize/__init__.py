@@ -1,17 +1,17 @@
 """Materialization of queries with variables: eligibility, building and reading of tables."""
 
 from hoglet.hogql.materialize.plan import (
-    Aggregate,
+    ColumnRange,
     MaterialisationPlan,
-    RangePair,
+    MergeableAggregate,
     plan_materialisation,
 )
 from hoglet.hogql.materialize.refusal import Refusal
 
 __all__ = [
-    "Aggregate",
+    "ColumnRange",
     "MaterialisationPlan",
-    "RangePair",
+    "MergeableAggregate",
     "Refusal",
     "plan_materialisation",
 ]

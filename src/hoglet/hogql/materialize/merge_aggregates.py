@@ -48,8 +48,8 @@ _TAKERS = frozenset(
 _WITHOUT_DEFAULT = frozenset({"Tuple", "Map", "Unknown"})
 
 
-class Aggregate(msgspec.Struct, frozen=True):
-    """An aggregate of the result: ``Aggregate("count()", "sum")``."""
+class MergeableAggregate(msgspec.Struct, frozen=True):
+    """An aggregate of the result: ``MergeableAggregate("count()", "sum")``."""
 
     expression: str
     reaggregate_fn: str
@@ -63,7 +63,7 @@ class MergedAggregate(msgspec.Struct, frozen=True):
     """SELECT and GROUP BY of the reading query; ``parts`` are additional columns of the table."""
 
     items: Items
-    aggregates: tuple[Aggregate, ...] = ()
+    aggregates: tuple[MergeableAggregate, ...] = ()
     group_by: Items | None = None
     parts: Items = ()
 
@@ -118,7 +118,7 @@ class _AggregateMerger:
         self._select = select
         self._several = several
         self._types_of = types_of
-        self.aggregates: list[Aggregate] = []
+        self.aggregates: list[MergeableAggregate] = []
         self.parts: list[Expression] = []
 
     def read(self, expr: Expression, label: str, type_: str) -> Expression:
@@ -144,7 +144,7 @@ class _AggregateMerger:
     def _aggregate(self, expr: tree.Call, label: str, type_: str) -> Expression:
         name = print_expression(expr)
         function = _again(expr) or _taken(expr, type_, name, several=self._several)
-        self.aggregates.append(Aggregate(name, function))
+        self.aggregates.append(MergeableAggregate(name, function))
         matched = _matched(expr) if function in {"min", "max"} else None
         if matched is None:
             return call(function, field(label))

@@ -37,7 +37,7 @@ from hoglet.hogql.materialize.add_group_columns import (
     own_name,
     refuse_unsound,
 )
-from hoglet.hogql.materialize.merge_aggregates import Aggregate, reread_items
+from hoglet.hogql.materialize.merge_aggregates import MergeableAggregate, reread_items
 from hoglet.hogql.materialize.order_by import keep_order
 from hoglet.hogql.materialize.predicates import (
     EQUALITY,
@@ -64,11 +64,11 @@ BUCKETS = {
     "month": "toStartOfMonth",
 }
 
-__all__ = ["Aggregate", "MaterialisationPlan", "RangePair", "plan_materialisation"]
+__all__ = ["ColumnRange", "MaterialisationPlan", "MergeableAggregate", "plan_materialisation"]
 
 
-class RangePair(msgspec.Struct, frozen=True):
-    """Range variables on one column: ``RangePair("timestamp", ("from", "to"), "toStartOfDay")``.
+class ColumnRange(msgspec.Struct, frozen=True):
+    """Range variables on one column: ``ColumnRange("timestamp", ("from", "to"), "toStartOfDay")``.
 
     ``bucket_fn`` is None for exact values.
     """
@@ -89,8 +89,8 @@ class MaterialisationPlan(msgspec.Struct, frozen=True):
 
     build: tree.SelectQuery | tree.SelectSetQuery
     variables: tuple[str, ...]
-    range_pairs: tuple[RangePair, ...]
-    aggregates: tuple[Aggregate, ...]
+    range_pairs: tuple[ColumnRange, ...]
+    aggregates: tuple[MergeableAggregate, ...]
     reading: tree.SelectQuery
     filtered: tuple[str, ...] = ()
 
@@ -350,13 +350,13 @@ def _filter(
     return compare(each.operator, column, value)
 
 
-def _pairs(found: list[Predicate], buckets: dict[str, str | None]) -> tuple[RangePair, ...]:
-    pairs: dict[str, RangePair] = {}
+def _pairs(found: list[Predicate], buckets: dict[str, str | None]) -> tuple[ColumnRange, ...]:
+    pairs: dict[str, ColumnRange] = {}
     for each in found:
         if each.operator not in RANGE:
             continue
         name = print_expression(each.column)
         known = pairs.get(name)
         names = (*(known.variables if known else ()), *each.codes)
-        pairs[name] = RangePair(name, tuple(dict.fromkeys(names)), buckets[each.code])
+        pairs[name] = ColumnRange(name, tuple(dict.fromkeys(names)), buckets[each.code])
     return tuple(pairs.values())

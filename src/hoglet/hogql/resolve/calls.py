@@ -9,7 +9,7 @@ from hoglet.hogql.errors import (
     refused,
     unknown_function,
 )
-from hoglet.hogql.functions import Function, find_function, function_names
+from hoglet.hogql.functions import FunctionEntry, find_function, function_names
 from hoglet.hogql.functions.by_name import check_named
 from hoglet.hogql.functions.datetime_zone import as_time
 from hoglet.hogql.functions.special import SPECIAL
@@ -70,7 +70,7 @@ def resolve_call(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
 
 
 def build_call(
-    resolver: Resolver, node: Any, function: Function, args: tuple[Expr, ...], scope: Scope
+    resolver: Resolver, node: Any, function: FunctionEntry, args: tuple[Expr, ...], scope: Scope
 ) -> Expr:
     """The plan of a call whose arguments are resolved."""
     if function.name in ZONED and len(args) == 2:
@@ -115,7 +115,7 @@ def _in_zone(time: Expr, zone: Expr, resolver: Resolver) -> Expr:
     return TrustedSQL(parts=("toTimeZone(", time, ", ", zone, ")"), type=time.type)
 
 
-def _times(function: Function, args: tuple[Expr, ...], resolver: Resolver) -> tuple[Expr, ...]:
+def _times(function: FunctionEntry, args: tuple[Expr, ...], resolver: Resolver) -> tuple[Expr, ...]:
     """Arguments with strings parsed as timestamps where the function expects them."""
     place = TIME_PLACES.get(function.name)
     if place is None or place >= len(args):
@@ -143,7 +143,7 @@ def _not_null_text(arg: Expr) -> Expr:
     return TrustedSQL(parts=("ifNull(", arg, ", '')"), type=STRING)
 
 
-def check_count(function: Function, count: int, node: Any) -> None:
+def check_count(function: FunctionEntry, count: int, node: Any) -> None:
     """Reject a call with too few or too many arguments.
 
     Raises:
@@ -153,7 +153,7 @@ def check_count(function: Function, count: int, node: Any) -> None:
         raise refused(_arity_message(function, count), node, code=ARITY)
 
 
-def _arity_message(function: Function, count: int) -> str:
+def _arity_message(function: FunctionEntry, count: int) -> str:
     if function.high is None:
         expected = f"at least {function.low}"
     elif function.low == function.high:
@@ -164,7 +164,7 @@ def _arity_message(function: Function, count: int) -> str:
 
 
 def _arguments(
-    resolver: Resolver, node: tree.Call, function: Function, scope: Scope
+    resolver: Resolver, node: tree.Call, function: FunctionEntry, scope: Scope
 ) -> tuple[Expr, ...]:
     args = node.args
     if function.clickhouse == "position" and len(args) == 1:
@@ -193,7 +193,9 @@ _TAKE_LISTS = {
 _SINGLE = frozenset({"String", "Integer", "Float", "Boolean"})
 
 
-def _refuse_single_variables(node: tree.Call, function: Function, args: tuple[Expr, ...]) -> None:
+def _refuse_single_variables(
+    node: tree.Call, function: FunctionEntry, args: tuple[Expr, ...]
+) -> None:
     """Reject a single-value variable where a list is expected."""
     for place in _TAKE_LISTS.get(function.clickhouse, ()):
         given = node.args[place] if place < len(node.args) else None
@@ -228,7 +230,7 @@ def is_star(node: Any) -> bool:
     return isinstance(node, tree.Field) and node.chain == ("*",)
 
 
-def _refuse_extras(node: tree.Call, function: Function) -> None:
+def _refuse_extras(node: tree.Call, function: FunctionEntry) -> None:
     if node.distinct and not function.aggregate:
         raise refused(f"DISTINCT: '{node.name}' is not an aggregate", node, code=NOT_AGGREGATE)
     if node.within_group or (node.order_by and function.name not in ORDERED):
@@ -236,7 +238,7 @@ def _refuse_extras(node: tree.Call, function: Function) -> None:
 
 
 def _parameters(
-    resolver: Resolver, node: Any, function: Function, scope: Scope
+    resolver: Resolver, node: Any, function: FunctionEntry, scope: Scope
 ) -> tuple[Expr, ...] | None:
     given = getattr(node, "params", None)
     if given is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 
 from hoglet.hogql.comparisons import COMPARISONS
-from hoglet.hogql.functions import Function, is_text_function
+from hoglet.hogql.functions import FunctionEntry, is_text_function
 from hoglet.hogql.plan import Expr, FunctionCall, Name, Value
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.syntax import parse_expression, tree
@@ -99,7 +99,9 @@ def split_list(left: Expr, right: Expr, scope: Scope) -> list[tuple[Expr, Expr]]
     ]
 
 
-def text_arguments(function: Function, args: tuple[Expr, ...], scope: Scope) -> tuple[Expr, ...]:
+def text_arguments(
+    function: FunctionEntry, args: tuple[Expr, ...], scope: Scope
+) -> tuple[Expr, ...]:
     """The arguments of a call, with the text of properties where strings are expected."""
     if function.name in _CHOICES:
         return _chosen(_CHOICES[function.name], args, scope)
@@ -133,7 +135,7 @@ def _chosen(
 
 
 @cache
-def _text_places(function: Function) -> tuple[bool, ...]:
+def _text_places(function: FunctionEntry) -> tuple[bool, ...]:
     """Which arguments are strings, according to the function's example."""
     if function.name in _OF_ANYTHING:
         return (True,)

@@ -28,7 +28,6 @@ from hoglet.hogql.plan import (
 from hoglet.hogql.resolve.property_lineage import bag_of
 from hoglet.hogql.schema.catalog import LAZY_TABLES
 from hoglet.hogql.schema.fields import (
-    Column,
     Computed,
     Derived,
     Field,
@@ -36,6 +35,7 @@ from hoglet.hogql.schema.fields import (
     Nested,
     Properties,
     Redirect,
+    StoredColumn,
     Table,
 )
 from hoglet.hogql.schema.properties import (
@@ -191,7 +191,7 @@ _EMPTY = {"Integer": "Int64", "Float": "Float64", "DateTime": "DateTime64(6)", "
 
 def _column_kinds(fields: Mapping[str, Field]) -> Iterator[tuple[str, Type, str]]:
     for name, field in fields.items():
-        if isinstance(field, Column):
+        if isinstance(field, StoredColumn):
             yield name, field.type.or_null(), field.type.name
 
 
@@ -351,7 +351,7 @@ class TableSource:
             return self._derived(field, node)
         return self._add(full, self._stored(field))
 
-    def _stored(self, field: Column | Properties | Computed) -> Expr:
+    def _stored(self, field: StoredColumn | Properties | Computed) -> Expr:
         if isinstance(field, Properties):
             return Name(name=field.text, type=JSON.or_null(field.nullable))
         if isinstance(field, Computed):

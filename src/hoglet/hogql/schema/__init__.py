@@ -7,7 +7,6 @@ from hoglet.hogql.schema.catalog import (
     table_names,
 )
 from hoglet.hogql.schema.fields import (
-    Column,
     Computed,
     Derived,
     Field,
@@ -15,13 +14,13 @@ from hoglet.hogql.schema.fields import (
     Nested,
     Properties,
     Redirect,
+    StoredColumn,
     Table,
 )
 
 __all__ = [
     "EMPTY_TABLES",
     "TABLES",
-    "Column",
     "Computed",
     "Derived",
     "Field",
@@ -29,6 +28,7 @@ __all__ = [
     "Nested",
     "Properties",
     "Redirect",
+    "StoredColumn",
     "Table",
     "find_table",
     "table_names",

@@ -2,7 +2,7 @@
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.schema.events import EVENTS
-from hoglet.hogql.schema.fields import Column, Table
+from hoglet.hogql.schema.fields import StoredColumn, Table
 from hoglet.hogql.schema.persons import (
     COHORT_PEOPLE,
     GROUPS,
@@ -74,5 +74,5 @@ def find_table(name: str, context: QueryContext) -> Table | None:
     saved = context.saved_tables.get(name)
     if saved is None:
         return None
-    fields = {column.name: Column(column.physical, column.type) for column in saved.columns}
+    fields = {column.name: StoredColumn(column.physical, column.type) for column in saved.columns}
     return Table(name, saved.physical, fields)

@@ -1,7 +1,6 @@
 """The events table and views of its rows: ``poe``, ``goe_n``, elements."""
 
 from hoglet.hogql.schema.fields import (
-    Column,
     Computed,
     Derived,
     Field,
@@ -9,6 +8,7 @@ from hoglet.hogql.schema.fields import (
     Nested,
     Properties,
     Redirect,
+    StoredColumn,
     Table,
 )
 from hoglet.hogql.types import DATETIME, STRING, STRING_ARRAY, UUID
@@ -35,30 +35,30 @@ _ELEMENTS = (
 
 PERSON_ON_EVENT = Nested(
     {
-        "id": Column("person_id", UUID),
+        "id": StoredColumn("person_id", UUID),
         "properties": Properties("person_properties", "person_properties_json", "person"),
     }
 )
 
 FIELDS: dict[str, Field] = {
-    "uuid": Column("uuid", UUID),
-    "event": Column("event", STRING),
+    "uuid": StoredColumn("uuid", UUID),
+    "event": StoredColumn("event", STRING),
     "properties": Properties("properties", "properties_json", "event"),
-    "timestamp": Column("timestamp", DATETIME),
-    "distinct_id": Column("distinct_id", STRING),
-    "elements_chain": Column("elements_chain", STRING),
-    "created_at": Column("created_at", DATETIME),
-    "$session_id": Column("$session_id", STRING),
-    "$window_id": Column("$window_id", STRING),
-    "person_mode": Column("person_mode", STRING),
-    **{f"$group_{index}": Column(f"$group_{index}", STRING) for index in range(5)},
+    "timestamp": StoredColumn("timestamp", DATETIME),
+    "distinct_id": StoredColumn("distinct_id", STRING),
+    "elements_chain": StoredColumn("elements_chain", STRING),
+    "created_at": StoredColumn("created_at", DATETIME),
+    "$session_id": StoredColumn("$session_id", STRING),
+    "$window_id": StoredColumn("$window_id", STRING),
+    "person_mode": StoredColumn("person_mode", STRING),
+    **{f"$group_{index}": StoredColumn(f"$group_{index}", STRING) for index in range(5)},
     "person_id": Derived(
         "if(notEmpty({0}), {1}, {2})",
         (("override", "distinct_id"), ("override", "person_id"), ("event_person_id",)),
         UUID,
         star=True,
     ),
-    "event_person_id": Column("person_id", UUID, star=False),
+    "event_person_id": StoredColumn("person_id", UUID, star=False),
     "override": LazyTable("person_distinct_id_overrides", ("distinct_id",), ("distinct_id",)),
     "person": LazyTable("persons", ("person_id",), ("id",)),
     "pdi": LazyTable("person_distinct_ids", ("distinct_id",), ("distinct_id",)),

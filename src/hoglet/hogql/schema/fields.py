@@ -14,7 +14,7 @@ import msgspec
 from hoglet.hogql.types import Type
 
 
-class Column(msgspec.Struct, frozen=True):
+class StoredColumn(msgspec.Struct, frozen=True):
     """A stored column. ``star`` says whether ``SELECT *`` includes it."""
 
     physical: str
@@ -75,7 +75,7 @@ class Redirect(msgspec.Struct, frozen=True):
     star: bool = False
 
 
-type Field = Column | Properties | Computed | Derived | LazyTable | Nested | Redirect
+type Field = StoredColumn | Properties | Computed | Derived | LazyTable | Nested | Redirect
 
 
 class Table(msgspec.Struct, frozen=True):

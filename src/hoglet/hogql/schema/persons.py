@@ -4,11 +4,11 @@ import msgspec
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.schema.fields import (
-    Column,
     Computed,
     Field,
     LazyTable,
     Properties,
+    StoredColumn,
     Table,
 )
 from hoglet.hogql.types import BOOLEAN, DATETIME, INTEGER, STRING, UUID
@@ -17,8 +17,8 @@ PERSONS = Table(
     "persons",
     "persons",
     {
-        "id": Column("id", UUID),
-        "created_at": Column("created_at", DATETIME),
+        "id": StoredColumn("id", UUID),
+        "created_at": StoredColumn("created_at", DATETIME),
         "properties": Properties("properties", "properties_json", "person"),
         "is_identified": Computed("CAST(is_identified, 'Bool')", BOOLEAN, star=True),
         "pdi": LazyTable("person_distinct_ids", ("id",), ("person_id",)),
@@ -32,8 +32,8 @@ PERSON_DISTINCT_IDS = Table(
     "person_distinct_ids",
     "person_distinct_ids",
     {
-        "distinct_id": Column("distinct_id", STRING),
-        "person_id": Column("person_id", UUID),
+        "distinct_id": StoredColumn("distinct_id", STRING),
+        "person_id": StoredColumn("person_id", UUID),
         "person": LazyTable("persons", ("person_id",), ("id",)),
     },
     final=True,
@@ -44,8 +44,8 @@ PERSON_DISTINCT_ID_OVERRIDES = Table(
     "person_distinct_id_overrides",
     "person_distinct_id_overrides",
     {
-        "distinct_id": Column("distinct_id", STRING),
-        "person_id": Column("person_id", UUID),
+        "distinct_id": StoredColumn("distinct_id", STRING),
+        "person_id": StoredColumn("person_id", UUID),
         "person": LazyTable("persons", ("person_id",), ("id",)),
     },
     final=True,
@@ -53,8 +53,8 @@ PERSON_DISTINCT_ID_OVERRIDES = Table(
 )
 
 _COHORT_FIELDS: dict[str, Field] = {
-    "person_id": Column("person_id", UUID),
-    "cohort_id": Column("cohort_id", INTEGER),
+    "person_id": StoredColumn("person_id", UUID),
+    "cohort_id": StoredColumn("cohort_id", INTEGER),
     "person": LazyTable("persons", ("person_id",), ("id",)),
 }
 
@@ -79,10 +79,10 @@ def cohort_table(table: Table, context: QueryContext) -> Table:
 
 def _group_fields(kind: str) -> dict[str, Field]:
     return {
-        "index": Column("index", INTEGER),
-        "key": Column("key", STRING),
-        "created_at": Column("created_at", DATETIME),
-        "updated_at": Column("updated_at", DATETIME),
+        "index": StoredColumn("index", INTEGER),
+        "key": StoredColumn("key", STRING),
+        "created_at": StoredColumn("created_at", DATETIME),
+        "updated_at": StoredColumn("updated_at", DATETIME),
         "properties": Properties("properties", "properties_json", kind),
     }
 

@@ -1,11 +1,11 @@
 """Sessions, computed from events with a ``$session_id``."""
 
 from hoglet.hogql.schema.fields import (
-    Column,
     Computed,
     Derived,
     Field,
     Redirect,
+    StoredColumn,
     Table,
 )
 from hoglet.hogql.types import (
@@ -110,8 +110,8 @@ _ENTRIES = {
 }
 
 FIELDS: dict[str, Field] = {
-    "id": Column("$session_id", STRING),
-    "session_id": Column("$session_id", STRING),
+    "id": StoredColumn("$session_id", STRING),
+    "session_id": StoredColumn("$session_id", STRING),
     "distinct_id": Computed("argMin(distinct_id, timestamp)", STRING, star=True),
     "$start_timestamp": Computed("min(timestamp)", DATETIME, star=True),
     "$end_timestamp": Computed("max(timestamp)", DATETIME, star=True),

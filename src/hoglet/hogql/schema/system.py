@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from hoglet.hogql.schema.fields import Column, Computed, Field, Properties, Table
+from hoglet.hogql.schema.fields import Computed, Field, Properties, StoredColumn, Table
 from hoglet.hogql.types import DATETIME, FLOAT, INTEGER, STRING, Type
 
 PREFIX = "system."
@@ -67,9 +67,12 @@ def _loaded(
     name: str, thing: str, columns: Mapping[str, Type | None], *, id_type: Type = STRING
 ) -> SystemTable:
     """A table of bound rows; columns without a type are JSON text."""
-    fields: dict[str, Field] = {"id": Column("id", id_type), "team_id": Column(PROJECT, INTEGER)}
+    fields: dict[str, Field] = {
+        "id": StoredColumn("id", id_type),
+        "team_id": StoredColumn(PROJECT, INTEGER),
+    }
     for column, type_ in columns.items():
-        fields[column] = _document(column) if type_ is None else Column(column, type_)
+        fields[column] = _document(column) if type_ is None else StoredColumn(column, type_)
     time = next((each for each in ("created_at", "timestamp") if each in columns), None)
     return SystemTable(Table(PREFIX + name, ROWS + name, fields, time=time, stays_utc=True), thing)
 
@@ -257,11 +260,11 @@ _ALL = (
             "groups",
             {
                 "id": Computed("concat(toString(`index`), ':', `key`)", STRING, star=True),
-                "team_id": Column(PROJECT, INTEGER),
-                "index": Column("index", INTEGER),
-                "key": Column("key", STRING),
+                "team_id": StoredColumn(PROJECT, INTEGER),
+                "index": StoredColumn("index", INTEGER),
+                "key": StoredColumn("key", STRING),
                 "properties": Properties("properties", "properties_json", "group"),
-                "created_at": Column("created_at", DATETIME),
+                "created_at": StoredColumn("created_at", DATETIME),
             },
             final=True,
             time="created_at",
@@ -294,7 +297,7 @@ def _row_source(table: Table) -> RowSource:
         if isinstance(field, Properties):
             columns[field.text] = "Nullable(String)"
             json.add(field.text)
-        elif isinstance(field, Column) and field.physical != PROJECT:
+        elif isinstance(field, StoredColumn) and field.physical != PROJECT:
             kind = _ENGINE_TYPES[field.type.name]
             columns[field.physical] = f"Nullable({kind})" if field.type.nullable else kind
             if field.type.name == "DateTime":

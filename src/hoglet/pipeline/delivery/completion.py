@@ -20,7 +20,7 @@ from hoglet.pipeline.delivery.completion_writer import (
     CompletionWriter,
 )
 from hoglet.pipeline.delivery.metrics import DeliveryMetrics
-from hoglet.pipeline.delivery.run import RunOutcome, RunStatus
+from hoglet.pipeline.delivery.run import LeaseEnd, RunOutcome
 from hoglet.pipeline.delivery.run_record import RunRecord
 from hoglet.queue import Job, Queue
 from hoglet.store.database import Database
@@ -66,7 +66,7 @@ class CompletionBatcher:
         Raises:
             LeaseLost: another worker holds the job; nothing was recorded.
         """
-        has_ended = ending.verdict is RunStatus.ENDED
+        has_ended = ending.verdict is LeaseEnd.ENDED
         settled = self._endings.settle(ending.record, function, ending.step if has_ended else None)
         await self._wait(job, settled, None if has_ended else ending)
 

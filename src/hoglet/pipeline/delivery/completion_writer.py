@@ -19,7 +19,7 @@ from hoglet.functions.backfills import repository as backfill_repository
 from hoglet.functions.dead_letters.service import DeadLetters, NewDeadLetter
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.step import Step
-from hoglet.functions.watcher.service import Observation, Watcher
+from hoglet.functions.watcher.service import RunObservation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.delivery.run_record import RunRecord
@@ -40,7 +40,7 @@ class CompletedRun(msgspec.Struct, eq=False, kw_only=True):
     record: RunRecord
     has_ended: bool
     dead_letter: NewDeadLetter | None = None
-    observation: Observation | None = None
+    observation: RunObservation | None = None
 
 
 class CompletionWriter:

@@ -33,7 +33,7 @@ from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.queue import NewJob, Priority
 
 
-class RunStatus(Enum):
+class LeaseEnd(Enum):
     """How a lease of a run ends."""
 
     ENDED = auto()
@@ -46,7 +46,7 @@ class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
     ``found_no_room``: its host is busy, slow or paused, which affects further runs too.
     """
 
-    verdict: RunStatus
+    verdict: LeaseEnd
     record: RunRecord
     step: Step | None = None
     invoke: InvokeV1 | None = None
@@ -77,7 +77,7 @@ class InvocationRunner:
             if invoke.start_at == "filter":
                 invoke = record.invoke = self._past_filter(invoke, step, record)
             if step.outcome != "call" or step.call is None:
-                return RunOutcome(verdict=RunStatus.ENDED, record=record, step=step)
+                return RunOutcome(verdict=LeaseEnd.ENDED, record=record, step=step)
             invoke = msgspec.structs.replace(invoke, journal=step.journal)
             record.invoke = invoke
             waits = await self._call(function, invoke, record, step.call)
@@ -141,7 +141,7 @@ class InvocationRunner:
         async with self._hosts.acquire(function, host, lane) as again_at:
             if again_at is not None:
                 return RunOutcome(
-                    verdict=RunStatus.WAITS,
+                    verdict=LeaseEnd.WAITS,
                     record=record,
                     invoke=invoke,
                     run_at=again_at,
@@ -169,7 +169,7 @@ class InvocationRunner:
             failing_since=invoke.failing_since or now.isoformat(),
         )
         return RunOutcome(
-            verdict=RunStatus.WAITS, record=record, invoke=later, run_at=attempt.retry_at
+            verdict=LeaseEnd.WAITS, record=record, invoke=later, run_at=attempt.retry_at
         )
 
     def _log_failure(

@@ -15,8 +15,8 @@ from hoglet.events.spool import SpooledV1, job_of
 from hoglet.functions.dead_letters.service import NewDeadLetter
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
-from hoglet.functions.runtime.step import LogLine, Step
-from hoglet.functions.watcher.service import Observation
+from hoglet.functions.runtime.step import RunLogLine, Step
+from hoglet.functions.watcher.service import RunObservation
 from hoglet.kit.text import dump_storable_json
 from hoglet.pipeline.telemetry_outbox import TelemetryBatch
 from hoglet.queue import NewJob
@@ -70,7 +70,7 @@ class RunRecord:
             )
         )
 
-    def log_all(self, lines: list[LogLine], now: datetime) -> None:
+    def log_all(self, lines: list[RunLogLine], now: datetime) -> None:
         """Add the lines of a step."""
         for line in lines:
             self.log(line.level, line.message, now)
@@ -129,9 +129,9 @@ class RunRecord:
             first_failed_at=datetime.fromisoformat(first) if first else None,
         )
 
-    def observation(self, function: ExecutableFunction, *, failed: bool) -> Observation:
+    def observation(self, function: ExecutableFunction, *, failed: bool) -> RunObservation:
         """The observation for the watcher."""
-        return Observation(
+        return RunObservation(
             function_id=UUID(function.id),
             failed=failed,
             timings=[("hog", self.hog_ms), *(("async", ms) for ms in self.async_ms)],

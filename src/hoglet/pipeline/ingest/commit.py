@@ -20,7 +20,7 @@ from hoglet.events.repository import EventsRepository
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.events.warnings import IngestionWarnings
 from hoglet.functions.dead_letters.service import DeadLetters
-from hoglet.functions.watcher.service import Observation, Watcher
+from hoglet.functions.watcher.service import RunObservation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.ingest.enqueue import dead_letters_of, enqueue_runs
 from hoglet.pipeline.ingest.filtered_counts import defer_filtered_counts
@@ -170,20 +170,20 @@ def _buried_jobs(project_id: int, parts: Sequence[Part]) -> list[NewJob]:
     ]
 
 
-def _observations(tally: BatchCounters) -> list[Observation]:
+def _observations(tally: BatchCounters) -> list[RunObservation]:
     """Runs of transformations, for the watcher."""
-    found: list[Observation] = []
+    found: list[RunObservation] = []
     for function_id, counters in tally.counts.items():
         failed, succeeded = counters.get("failure/failed", 0), counters.get("success/succeeded", 0)
         identity = UUID(function_id)
         slow = tally.spent.get(function_id, [])
         found.extend(
-            Observation(function_id=identity, failed=False, timings=[("hog", spent)])
+            RunObservation(function_id=identity, failed=False, timings=[("hog", spent)])
             for spent in slow[: failed + succeeded]
         )
         rest = max(succeeded - len(slow), 0)
         found.extend(
-            Observation(function_id=identity, failed=has_failed, runs=runs)
+            RunObservation(function_id=identity, failed=has_failed, runs=runs)
             for has_failed, runs in ((True, failed), (False, rest))
             if runs
         )

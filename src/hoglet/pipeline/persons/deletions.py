@@ -33,7 +33,7 @@ from hoglet.pipeline.persons.traces import PersonEvents, forget_traces, is_in_us
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import Database
-from hoglet.warehouse import Budget, Warehouse
+from hoglet.warehouse import QueryBudget, Warehouse
 from hoglet.warehouse.values import instant_text
 
 DELETIONS_QUEUE = "person_deletions"
@@ -231,7 +231,7 @@ class PersonDeletions:
             "SELECT DISTINCT distinct_id FROM events WHERE project_id = {project_id:Int64}"
             " AND person_id = {person_id:UUID} AND distinct_id NOT IN {distinct_ids:Array(String)}",
             params,
-            budget=Budget(seconds=_SECONDS),
+            budget=QueryBudget(seconds=_SECONDS),
         )
         names = [str(each[0]) for each in found.rows]
         foreign: list[str] = []
@@ -249,7 +249,7 @@ class PersonDeletions:
         found = await self._warehouse.query(
             f"SELECT count() FROM {table} WHERE {where}",  # noqa: S608 (fixed texts)
             params,
-            budget=Budget(seconds=_SECONDS),
+            budget=QueryBudget(seconds=_SECONDS),
         )
         return int(found.rows[0][0])
 

@@ -84,7 +84,7 @@ def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -
     }
 
 
-class Ordering(NamedTuple):
+class EventOrder(NamedTuple):
     """Items of ORDER BY; ``cursor`` is the direction if the first one is the event's time."""
 
     items: list[str]
@@ -111,7 +111,7 @@ def _condition(text: str, index: int, totals: frozenset[str]) -> bool:
 
 def _ordering(
     sent: list[str] | None, items: list[Item], names: str, *, is_grouped: bool
-) -> Ordering:
+) -> EventOrder:
     if not sent:
         return _default_ordering(items, is_grouped=is_grouped)
     aliases = {item.node.alias for item in items if isinstance(item.node, tree.Alias)}
@@ -131,22 +131,22 @@ def _ordering(
         if _is_time(node) and "timestamp" not in aliases:
             times.append(direction if index == 0 else "")
     if is_grouped or not times:
-        return Ordering(written, None)
+        return EventOrder(written, None)
     cursor = times[0] if len(written) == 1 else None
-    return Ordering([*written, f"events.uuid {times[0] or 'ASC'}"], cursor or None)
+    return EventOrder([*written, f"events.uuid {times[0] or 'ASC'}"], cursor or None)
 
 
-def _default_ordering(items: list[Item], *, is_grouped: bool) -> Ordering:
+def _default_ordering(items: list[Item], *, is_grouped: bool) -> EventOrder:
     """By count, else the first aggregate, else time, else the first column."""
     aggregates = [item for item in items if item.is_aggregate]
     counts = [item for item in aggregates if _is_count(item.node)]
     for item in (*counts, *aggregates):
-        return Ordering([f"{item.reference} DESC"], None)
+        return EventOrder([f"{item.reference} DESC"], None)
     if any(item.kind == "*" or _is_time(item.node) for item in items):
         if is_grouped:
-            return Ordering(["events.timestamp DESC"], None)
-        return Ordering(["events.timestamp DESC", "events.uuid DESC"], "DESC")
-    return Ordering([f"{items[0].reference} ASC"], None)
+            return EventOrder(["events.timestamp DESC"], None)
+        return EventOrder(["events.timestamp DESC", "events.uuid DESC"], "DESC")
+    return EventOrder([f"{items[0].reference} ASC"], None)
 
 
 def _is_time(node: Any) -> bool:

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.functions.registry import Function, functions
+from hoglet.hogql.functions.registry import FunctionEntry, functions
 from hoglet.hogql.schema import (
     EMPTY_TABLES,
-    Column,
     Computed,
     Derived,
     Field,
@@ -16,6 +15,7 @@ from hoglet.hogql.schema import (
     Nested,
     Properties,
     Redirect,
+    StoredColumn,
     find_table,
     table_names,
 )
@@ -162,7 +162,7 @@ def _columns(text: str, context: QueryContext) -> Iterator[Json]:
 def _fields(fields: Mapping[str, Field]) -> Iterator[Json]:
     for name, field in fields.items():
         match field:
-            case Column(type=type_) | Computed(type=type_) | Derived(type=type_):
+            case StoredColumn(type=type_) | Computed(type=type_) | Derived(type=type_):
                 yield suggestion(name, "Variable", type_.name, insert=_quoted(name))
             case Properties():
                 yield suggestion(name, "Variable", "Properties")
@@ -245,7 +245,7 @@ def _sources(text: str, context: QueryContext) -> dict[str, Mapping[str, Field]]
     return found
 
 
-def _function(row: Function) -> Json:
+def _function(row: FunctionEntry) -> Json:
     return suggestion(
         row.name,
         "Function",
@@ -255,7 +255,7 @@ def _function(row: Function) -> Json:
     )
 
 
-def _arguments(row: Function) -> str:
+def _arguments(row: FunctionEntry) -> str:
     needed = [f"x{number + 1}" for number in range(row.low)]
     if row.high is None:
         return ", ".join([*needed, "..."])
