@@ -9,7 +9,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo quick coverage test test-clickhouse check slow faults full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture profile-capture profile-runs bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
+.PHONY: help setup run demo quick coverage test test-clickhouse check slow faults full load fuzz browser clients editor fuzz-api oracle bench bench-hog bench-capture profile-capture profile-runs bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -68,6 +68,10 @@ load: setup ## 100,000 events to a failing receiver, then the same with 50 kills
 
 fuzz: setup ## 100,000 damaged Hog programs (FUZZ="--count 5000 --seed 7" for others)
 	cd tests && ../.venv/bin/python -m fuzz.hog $(FUZZ)
+
+editor: ## build the console's code editor from its npm packages (after a change of console/editor)
+	cd src/hoglet/console/editor && bash $(CURDIR)/tools/npm.sh install --no-package-lock --no-audit --no-fund --silent
+	cd src/hoglet/console/editor && bash $(CURDIR)/tools/npm.sh run --silent build
 
 browser: setup ## the console and site functions in Chromium
 	@bash tools/install_clients.sh npm

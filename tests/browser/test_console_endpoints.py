@@ -179,7 +179,7 @@ def test_description_tags_and_state_are_changed(signed_in: Page, server: Running
     save_sql(server, "described", "SELECT 1")
     open_endpoint(page, "described")
     page.get_by_role("button", name="Edit description and tags").click()
-    page.get_by_label("Description").fill(PIXEL)
+    page.get_by_role("textbox", name="Description").fill(PIXEL)
     page.get_by_label("Comma-separated tags").fill("two, one")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text(PIXEL)).to_be_visible()
@@ -219,10 +219,11 @@ def test_an_endpoint_is_made_its_query_changed_and_versions_named(
     write(page, "SELECT 6 * 7 AS answer\nFROM nowhere")
     page.get_by_role("button", name="Save as new version").click()
     expect(page.get_by_role("alert").get_by_text("2:6: ")).to_be_visible()
-    expect(page.locator(".cm-line.bg-red-100")).to_have_text("FROM nowhere")
+    expect(page.locator(".cm-lintRange-error")).to_have_text("nowhere")
     write(page, "SELECT 6 * 7 AS answer")
     page.keyboard.press("Control+s")
     expect(page.get_by_text("version 2", exact=True)).to_be_visible()
+    page.get_by_role("tab", name="Run").click()
     run(page)
     expect(page.get_by_role("cell", name="42")).to_be_visible()
 
@@ -264,7 +265,7 @@ def test_an_insight_is_changed_as_json(signed_in: Page, server: RunningServer) -
     write(page, '{"kind": "TrendsQuery",\n"series": oops}')
     page.get_by_role("button", name="Save as new version").click()
     expect(page.get_by_text("This is not valid JSON")).to_be_visible()
-    expect(page.locator(".cm-line.bg-red-100")).to_contain_text("oops")
+    expect(page.locator(".cm-lintRange-error").first).to_contain_text("oops")
 
 
 def test_endpoints_are_searched(signed_in: Page, server: RunningServer) -> None:

@@ -1,7 +1,7 @@
-"""The layout of all pages: colors, navigation bar, the signed-in user."""
+"""The layout of all pages: sidebar, top bar on phones, the place for content."""
 
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
+from html import escape
 from typing import Any
 from urllib.parse import quote
 
@@ -9,17 +9,16 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from hoglet.console.api_client import Backend, Reply
+from hoglet.console.api_client import Backend
+from hoglet.console.navigation import PAGES
 from hoglet.console.session import SIGN_IN, Sessions
-from hoglet.console.source_excerpt import code_block, pointed
+from hoglet.console.widgets import Link, Text
 from hoglet.web.pagination import ORIGINAL_PATH
 
-EDITOR = "w-full rounded text-sm border border-slate-300"
-PRIMARY = "#1d4aff"
-ACCENT = "#f54e00"
 BUILD_SECONDS = 30.0  # for pages that query the warehouse before they are sent
 
 type Build = Callable[[Backend], Awaitable[None]]
+type Json = dict[str, Any]
 
 
 async def signed_in_page(
@@ -31,150 +30,105 @@ async def signed_in_page(
         sessions: resolves sessions.
         request: the page's request.
         project_id: from the path.
-        section: the active section in the bar, ``functions``, ``endpoints`` or none.
+        section: the active page of the sidebar, its path without the slash, or "-" for none.
         build: renders the page's content.
     """
     backend = sessions.backend(request, project_id)
     projects = None if backend is None else await backend.call("GET", "/api/projects")
     if backend is None or projects is None or projects.status == 401:
         path: str = request.scope.get(ORIGINAL_PATH, request.scope["path"])  # decoded
-        return RedirectResponse(f"{SIGN_IN}?next={quote(quote(path))}", 303)
-    listed = projects.body["results"] if projects.is_good else []
-    _bar(listed, project_id, section)
-    with ui.column().classes("w-full max-w-6xl mx-auto p-4 gap-4"):
+        query = f"?{request.url.query}" if request.url.query else ""
+        return RedirectResponse(f"{SIGN_IN}?next={quote(quote(path) + query)}", 303)
+    listed: list[Json] = projects.body["results"] if projects.is_good else []
+    project = next((each for each in listed if str(each["id"]) == project_id), None)
+    zone = str((project or {}).get("timezone") or "UTC")
+    ui.add_head_html(f'<meta name="hoglet-zone" content="{escape(zone)}">')
+    _shell(listed, project_id, section)
+    with ui.element("div").props('id="content" tabindex="-1"'):
         await build(backend)
     return None
 
 
-async def tabs(builders: dict[str, Callable[[], Awaitable[None]]]) -> None:
-    """Tabs whose content is rendered when they are first opened; the first one immediately."""
-    with ui.tabs().classes("w-full").props("align=left no-caps dense") as bar:
-        for name in builders:
-            ui.tab(name)
-    first = next(iter(builders))
-    with ui.tab_panels(bar, value=first).classes("w-full bg-transparent"):
-        panels = {name: ui.tab_panel(name).classes("px-0") for name in builders}
-
-    async def open_tab(name: str) -> None:
-        if name in unopened:
-            unopened.remove(name)
-            with panels[name]:
-                await builders[name]()
-
-    unopened = set(builders)
-    bar.on_value_change(lambda event: open_tab(str(event.value)))
-    await open_tab(first)
+def _shell(projects: list[Json], project_id: str, section: str) -> None:
+    layout = ui.context.client.layout
+    with layout:
+        skip = Link("Skip to content", "#content").classes("skip")
+        bar = _top_bar(projects, project_id)
+        side = _sidebar(projects, project_id, section)
+    for index, element in enumerate((skip, bar, side)):
+        element.move(layout, target_index=index)
 
 
-@contextmanager
-def section(title: str) -> Generator[None]:
-    """A section with a title."""
-    with ui.column().classes("w-full gap-2"):
-        ui.label(title).classes("text-lg font-medium").props("role=heading aria-level=2")
-        yield
+def _top_bar(projects: list[Json], project_id: str) -> ui.element:
+    with ui.element("header").classes("topbar") as bar:
+        _icon_button("menu", "Open the menu", "fold")
+        Text("span", _name(projects, project_id)).classes("where")
+        _icon_button("search", "Jump to a page, function or endpoint", "jump")
+    return bar
 
 
-def heading(text: str, note: str = "") -> None:
-    """The page's title and subtitle."""
-    with ui.column().classes("gap-0 min-w-0"):
-        title = ui.label(text).classes("text-2xl font-semibold break-all")
-        title.props("role=heading aria-level=1")
-        if note:
-            ui.label(note).classes("text-sm opacity-70")
-
-
-def empty(title: str, hint: str, icon: str) -> None:
-    """The placeholder of an empty section."""
-    with ui.column().classes("w-full items-center py-12 gap-2 opacity-80"):
-        ui.icon(icon).classes("text-5xl opacity-50")
-        ui.label(title).classes("text-lg font-medium")
-        ui.label(hint).classes("text-sm opacity-70 text-center max-w-md")
-
-
-def failed(reply: Reply, source: str = "") -> None:
-    """An error message, with the affected line of ``source``."""
-    row = ui.row().classes("w-full items-start no-wrap gap-2 p-4 rounded border border-red-400")
-    with row.props("role=alert"):
-        ui.icon("error_outline").classes("text-negative text-xl")
-        with ui.column().classes("min-w-0 grow gap-2"):
-            ui.label(reply.problem).classes("break-words max-w-full").mark("problem")
-            if reply.place and (shown := pointed(source, reply.place)):
-                code_block(shown)
-
-
-def tell(reply: Reply, done: str) -> bool:
-    """Notify about success or failure; returns whether it succeeded."""
-    if reply.is_good:
-        ui.notify(done, type="positive")
-    else:
-        ui.notify(reply.problem, type="negative", timeout=10_000, close_button="OK")
-    return reply.is_good
-
-
-def link_cell(table: ui.table, column: str) -> None:
-    """Render a column as a link to the row's ``href``."""
-    table.add_slot(
-        f"body-cell-{column}",
-        '<q-td :props="props"><a :href="props.row.href" :title="props.value" class="text-primary '
-        'font-medium inline-block truncate align-bottom max-w-40 sm:max-w-md">'
-        "{{ props.value }}</a></q-td>",
-    )
-
-
-def badge_cell(table: ui.table, column: str) -> None:
-    """Render a column as a badge; the row's ``<column>_color`` is its color."""
-    table.add_slot(
-        f"body-cell-{column}",
-        f'<q-td :props="props"><q-badge :color="props.row.{column}_color" outline>'
-        "{{ props.value }}</q-badge></q-td>",
-    )
-
-
-def columns(*names: tuple[str, str]) -> list[dict[str, Any]]:
-    """Left-aligned table columns from pairs of key and title."""
-    return [
-        {"name": key, "label": title, "field": key, "align": "left", "sortable": True}
-        for key, title in names
-    ]
-
-
-def short_time(text: str | None) -> str:
-    """``2026-01-05T12:00:00.000000Z`` as ``2026-01-05 12:00:00``."""
-    return "" if not text else text[:19].replace("T", " ")
-
-
-def _bar(projects: list[dict[str, Any]], project_id: str, section: str) -> None:
-    ui.colors(primary=PRIMARY, accent=ACCENT)
-    with ui.header().classes("items-center gap-4 px-4 py-2 bg-primary"):
-        ui.icon("pets").classes("text-xl")
-        ui.link("hoglet", f"/project/{project_id}/functions").classes(
-            "text-white text-lg font-bold no-underline -ml-2"
-        )
-        for name in ("functions", "endpoints"):
-            marked = "underline underline-offset-8" if name == section else "no-underline"
-            ui.link(name.capitalize(), f"/project/{project_id}/{name}").classes(
-                f"text-white {marked}"
-            )
-        ui.space()
+def _sidebar(projects: list[Json], project_id: str, section: str) -> ui.element:
+    with ui.element("nav").classes("sidebar") as side:
+        side.props["aria-label"] = "Main"
+        with Link("", f"/project/{project_id}").classes("brand"):
+            ui.icon("pets")
+            Text("span", "hoglet").classes("word")
         _project_choice(projects, project_id, section)
-        with ui.element("form").props('method="post" action="/console/sign-out"'):
-            ui.button("Sign out").props('type="submit" flat dense no-caps color="white"')
+        with _act("jump", "Jump to a page, function or endpoint"):
+            ui.icon("search")
+            Text("span", "Jump to").classes("word")
+            Text("kbd", "Ctrl K").classes("key")
+        ui.element("hr")
+        for page in PAGES:
+            link = Link("", page.href(project_id))
+            link.props["title"] = f"{page.title} ({page.keys})" if page.keys else page.title
+            if page.path == f"/{section}" or (not page.path and not section):
+                link.props["aria-current"] = "page"
+            with link:
+                ui.icon(page.icon)
+                Text("span", page.title).classes("word")
+        ui.element("hr").classes("rest")
+        with _act("theme", "Switch between light and dark"):
+            ui.icon("dark_mode")
+            Text("span", "Light or dark").classes("word")
+        with _act("fold", "Fold or unfold the sidebar"):
+            ui.icon("sidebar")
+            Text("span", "Fold").classes("word")
+        form = ui.element("form").props('method="post" action="/console/sign-out"')
+        with form, ui.element("button").props('type="submit" title="Sign out"'):
+            ui.icon("logout")
+            Text("span", "Sign out").classes("word")
+    return side
 
 
-def _project_choice(projects: list[dict[str, Any]], project_id: str, section: str) -> None:
-    names = {str(project["id"]): project["name"] for project in projects}
+def _act(name: str, title: str) -> ui.element:
+    button = ui.element("button").props(f'type="button" data-act="{name}"')
+    button.props["title"] = title
+    return button
+
+
+def _icon_button(icon: str, label: str, act: str) -> None:
+    button = _act(act, label)
+    button.props["aria-label"] = label
+    with button:
+        ui.icon(icon)
+
+
+def _name(projects: list[Json], project_id: str) -> str:
+    return next((str(each["name"]) for each in projects if str(each["id"]) == project_id), "")
+
+
+def _project_choice(projects: list[Json], project_id: str, section: str) -> None:
+    names = {str(project["id"]): str(project["name"]) for project in projects}
     if len(names) > 1 and project_id in names:
-        ui.select(
+        chosen = ui.select(
             names,
             value=project_id,
-            on_change=lambda event: ui.navigate.to(f"/project/{event.value}/{section}"),
-        ).props("dense dark borderless options-dense")
-    else:
-        ui.label(names.get(project_id, "")).classes("text-white opacity-80 max-sm:hidden")
-
-
-async def until_closed(dialog: ui.dialog) -> None:
-    """Await a dialog and remove it, unless its page was already closed."""
-    await dialog
-    if not dialog.is_deleted:
-        dialog.delete()
+            on_change=lambda event: ui.navigate.to(
+                f"/project/{event.value}/{'' if section == '-' else section}"
+            ),
+        )
+        chosen.props("dense outlined options-dense").classes("w-full word")
+        chosen.props["aria-label"] = "Project"
+    elif names.get(project_id):
+        Text("span", names[project_id]).classes("word muted px-3 truncate")

@@ -1,9 +1,13 @@
 """NiceGUI with the console's pages; imported lazily, see ``hoglet.console.application``."""
 
 from fastapi import FastAPI
+from nicegui import app as nicegui_app
 from nicegui import ui
 from starlette.types import ASGIApp
 
+from hoglet.console.assets import asset_routes, head_html
+from hoglet.console.editor_service import editor_route
+from hoglet.console.jump import jump_route
 from hoglet.console.pages import (
     endpoint,
     endpoints,
@@ -22,6 +26,22 @@ _ICON = (
     '<rect width="32" height="32" rx="7" fill="#1d4aff"/>'
     '<path d="M5 22 8 12l2 4 2-7 3 6 3-7 2 7 4-4 1 6 3 5z" fill="#fff"/></svg>'
 )
+# Themes and icons are those of static/console.js.
+_VUE = """
+app.config.globalProperties.$q.iconMapFn = hogletIcon;
+Quasar.Dark.set(document.documentElement.dataset.theme === "dark");
+"""
+_COLORS = {
+    "primary": "var(--accent)",
+    "secondary": "var(--muted)",
+    "accent": "var(--accent)",
+    "dark": "var(--panel)",
+    "dark-page": "var(--bg)",
+    "positive": "var(--ok)",
+    "negative": "var(--danger)",
+    "info": "var(--accent)",
+    "warning": "var(--warn)",
+}
 RECONNECT_SECONDS = 10.0
 
 
@@ -33,15 +53,23 @@ def make_site(api: ASGIApp, secret_keys: list[str]) -> FastAPI:
     sessions = Sessions(secret_keys, api)
     site = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     install(site)
-    site.router.routes.extend(sessions.routes())
+    site.router.routes.extend(
+        [*sessions.routes(), *asset_routes(), jump_route(sessions), editor_route(sessions)]
+    )
     pages = (sign_in, functions, function, endpoints, endpoint, event, person, not_found)
     for page in pages:
         page.register(sessions)
+    ui.add_head_html(head_html(), shared=True)
+    nicegui_app.config.vue_config_script += _VUE
+    nicegui_app.config.quasar_config["brand"] = _COLORS
+    ui.button.default_props("no-caps unelevated")
     ui.run_with(
         site,
         title="hoglet",
         favicon=_ICON,
-        dark=False,
+        language="en-US",
+        dark=None,
+        tailwind=False,
         binding_refresh_interval=None,  # no polling while idle
         reconnect_timeout=RECONNECT_SECONDS,
         show_welcome_message=False,

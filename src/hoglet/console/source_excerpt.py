@@ -6,8 +6,7 @@ is parsed as HTML or Markdown.
 
 from nicegui import ui
 
-_BLOCK = "p-3 pr-12 text-sm font-mono overflow-x-auto"
-_LINES = {"+": "bg-green-100", "-": "bg-red-100", "@": "opacity-60"}
+_LINES = {"+": "diff-added", "-": "diff-removed", "@": "diff-place"}
 # Browsers offer `clipboard` to HTTPS and localhost only; the selection works everywhere.
 _COPY = """() => {
     const shown = getHtmlElement(%d);
@@ -20,24 +19,26 @@ _COPY = """() => {
 def code_block(text: str, *, wraps: bool = False) -> ui.label:
     """A block of text with a copy button; ``set_text`` changes it."""
     with _frame():
-        shown = ui.label(text).classes(_BLOCK).props("tabindex=0")
-        shown.classes("whitespace-pre-wrap break-words" if wraps else "whitespace-pre")
-        button = ui.button(icon="content_copy").props('flat dense size=sm aria-label="Copy"')
-        button.classes("absolute top-1 right-1").on("click", js_handler=_COPY % shown.id)
-        button.tooltip("Copy")
+        shown = ui.label(text).classes("lines").props('tabindex="0" role="region"')
+        shown.props["aria-label"] = "Text"
+        if wraps:
+            shown.classes("wraps")
+        button = ui.button(icon="content_copy", color=None)
+        button.props('flat dense size=sm aria-label="Copy"')
+        button.on("click", js_handler=_COPY % shown.id)
     return shown
 
 
 def diff_block(text: str) -> None:
     """A unified diff with colored lines."""
-    with _frame(), ui.column().classes(f"{_BLOCK} gap-0"):
+    with _frame(), ui.element("div").classes("lines wraps"):
         for line in text.splitlines():
             color = "" if line.startswith(("+++", "---")) else _LINES.get(line[:1], "")
-            ui.label(line or " ").classes(f"whitespace-pre-wrap break-words w-full {color}")
+            ui.label(line or " ").classes(color)
 
 
 def _frame() -> ui.element:
-    return ui.element("div").classes("w-full relative rounded border border-slate-200 bg-slate-50")
+    return ui.element("div").classes("excerpt")
 
 
 def pointed(source: str, place: tuple[int, int]) -> str:

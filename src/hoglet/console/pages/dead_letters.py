@@ -6,16 +6,9 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import (
-    badge_cell,
-    columns,
-    empty,
-    failed,
-    short_time,
-    tell,
-    until_closed,
-)
+from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.source_excerpt import code_block
+from hoglet.console.widgets import empty, failed, tell, until_closed
 
 _PAGE = 500
 
@@ -45,35 +38,33 @@ async def dead_letters_panel(backend: Backend, path: str) -> None:
         if tell(reply, f"{queued} queued again."):
             listing.refresh()
 
-    async def show(event: Any) -> None:
-        reply = await backend.get(f"{letters}/{event.args[1]['id']}")
+    async def show(letter_id: str) -> None:
+        reply = await backend.get(f"{letters}/{letter_id}")
         await _show(reply.body if reply.is_good else {"problem": reply.problem})
 
     def _listed(found: list[dict[str, Any]], redrive: Any) -> None:
-        table = _table(found)
-        table.on("rowClick", show)
+        table = _table(found, show, lambda keys: chosen.set_enabled(bool(keys)))
 
         async def redrive_chosen() -> None:
-            await redrive({"ids": [row["id"] for row in table.selected]})
+            await redrive({"ids": table.selected})
 
         with ui.row().classes("items-center gap-2"):
             ui.button(
                 "Try all again", icon="replay", on_click=lambda: redrive({"all": True})
             ).props("no-caps")
             chosen = ui.button("Try selected again", on_click=redrive_chosen)
-            chosen.props("flat no-caps")
-            chosen.bind_enabled_from(table, "selected", backward=bool)
+            chosen.props("flat no-caps").set_enabled(False)
 
     await listing()
 
 
-def _table(found: list[dict[str, Any]]) -> ui.table:
+def _table(found: list[dict[str, Any]], show: Any, choose: Any) -> DataTable:
     rows = [
         {
             "id": letter["id"],
-            "time": short_time(letter["last_failed_at"]),
+            "time": letter["last_failed_at"],
             "class": letter["class"],
-            "class_color": "negative",
+            "class_tone": "danger",
             "event": letter["event"],
             "distinct_id": letter["distinct_id"],
             "attempts": letter["attempts"],
@@ -81,18 +72,16 @@ def _table(found: list[dict[str, Any]]) -> ui.table:
         }
         for letter in found
     ]
-    shown = columns(
-        ("time", "Failed (UTC)"),
-        ("class", "Class"),
-        ("event", "Event"),
-        ("distinct_id", "Distinct id"),
-        ("attempts", "Attempts"),
-        ("error", "Error"),
-    )
-    table = ui.table(rows=rows, row_key="id", columns=shown, pagination=25, selection="multiple")
-    table.classes("w-full").props("dense wrap-cells").mark("dead-letters")
-    badge_cell(table, "class")
-    return table
+    columns = [
+        column("event", "Event"),
+        column("time", "Failed", "time"),
+        column("class", "Class", "badge"),
+        column("distinct_id", "Distinct id"),
+        column("attempts", "Attempts", "number"),
+        column("error", "Error"),
+    ]
+    table = DataTable("Failed runs", columns, rows, selectable=True, on_row=show, on_select=choose)
+    return table.mark("dead-letters")
 
 
 async def _show(letter: dict[str, Any]) -> None:

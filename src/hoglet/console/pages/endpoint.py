@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import failed, signed_in_page, tabs
+from hoglet.console.layout import signed_in_page
 from hoglet.console.pages.endpoint_head import endpoint_head
 from hoglet.console.pages.endpoint_table import endpoint_table
 from hoglet.console.pages.logs import logs_panel
@@ -16,6 +16,7 @@ from hoglet.console.pages.run import run_panel
 from hoglet.console.pages.usage import usage_panel
 from hoglet.console.pages.versions import versions_panel
 from hoglet.console.session import Sessions
+from hoglet.console.widgets import failed, tabs
 
 
 def register(sessions: Sessions) -> None:

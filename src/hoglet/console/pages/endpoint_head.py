@@ -5,7 +5,7 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import heading, tell
+from hoglet.console.widgets import heading, tell
 
 type Json = dict[str, Any]
 

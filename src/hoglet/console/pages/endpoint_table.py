@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import short_time, tell
+from hoglet.console.widgets import badge, short_time, tell
 
 type Json = dict[str, Any]
 
@@ -22,20 +22,20 @@ _INTERVALS = {
     "30day": ("30 days", timedelta(days=30)),
 }
 _STATES = {
-    "off": ("no table", "grey"),
-    "ready": ("ready", "positive"),
-    "failed": ("failed", "negative"),
-    "building": ("building", "primary"),
+    "off": ("no table", ""),
+    "ready": ("ready", "ok"),
+    "failed": ("failed", "danger"),
+    "building": ("building", "busy"),
 }
 _AGAIN_SECONDS = 2.0
 
 
 def table_state(materialization: Json) -> tuple[str, str]:
-    """A label and a color for the state of a materialization.
+    """A label and a tone for the state of a materialization.
 
     Example:
         >>> table_state({"enabled": True, "ready": False, "status": "Running"})
-        ('building', 'primary')
+        ('building', 'busy')
     """
     if not materialization["enabled"]:
         return _STATES["off"]
@@ -62,9 +62,7 @@ class _Table:
         self._state = state
 
     def draw(self) -> None:
-        row = ui.row().classes(
-            "w-full items-center gap-x-4 gap-y-1 px-3 py-2 rounded border border-slate-300"
-        )
+        row = ui.row().classes("w-full items-center gap-x-4 gap-y-1 px-3 py-2 rounded border")
         self._place = row.mark("table-state")
         self._timer = ui.timer(_AGAIN_SECONDS, self._look, active=False)
         self._show()
@@ -78,12 +76,12 @@ class _Table:
             self._show()
 
     def _show(self) -> None:
-        word, color = table_state(self._state)
+        word, tone = table_state(self._state)
         self._timer.active = word == "building"
         self._place.clear()
         with self._place:
             ui.label("Table").classes("font-medium")
-            ui.badge(word, color=color).props("outline")
+            badge(word, tone)
             for note in self._notes():
                 ui.label(note).classes("text-sm opacity-80 break-words max-w-full")
             ui.space()

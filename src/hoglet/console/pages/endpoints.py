@@ -7,20 +7,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import (
-    badge_cell,
-    columns,
-    empty,
-    failed,
-    heading,
-    link_cell,
-    short_time,
-    signed_in_page,
-)
+from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.layout import signed_in_page
 from hoglet.console.pages.endpoint_head import KINDS
 from hoglet.console.pages.endpoint_table import table_state
 from hoglet.console.pages.new_endpoint import ask_for_new_endpoint
 from hoglet.console.session import Sessions
+from hoglet.console.widgets import empty, failed, heading, search_input, set_url_values, url_value
 
 type Json = dict[str, Any]
 
@@ -42,9 +35,8 @@ async def _build(backend: Backend) -> None:
     with ui.row().classes("w-full items-center"):
         heading("Endpoints", "Saved queries that programs call by name")
         ui.space()
-        search = ui.input(placeholder="Search").props("dense outlined clearable debounce=200")
-        search.props('aria-label="Search names, descriptions and tags"')
-        ui.button("New endpoint", icon="add", on_click=new).props("no-caps")
+        search = search_input("Search names, descriptions and tags", url_value("search"))
+        ui.button("New endpoint", icon="add", on_click=new)
     reply = await backend.get("/endpoints")
     if not reply.is_good:
         failed(reply)
@@ -54,7 +46,11 @@ async def _build(backend: Backend) -> None:
     def listing() -> None:
         _listing(backend, reply.body["results"], (search.value or "").strip())
 
-    search.on_value_change(listing.refresh)
+    def find() -> None:
+        set_url_values(search=search.value)
+        listing.refresh()
+
+    search.on_value_change(find)
     listing()
 
 
@@ -78,36 +74,29 @@ def _matches(record: Json, search: str) -> bool:
 
 
 def _table(backend: Backend, records: list[Json]) -> None:
-    table = ui.table(
-        rows=[_row(backend, record) for record in records],
-        row_key="name",
-        pagination=25,
-        columns=columns(
-            ("name", "Name"),
-            ("kind", "Query"),
-            ("active", "Active"),
-            ("table", "Table"),
-            ("version", "Version"),
-            ("executed", "Last run with a key (UTC)"),
-            ("tags", "Tags"),
-        ),
-    ).classes("w-full")
-    link_cell(table, "name")
-    badge_cell(table, "active")
-    badge_cell(table, "table")
+    columns = [
+        column("name", "Name", "link"),
+        column("kind", "Query"),
+        column("active", "Active", "badge"),
+        column("table", "Table", "badge"),
+        column("version", "Version", "number"),
+        column("executed", "Last run with a key", "time"),
+        column("tags", "Tags"),
+    ]
+    DataTable("Endpoints", columns, [_row(backend, record) for record in records], key="name")
 
 
 def _row(backend: Backend, record: Json) -> Json:
-    state, color = table_state(record["materialization"])
+    state, tone = table_state(record["materialization"])
     return {
         "name": record["name"],
         "href": f"/project/{backend.project_id}/endpoints/{record['name']}",
         "kind": KINDS[record["query"]["kind"]],
         "version": record["current_version"],
         "active": "on" if record["is_active"] else "off",
-        "active_color": "positive" if record["is_active"] else "grey",
+        "active_tone": "ok" if record["is_active"] else "",
         "table": state,
-        "table_color": color,
-        "executed": short_time(record["last_executed_at"]) or "never",
+        "table_tone": tone,
+        "executed": record["last_executed_at"],
         "tags": ", ".join(record["tags"]),
     }

@@ -12,27 +12,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import (
-    BUILD_SECONDS,
-    badge_cell,
-    columns,
-    empty,
-    failed,
-    heading,
-    link_cell,
-    section,
-    short_time,
-    signed_in_page,
-)
+from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.pages.logs import LEVEL_TONES
 from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.properties import properties_table
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
+from hoglet.console.widgets import empty, failed, heading, section, short_time
 from hoglet.pipeline.ingest.matching import invocation_id
 
 type Json = dict[str, Any]
 
-_LEVEL_COLORS = {"ERROR": "negative", "WARN": "warning", "INFO": "primary"}
 _FUNCTIONS = 1000
 # Log lines of the runs themselves, and of others with the event's id: backfills, test runs.
 _RUN_LINES = (
@@ -73,7 +64,7 @@ async def _page(
     async def build(backend: Backend) -> None:
         await _build(backend, uuid)
 
-    return await signed_in_page(sessions, request, project_id, section="", build=build)
+    return await signed_in_page(sessions, request, project_id, section="events", build=build)
 
 
 async def _build(backend: Backend, uuid: str) -> None:
@@ -119,9 +110,8 @@ def _elements(event: Json) -> None:
         }
         for element in event["elements"]
     ]
-    shown = columns(("tag", "Tag"), ("text", "Text"), ("attributes", "Attributes"))
-    table = ui.table(rows=rows, row_key="order", columns=shown).classes("w-full")
-    table.props("dense wrap-cells").mark("elements")
+    columns = [column("tag", "Tag"), column("text", "Text"), column("attributes", "Attributes")]
+    DataTable("Elements", columns, rows, key="order").mark("elements")
     code_block(event["elements_chain"])
 
 
@@ -157,19 +147,19 @@ def _lines(backend: Backend, lines: list[list[Any]], names: dict[str, str]) -> N
     rows = [
         {
             "id": index,
-            "time": short_time(timestamp),
+            "time": timestamp,
             "function": names.get(source, source),
             "href": f"/project/{backend.project_id}/functions/{source}",
             "level": level,
-            "level_color": _LEVEL_COLORS.get(level, "grey"),
+            "level_tone": LEVEL_TONES.get(level, ""),
             "message": message,
         }
         for index, (timestamp, source, level, message) in enumerate(lines)
     ]
-    shown = columns(
-        ("time", "Time (UTC)"), ("function", "Function"), ("level", "Level"), ("message", "Message")
-    )
-    table = ui.table(rows=rows, row_key="id", pagination=50, columns=shown).classes("w-full")
-    table.props("dense wrap-cells").mark("runs")
-    link_cell(table, "function")
-    badge_cell(table, "level")
+    columns = [
+        column("function", "Function", "link"),
+        column("time", "Time", "time"),
+        column("level", "Level", "badge"),
+        column("message", "Message", "mono"),
+    ]
+    DataTable("Log lines of runs", columns, rows).mark("runs")

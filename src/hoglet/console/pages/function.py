@@ -9,22 +9,16 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.charts import metrics_chart
+from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
-from hoglet.console.layout import (
-    EDITOR,
-    empty,
-    failed,
-    heading,
-    signed_in_page,
-    tabs,
-    tell,
-)
+from hoglet.console.layout import signed_in_page
 from hoglet.console.pages.dead_letters import dead_letters_panel
 from hoglet.console.pages.functions import status_of
 from hoglet.console.pages.history import history_panel, written
 from hoglet.console.pages.logs import logs_panel
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
+from hoglet.console.widgets import badge, empty, failed, heading, tabs, tell
 
 _RANGES = {"-24h": "24 hours", "-7d": "7 days", "-30d": "30 days"}
 _INTERVALS = {"-24h": "hour", "-7d": "day", "-30d": "day"}
@@ -81,12 +75,12 @@ def _title(backend: Backend, path: str, function: dict[str, Any]) -> None:
         else:
             event.sender.set_value(function["enabled"])
 
-    state, color = status_of(function)
+    state, tone = status_of(function)
     with ui.row().classes("w-full items-center gap-4"):
         kind = function["type"].replace("_", " ")
         note = " · ".join(filter(None, (kind, function["description"])))
         heading(function["name"] or "Untitled", note)
-        ui.badge(state, color=color).props("outline")
+        badge(state, tone)
         ui.space()
         ui.switch("Enabled", value=function["enabled"], on_change=switch)
 
@@ -96,14 +90,25 @@ async def _code(backend: Backend, path: str, function: dict[str, Any]) -> None:
         reply = await backend.send("PATCH", path, {"hog": editor.value})
         problem.set_text("" if reply.is_good else reply.problem)
         if reply.is_good:
+            editor.mark_saved()
             ui.notify("Saved.", type="positive")
+        else:
+            editor.show_problem(reply)
 
-    editor = ui.codemirror(
-        function["hog"], language="JavaScript", theme="vscodeLight", line_wrapping=True
-    ).classes(f"{EDITOR} min-h-64")
+    is_site = function["type"] in {"site_app", "site_destination"}
+    editor = CodeEditor(
+        backend,
+        function["hog"],
+        "javascript" if is_site else "hog",
+        "Code",
+        globals_={"inputs": {item["key"]: "" for item in function["inputs_schema"] or []}},
+        guarded=True,
+        on_save=save,
+    )
     with ui.row().classes("items-center gap-4 pt-2"):
         ui.button("Save", icon="save", on_click=save).props("no-caps")
-        problem = ui.label().classes("text-negative font-mono text-sm").mark("problem")
+        ui.button("Format", on_click=editor.format).props("flat")
+        problem = ui.label().classes("field-error font-mono").mark("problem")
 
 
 async def _inputs(backend: Backend, path: str, function: dict[str, Any]) -> None:
@@ -141,7 +146,7 @@ async def _test(backend: Backend, path: str) -> None:
 
     ui.label("Runs the saved code with these globals. Nothing is stored.").classes("opacity-70")
     example = orjson.dumps(_EXAMPLE, option=orjson.OPT_INDENT_2).decode()
-    globals_editor = ui.codemirror(example, language="JSON", theme="vscodeLight").classes(EDITOR)
+    globals_editor = CodeEditor(backend, example, "json", "Globals", on_run=run)
     with ui.row().classes("items-center gap-4 py-2"):
         ui.button("Run test", icon="play_arrow", on_click=run).props("no-caps")
         mock = ui.switch("Mock requests", value=True)
@@ -149,8 +154,8 @@ async def _test(backend: Backend, path: str) -> None:
 
 
 def _outcome(result: dict[str, Any]) -> None:
-    colors = {"success": "positive", "error": "negative"}
-    ui.badge(result["status"], color=colors.get(result["status"], "grey")).classes("text-sm")
+    tones = {"success": "ok", "error": "danger"}
+    badge(result["status"], tones.get(result["status"], ""))
     for error in result["errors"]:
         ui.label(error).classes("text-negative font-mono text-sm")
     for entry in result["logs"]:

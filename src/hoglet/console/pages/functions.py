@@ -1,5 +1,6 @@
-"""The list of functions."""
+"""The list of functions, with what they did in the last 24 hours."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from nicegui import ui
@@ -7,102 +8,196 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import (
-    badge_cell,
-    columns,
+from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.pages.new_function import ask_for_new_function
+from hoglet.console.session import Sessions
+from hoglet.console.widgets import (
+    confirm,
     empty,
     failed,
     heading,
-    link_cell,
-    short_time,
-    signed_in_page,
+    search_input,
+    set_url_values,
+    tell,
+    url_value,
 )
-from hoglet.console.pages.new_function import ask_for_new_function
-from hoglet.console.session import Sessions
+
+type Json = dict[str, Any]
+type Hours = dict[str, list[list[int]]]
 
 _STATES = {
-    0: ("off", "grey"),
-    1: ("healthy", "positive"),
-    2: ("degraded", "warning"),
-    3: ("disabled", "negative"),
-    11: ("degraded by an administrator", "warning"),
-    12: ("disabled by an administrator", "negative"),
+    0: ("off", ""),
+    1: ("healthy", "ok"),
+    2: ("degraded", "warn"),
+    3: ("disabled", "danger"),
+    11: ("degraded by an administrator", "warn"),
+    12: ("disabled by an administrator", "danger"),
 }
 _PAGE = 1000
+_TYPES = {
+    "": "All types",
+    "destination": "Destinations",
+    "transformation": "Transformations",
+    "source_webhook": "Source webhooks",
+    "site_destination": "Site destinations",
+    "site_app": "Site apps",
+}
+_DAY = (
+    "SELECT app_source_id, toStartOfHour(timestamp) AS hour, "
+    "sumIf(count, metric_name = 'succeeded') AS good, sumIf(count, metric_name = 'failed') AS bad "
+    "FROM app_metrics WHERE timestamp > now() - INTERVAL 24 HOUR "
+    "GROUP BY app_source_id, hour ORDER BY hour LIMIT 50000"
+)
 
 
 def register(sessions: Sessions) -> None:
     """Add the page."""
 
-    @ui.page("/project/{project_id}/functions", title="Functions · hoglet")
+    @ui.page(
+        "/project/{project_id}/functions",
+        title="Functions · hoglet",
+        response_timeout=BUILD_SECONDS,
+    )
     async def functions(request: Request, project_id: str) -> Response | None:
-        return await signed_in_page(
-            sessions, request, project_id, section="functions", build=_build
-        )
+        async def build(backend: Backend) -> None:
+            await _FunctionList(backend).draw()
+
+        return await signed_in_page(sessions, request, project_id, section="functions", build=build)
 
 
-def status_of(function: dict[str, Any]) -> tuple[str, str]:
-    """The watcher's state as a label and a color."""
+def status_of(function: Json) -> tuple[str, str]:
+    """The watcher's state as a label and a tone."""
     state = function["status"]["state"]
-    return _STATES.get(state, (f"state {state}", "grey"))
+    return _STATES.get(state, (f"state {state}", ""))
 
 
-async def _build(backend: Backend) -> None:
-    with ui.row().classes("w-full items-center"):
-        heading("Functions", "Destinations, transformations, webhooks and site apps")
-        ui.space()
-        search = ui.input(placeholder="Search").props("dense outlined clearable debounce=300")
-        search.props('aria-label="Search functions"')
-        ui.button("New function", icon="add", on_click=lambda: ask_for_new_function(backend)).props(
-            "no-caps"
+async def runs_by_hour(backend: Backend, now: datetime) -> Hours:
+    """Succeeded and failed runs of 24 hours by function: ``{"<id>": [[3, 0], ...]}``."""
+    query = {"kind": "HogQLQuery", "query": _DAY}
+    reply = await backend.send("POST", "/query", {"query": query, "refresh": "force_blocking"})
+    start = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=23)
+    hours: Hours = {}
+    for source, hour, good, bad in reply.body["results"] if reply.is_good else []:
+        index = int((datetime.fromisoformat(hour) - start).total_seconds() // 3600)
+        counts = hours.setdefault(source, [[0, 0] for _ in range(24)])
+        if 0 <= index < 24:
+            counts[index] = [int(good), int(bad)]
+    return hours
+
+
+class _FunctionList:
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._hours: Hours = {}
+
+    async def draw(self) -> None:
+        async def new() -> None:
+            await ask_for_new_function(self._backend)
+
+        with ui.row().classes("w-full items-center"):
+            heading("Functions", "Run code for events: send, transform, receive")
+            ui.space()
+            self._search = search_input("Search functions", url_value("search"))
+            chosen = url_value("type")
+            self._type = ui.select(_TYPES, value=chosen if chosen in _TYPES else "")
+            self._type.props('dense outlined options-dense aria-label="Type"')
+            ui.button("New function", icon="add", on_click=new)
+        self._search.on_value_change(self._refresh)
+        self._type.on_value_change(self._refresh)
+        self._bulk = ui.row().classes("items-center gap-2")
+        self._bulk.set_visibility(False)
+        with self._bulk:
+            ui.button("Enable", on_click=lambda: self._change_all({"enabled": True})).props(
+                "outline"
+            )
+            ui.button("Disable", on_click=lambda: self._change_all({"enabled": False})).props(
+                "outline"
+            )
+            ui.button("Delete", color="negative", on_click=self._delete_all).props("outline")
+        self._hours = await runs_by_hour(self._backend, datetime.now(UTC))
+        self._box = ui.column().classes("w-full")
+        await self._show()
+
+    async def _refresh(self) -> None:
+        set_url_values(search=self._search.value, type=self._type.value)
+        await self._show()
+
+    async def _show(self) -> None:
+        search = self._search.value or None
+        reply = await self._backend.get(
+            "/hog_functions", limit=_PAGE, search=search, types=self._type.value or None
+        )
+        self._box.clear()
+        self._bulk.set_visibility(False)
+        with self._box:
+            if not reply.is_good:
+                failed(reply)
+            elif reply.body["results"]:
+                self._table(reply.body["results"])
+            elif search or self._type.value:
+                empty("Nothing found", "No function matches the search.", "search_off")
+            else:
+                empty(
+                    "No functions yet", "A function runs when an event matches its filters.", "bolt"
+                )
+
+    def _table(self, functions: list[Json]) -> None:
+        columns = [
+            column("name", "Name", "link"),
+            column("enabled", "Enabled", "toggle"),
+            column("status", "State", "badge"),
+            column("runs", "Runs in 24 h", "spark"),
+            column("succeeded", "Succeeded", "number"),
+            column("failed", "Failed", "number"),
+            column("updated", "Updated", "time"),
+        ]
+        self._rows = DataTable(
+            "Functions",
+            columns,
+            [self._row(function) for function in functions],
+            selectable=True,
+            on_action=self._toggle,
+            on_select=self._select,
         )
 
-    @ui.refreshable
-    async def listing() -> None:
-        await _table(backend, search.value or "")
+    def _select(self, keys: list[str]) -> None:
+        self._bulk.set_visibility(bool(keys))
 
-    search.on_value_change(listing.refresh)
-    await listing()
+    def _row(self, function: Json) -> Json:
+        state, tone = status_of(function)
+        hours = self._hours.get(function["id"])
+        good, bad = (sum(pair[side] for pair in hours or []) for side in (0, 1))
+        return {
+            "id": function["id"],
+            "href": f"/project/{self._backend.project_id}/functions/{function['id']}",
+            "name": function["name"] or "Untitled",
+            "name_note": function["type"].replace("_", " "),
+            "enabled": function["enabled"],
+            "status": state,
+            "status_tone": tone,
+            "runs": hours,
+            "runs_note": f"{good} succeeded, {bad} failed",
+            "succeeded": good,
+            "failed": bad,
+            "updated": function["updated_at"],
+        }
 
+    async def _toggle(self, function_id: str, _column: str, value: bool) -> None:  # noqa: FBT001
+        path = f"/hog_functions/{function_id}"
+        reply = await self._backend.send("PATCH", path, {"enabled": value})
+        tell(reply, "Enabled." if value else "Disabled.")
+        await self._show()
 
-async def _table(backend: Backend, search: str) -> None:
-    reply = await backend.get("/hog_functions", limit=_PAGE, search=search or None)
-    if not reply.is_good:
-        failed(reply)
-        return
-    rows = [_row(backend, function) for function in reply.body["results"]]
-    if not rows and search:
-        empty("Nothing found", f"No function matches {search!r}.", "search_off")
-    elif not rows:
-        empty("No functions yet", "A function runs when an event matches its filters.", "bolt")
-    else:
-        table = ui.table(
-            rows=rows,
-            row_key="id",
-            pagination=25,
-            columns=columns(
-                ("name", "Name"),
-                ("type", "Type"),
-                ("enabled", "Enabled"),
-                ("status", "State"),
-                ("updated", "Updated (UTC)"),
-            ),
-        ).classes("w-full")
-        link_cell(table, "name")
-        badge_cell(table, "enabled")
-        badge_cell(table, "status")
+    async def _change_all(self, change: Json) -> None:
+        for function_id in self._rows.selected:
+            reply = await self._backend.send("PATCH", f"/hog_functions/{function_id}", change)
+            if not reply.is_good:
+                tell(reply, "")
+        await self._show()
 
-
-def _row(backend: Backend, function: dict[str, Any]) -> dict[str, Any]:
-    state, color = status_of(function)
-    return {
-        "id": function["id"],
-        "href": f"/project/{backend.project_id}/functions/{function['id']}",
-        "name": function["name"] or "Untitled",
-        "type": function["type"].replace("_", " "),
-        "enabled": "on" if function["enabled"] else "off",
-        "enabled_color": "positive" if function["enabled"] else "grey",
-        "status": state,
-        "status_color": color,
-        "updated": short_time(function["updated_at"]),
-    }
+    async def _delete_all(self) -> None:
+        count = len(self._rows.selected)
+        text = f"{count} functions stop running. Their history is kept."
+        if await confirm("Delete functions?", text, f"Delete {count}"):
+            await self._change_all({"deleted": True})

@@ -6,8 +6,8 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import empty, failed, short_time, tell
 from hoglet.console.source_excerpt import code_block
+from hoglet.console.widgets import empty, failed, short_time, tell
 
 _PAGE = 50
 _GENERATED = frozenset({"bytecode", "transpiled"})

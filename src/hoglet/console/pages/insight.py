@@ -5,14 +5,15 @@ from typing import Any
 import orjson
 from nicegui import ui
 
+from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.insight_charts import (
     breakdown_name,
     insight_chart,
     series_name,
     step_name,
 )
-from hoglet.console.layout import empty
 from hoglet.console.source_excerpt import code_block
+from hoglet.console.widgets import empty
 
 type Json = dict[str, Any]
 
@@ -77,12 +78,11 @@ def _duration(seconds: float | None) -> str:
 
 def _table(rows: list[Json]) -> None:
     columns = [
-        {"name": name, "label": name, "field": name, "sortable": True}
-        | {"align": "right" if isinstance(value, int | float) else "left"}
+        column(name, name, "number" if isinstance(value, int | float) else "text")
         for name, value in rows[0].items()
     ]
-    table = ui.table(rows=rows, columns=columns, row_key="", pagination=25).classes("w-full")
-    table.props("dense flat bordered wrap-cells").mark("figures")
+    numbered = [row | {"#": number} for number, row in enumerate(rows)]
+    DataTable("Figures", columns, numbered, key="#").mark("figures")
 
 
 def _retention(results: list[Json]) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import badge_cell, columns, empty, failed, short_time
+from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.widgets import empty, failed
 
 _LEVELS = {
     "": "All levels",
@@ -14,7 +15,7 @@ _LEVELS = {
     "INFO": "Info",
     "DEBUG": "Debug",
 }
-_COLORS = {"ERROR": "negative", "WARN": "warning", "INFO": "primary"}
+LEVEL_TONES = {"ERROR": "danger", "WARN": "warn", "INFO": "busy"}
 _LINES = 200
 _LIVE_SECONDS = 2.0
 
@@ -54,15 +55,16 @@ def _table(entries: list[dict[str, Any]]) -> None:
     rows = [
         {
             "id": index,
-            "time": short_time(entry["timestamp"]),
+            "time": entry["timestamp"],
             "level": entry["level"],
-            "level_color": _COLORS.get(entry["level"], "grey"),
+            "level_tone": LEVEL_TONES.get(entry["level"], ""),
             "message": entry["message"],
         }
         for index, entry in enumerate(entries)
     ]
-    shown = columns(("time", "Time (UTC)"), ("level", "Level"), ("message", "Message"))
-    shown[0]["style"] = "white-space: nowrap"
-    table = ui.table(rows=rows, row_key="id", pagination=50, columns=shown).classes("w-full")
-    table.props("dense wrap-cells").mark("logs")
-    badge_cell(table, "level")
+    columns = [
+        column("time", "Time", "time"),
+        column("level", "Level", "badge"),
+        column("message", "Message", "mono"),
+    ]
+    DataTable("Log lines", columns, rows, page_size=100).mark("logs")

@@ -5,8 +5,9 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import EDITOR, failed, until_closed
 from hoglet.console.pages.versions import query_text
+from hoglet.console.source_excerpt import code_block
+from hoglet.console.widgets import failed, until_closed
 
 _DATES = {"dateRange": {"date_from": "-30d"}}
 _PAGEVIEW = {"kind": "EventsNode", "event": "$pageview", "name": "$pageview"}
@@ -59,7 +60,7 @@ async def ask_for_new_endpoint(backend: Backend) -> None:
             failed(reply)
 
     def show() -> None:
-        preview.set_value(query_text(FIRST_QUERIES[str(chosen.value)]))
+        preview.set_text(query_text(FIRST_QUERIES[str(chosen.value)]))
 
     with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-xl"):
         ui.label("New endpoint").classes("text-lg font-medium")
@@ -70,8 +71,7 @@ async def ask_for_new_endpoint(backend: Backend) -> None:
         first = next(iter(FIRST_QUERIES))
         chosen = ui.select(list(FIRST_QUERIES), value=first, label="Begin with", on_change=show)
         chosen.classes("w-full")
-        preview = ui.codemirror(query_text(FIRST_QUERIES[first]), theme="vscodeLight")
-        preview.classes(f"{EDITOR} max-h-48").disable()
+        preview = code_block(query_text(FIRST_QUERIES[first]))
         problem = ui.column().classes("w-full")
         with ui.row():
             ui.button("Create", on_click=create).props("no-caps")

@@ -6,7 +6,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
-from hoglet.console.layout import tell, until_closed
+from hoglet.console.widgets import tell, until_closed
 
 _TYPES = "destination,transformation,source_webhook,site_destination,site_app"
 _FIRST_CODE = "print(event.event, event.distinct_id)\n"

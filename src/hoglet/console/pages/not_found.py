@@ -8,8 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import BUILD_SECONDS, empty, heading, signed_in_page
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import Sessions
+from hoglet.console.widgets import empty, heading
 
 
 def register(sessions: Sessions) -> None:
@@ -24,7 +25,7 @@ def register(sessions: Sessions) -> None:
         async def build(backend: Backend) -> None:
             not_found(backend, "This page does not exist", f"There is nothing at {rest}.")
 
-        return await signed_in_page(sessions, request, project_id, section="", build=build)
+        return await signed_in_page(sessions, request, project_id, section="-", build=build)
 
 
 def not_found(backend: Backend, title: str, hint: str) -> None:

@@ -11,20 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend, Reply
-from hoglet.console.layout import (
-    BUILD_SECONDS,
-    columns,
-    empty,
-    failed,
-    heading,
-    link_cell,
-    section,
-    short_time,
-    signed_in_page,
-)
+from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.properties import properties_table
 from hoglet.console.session import Sessions
+from hoglet.console.widgets import empty, failed, heading, section, short_time
 from hoglet.web.pagination import ORIGINAL_PATH
 
 type Json = dict[str, Any]
@@ -54,7 +46,7 @@ def register(sessions: Sessions) -> None:
                 reply = Reply(404, None)
             await _build(backend, reply, f"the distinct id {distinct_id}")
 
-        return await signed_in_page(sessions, request, project_id, section="", build=build)
+        return await signed_in_page(sessions, request, project_id, section="persons", build=build)
 
     @ui.page(
         "/project/{project_id}/persons/{uuid}",
@@ -66,7 +58,7 @@ def register(sessions: Sessions) -> None:
             reply = await backend.get(f"/persons/{quote(uuid, safe='')}")
             await _build(backend, reply, f"the id {uuid}")
 
-        return await signed_in_page(sessions, request, project_id, section="", build=build)
+        return await signed_in_page(sessions, request, project_id, section="persons", build=build)
 
 
 async def _build(backend: Backend, reply: Reply, what: str) -> None:
@@ -89,10 +81,7 @@ async def _build(backend: Backend, reply: Reply, what: str) -> None:
 
 def _distinct_ids(person: Json) -> None:
     rows = [{"id": distinct_id} for distinct_id in person["distinct_ids"]]
-    table = ui.table(
-        rows=rows, row_key="id", pagination=50, columns=columns(("id", "Distinct id"))
-    ).classes("w-full")
-    table.props("dense wrap-cells").mark("distinct-ids")
+    DataTable("Distinct ids", [column("id", "Distinct id")], rows).mark("distinct-ids")
 
 
 async def _events(backend: Backend, person: Json) -> None:
@@ -114,12 +103,14 @@ def _event_table(backend: Backend, events: list[Json]) -> None:
             "href": f"/project/{backend.project_id}/events/{event['id']}/"
             f"{quote(event['timestamp'], safe='')}",
             "event": event["event"],
-            "time": short_time(event["timestamp"]),
+            "time": event["timestamp"],
             "distinct_id": event["distinct_id"],
         }
         for event in events
     ]
-    shown = columns(("event", "Event"), ("time", "Time (UTC)"), ("distinct_id", "Distinct id"))
-    table = ui.table(rows=rows, row_key="id", pagination=25, columns=shown).classes("w-full")
-    table.props("dense").mark("events")
-    link_cell(table, "event")
+    columns = [
+        column("event", "Event", "link"),
+        column("time", "Time", "time"),
+        column("distinct_id", "Distinct id"),
+    ]
+    DataTable("Events of this person", columns, rows).mark("events")

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from nicegui import ui
-
-from hoglet.console.layout import columns, empty
+from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.widgets import empty
 from hoglet.kit.text import dump_json
 
 
@@ -14,13 +13,8 @@ def properties_table(properties: dict[str, Any], hint: str) -> None:
         empty("No properties", hint, "list")
         return
     rows = [{"name": name, "value": _text(properties[name])} for name in sorted(properties)]
-    table = ui.table(
-        rows=rows,
-        row_key="name",
-        pagination=50,
-        columns=columns(("name", "Property"), ("value", "Value")),
-    ).classes("w-full")
-    table.props("dense wrap-cells").mark("properties")
+    columns = [column("name", "Property"), column("value", "Value", "mono")]
+    DataTable("Properties", columns, rows, key="name").mark("properties")
 
 
 def _text(value: Any) -> str:

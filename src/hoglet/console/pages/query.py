@@ -6,12 +6,11 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import EDITOR, tell
+from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.pages.versions import query_text
+from hoglet.console.widgets import tell
 
 type Json = dict[str, Any]
-
-_WRONG = "bg-red-100"
 
 
 async def query_panel(backend: Backend, path: str, record: Json) -> None:
@@ -33,45 +32,39 @@ class _Editor:
         self._is_sql = query["kind"] == "HogQLQuery"
 
     def draw(self) -> None:
-        language: Any = "SQL" if self._is_sql else "JSON"
-        self._editor = ui.codemirror(
+        self._editor = CodeEditor(
+            self._backend,
             query_text(self._query),
-            language=language,
-            theme="vscodeLight",
-            line_wrapping=True,
-            keymap={"Mod-s": self._save},
+            "hogQL" if self._is_sql else "json",
+            "Query",
+            guarded=True,
+            on_save=self._save,
         )
-        self._editor.classes(f"{EDITOR} h-auto min-h-40 max-h-128").on_value_change(self._forget)
         with ui.row().classes("items-center gap-4 pt-2"):
             ui.button("Save as new version", icon="save", on_click=self._save).props("no-caps")
+            ui.button("Format", on_click=self._editor.format).props("flat")
             problem = ui.label().classes("text-negative font-mono text-sm break-words max-w-full")
             self._problem = problem.props("role=alert").mark("problem")
         ui.label(
             "Earlier versions remain, and callers can select them. Ctrl+S saves, too."
         ).classes("text-sm opacity-70 pt-1")
 
-    def _forget(self) -> None:
-        if self._editor.decorations:
-            self._editor.decorations = []
-
     async def _save(self) -> None:
         try:
             query = self._written()
         except orjson.JSONDecodeError as error:
-            self._refused(f"This is not valid JSON: {error}", error.lineno)
+            self._problem.set_text(f"This is not valid JSON: {error}")
+            self._editor.show_line_problem(error.lineno, str(error))
             return
         reply = await self._backend.send("PATCH", self._path, {"query": query})
         if reply.is_good:
             tell(reply, f"Version {reply.body['current_version']} is the current one.")
+            self._editor.mark_saved()
             ui.navigate.reload()
         else:
-            self._refused(reply.problem, reply.place[0] if reply.place else None)
+            self._problem.set_text(reply.problem)
+            self._editor.show_problem(reply)
 
     def _written(self) -> Any:
         text = self._editor.value
         return {**self._query, "query": text} if self._is_sql else orjson.loads(text)
-
-    def _refused(self, why: str, line: int | None) -> None:
-        self._problem.set_text(why)
-        if line is not None and line <= self._editor.value.count("\n") + 1:
-            self._editor.decorations = [{"kind": "line", "line": line, "class": _WRONG}]

@@ -7,12 +7,13 @@ from typing import Any
 import orjson
 from nicegui import ui
 
-from hoglet.console.layout import short_time
+from hoglet.console.components.data_table import DataTable, Kind, column
 from hoglet.console.pages.insight import insight_view
+from hoglet.console.widgets import short_time
 
 type Json = dict[str, Any]
 
-_PAGE = 25
+_PAGE = 100
 _RIGHT = ("Int", "UInt", "Float", "Decimal")
 
 
@@ -89,27 +90,17 @@ def _table(body: Json) -> None:
     ]
     types = [kind for _, kind in body.get("types") or []]
     columns = [
-        _column(index, name, types[index] if index < len(types) else "")
+        column(f"c{index}", name, _kind(types[index] if index < len(types) else ""))
         for index, name in enumerate(body["columns"])
     ]
-    table = ui.table(rows=shown, row_key="row", pagination=_PAGE, columns=columns)
-    table.classes("w-full").props("dense flat bordered").mark("result")
-    table.props["no-data-label"] = "The query returned no rows."
-    table.add_slot("body-cell", _CELL)
+    DataTable("Result", columns, shown, key="row", page_size=_PAGE).mark("result")
+    if not rows:
+        ui.label("The query returned no rows.").classes("muted")
 
 
-# Null is styled differently from the text "null".
-_CELL = """<q-td :props="props">
-<span v-if="props.value === null" class="italic opacity-50">null</span>
-<span v-else class="inline-block truncate max-w-md align-bottom" :title="props.value">{{
-    props.value }}</span></q-td>"""
-
-
-def _column(index: int, name: str, kind: str) -> Json:
-    inner = kind.removeprefix("Nullable(").removesuffix(")")
-    align = "right" if inner.startswith(_RIGHT) else "left"
-    field = f"c{index}"
-    return {"name": field, "label": name, "field": field, "align": align, "sortable": True}
+def _kind(column_type: str) -> Kind:
+    inner = column_type.removeprefix("Nullable(").removesuffix(")")
+    return "number_value" if inner.startswith(_RIGHT) else "value"
 
 
 def _cell(value: Any) -> Any:

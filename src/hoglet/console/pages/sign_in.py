@@ -4,8 +4,8 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from hoglet.console.layout import ACCENT, PRIMARY
 from hoglet.console.session import SIGN_IN, Sessions, safe_target
+from hoglet.console.widgets import Text
 
 
 def register(sessions: Sessions) -> None:
@@ -32,11 +32,10 @@ def register(sessions: Sessions) -> None:
 
 
 def _form(*, is_failed: bool, target: str) -> None:
-    ui.colors(primary=PRIMARY, accent=ACCENT)
     with ui.card().classes("absolute-center w-96 p-6 gap-4"):
         with ui.row().classes("items-center gap-2"):
             ui.icon("pets").classes("text-2xl text-primary")
-            ui.label("hoglet").classes("text-2xl font-bold")
+            Text("h1", "hoglet")
         ui.label("Sign in with a personal API key. The server printed one when it first started.")
         form = ui.element("form").props('method="post" action="/console/sign-in"')
         with form.classes("w-full flex flex-col gap-4"):

@@ -6,7 +6,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.charts import metrics_chart
-from hoglet.console.layout import empty, failed
+from hoglet.console.widgets import empty, failed
 
 DAYS = 30
 

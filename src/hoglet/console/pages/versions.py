@@ -7,8 +7,8 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.layout import failed, short_time, tell, until_closed
 from hoglet.console.source_excerpt import code_block, diff_block
+from hoglet.console.widgets import failed, short_time, tell, until_closed
 
 type Json = dict[str, Any]
 

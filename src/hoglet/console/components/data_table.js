@@ -1,0 +1,144 @@
+// A table of rows with typed cells, sorted and extended in the browser. Every text is set as text.
+const numbers = new Intl.NumberFormat("en");
+
+export default {
+  props: {
+    label: String,
+    columns: Array,
+    rows: Array,
+    rowKey: String,
+    pageSize: Number,
+    selectable: Boolean,
+    clickable: Boolean,
+  },
+  emits: ["row", "selected", "action"],
+  data() {
+    return { sortedBy: null, ascending: true, shownRows: this.pageSize, selected: [] };
+  },
+  computed: {
+    sorted() {
+      if (!this.sortedBy) return this.rows;
+      const key = this.sortedBy;
+      const sign = this.ascending ? 1 : -1;
+      const compare = (a, b) => {
+        const [x, y] = [a[key], b[key]];
+        if (x === y) return 0;
+        if (x === null || x === undefined || x === "") return 1;
+        if (y === null || y === undefined || y === "") return -1;
+        return typeof x === "number" && typeof y === "number"
+          ? sign * (x - y)
+          : sign * String(x).localeCompare(String(y), "en", { numeric: true });
+      };
+      return [...this.rows].sort(compare);
+    },
+    shown() {
+      return this.sorted.slice(0, this.shownRows);
+    },
+  },
+  watch: {
+    rows() {
+      const keys = new Set(this.rows.map((row) => row[this.rowKey]));
+      this.choose(this.selected.filter((key) => keys.has(key)));
+    },
+  },
+  methods: {
+    choose(keys) {
+      if (keys.length === 0 && this.selected.length === 0) return;
+      this.selected = keys;
+      this.$emit("selected", keys);
+    },
+    pick(key, on) {
+      this.choose(on ? [...this.selected, key] : this.selected.filter((other) => other !== key));
+    },
+    pickAll(on) {
+      this.choose(on ? this.rows.map((row) => row[this.rowKey]) : []);
+    },
+    sort(key) {
+      this.ascending = this.sortedBy === key ? !this.ascending : true;
+      this.sortedBy = key;
+    },
+    arrow(key) {
+      return this.sortedBy === key ? (this.ascending ? "↑" : "↓") : "";
+    },
+    order(key) {
+      if (this.sortedBy !== key) return "none";
+      return this.ascending ? "ascending" : "descending";
+    },
+    text(value) {
+      if (value === null || value === undefined) return "";
+      return typeof value === "object" ? JSON.stringify(value) : String(value);
+    },
+    number(value) {
+      return typeof value === "number" ? numbers.format(value) : this.text(value);
+    },
+    bars(counts) {
+      const most = Math.max(1, ...counts.map(([good, bad]) => good + bad));
+      return counts.map(([good, bad], index) => {
+        const [g, b] = [(good / most) * 20, (bad / most) * 20];
+        return { x: index * 4, good: g, bad: b };
+      });
+    },
+    href(row, column) {
+      return row[`${column.key}_href`] ?? row.href;
+    },
+    act(row, column, value) {
+      this.$emit("action", { key: row[this.rowKey], column: column.key, value });
+    },
+  },
+  template: `
+    <div class="w-full">
+      <div class="table-box" tabindex="0" role="region" :aria-label="label">
+        <table class="data">
+          <thead><tr>
+            <th v-if="selectable" scope="col"><input type="checkbox" aria-label="Select all"
+              :checked="selected.length > 0 && selected.length === rows.length"
+              @change="pickAll($event.target.checked)"></th>
+            <th v-for="column in columns" :key="column.key" scope="col" :class="'cell-' + column.kind"
+              :aria-sort="column.kind === 'button' ? null : order(column.key)">
+              <span v-if="column.kind === 'button'">{{ column.label }}</span>
+              <button v-else type="button" :data-arrow="arrow(column.key)" @click="sort(column.key)">{{ column.label }}</button>
+            </th>
+          </tr></thead>
+          <tbody>
+            <tr v-for="row in shown" :key="row[rowKey]" :class="{ clickable }" @click="clickable && $emit('row', row[rowKey])">
+              <td v-if="selectable" @click.stop><input type="checkbox"
+                :aria-label="'Select ' + text(row[columns[0].key])" :checked="selected.includes(row[rowKey])"
+                @change="pick(row[rowKey], $event.target.checked)"></td>
+              <td v-for="(column, index) in columns" :key="column.key" :class="'cell-' + column.kind">
+                <template v-if="column.kind === 'link'">
+                  <a v-if="href(row, column)" :href="href(row, column)" class="truncate" :title="text(row[column.key])" @click.stop>{{ text(row[column.key]) }}</a>
+                  <template v-else>{{ text(row[column.key]) }}</template>
+                  <span v-if="row[column.key + '_note']" class="sub">{{ row[column.key + '_note'] }}</span>
+                </template>
+                <hog-time v-else-if="column.kind === 'time'" :iso="row[column.key] ?? ''"></hog-time>
+                <span v-else-if="column.kind.endsWith('value') && row[column.key] === null" class="muted"><i>null</i></span>
+                <template v-else-if="column.kind === 'number'">{{ number(row[column.key]) }}</template>
+                <span v-else-if="column.kind === 'badge'" class="badge" :class="row[column.key + '_tone']">{{ text(row[column.key]) }}</span>
+                <svg v-else-if="column.kind === 'spark' && row[column.key]" class="spark" role="img" :aria-label="row[column.key + '_note'] ?? ''"
+                  :width="row[column.key].length * 4" height="20">
+                  <title>{{ row[column.key + '_note'] }}</title>
+                  <template v-for="bar in bars(row[column.key])">
+                    <rect class="good" :x="bar.x" :y="20 - bar.good" width="3" :height="bar.good"></rect>
+                    <rect class="bad" :x="bar.x" :y="20 - bar.good - bar.bad" width="3" :height="bar.bad"></rect>
+                  </template>
+                </svg>
+                <input v-else-if="column.kind === 'toggle'" class="toggle" type="checkbox" role="switch"
+                  :aria-label="column.label + ': ' + text(row[columns[0].key])" :checked="row[column.key]"
+                  @click.stop @change="act(row, column, $event.target.checked)">
+                <button v-else-if="column.kind === 'button' && row[column.key]" type="button" class="plain"
+                  :aria-label="text(row[column.key]) + ': ' + text(row[columns[0].key])"
+                  @click.stop="act(row, column, true)">{{ row[column.key] }}</button>
+                <button v-else-if="clickable && index === 0" type="button" class="plain" @click.stop="$emit('row', row[rowKey])">{{ text(row[column.key]) }}</button>
+                <template v-else>{{ text(row[column.key]) }}</template>
+              </td>
+            </tr>
+          </tbody>
+        </table>
+      </div>
+      <div v-if="rows.length > shownRows" class="table-more">
+        <span>{{ shownRows }} of {{ number(rows.length) }}</span>
+        <button type="button" class="plain" @click="shownRows += pageSize">Show more</button>
+        <button type="button" class="plain" @click="shownRows = rows.length">Show all</button>
+      </div>
+    </div>`,
+};

@@ -1,0 +1,78 @@
+"""What the jump dialog (Ctrl+K) finds: pages, functions, endpoints."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypedDict
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from hoglet.console.api_client import Backend
+from hoglet.console.navigation import PAGES
+from hoglet.console.session import Sessions
+from hoglet.web.responses import JsonResponse
+
+_MOST = 1000
+
+
+class Target(TypedDict):
+    """Something to jump to: ``{"name": "Echo", "kind": "destination", "href": "/project/1/…"}``."""
+
+    name: str
+    kind: str
+    href: str
+
+
+def jump_route(sessions: Sessions) -> Route:
+    """``GET /console/jump/<project>``: a JSON list of targets; 401 without a session."""
+
+    async def jump(request: Request) -> Response:
+        project_id: str = request.path_params["project_id"]
+        backend = sessions.backend(request, project_id)
+        if backend is None:
+            return JsonResponse([], 401)
+        return JsonResponse(await _targets(backend), headers={"cache-control": "no-store"})
+
+    return Route("/console/jump/{project_id}", jump)
+
+
+async def _targets(backend: Backend) -> list[Target]:
+    project = f"/project/{backend.project_id}"
+    found: list[Target] = [
+        {"name": page.title, "kind": "page", "href": page.href(backend.project_id)}
+        for page in PAGES
+    ]
+    for read in _READERS:
+        found += await read(backend, project)
+    return found
+
+
+async def _functions(backend: Backend, project: str) -> list[Target]:
+    return [
+        {
+            "name": each["name"] or "Untitled",
+            "kind": each["type"].replace("_", " "),
+            "href": f"{project}/functions/{each['id']}",
+        }
+        for each in await _results(backend, "/hog_functions")
+    ]
+
+
+async def _endpoints(backend: Backend, project: str) -> list[Target]:
+    return [
+        {
+            "name": each["name"],
+            "kind": "endpoint",
+            "href": f"{project}/endpoints/{quote(each['name'])}",
+        }
+        for each in await _results(backend, "/endpoints")
+    ]
+
+
+async def _results(backend: Backend, path: str) -> list[dict[str, Any]]:
+    reply = await backend.get(path, limit=_MOST)
+    return reply.body["results"] if reply.is_good else []
+
+
+_READERS: tuple[Callable[[Backend, str], Awaitable[list[Target]]], ...] = (_functions, _endpoints)

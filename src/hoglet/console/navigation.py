@@ -1,0 +1,30 @@
+"""The pages in the sidebar and in the jump dialog, in order."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An entry of the sidebar.
+
+    Args:
+        title: as shown.
+        icon: a name of ``static/console.js``.
+        path: below the project, ``/functions``; "" is the home page.
+        keys: the shortcut, ``g f``.
+    """
+
+    title: str
+    icon: str
+    path: str
+    keys: str = ""
+
+    def href(self, project_id: str) -> str:
+        """The address, e.g. ``/project/1/functions``."""
+        return f"/project/{project_id}{self.path}"
+
+
+PAGES = (
+    Page("Functions", "bolt", "/functions", "g f"),
+    Page("Endpoints", "api", "/endpoints", "g n"),
+)

@@ -1,0 +1,264 @@
+// The console's shell: theme, sidebar, keyboard, jump dialog, relative times. Loaded in the head,
+// before anything is drawn. Texts of users are only ever set as textContent.
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  const stored = (name) => {
+    try {
+      return localStorage.getItem(name);
+    } catch {
+      return null;
+    }
+  };
+  const store = (name, value) => {
+    try {
+      value === null ? localStorage.removeItem(name) : localStorage.setItem(name, value);
+    } catch {
+      // without storage the choice lasts as long as the page
+    }
+  };
+
+  // --- theme: the system's, unless chosen ---
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (stored("hoglet:theme") ?? (system.matches ? "dark" : "light")) === "dark";
+  const applyTheme = () => {
+    root.dataset.theme = isDark() ? "dark" : "light";
+    root.style.colorScheme = root.dataset.theme;
+    globalThis.Quasar?.Dark?.set(isDark());
+    dispatchEvent(new CustomEvent("hoglet:theme", { detail: root.dataset.theme }));
+  };
+  system.addEventListener("change", applyTheme);
+  const switchTheme = () => {
+    const wanted = isDark() ? "light" : "dark";
+    store("hoglet:theme", wanted === (system.matches ? "dark" : "light") ? null : wanted);
+    applyTheme();
+  };
+  root.dataset.sidebar = stored("hoglet:sidebar") ?? "open";
+  applyTheme();
+
+  // --- icons: drawn for hoglet on a grid of 24, as lines ---
+  const LINE =
+    "@@fill:none;stroke:currentColor;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round";
+  const ICONS = {
+    account: "M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21c0-4 4-6 8-6s8 2 8 6",
+    add: "M12 5v14M5 12h14",
+    api: "M8 6 3 12l5 6M16 6l5 6-5 6M14 4l-4 16",
+    arrow_downward: "M12 4v16M6 14l6 6 6-6",
+    arrow_drop_down: "M7 10l5 5 5-5",
+    arrow_upward: "M12 20V4M6 10l6-6 6 6",
+    bar_chart: "M4 20V10M10 20V4M16 20v-7M21 20H2",
+    bolt: "M13 2 5 14h6l-1 8 9-13h-6z",
+    cancel: "M6 6l12 12M18 6 6 18",
+    check: "M5 12l5 5 9-10",
+    check_circle: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM8 12l3 3 5-6",
+    chevron_left: "M15 5l-7 7 7 7",
+    chevron_right: "M9 5l7 7-7 7",
+    close: "M6 6l12 12M18 6 6 18",
+    code: "M8 7l-5 5 5 5M16 7l5 5-5 5",
+    content_copy: "M9 9h11v12H9zM5 15H4V3h11v2",
+    dark_mode: "M20 14A8.5 8.5 0 0 1 10 4a8.5 8.5 0 1 0 10 10z",
+    delete: "M4 6h16M9 6V3h6v3M6 6l1 15h10l1-15M10 10v7M14 10v7",
+    done_all: "M2 13l4 4 8-9M11 16l1 1 9-10",
+    download: "M12 3v12M7 10l5 5 5-5M4 20h16",
+    edit: "M4 20l1-5L16 4l4 4L9 19zM14 6l4 4",
+    error: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 8v5M12 16.5v.1",
+    error_outline: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 8v5M12 16.5v.1",
+    events: "M3 12h4l3-8 4 16 3-8h4",
+    first_page: "M18 5l-7 7 7 7M6 5v14",
+    history: "M4 12a8 8 0 1 0 3-6.2L4 8M4 3v5h5M12 8v5l3 2",
+    home: "M3 11l9-8 9 8M5 10v10h5v-6h4v6h5V10",
+    info: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 11v6M12 7.5v.1",
+    input: "M4 5h16v14H4zM8 12h8M12 9l3 3-3 3",
+    key: "M8 12a4 4 0 1 0 0 .1M12 12h9v4M17 12v3",
+    keyboard_arrow_down: "M6 9l6 6 6-6",
+    last_page: "M6 5l7 7-7 7M18 5v14",
+    list: "M8 6h12M8 12h12M8 18h12M4 6v.1M4 12v.1M4 18v.1",
+    logout: "M10 4H4v16h6M15 8l4 4-4 4M19 12H9",
+    menu: "M4 6h16M4 12h16M4 18h16",
+    people: "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM3 20c0-4 3-5.5 6-5.5s6 1.5 6 5.5M16 4.5a3.5 3.5 0 0 1 0 6.5M17.5 14.8c2 .6 3.5 2 3.5 5.2",
+    person: "M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21c0-4 4-6 8-6s8 2 8 6",
+    pets: "M5 13c2-6 12-7 15 0l1 3h-4c-1 3-9 3-10 0H3zM9 12v.1M6 10 4 7M10 7.5 9 4M14.5 7.5 16 4",
+    play_arrow: "M7 4l13 8-13 8z",
+    refresh: "M20 12a8 8 0 1 1-2.5-5.8L20 8M20 3v5h-5",
+    replay: "M4 12a8 8 0 1 0 2.5-5.8L4 8M4 3v5h5",
+    restore: "M4 12a8 8 0 1 0 2.5-5.8L4 8M4 3v5h5",
+    save: "M5 4h11l4 4v12H4V4zM8 4v5h7V4M8 20v-6h8v6",
+    search: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM15.5 15.5 21 21",
+    search_off: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM15.5 15.5 21 21M8 8l5 5M13 8l-5 5",
+    sidebar: "M4 5h16v14H4zM9.5 5v14",
+    sql: "M12 3c5 0 8 1.3 8 3s-3 3-8 3-8-1.3-8-3 3-3 8-3zM4 6v12c0 1.7 3 3 8 3s8-1.3 8-3V6M4 12c0 1.7 3 3 8 3s8-1.3 8-3",
+    status: "M3 12h4l2-5 4 10 2-5h6",
+    subject: "M4 6h16M4 10h16M4 14h16M4 18h10",
+    terminal: "M4 5h16v14H4zM7 9l3 3-3 3M12 15h4",
+    warning: "M12 3 2 20h20zM12 10v5M12 17.5v.1",
+  };
+  const UNKNOWN = "M12 11.9v.2M6 11.9v.2M18 11.9v.2";
+  globalThis.hogletIcon = (name) => ({ icon: (ICONS[name] ?? UNKNOWN) + LINE });
+
+  // --- relative times, the exact one on hover ---
+  const STEPS = [
+    [60, "second", 1],
+    [3600, "minute", 60],
+    [86400, "hour", 3600],
+    [86400 * 30, "day", 86400],
+    [86400 * 365, "month", 86400 * 30],
+    [Infinity, "year", 86400 * 365],
+  ];
+  const words = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
+  const zone = () => document.querySelector('meta[name="hoglet-zone"]')?.content || "UTC";
+  const exact = (time) => {
+    const options = { timeZone: zone(), dateStyle: "medium", timeStyle: "medium" };
+    return `${new Intl.DateTimeFormat("en-GB", options).format(time)} ${zone()}`;
+  };
+  const relative = (time) => {
+    const seconds = (time - Date.now()) / 1000;
+    const size = Math.abs(seconds);
+    if (size < 5) return "now";
+    const [, unit, length] = STEPS.find(([limit]) => size < limit);
+    return words.format(Math.trunc(seconds / length), unit);
+  };
+  customElements.define(
+    "hog-time",
+    class extends HTMLElement {
+      static observedAttributes = ["iso"];
+      connectedCallback() {
+        this.show();
+        this.timer = setInterval(() => this.show(), 15_000);
+      }
+      disconnectedCallback() {
+        clearInterval(this.timer);
+      }
+      attributeChangedCallback() {
+        this.show();
+      }
+      show() {
+        const iso = this.getAttribute("iso");
+        const time = iso ? new Date(iso) : null;
+        if (!time || isNaN(time)) {
+          this.textContent = "–";
+          return;
+        }
+        this.textContent = relative(time);
+        this.title = exact(time);
+      }
+    },
+  );
+
+  // --- the jump dialog ---
+  const make = (tag, attributes = {}, ...children) => {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  };
+  const project = () => location.pathname.match(/^\/project\/([^/]+)/)?.[1];
+  let dialog = null;
+  const jump = async () => {
+    if (dialog?.open || !project()) return;
+    const input = make("input", {
+      role: "combobox",
+      "aria-label": "Jump to a page, function or endpoint",
+      "aria-controls": "jump-list",
+      "aria-expanded": "true",
+      "aria-autocomplete": "list",
+      placeholder: "Jump to …",
+      autocomplete: "off",
+    });
+    const list = make("ul", { id: "jump-list", role: "listbox", "aria-label": "Results" });
+    dialog = make("dialog", { class: "jump", "aria-label": "Jump to" }, input, list);
+    document.body.append(dialog);
+    dialog.addEventListener("close", () => dialog.remove());
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+    let items = [];
+    let chosen = 0;
+    const open = (item) => item && (location.href = item.href);
+    const draw = () => {
+      const needle = input.value.trim().toLowerCase();
+      const shown = items
+        .filter((item) => `${item.name} ${item.kind}`.toLowerCase().includes(needle))
+        .slice(0, 30);
+      chosen = Math.max(0, Math.min(chosen, shown.length - 1));
+      list.replaceChildren(
+        ...shown.map((item, index) => {
+          const option = make(
+            "li",
+            { role: "option", id: `jump-${index}`, "aria-selected": String(index === chosen) },
+            make("span", { class: "jump-name" }, item.name),
+            make("span", { class: "jump-kind" }, item.kind),
+          );
+          option.addEventListener("click", () => open(item));
+          return option;
+        }),
+      );
+      list.hidden = shown.length === 0;
+      if (shown.length) input.setAttribute("aria-activedescendant", `jump-${chosen}`);
+      list.children[chosen]?.scrollIntoView({ block: "nearest" });
+      return shown;
+    };
+    input.addEventListener("input", () => {
+      chosen = 0;
+      draw();
+    });
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        chosen += event.key === "ArrowDown" ? 1 : -1;
+        event.preventDefault();
+        draw();
+      } else if (event.key === "Enter") {
+        event.preventDefault();
+        open(draw()[chosen]);
+      }
+    });
+    list.hidden = true;
+    dialog.showModal();
+    const answer = await fetch(`/console/jump/${project()}`);
+    items = answer.ok ? await answer.json() : [];
+    draw();
+  };
+
+  // --- clicks and keys ---
+  const narrow = matchMedia("(max-width: 800px)");
+  const fold = () => {
+    if (narrow.matches) {
+      root.dataset.menu = root.dataset.menu === "open" ? "closed" : "open";
+      return;
+    }
+    root.dataset.sidebar = root.dataset.sidebar === "open" ? "folded" : "open";
+    store("hoglet:sidebar", root.dataset.sidebar);
+  };
+  const ACTS = { theme: switchTheme, fold, jump };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("[data-act]");
+    if (button) ACTS[button.dataset.act]?.();
+    else if (root.dataset.menu === "open" && !event.target.closest?.(".sidebar"))
+      root.dataset.menu = "closed";
+  });
+  const isTyping = (target) =>
+    target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName ?? "");
+  const GO = { h: "", e: "/events", f: "/functions", n: "/endpoints", s: "/sql", p: "/persons" };
+  let leader = 0;
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      jump();
+      return;
+    }
+    if (event.key === "Escape") root.dataset.menu = "closed";
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (event.key === "/") {
+      event.preventDefault();
+      const field = document.querySelector('input[data-search], [data-search] input');
+      field ? field.focus() : jump();
+    } else if (event.key === "g") {
+      leader = Date.now();
+    } else if (Date.now() - leader < 1500 && event.key in GO && project()) {
+      leader = 0;
+      location.href = `/project/${project()}${GO[event.key]}`;
+    }
+  });
+
+  // --- leaving with unsaved changes ---
+  const dirty = new Set();
+  globalThis.hogletDirty = (id, isDirty) => (isDirty ? dirty.add(id) : dirty.delete(id));
+  addEventListener("beforeunload", (event) => dirty.size && event.preventDefault());
+})();

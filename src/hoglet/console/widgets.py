@@ -1,0 +1,174 @@
+"""Small elements that all pages share: texts, messages, dialogs, tabs, state in the URL."""
+
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
+
+from hoglet.console.api_client import Reply
+from hoglet.console.source_excerpt import code_block, pointed
+
+
+class Text(TextElement):
+    """Text in an element of one's choice, never parsed: ``Text("h2", "Properties")``."""
+
+    def __init__(self, tag: str, text: str) -> None:
+        super().__init__(tag=tag, text=text)
+
+
+class Link(TextElement):
+    """A link: ``Link("Echo", "/project/1/functions/…")``."""
+
+    def __init__(self, text: str, href: str) -> None:
+        super().__init__(tag="a", text=text)
+        self._props["href"] = href
+
+
+def heading(text: str, note: str = "") -> None:
+    """The page's title and subtitle."""
+    with ui.column().classes("gap-0 min-w-0"):
+        Text("h1", text)
+        if note:
+            ui.label(note).classes("text-sm muted break-words")
+
+
+@contextmanager
+def section(title: str) -> Generator[None]:
+    """A section with a title."""
+    with ui.element("section").classes("pane"):
+        Text("h2", title)
+        yield
+
+
+def badge(text: str, tone: str = "") -> Text:
+    """A state with a dot: ``ok``, ``warn``, ``danger``, ``busy`` or gray."""
+    shown = Text("span", text)
+    return shown.classes(f"badge {tone}".strip())
+
+
+def moment(iso: str | None) -> ui.element:
+    """A time relative to now, the exact one on hover, in the project's time zone."""
+    shown = ui.element("hog-time")
+    shown.props["iso"] = iso or ""
+    return shown
+
+
+def empty(title: str, hint: str, icon: str) -> ui.element:
+    """What belongs here and is not here yet; put the button that creates it inside."""
+    with ui.element("div").classes("empty") as box:
+        ui.icon(icon)
+        ui.label(title).classes("text-lg font-medium")
+        ui.label(hint).classes("text-sm muted max-w-md")
+    return box
+
+
+def failed(reply: Reply, source: str = "") -> None:
+    """An error message, with the affected line of ``source``."""
+    with ui.element("div").classes("notice danger").props("role=alert"):
+        ui.icon("error_outline").classes("text-xl")
+        with ui.column().classes("min-w-0 grow gap-2"):
+            ui.label(reply.problem).classes("break-words max-w-full").mark("problem")
+            if reply.place and (shown := pointed(source, reply.place)):
+                code_block(shown)
+
+
+def tell(reply: Reply, done: str) -> bool:
+    """Notify about success or failure; returns whether it succeeded."""
+    if reply.is_good:
+        ui.notify(done, type="positive")
+    else:
+        ui.notify(reply.problem, type="negative", timeout=10_000, close_button="OK")
+    return reply.is_good
+
+
+async def confirm(title: str, text: str, button: str) -> bool:
+    """Ask before something that cannot be undone; True if the button was pressed."""
+    with ui.dialog(value=True) as dialog, ui.card().classes("max-w-xl"):
+        dialog.props["aria-label"] = title
+        Text("h2", title)
+        ui.label(text).classes("break-words")
+        with ui.row().classes("w-full justify-end gap-2"):
+            ui.button("Cancel", on_click=lambda: dialog.submit(False)).props("flat autofocus")
+            ui.button(button, color="negative", on_click=lambda: dialog.submit(True)).props(
+                "outline"
+            )
+    is_confirmed = bool(await dialog)
+    remove(dialog)
+    return is_confirmed
+
+
+async def until_closed(dialog: ui.dialog) -> None:
+    """Await a dialog and remove it, unless its page was already closed."""
+    await dialog
+    remove(dialog)
+
+
+def remove(dialog: ui.dialog) -> None:
+    """Remove a dialog, unless its page was already closed."""
+    if not dialog.is_deleted:
+        dialog.delete()
+
+
+async def tabs(builders: dict[str, Callable[[], Awaitable[None]]]) -> None:
+    """Tabs whose content is rendered when they are first opened; the URL says which is open."""
+    first = url_value("tab")
+    if first not in builders:
+        first = next(iter(builders))
+    bar = ui.tabs().classes("w-full").props("align=left no-caps dense outside-arrows")
+    with bar:
+        for name in builders:
+            ui.tab(name)
+    with ui.tab_panels(bar, value=first, animated=False).classes("w-full"):
+        panels = {name: ui.tab_panel(name).classes("px-0") for name in builders}
+
+    async def open_tab(name: str) -> None:
+        if name in unopened:
+            unopened.remove(name)
+            with panels[name]:
+                await builders[name]()
+
+    async def select(event: Any) -> None:
+        set_url_values(tab=str(event.value))
+        await open_tab(str(event.value))
+
+    unopened = set(builders)
+    bar.on_value_change(select)
+    await open_tab(first)
+
+
+def url_value(name: str, default: str = "") -> str:
+    """A parameter of the page's URL."""
+    return ui.context.client.request.query_params.get(name, default)
+
+
+def set_url_values(**values: str | None) -> None:
+    """Change parameters of the page's URL without loading it; "" and None remove one."""
+    changes = orjson.dumps({name: value or None for name, value in values.items()}).decode()
+    ui.run_javascript(
+        f"""const url = new URL(location.href);
+        for (const [name, value] of Object.entries({changes}))
+            value === null ? url.searchParams.delete(name) : url.searchParams.set(name, value);
+        history.replaceState(history.state, "", url);"""
+    )
+
+
+def search_input(label: str, value: str = "") -> ui.input:
+    """A search field; ``/`` focuses the first one of a page."""
+    field = ui.input(placeholder="Search", value=value)
+    field.props("dense outlined clearable debounce=300 data-search")
+    field.props["aria-label"] = label
+    return field
+
+
+def short_time(text: str | None) -> str:
+    """``2026-01-05T12:00:00.000000Z`` as ``2026-01-05 12:00:00``."""
+    return "" if not text else text[:19].replace("T", " ")
+
+
+def path_text(text: str) -> str:
+    """A text as one segment of a path."""
+    return quote(text, safe="")

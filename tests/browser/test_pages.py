@@ -1,0 +1,184 @@
+"""Every page in both themes at both widths: accessible, without console errors, not too wide.
+
+One server and one browser serve the whole matrix. ``ADDRESSES`` lists the pages; a new page is one
+line there.
+"""
+
+import shutil
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from browser.conftest import CHROMIUM_FLAGS
+from support.console import post, wait_for
+from support.oracle import need
+from support.server import KEY, TOKEN, RunningServer
+
+pytestmark = pytest.mark.browser
+
+AXE = Path(__file__).parent.parent / "clients/node_modules/axe-core/axe.min.js"
+HOSTILE = "<img src=x onerror=alert(1)>{{ 7 * 7 }}"
+ADDRESSES = (
+    "/sign-in",
+    "/project/1/functions",
+    "/project/1/functions?search=nothing-has-this-name",
+    "/project/1/functions/{function}",
+    "/project/1/functions/{function}?tab=Inputs",
+    "/project/1/functions/{function}?tab=Test",
+    "/project/1/functions/{function}?tab=Logs",
+    "/project/1/functions/{function}?tab=Metrics",
+    "/project/1/functions/{function}?tab=Failed",
+    "/project/1/functions/{function}?tab=History",
+    "/project/1/endpoints",
+    "/project/1/endpoints/counted",
+    "/project/1/endpoints/counted?tab=Query",
+    "/project/1/endpoints/counted?tab=Versions",
+    "/project/1/endpoints/counted?tab=Usage",
+    "/project/1/endpoints/counted?tab=Logs",
+    "/project/1/events/{event}",
+    "/project/1/person/reader",
+    "/project/1/no-such-page",
+)
+FIRST_PAGE_BYTES = 400_000
+VARIANTS = [(theme, width) for theme in ("light", "dark") for width in (1280, 390)]
+
+
+@pytest.fixture(scope="module")
+def names(server: RunningServer) -> dict[str, str]:
+    """Something of everything, with hostile names; the ids by the names of ``ADDRESSES``."""
+    function = {
+        "type": "destination",
+        "name": f"Listed {HOSTILE}",
+        "description": HOSTILE,
+        "hog": "print(event.event)\nthrow Error('it breaks')",
+        "enabled": True,
+        "inputs_schema": [{"key": "url", "type": "string", "label": "URL", "required": False}],
+        "filters": {"events": [{"id": HOSTILE, "type": "events"}]},
+    }
+    function_id = post(server, "hog_functions", function)["id"]
+    sql = {"kind": "HogQLQuery", "query": "SELECT event, count() FROM events GROUP BY event"}
+    post(server, "endpoints", {"name": "counted", "query": sql, "tags": [HOSTILE]})
+    properties = {"plan": HOSTILE, "$set": {"name": HOSTILE}}
+    event = {"event": HOSTILE, "distinct_id": "reader", "properties": properties}
+    server.client.post("/batch/", json={"api_key": TOKEN, "batch": [event]}).raise_for_status()
+    url = f"/api/projects/1/hog_functions/{function_id}/dead_letters"
+    wait_for(lambda: server.client.get(url).json()["count"])
+    wait_for(lambda: events_of(server))
+    return {"function": function_id, "event": events_of(server)[0]["id"]}
+
+
+def events_of(server: RunningServer) -> list[dict[str, Any]]:
+    return server.client.get("/api/projects/1/events", params={"distinct_id": "reader"}).json()[
+        "results"
+    ]
+
+
+@pytest.fixture(scope="module")
+def one_browser() -> Generator[Browser]:
+    need(None if AXE.exists() else "npm axe-core is not installed: run `make browser`")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS
+        )
+        yield browser
+        browser.close()
+
+
+def context_of(browser: Browser, server: RunningServer, **options: Any) -> BrowserContext:
+    context = browser.new_context(base_url=server.url, **options)
+    context.request.post("/console/sign-in", form={"key": KEY}, max_redirects=0)
+    return context
+
+
+@pytest.mark.parametrize(("theme", "width"), VARIANTS, ids=str)
+def test_pages_are_accessible_and_fit(
+    one_browser: Browser, server: RunningServer, names: dict[str, str], theme: Any, width: int
+) -> None:
+    viewport = {"width": width, "height": 844}
+    context = context_of(one_browser, server, color_scheme=theme, viewport=viewport)
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
+    page.on("console", lambda message: _note(message, page, problems))
+    page.on("dialog", lambda dialog: (problems.append(f"{page.url} ran a text"), dialog.dismiss()))
+    for address in ADDRESSES:
+        path = address.format(**names)
+        open_page(page, path)
+        problems += [f"{address}: {each}" for each in violations(page)]
+        problems += [f"{address}: {each}" for each in look_of(page, theme, width)]
+    context.close()
+
+    assert problems == []
+
+
+def test_links_answer(one_browser: Browser, server: RunningServer, names: dict[str, str]) -> None:
+    context = context_of(one_browser, server)
+    page = context.new_page()
+    links: dict[str, str] = {}
+    for address in ADDRESSES:
+        open_page(page, address.format(**names))
+        hrefs = "[...document.querySelectorAll('a[href]')].map((a) => a.getAttribute('href'))"
+        links |= {href: address for href in page.evaluate(hrefs) if not href.startswith("#")}
+    targets = page.evaluate("fetch('/console/jump/1').then((answer) => answer.json())")
+    links |= {target["href"]: "the jump dialog" for target in targets}
+    statuses = {href: context.request.get(href).status for href in links}
+    context.close()
+
+    assert len(links) > 5
+    assert {href: links[href] for href, status in statuses.items() if status >= 400} == {}
+
+
+def test_the_first_page_is_light_and_assets_are_cached(
+    one_browser: Browser, server: RunningServer
+) -> None:
+    context = context_of(one_browser, server)
+    page = context.new_page()
+    requests: list[Any] = []
+    page.on("requestfinished", requests.append)
+    open_page(page, "/project/1/functions")
+    page.wait_for_load_state("networkidle")
+    sizes = {request.url: request.sizes()["responseBodySize"] for request in requests}
+    assets = [request for request in requests if request.url.endswith((".js", ".css"))]
+    policies = {request.response().headers.get("cache-control", "") for request in assets}
+    context.close()
+
+    assert sum(sizes.values()) < FIRST_PAGE_BYTES, sorted(sizes.items(), key=lambda item: -item[1])
+    assert assets
+    assert all("immutable" in policy for policy in policies), policies
+
+
+def open_page(page: Page, path: str) -> None:
+    page.goto(path)
+    page.wait_for_selector("h1", timeout=15_000)
+
+
+def violations(page: Page) -> list[str]:
+    """Violations of axe-core that are serious or critical."""
+    page.evaluate(AXE.read_text())
+    result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{each['id']} at {[node['target'] for node in each['nodes']][:3]}"
+        for each in result["violations"]
+        if each["impact"] in {"serious", "critical"}
+    ]
+
+
+def look_of(page: Page, theme: str, width: int) -> Generator[str]:
+    if page.evaluate("document.documentElement.dataset.theme") != theme:
+        yield "is not in the theme"
+    if page.evaluate("document.documentElement.lang") != "en-US":
+        yield "has no language"
+    if page.evaluate("document.documentElement.scrollWidth") > width:
+        yield f"is wider than {width}"
+    if page.evaluate("document.querySelectorAll('h1').length") != 1:
+        yield "has not exactly one main heading"
+    if page.evaluate("document.querySelectorAll('img[src=x]').length"):
+        yield "shows a text as markup"
+
+
+def _note(message: Any, page: Page, problems: list[str]) -> None:
+    if message.type == "error":
+        problems.append(f"{page.url}: {message.text}")
