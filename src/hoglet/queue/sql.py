@@ -57,7 +57,7 @@ class SqlQueue:
         self._clock = clock
         self._owner = owner
         self._signals = signals or Signals()
-        self._statements = Statements(locking=not database.is_sqlite)
+        self._statements = Statements(is_sqlite=database.is_sqlite)
         self._busy: dict[str, bool] = {}
 
     def consumer(self, number: int) -> "SqlQueue":
@@ -92,7 +92,8 @@ class SqlQueue:
             return []
         async with self._database.write() as session:
             connection = await self._only_leaser(session, queue)
-            found = await _candidates(connection, self._statements.due, wanted, limit)
+            due = self._statements.due(excludes_lanes=bool(without_lanes))
+            found = await _candidates(connection, due, wanted, limit)
             chosen = _within_weight(found, max_weight, max_bytes)
             jobs = await self._take(connection, [row.id for row in chosen], duration)
         self._busy[queue] = bool(jobs)
@@ -113,7 +114,8 @@ class SqlQueue:
             return []
         async with self._database.write() as session:
             connection = await self._only_leaser(session, queue)
-            first = next(iter(await _candidates(connection, self._statements.due, wanted, 1)), None)
+            due = self._statements.due(excludes_lanes=False)
+            first = next(iter(await _candidates(connection, due, wanted, 1)), None)
             jobs: list[Job] = []
             if first is not None and first.group_id is not None:
                 members = await _members(connection, first.group_id)
@@ -261,7 +263,8 @@ class SqlQueue:
             return True
         async with self._database.read() as session:
             connection = await session.connection()
-            return bool(await connection.scalar(self._statements.anything_due, wanted))
+            statement = self._statements.anything_due(excludes_lanes=bool(wanted["lanes"]))
+            return bool(await connection.scalar(statement, {**wanted, "most": 1}))
 
     async def _take(
         self,

@@ -1,12 +1,18 @@
 """The statements that lease jobs, built once: building one costs more than executing it.
 
+Jobs are read in the order of the index by due time. If lanes are excluded, the other lanes are read
+instead, each from its own beginning: an excluded lane may have any number of jobs. The lanes are
+found by jumping from one to the next in the index by lane.
+
 Their parameters are ``queue``, ``owner``, ``now``, ``lanes``, ``most`` and ``ordering_key``.
 """
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from sqlalchemy import (
     ColumnElement,
+    FromClause,
     Integer,
     Select,
     String,
@@ -15,6 +21,8 @@ from sqlalchemy import (
     func,
     or_,
     select,
+    true,
+    union_all,
     update,
 )
 
@@ -49,33 +57,83 @@ JOB_COLUMNS: tuple[Any, ...] = (
 )  # in the order of the fields of `Job`
 
 
-def is_due(now: Any = _NOW) -> ColumnElement[bool]:
+type _Statement = Select[*tuple[Any, ...]]
+
+
+def is_due(now: Any = _NOW, jobs: FromClause = JOBS) -> ColumnElement[bool]:
     """Jobs that can be leased."""
-    unleased = JOBS.c.leased_until.is_(None) | (JOBS.c.leased_until <= now)
-    return (JOBS.c.run_at <= now) & unleased & JOBS.c.buried_at.is_(None)
+    unleased = jobs.c.leased_until.is_(None) | (jobs.c.leased_until <= now)
+    return (jobs.c.run_at <= now) & unleased & jobs.c.buried_at.is_(None)
 
 
-def _due(priority: Priority, *conditions: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    """Due jobs as ``(id, weight, group_id, ordering_key, size)``.
+def _with_priority(jobs: FromClause, priority: Priority) -> ColumnElement[bool]:
+    return (jobs.c.queue == _QUEUE) & (jobs.c.priority == int(priority))
 
-    One statement per priority: each is a single index range, however many retries are delayed.
-    """
+
+def _can_be_leased(jobs: FromClause, priority: Priority) -> ColumnElement[bool]:
+    """Due jobs of a priority whose ordering key no other owner works on."""
     other = select(JOBS.c.ordering_key).where(
         JOBS.c.queue == _QUEUE,
         JOBS.c.leased_until > _NOW,
         JOBS.c.lease_owner != _OWNER,
         JOBS.c.ordering_key.is_not(None),
     )
-    free_key = JOBS.c.ordering_key.is_(None) | JOBS.c.ordering_key.not_in(other)
+    free_key = jobs.c.ordering_key.is_(None) | jobs.c.ordering_key.not_in(other)
+    return _with_priority(jobs, priority) & is_due(jobs=jobs) & free_key
+
+
+def _due(condition: ColumnElement[bool]) -> _Statement:
+    """Jobs as ``(id, weight, group_id, ordering_key, size)``, oldest first."""
     return (
         select(JOBS.c.id, JOBS.c.weight, JOBS.c.group_id, JOBS.c.ordering_key, _SIZE)
-        .where(JOBS.c.queue == _QUEUE, JOBS.c.priority == int(priority), is_due(), free_key)
-        .where(*conditions)
+        .where(condition)
         .order_by(JOBS.c.run_at, JOBS.c.id)
     )
 
 
-_free_lane = JOBS.c.lane.is_(None) | JOBS.c.lane.not_in(_LANES)
+def _due_of_other_lanes(priority: Priority, *, is_sqlite: bool) -> _Statement:
+    """The oldest due jobs of the lanes that are not excluded, and of none."""
+    lanes = _lanes(priority)
+    jobs = JOBS.alias("of_lane")
+    oldest = (
+        select(jobs.c.id)
+        .where(_can_be_leased(jobs, priority), jobs.c.lane == lanes.c.lane)
+        .order_by(jobs.c.run_at, jobs.c.id)
+        .limit(_MOST)
+    )
+    if is_sqlite:  # it has no LATERAL
+        member = JOBS.alias("member")
+        ids = select(member.c.id).join_from(lanes, member, member.c.id.in_(oldest.correlate(lanes)))
+    else:
+        of_lane = oldest.correlate(lanes).lateral("oldest")
+        ids = select(of_lane.c.id).join_from(lanes, of_lane, true())
+    without_lane = (
+        select(JOBS.c.id)
+        .where(_can_be_leased(JOBS, priority), JOBS.c.lane.is_(None))
+        .order_by(JOBS.c.run_at, JOBS.c.id)
+        .limit(_MOST)
+        .subquery("without_lane")
+    )
+    free = ids.where(lanes.c.lane.not_in(_LANES))
+    return _due(JOBS.c.id.in_(union_all(free, select(without_lane.c.id))))
+
+
+def _lanes(priority: Priority) -> FromClause:
+    """The lanes of a queue, one jump in the index each; the last row is NULL."""
+    first = select(func.min(JOBS.c.lane).label("lane")).where(
+        _with_priority(JOBS, priority), JOBS.c.lane >= ""
+    )
+    lanes = first.cte(f"lanes_{priority.name.lower()}", recursive=True)
+    further = JOBS.alias("further")
+    following = (
+        select(func.min(further.c.lane))
+        .where(_with_priority(further, priority), further.c.lane > lanes.c.lane)
+        .correlate(lanes)
+        .scalar_subquery()
+    )
+    return lanes.union_all(select(following).where(lanes.c.lane.is_not(None)))
+
+
 _same_key = JOBS.c.ordering_key.is_not_distinct_from(_KEY) & JOBS.c.group_id.is_(None)
 
 
@@ -83,15 +141,33 @@ class Statements:
     """The statements of one dialect.
 
     Args:
-        locking: skip rows locked by others (PostgreSQL).
+        is_sqlite: otherwise, rows locked by others are skipped (PostgreSQL).
     """
 
-    def __init__(self, *, locking: bool) -> None:
-        due = [_due(priority, _free_lane) for priority in Priority]
-        of_key = [_due(priority, _same_key) for priority in Priority]
-        self.anything_due = select(or_(*[item.exists() for item in due]))
-        self.due = [_limited(item, locking=locking) for item in due]
-        self.due_of_key = [_limited(item, locking=locking) for item in of_key]
+    def __init__(self, *, is_sqlite: bool) -> None:
+        anywhere = [_due(_can_be_leased(JOBS, priority)) for priority in Priority]
+        of_lanes = [_due_of_other_lanes(priority, is_sqlite=is_sqlite) for priority in Priority]
+        of_key = [_due(_can_be_leased(JOBS, priority) & _same_key) for priority in Priority]
+        self._anything_due = {
+            False: select(or_(*[item.exists() for item in anywhere])),
+            True: select(or_(*[item.exists() for item in of_lanes])),
+        }
+        self._due = {
+            False: [_limited(item, is_sqlite=is_sqlite) for item in anywhere],
+            True: [_limited(item, is_sqlite=is_sqlite) for item in of_lanes],
+        }
+        self.due_of_key = [_limited(item, is_sqlite=is_sqlite) for item in of_key]
+
+    def anything_due(self, *, excludes_lanes: bool) -> _Statement:
+        """Whether a job can be leased."""
+        return self._anything_due[excludes_lanes]
+
+    def due(self, *, excludes_lanes: bool) -> Sequence[_Statement]:
+        """The jobs that can be leased, a statement for each priority.
+
+        Each reads a single range of an index, however many retries are delayed.
+        """
+        return self._due[excludes_lanes]
 
     take = (
         update(JOBS)
@@ -107,6 +183,6 @@ class Statements:
     take_as_group = take.values(group_id=bindparam("new_group"))
 
 
-def _limited(statement: Select[*tuple[Any, ...]], *, locking: bool) -> Select[*tuple[Any, ...]]:
+def _limited(statement: _Statement, *, is_sqlite: bool) -> _Statement:
     limited = statement.limit(_MOST)
-    return limited.with_for_update(skip_locked=True) if locking else limited
+    return limited if is_sqlite else limited.with_for_update(skip_locked=True, of=JOBS)

@@ -36,6 +36,8 @@ class JobRow(Base):
     __table_args__ = (
         # Leasing scans this in order; delayed retries are beyond `run_at <= now`.
         Index("ix_jobs_due", "queue", "priority", "run_at", "id"),
+        # If lanes are excluded, leasing scans the others in order.
+        Index("ix_jobs_lane", "queue", "priority", "lane", "run_at", "id"),
         Index("ix_jobs_leased", "queue", "leased_until"),
         Index("ix_jobs_group_id", "group_id"),
         Index("ix_jobs_lease_owner", "lease_owner"),

@@ -1,15 +1,21 @@
 """The contract of queues (hoglet.queue.port), on SQLite and PostgreSQL."""
 
 import asyncio
+import itertools
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+from sqlalchemy.dialects import sqlite
 
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.ids import new_id
+from hoglet.migrations.upgrade import migrate
 from hoglet.queue import Job, LeaseLost, NewJob, Priority
 from hoglet.queue.sql import SqlQueue
+from hoglet.queue.statements import Statements
 from hoglet.store.database import Database
 
 MINUTE = timedelta(minutes=1)
@@ -316,6 +322,59 @@ async def test_delayed_jobs_and_other_clocks_are_left_alone(
     clock.advance(seconds=-30)  # as of another machine that shares the database
     assert await queue.catch_up() == 0
     assert await _lease(queue) == []
+
+
+async def test_beside_excluded_lanes_the_oldest_jobs_are_leased_first(queue: SqlQueue, clock):
+    for number in range(12):
+        lane = ("a", "b", None, "c", "", "Ä")[number % 6]
+        await _put(queue, _job(f"{number}".encode(), lane=lane))
+        clock.advance(seconds=1)
+    await _put(queue, _job(b"urgent", lane="c", priority=Priority.URGENT), _job(b"z", lane="z"))
+    await _put(queue, _job(b"later", lane="b", run_at=clock.now() + MINUTE))
+    found = [
+        _payloads(
+            await queue.lease("q", limit=4, duration=MINUTE, without_lanes=["b", "unknown", "z"])
+        )
+        for _ in range(4)
+    ]
+
+    assert found == [
+        [b"urgent", b"0", b"2", b"3"],
+        [b"4", b"5", b"6", b"8"],
+        [b"9", b"10", b"11"],
+        [],
+    ]
+    assert _payloads(await _lease(queue)) == [b"1", b"7", b"z"]
+
+
+@pytest.mark.parametrize("excluded", [["stuck"], ["stuck", "other"]])
+def test_leasing_does_not_read_the_backlog_of_an_excluded_lane(tmp_path, excluded):
+    """Counts SQLite's instructions beside 100 and 5,000 waiting jobs of a lane."""
+    migrate(f"sqlite+aiosqlite:///{tmp_path / 'hoglet.db'}")
+    statement = Statements(is_sqlite=True).due(excludes_lanes=True)[Priority.NORMAL]
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    parameters = {"queue": "q", "owner": "one", "now": now, "lanes": excluded, "most": 10}
+    compiled = statement.params(parameters).compile(
+        dialect=sqlite.dialect(), compile_kwargs={"literal_binds": True}
+    )
+    with closing(sqlite3.connect(tmp_path / "hoglet.db")) as connection:
+        steps = []
+        for number in (100, 5_000):
+            connection.executemany(
+                "INSERT INTO jobs (id, queue, priority, run_at, enqueued_at, weight, lane,"
+                " attempts, retries, payload) VALUES (?, 'q', 1, ?, ?, 1, ?, 0, 0, x'00')",
+                [
+                    (new_id().hex, "2025-12-31T00:00:00Z", "2025-12-31T00:00:00Z", lane)
+                    for lane in ["stuck"] * number + ["free"] * 20
+                ],
+            )
+            counted = itertools.count()
+            connection.set_progress_handler(lambda counted=counted: next(counted) < 0, 1)
+            assert len(connection.execute(str(compiled)).fetchall()) == 10
+            connection.set_progress_handler(None, 1)
+            steps.append(next(counted))
+
+    assert steps[1] < 1.1 * steps[0]
 
 
 async def test_discarding_a_lane_leaves_what_is_held_and_other_lanes(
