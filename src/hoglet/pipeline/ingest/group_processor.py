@@ -26,8 +26,7 @@ from hoglet.pipeline.ingest.ipc import (
     ReadRequest,
 )
 from hoglet.pipeline.ingest.loaded_state import LoadedState
-from hoglet.pipeline.ingest.merge import merge_acted
-from hoglet.pipeline.ingest.pieces import halves_of
+from hoglet.pipeline.ingest.merge import halves_of, merge_acted
 from hoglet.pipeline.ingest.sandbox_client import (
     WORKER_FAILURES,
     PipelineSandboxClient,

@@ -1,11 +1,18 @@
-"""Merges the results of a group's pieces, in order. Pure."""
+"""Splits groups that exceed the limits of a worker, and merges the results in order. Pure.
+
+A piece is a :class:`ReadRequest` with some of the group's events. It keeps the group's id, since
+the group is stored and committed as one, however many pieces it was processed in.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
 
+import msgspec
+
 from hoglet.definitions.observer import merge_observations
+from hoglet.events.batch_halves import halve_batch
 from hoglet.events.persons.model import PersonStoreState
-from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult
+from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Part, ReadRequest
 
 
 def merge_acted(pieces: Sequence[BatchResult]) -> BatchResult:
@@ -59,3 +66,29 @@ def _tally(pieces: Sequence[BatchResult]) -> BatchCounters:
             whole.spent.setdefault(function_id, []).extend(spent)
     whole.unasked = dict(unasked)
     return whole
+
+
+def halves_of(piece: ReadRequest) -> tuple[ReadRequest, ReadRequest] | None:
+    """Two pieces in the order of their events; None when there is one event left.
+
+    Batches are kept whole as long as there are several.
+    """
+    parts = piece.parts
+    if len(parts) > 1:
+        middle = len(parts) // 2
+        return _with(piece, parts[:middle]), _with(piece, parts[middle:])
+    try:
+        halved = halve_batch(parts[0].body) if parts else None
+    except msgspec.DecodeError:  # capture stores JSON only, so the job was damaged
+        return None
+    if halved is None:
+        return None
+    first, second, events = halved
+    part = parts[0]
+    left = msgspec.structs.replace(part, body=first)
+    right = msgspec.structs.replace(part, body=second, first=part.first + events)
+    return _with(piece, [left]), _with(piece, [right])
+
+
+def _with(piece: ReadRequest, parts: list[Part]) -> ReadRequest:
+    return msgspec.structs.replace(piece, parts=parts)
