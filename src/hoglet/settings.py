@@ -163,6 +163,11 @@ class Settings(BaseSettings):
     warehouse_url: WarehouseUrl | None = Field(
         None, description="`chdb:///…` or `clickhouse://…`; default: chDB in data_dir."
     )
+    warehouse_read_url: WarehouseUrl | None = Field(
+        None,
+        description="`clickhouse://…` of a user whose profile has `readonly = 2`; queries use it "
+        "instead of `HOGLET_WAREHOUSE_URL`.",
+    )
     warehouse_cluster: str | None = Field(
         None,
         description="Name of the ClickHouse cluster; creates replicated and distributed tables.",
@@ -396,6 +401,12 @@ class Settings(BaseSettings):
             raise _unfit("roles", "the console needs the role api in the same process")
         if self.database_url and self.database_url.startswith("postgresql"):
             self._check_shared(roles)
+        is_embedded = self.resolved_warehouse_url().startswith("chdb")
+        for name in ("warehouse_read_url", "warehouse_cluster"):
+            if is_embedded and getattr(self, name):
+                raise _unfit(name, "it needs a ClickHouse server; set HOGLET_WAREHOUSE_URL too")
+        if (self.warehouse_read_url or "").startswith("chdb"):
+            raise _unfit("warehouse_read_url", "not a URL such as clickhouse://user@host:8123/name")
         return self
 
     def _check_shared(self, roles: set[Role]) -> None:
@@ -443,7 +454,14 @@ def load_settings(**given: Any) -> Settings:
 
 
 _SECRET = frozenset(
-    {"secret_keys", "database_url", "warehouse_url", "bootstrap_personal_api_key", "smtp_password"}
+    {
+        "secret_keys",
+        "database_url",
+        "warehouse_url",
+        "warehouse_read_url",
+        "bootstrap_personal_api_key",
+        "smtp_password",
+    }
 )
 
 

@@ -160,17 +160,16 @@ class Engine:
                 infile = b"%b FROM INFILE '%b' FORMAT %b" % (head, file.name.encode(), kind)
                 result = connection.query(infile, "TSV", params=statement.params)
             return Outcome(b"", None, _written(result, begun))
-        # With names, a statement that has a result has at least their line.
-        result = connection.query(
-            statement.text, statement.default_format + "WithNames", params=statement.params
-        )
-        body = result.bytes() or b""
         chosen = re.search(rb"\bFORMAT\s+(\w+)\s*;?\s*$", statement.text)
         if chosen:
-            return Outcome(body, chosen.group(1).decode(), _read(result, begun))
-        has_result = bool(body)
-        _, _, rows = body.partition(b"\n")
-        return Outcome(rows, statement.default_format if has_result else None, _read(result, begun))
+            kind = chosen.group(1).decode()
+            result = connection.query(statement.text, kind, params=statement.params)
+            return Outcome(result.bytes() or b"", kind, _read(result, begun))
+        # With names, a statement that has a result has at least their line.
+        kind = statement.default_format
+        result = connection.query(statement.text, f"{kind}WithNames", params=statement.params)
+        names, _, rows = (result.bytes() or b"").partition(b"\n")
+        return Outcome(rows, kind if names else None, _read(result, begun))
 
 
 def _engine_error(message: str) -> EngineError:

@@ -24,12 +24,13 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedError
 
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool
+from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
 from hoglet.warehouse.integrity import check_parts
 from hoglet.warehouse.port import JsonRows, Progress, QueryBudget, QueryResult
-from hoglet.warehouse.reading import JsonSelects, select
+from hoglet.warehouse.reading import JsonSelects, check_reader, select
 from hoglet.warehouse.retention import apply_retention
-from hoglet.warehouse.schema import Retention, apply_schema, on_cluster, own_table
+from hoglet.warehouse.schema import Retention, apply_schema, own_table
 from hoglet.warehouse.snapshot import WriteGate, clone_folder
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 
@@ -54,6 +55,7 @@ class ClickHouseWarehouse:
         self,
         url: str,
         *,
+        read_url: str | None = None,
         cluster: str | None = None,
         readers: int | None = None,
         query_memory_bytes: int = QUERY_MEMORY_BYTES,
@@ -62,7 +64,12 @@ class ClickHouseWarehouse:
         self.is_embedded = url.startswith("chdb")
         self._cluster = cluster
         self._cores = os.cpu_count() or 2
-        self._clients = ConnectionPool(url, query_memory_bytes=query_memory_bytes)
+        self._clients = ConnectionPool(
+            url,
+            read_url=read_url,
+            is_cluster=cluster is not None,
+            query_memory_bytes=query_memory_bytes,
+        )
         self._readers = ThreadPoolExecutor(
             readers or 2 * self._cores + SPARE_READERS, "warehouse-read"
         )
@@ -86,7 +93,10 @@ class ClickHouseWarehouse:
         """See ``Warehouse.query``."""
         values = dict(params or {})
         return await self._read(
-            lambda client, tag: select(client, f"{tag} {sql}", values), budget, query_id
+            lambda client, tag: select(client, f"{tag} {sql}", values),
+            budget,
+            query_id,
+            is_built=self._is_built(sql),
         )
 
     async def query_json(
@@ -104,7 +114,10 @@ class ClickHouseWarehouse:
         def work(client: Client, tag: str) -> JsonRows | QueryResult:
             return self._json.select(client, tag, sql, values, zone=zone, most_bytes=most)
 
-        return await self._read(work, budget, query_id)
+        return await self._read(work, budget, query_id, is_built=self._is_built(sql))
+
+    def _is_built(self, sql: str) -> bool:
+        return self._cluster is not None and reads_built_rows(sql)
 
     async def insert(
         self,
@@ -147,7 +160,12 @@ class ClickHouseWarehouse:
         is_long = seconds is not None
         budget = WRITE if seconds is None else replace(WRITE, seconds=seconds)
         pool = self._builders if is_long else self._writers
-        await self._write(lambda client: _run_command(client, sql, params), budget, pool)
+        await self._write(
+            lambda client: _run_command(client, sql, params),
+            budget,
+            pool,
+            is_built=is_long and self._cluster is not None,
+        )
 
     async def delete_rows(self, table: str, condition: str) -> None:
         """See ``Warehouse.delete_rows``."""
@@ -234,10 +252,14 @@ class ClickHouseWarehouse:
         work: Callable[[Client, str], R],
         budget: QueryBudget,
         query_id: str | None,
+        *,
+        is_built: bool,
     ) -> R:
         query_id = query_id or uuid4().hex
         tag = _tag(query_id)
-        future = self._readers.submit(self._with_client, lambda client: work(client, tag), budget)
+        future = self._readers.submit(
+            self._with_client, lambda client: work(client, tag), budget, is_built=is_built
+        )
         self._running[query_id].append(future)
         loop = asyncio.get_running_loop()
         forget = partial(self._forget, query_id, future)
@@ -263,17 +285,21 @@ class ClickHouseWarehouse:
         work: Callable[[Client], None],
         budget: QueryBudget = WRITE,
         pool: ThreadPoolExecutor | None = None,
+        *,
+        is_built: bool = False,
     ) -> None:
         """A write that has started is completed even if the caller's task is cancelled."""
         await self._gate.enter()
-        future = (pool or self._writers).submit(self._with_client, work, budget)
+        future = (pool or self._writers).submit(self._with_client, work, budget, is_built=is_built)
         loop = asyncio.get_running_loop()
         future.add_done_callback(partial(_soon, loop, self._gate.leave))
         await asyncio.shield(asyncio.wrap_future(future))
 
-    def _with_client[R](self, work: Callable[[Client], R], budget: QueryBudget) -> R:
+    def _with_client[R](
+        self, work: Callable[[Client], R], budget: QueryBudget, *, is_built: bool = False
+    ) -> R:
         threads = self._cores if len(self._running) <= 1 else 1
-        client = self._clients.take(budget, threads)
+        client = self._clients.take(budget, threads, is_built=is_built)
         try:
             result = work(client)
         except NotSupportedError as error:  # for example an aggregate state
@@ -285,7 +311,7 @@ class ClickHouseWarehouse:
         except BaseException:
             self._clients.drop(client)
             raise
-        self._clients.give_back(client, budget, threads)
+        self._clients.give_back(client, budget, threads, is_built=is_built)
         return result
 
     def _stop(self, query_id: str, running: Sequence[Future[Any]]) -> None:
@@ -317,7 +343,7 @@ class ClickHouseWarehouse:
             return [(query_id, future) for query_id, future, _ in self._stopping]
 
     def _kill(self, query_ids: Sequence[str]) -> None:
-        which = " OR ".join(f"startsWith(query, {_text(_tag(each))})" for each in set(query_ids))
+        which = " OR ".join(f"startsWith(query, {quoted(_tag(each))})" for each in set(query_ids))
         statement = f"KILL QUERY {on_cluster(self._cluster)} WHERE {which} ASYNC"
         self._with_client(lambda client: _run_command(client, statement, None), WRITE)
 
@@ -337,6 +363,7 @@ class ClickHouseWarehouse:
 async def open_warehouse(
     url: str,
     *,
+    read_url: str | None = None,
     cluster: str | None = None,
     retention: Retention | None = None,
     query_memory_bytes: int = QUERY_MEMORY_BYTES,
@@ -345,18 +372,23 @@ async def open_warehouse(
 
     Args:
         url: ``chdb:///data/warehouse`` (a folder used by this process only) or ``clickhouse://…``.
+        read_url: address for queries, with a user whose profile has ``readonly = 2``.
         cluster: name of a ClickHouse cluster; selects the clustered form of the tables.
         retention: days that events, logs and metrics are kept; None changes nothing.
         query_memory_bytes: default memory limit of a query.
 
     Raises:
         WarehouseInUse: another process holds the folder.
-        WarehouseDown: the server is unreachable.
+        WarehouseDown: the server is unreachable, or the user of ``read_url`` may write.
         SchemaTooNew: a newer version wrote it.
         WarehouseBroken: rows or tables are missing.
     """
-    warehouse = ClickHouseWarehouse(url, cluster=cluster, query_memory_bytes=query_memory_bytes)
+    warehouse = ClickHouseWarehouse(
+        url, read_url=read_url, cluster=cluster, query_memory_bytes=query_memory_bytes
+    )
     try:
+        if read_url is not None:
+            await check_reader(warehouse)
         await apply_schema(warehouse, cluster=cluster, retention=retention)
         if warehouse.is_embedded:
             await check_parts(warehouse)
@@ -375,10 +407,6 @@ def _run_command(client: Client, sql: str, params: Mapping[str, Any] | None) -> 
 def _tag(query_id: str) -> str:
     """A comment that identifies the query, because chDB cannot set a query id."""
     return f"/* hoglet:{query_id.replace('*', '')} */"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _soon(loop: asyncio.AbstractEventLoop, work: Callable[[], object], _: Future[Any]) -> None:

@@ -14,6 +14,7 @@ import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
+from hoglet.warehouse import cluster
 from hoglet.warehouse.errors import Code, WarehouseDown, WarehouseInUse
 from hoglet.warehouse.port import QueryBudget
 
@@ -41,12 +42,12 @@ _COMMON: dict[str, Any] = {
     "query_plan_execute_functions_after_sorting": 0,
     "max_query_size": 64 * 1024 * 1024,  # rows of system tables are in the query text
     "insert_distributed_sync": 1,
+    "async_insert": 0,  # rows are on disk, and tokens are looked up, when an insert returns
 }
 
 _CONNECTION_FAULTS: dict[int, str] = {
-    Code.UNKNOWN_DATABASE: "The database of HOGLET_WAREHOUSE_URL does not exist; create it.",
-    Code.AUTHENTICATION_FAILED: "The warehouse refused the user name or the password of "
-    "HOGLET_WAREHOUSE_URL.",
+    Code.UNKNOWN_DATABASE: "The database of {} does not exist; create it.",
+    Code.AUTHENTICATION_FAILED: "The warehouse refused the user name or the password of {}.",
 }
 
 
@@ -56,34 +57,52 @@ class ConnectionPool:
     Args:
         url: ``chdb:///folder/warehouse``, ``chdb://:memory:`` or
             ``clickhouse://user:pass@host:8123/db``.
+        read_url: address of read-only connections with a user whose profile has ``readonly = 2``;
+            None: ``url``.
+        is_cluster: whether the server is a node of a cluster.
         query_memory_bytes: default memory limit of a query.
     """
 
-    def __init__(self, url: str, *, query_memory_bytes: int) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        read_url: str | None = None,
+        is_cluster: bool = False,
+        query_memory_bytes: int,
+    ) -> None:
         self.url = url
+        self._read_url = read_url
+        self._is_cluster = is_cluster
         self._memory_bytes = query_memory_bytes
         self.embedded = urlsplit(url).scheme in EMBEDDED_SCHEMES
-        self._idle: defaultdict[tuple[QueryBudget, int], list[Client]] = defaultdict(list)
+        self._idle: defaultdict[tuple[QueryBudget, int, bool], list[Client]] = defaultdict(list)
         self._open: list[Client] = []
         self._lock = threading.Lock()
 
-    def take(self, budget: QueryBudget, threads: int) -> Client:
-        """A connection locked to the budget; opens one if none is idle."""
+    def take(self, budget: QueryBudget, threads: int, *, is_built: bool = False) -> Client:
+        """A connection locked to the budget; opens one if none is idle.
+
+        ``is_built``: for statements that fill, or read, tables which are read right after; in a
+        cluster they see all of their rows.
+        """
         with self._lock:
-            idle = self._idle[budget, threads]
+            idle = self._idle[budget, threads, is_built]
             if idle:
                 return idle.pop()
-        client = self._connect(budget, threads)
+        client = self._connect(budget, threads, is_built=is_built)
         with self._lock:
             self._open.append(client)
         return client
 
-    def give_back(self, client: Client, budget: QueryBudget, threads: int) -> None:
+    def give_back(
+        self, client: Client, budget: QueryBudget, threads: int, *, is_built: bool = False
+    ) -> None:
         """Return a connection for the next query with that budget; closed if enough are idle."""
         with self._lock:
             enough = sum(map(len, self._idle.values())) >= MOST_IDLE
             if not enough and client in self._open:
-                self._idle[budget, threads].append(client)
+                self._idle[budget, threads, is_built].append(client)
                 return
         self.drop(client)
 
@@ -102,14 +121,23 @@ class ConnectionPool:
         for client in clients:
             client.close()
 
-    def _connect(self, budget: QueryBudget, threads: int) -> Client:
+    def _connect(self, budget: QueryBudget, threads: int, *, is_built: bool) -> Client:
         settings = {**_COMMON, **_limits(budget, threads, self._memory_bytes)}
+        if self._is_cluster:
+            settings |= cluster.SETTINGS
+        if self._is_cluster and is_built:
+            settings |= cluster.SEQUENTIAL if budget.read_only else cluster.QUORUM
+        is_reader = bool(self._read_url) and budget.read_only
+        if budget.read_only and not is_reader:
+            settings["readonly"] = 1  # last: it locks all others
+        url = self._read_url if self._read_url and is_reader else self.url
         try:
-            if not self.embedded:
-                return _connect_server(self.url, settings)
-            return _connect_embedded(self.url, settings)
+            if self.embedded:
+                return _connect_embedded(url, settings)
+            return _connect_server(url, settings)
         except ClickHouseError as error:
-            raise _cannot_open(str(error), getattr(error, "code", None)) from None
+            variable = "HOGLET_WAREHOUSE_READ_URL" if is_reader else "HOGLET_WAREHOUSE_URL"
+            raise _cannot_open(str(error), getattr(error, "code", None), variable) from None
 
 
 def _connect_embedded(url: str, settings: dict[str, Any]) -> Client:
@@ -160,12 +188,12 @@ def _limits(budget: QueryBudget, threads: int, memory_bytes: int) -> dict[str, A
         limits |= {"max_result_rows": budget.result_rows}
     if budget.read_bytes is not None:
         limits |= {"max_bytes_to_read": budget.read_bytes, "read_overflow_mode": "throw"}
-    return {**limits, "readonly": 1} if budget.read_only else limits
+    return limits
 
 
-def _cannot_open(message: str, code: int | None) -> WarehouseInUse | WarehouseDown:
+def _cannot_open(message: str, code: int | None, variable: str) -> WarehouseInUse | WarehouseDown:
     if code in _CONNECTION_FAULTS:
-        return WarehouseDown(_CONNECTION_FAULTS[code])
+        return WarehouseDown(_CONNECTION_FAULTS[code].format(variable))
     if "already initialized" in message:
         return WarehouseInUse("This process already uses a warehouse in another folder.")
     if "EmbeddedServer" in message:
@@ -175,4 +203,4 @@ def _cannot_open(message: str, code: int | None) -> WarehouseInUse | WarehouseDo
         )
         error.add_note(message)
         return error
-    return WarehouseDown("The warehouse is unreachable; check HOGLET_WAREHOUSE_URL.")
+    return WarehouseDown(f"The warehouse is unreachable; check {variable}.")

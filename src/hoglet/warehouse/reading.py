@@ -10,6 +10,7 @@ from zoneinfo import available_timezones
 from clickhouse_connect.driver.client import Client
 
 from hoglet.kit.cache import BoundedCache
+from hoglet.warehouse.errors import WarehouseDown
 from hoglet.warehouse.json_rows import FORMAT, read_rows, rewritten
 from hoglet.warehouse.port import (
     ROWS_PARAMETER,
@@ -17,8 +18,10 @@ from hoglet.warehouse.port import (
     QueryResult,
     ResultColumn,
     Statistics,
+    Warehouse,
 )
 
+READER_READONLY = 2  # settings may be changed, so that each query has its limits
 REMEMBERED = 2_000  # query texts with known columns; 0.5 to 10 MB
 _FORMATS = {"Tuple": "tuple"}  # also named tuples, as arrays (10.5)
 _TYPED_BY_TEXT = re.compile(r"dateTrunc\(|JSONExtract\(")
@@ -38,6 +41,19 @@ def select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
         for name, kind in zip(answer.column_names, answer.column_types, strict=True)
     ]
     return QueryResult(columns, answer.result_rows, _statistics(answer.summary))
+
+
+async def check_reader(warehouse: Warehouse) -> None:
+    """Check that the user for queries can change limits, and nothing else.
+
+    Raises:
+        WarehouseDown: its profile does not have ``readonly = 2``.
+    """
+    rows = (await warehouse.query("SELECT getSetting('readonly')")).rows
+    if int(rows[0][0]) != READER_READONLY:
+        raise WarehouseDown(
+            "The user of HOGLET_WAREHOUSE_READ_URL must have the setting readonly = 2."
+        )
 
 
 class JsonSelects:

@@ -5,8 +5,9 @@ The engine deletes expired rows in the background, a whole part at a time where 
 
 import re
 
+from hoglet.warehouse.cluster import on_cluster
 from hoglet.warehouse.port import Warehouse
-from hoglet.warehouse.schema import Retention, on_cluster
+from hoglet.warehouse.schema import Retention
 
 _TIME_COLUMNS = {
     "events": "timestamp",
@@ -20,9 +21,15 @@ _ENGINES = """SELECT name, engine_full FROM system.tables
 
 
 async def apply_retention(
-    warehouse: Warehouse, retention: Retention, *, cluster: str | None = None
+    warehouse: Warehouse,
+    retention: Retention,
+    *,
+    cluster: str | None = None,
+    is_forced: bool = False,
 ) -> None:
     """Change the TTL of each table whose days differ from ``retention``.
+
+    ``is_forced`` changes it although this node has it: other nodes of the cluster may not.
 
     Idempotency: a table that has its days already is left alone.
     """
@@ -38,7 +45,7 @@ async def apply_retention(
     engines: dict[str, str] = {str(name): str(engine) for name, engine in rows}
     for table, wanted in days.items():
         name = table + suffix
-        if _days(engines[name]) != wanted:
+        if _days(engines[name]) != wanted or (is_forced and wanted is not None):
             change = _change(_TIME_COLUMNS[table], wanted)
             await warehouse.command(f"ALTER TABLE {name} {on_cluster(cluster)} {change}")
 

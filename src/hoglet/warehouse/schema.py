@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
 
+from hoglet.warehouse.cluster import everywhere_replica, on_cluster, quoted, shard_replica
 from hoglet.warehouse.errors import SchemaTooNew, WarehouseBroken
 from hoglet.warehouse.port import Warehouse
 
@@ -20,16 +21,21 @@ DEDUP_BLOCKS = 10_000  # deduplication tokens kept per table; about 3 MB each
 JSON_PATHS = 64
 _SYNCED = "fsync_after_insert = 1, fsync_part_directory = 1"  # 5 % on blocks of 5,000 rows
 _DURABLE = f"non_replicated_deduplication_window = {DEDUP_BLOCKS}, {_SYNCED}"
+DEDUP_SECONDS = 7 * 24 * 3600
+_REPLICATED = (
+    f"replicated_deduplication_window = {DEDUP_BLOCKS}, "
+    f"replicated_deduplication_window_seconds = {DEDUP_SECONDS}, {_SYNCED}"
+)
 # Runs read few rows of a materialized table: of 43,000 rows, a run read 21,000 in the engine's
 # default granules of 8,192, and took 7.3 ms instead of 6.2. Smaller granules (512) gained nothing
 # more.
 _OWN_GRANULARITY = 1024
 _RECORD = """CREATE TABLE IF NOT EXISTS hoglet_ddl ${on_cluster} (
     number UInt32, name String, applied_at DateTime DEFAULT now()
-) ENGINE = ${replicated}MergeTree ORDER BY number"""
+) ENGINE = ${replicated}MergeTree${path} ORDER BY number"""
 _IDENTITY = """CREATE TABLE IF NOT EXISTS hoglet_identity ${on_cluster} (
     id UUID, created_at DateTime64(6) DEFAULT now64(6)
-) ENGINE = ${replicated}MergeTree ORDER BY created_at SETTINGS ${durable}"""
+) ENGINE = ${replicated}MergeTree${path} ORDER BY created_at SETTINGS ${durable}"""
 _TABLES = "SELECT name FROM system.tables WHERE database = currentDatabase()"
 _NAME = re.compile(r"CREATE TABLE IF NOT EXISTS (\w+)\$\{local\}")
 _SHARDED = re.compile(r"-- distributed by: (.+)")
@@ -75,6 +81,27 @@ def migrations(
         )
 
 
+def table_names(*, cluster: str | None = None) -> set[str]:
+    """All tables that the schema consists of, e.g. ``{"events", "events_local", …}``."""
+    tables = {migration.table for migration in migrations() if migration.table}
+    local = {f"{table}_local" for table in tables} if cluster else set[str]()
+    return {"hoglet_ddl", "hoglet_identity"} | tables | local
+
+
+async def create_everywhere(
+    warehouse: Warehouse, cluster: str, *, retention: Retention | None = None
+) -> None:
+    """Create the tables that nodes of the cluster lack, as a node that was added does.
+
+    Idempotency: existing tables are left alone.
+    """
+    for statement in _bookkeeping(cluster):
+        await warehouse.command(statement)
+    for migration in migrations(cluster=cluster, retention=retention):
+        for statement in migration.statements:
+            await warehouse.command(statement)
+
+
 async def apply_schema(
     warehouse: Warehouse, *, cluster: str | None = None, retention: Retention | None = None
 ) -> None:
@@ -86,8 +113,8 @@ async def apply_schema(
         SchemaTooNew: a newer version applied further migrations.
         WarehouseBroken: an existing table is missing.
     """
-    for template in (_RECORD, _IDENTITY):
-        await warehouse.command(_render(template, cluster, Retention()))
+    for statement in _bookkeeping(cluster):
+        await warehouse.command(statement)
     rows = (await warehouse.query("SELECT number FROM hoglet_ddl")).rows
     done = {number for (number,) in rows}
     known = list(migrations(cluster=cluster, retention=retention))
@@ -119,10 +146,9 @@ def _expect(table: str | None, tables: set[str]) -> None:
 def own_table(name: str, columns: str, order_by: str, cluster: str | None) -> str:
     """The statement that creates a table outside of the DDL files (see ``Warehouse.create_table``).
 
-    The replication path does not contain the shard, so all nodes are replicas of one table.
+    In a cluster all nodes are replicas of one table.
     """
-    path = f"('/clickhouse/tables/hoglet/{name}', '{{shard}}-{{replica}}')"
-    engine = f"ReplicatedMergeTree{path}" if cluster else "MergeTree"
+    engine = f"ReplicatedMergeTree({everywhere_replica(name)})" if cluster else "MergeTree"
     return (
         f"CREATE TABLE {name} {on_cluster(cluster)} ({columns}) "
         f"ENGINE = {engine} ORDER BY {order_by} "
@@ -130,12 +156,25 @@ def own_table(name: str, columns: str, order_by: str, cluster: str | None) -> st
     )
 
 
+def _bookkeeping(cluster: str | None) -> Iterator[str]:
+    """The tables that every node has all rows of, so that each sees the same migrations."""
+    for name, template in (("hoglet_ddl", _RECORD), ("hoglet_identity", _IDENTITY)):
+        yield _substituted(template, cluster, Retention(), everywhere_replica(name))
+
+
 def _render(template: str, cluster: str | None, retention: Retention) -> str:
+    table = _table_of(template)
+    return _substituted(template, cluster, retention, shard_replica(f"{table}_local"))
+
+
+def _substituted(template: str, cluster: str | None, retention: Retention, replica: str) -> str:
     return Template(template).substitute(
         local="_local" if cluster else "",
         on_cluster=on_cluster(cluster),
         replicated="Replicated" if cluster else "",
-        durable=_DURABLE,
+        path=f"({replica})" if cluster else "",
+        replica=f"{replica}, " if cluster else "",
+        durable=_REPLICATED if cluster else _DURABLE,
         paths=JSON_PATHS,
         log_days=retention.log_days,
         metric_days=retention.metric_days,
@@ -147,7 +186,7 @@ def _distributed(template: str, cluster: str) -> str:
     table, key = _table_of(template), _SHARDED.search(template)
     if table is None or key is None:
         raise ValueError("a DDL file needs its table name and a '-- distributed by:' line")
-    place = f"{_quoted(cluster)}, currentDatabase(), {table}_local, {key.group(1)}"
+    place = f"{quoted(cluster)}, currentDatabase(), {table}_local, {key.group(1)}"
     return (
         f"CREATE TABLE IF NOT EXISTS {table} {on_cluster(cluster)} AS {table}_local "
         f"ENGINE = Distributed({place})"
@@ -158,12 +197,3 @@ def _table_of(template: str) -> str | None:
     """The table that a file creates; None if it changes one."""
     name = _NAME.search(template)
     return name and name.group(1)
-
-
-def on_cluster(cluster: str | None) -> str:
-    """The clause that runs a statement on every node; empty without a cluster."""
-    return f"ON CLUSTER {_quoted(cluster)}" if cluster else ""
-
-
-def _quoted(name: str) -> str:
-    return "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"

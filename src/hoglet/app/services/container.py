@@ -23,7 +23,7 @@ from hoglet.pipeline.health import PipelineHealth
 from hoglet.queue.sql import SqlQueue
 from hoglet.settings import Settings
 from hoglet.store.database import Database
-from hoglet.warehouse import Warehouse
+from hoglet.warehouse import Retention, Warehouse, open_warehouse
 
 
 @dataclass
@@ -107,18 +107,22 @@ async def _open_queue(database: Database, clock: Clock) -> SqlQueue:
 
 
 async def _open_warehouse(settings: Settings) -> Warehouse:
-    from hoglet.warehouse import Retention, open_warehouse
-
     return await open_warehouse(
         settings.resolved_warehouse_url(),
+        read_url=settings.warehouse_read_url,
         cluster=settings.warehouse_cluster,
         query_memory_bytes=settings.query_memory_bytes,
-        retention=Retention(
-            event_days=settings.events_retention_days or None,
-            log_days=settings.logs_retention_days,
-            metric_days=settings.metrics_retention_days,
-            query_days=settings.metrics_retention_days,
-        ),
+        retention=retention_of(settings),
+    )
+
+
+def retention_of(settings: Settings) -> Retention:
+    """Days that rows of the warehouse are kept."""
+    return Retention(
+        event_days=settings.events_retention_days or None,
+        log_days=settings.logs_retention_days,
+        metric_days=settings.metrics_retention_days,
+        query_days=settings.metrics_retention_days,
     )
 
 

@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS events${local} ${on_cluster} (
     `$$group_3` String,
     `$$group_4` String
 )
-ENGINE = ${replicated}MergeTree
+ENGINE = ${replicated}MergeTree${path}
 PARTITION BY toYYYYMM(timestamp)
 ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid)
 SETTINGS ${durable}

@@ -10,6 +10,6 @@ CREATE TABLE IF NOT EXISTS persons${local} ${on_cluster} (
     is_deleted UInt8,
     version UInt64
 )
-ENGINE = ${replicated}ReplacingMergeTree(version)
+ENGINE = ${replicated}ReplacingMergeTree(${replica}version)
 ORDER BY (project_id, id)
 SETTINGS ${durable}

@@ -7,6 +7,6 @@ CREATE TABLE IF NOT EXISTS person_distinct_ids${local} ${on_cluster} (
     is_deleted UInt8,
     version UInt64
 )
-ENGINE = ${replicated}ReplacingMergeTree(version)
+ENGINE = ${replicated}ReplacingMergeTree(${replica}version)
 ORDER BY (project_id, distinct_id)
 SETTINGS ${durable}

@@ -10,6 +10,6 @@ CREATE TABLE IF NOT EXISTS groups${local} ${on_cluster} (
     properties_json JSON(max_dynamic_paths=${paths}) DEFAULT accurateCastOrDefault(properties, 'JSON(max_dynamic_paths=${paths})'),
     version UInt64
 )
-ENGINE = ${replicated}ReplacingMergeTree(version)
+ENGINE = ${replicated}ReplacingMergeTree(${replica}version)
 ORDER BY (project_id, `index`, key)
 SETTINGS ${durable}

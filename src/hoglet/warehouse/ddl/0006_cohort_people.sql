@@ -6,6 +6,6 @@ CREATE TABLE IF NOT EXISTS cohort_people${local} ${on_cluster} (
     person_id UUID,
     version UInt64
 )
-ENGINE = ${replicated}ReplacingMergeTree(version)
+ENGINE = ${replicated}ReplacingMergeTree(${replica}version)
 ORDER BY (project_id, cohort_id, person_id)
 SETTINGS ${durable}

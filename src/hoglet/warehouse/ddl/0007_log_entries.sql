@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS log_entries${local} ${on_cluster} (
     level LowCardinality(String),
     message String CODEC(ZSTD(3))
 )
-ENGINE = ${replicated}MergeTree
+ENGINE = ${replicated}MergeTree${path}
 PARTITION BY toYYYYMM(timestamp)
 ORDER BY (project_id, log_source, log_source_id, timestamp)
 TTL toDateTime(timestamp) + INTERVAL ${log_days} DAY

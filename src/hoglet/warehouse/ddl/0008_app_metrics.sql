@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS app_metrics${local} ${on_cluster} (
     metric_name LowCardinality(String),
     count Int64
 )
-ENGINE = ${replicated}MergeTree
+ENGINE = ${replicated}MergeTree${path}
 PARTITION BY toYYYYMM(timestamp)
 ORDER BY (project_id, app_source, app_source_id, timestamp, metric_kind, metric_name)
 TTL toDateTime(timestamp) + INTERVAL ${metric_days} DAY

@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS query_log${local} ${on_cluster} (
     created_by Int64,
     is_personal_api_key_request UInt8
 )
-ENGINE = ${replicated}MergeTree
+ENGINE = ${replicated}MergeTree${path}
 PARTITION BY toYYYYMM(event_time)
 ORDER BY (project_id, event_time, query_id)
 TTL toDateTime(event_time) + INTERVAL ${query_days} DAY

@@ -10,6 +10,6 @@ CREATE TABLE IF NOT EXISTS cohort_members${local} ${on_cluster} (
     is_deleted UInt8,
     revision UInt64
 )
-ENGINE = ${replicated}ReplacingMergeTree(revision)
+ENGINE = ${replicated}ReplacingMergeTree(${replica}revision)
 ORDER BY (project_id, cohort_id, calculation_id, person_id)
 SETTINGS ${durable}

@@ -1,0 +1,94 @@
+"""Clusters: replica paths, settings of every connection, and tables for nodes that were added.
+
+A table of ``ddl/`` is sharded: ``<name>_local`` on every node, replicated within its shard, and
+``<name>``, which is Distributed over it. Other tables are replicated to every node.
+
+Replica paths are explicit and contain no ``{uuid}``: a node that is added, or was replaced, creates
+the table with the same path and fetches its rows. The macros ``{shard}`` and ``{replica}`` must be
+configured on every node.
+
+None of this has run on a real cluster; the tests check the statements and settings.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hoglet.warehouse.port import Warehouse
+
+READ_AFTER_BUILD = ("endpoint_table_", "cohort_members")
+"""Names of tables that are filled by one statement and read as soon as it has ended."""
+
+SETTINGS: Mapping[str, str | int] = {
+    # Subqueries over distributed tables are computed once and sent to the shards, instead of
+    # being refused: persons that are joined, cohorts in a condition.
+    "distributed_product_mode": "global",
+    # A node that is away does not fail a statement; it catches up from the queue of statements.
+    "distributed_ddl_output_mode": "null_status_on_timeout",
+    "distributed_ddl_task_timeout": 30,
+}
+SEQUENTIAL: Mapping[str, str | int] = {"select_sequential_consistency": 1}
+"""For reads: a replica that has not fetched all rows of a build refuses instead of returning
+fewer."""
+QUORUM: Mapping[str, str | int] = {"insert_quorum": "auto", "insert_quorum_parallel": 0}
+"""For builds: written once the majority of the replicas has the rows."""
+
+_OWN_TABLES = """SELECT name, create_table_query FROM system.tables
+    WHERE database = currentDatabase() AND startsWith(name, {prefix:String}) ORDER BY name"""
+_NODES = """SELECT hostName() AS node, groupArrayIf(name, database = currentDatabase())
+    FROM clusterAllReplicas({}, system.tables) GROUP BY node ORDER BY node"""
+
+
+def on_cluster(cluster: str | None) -> str:
+    """The clause that runs a statement on every node; empty without a cluster."""
+    return f"ON CLUSTER {quoted(cluster)}" if cluster else ""
+
+
+def quoted(text: str) -> str:
+    """A string literal."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def shard_replica(table: str) -> str:
+    """Arguments of a replicated engine for a table that each shard has a part of."""
+    return f"'/clickhouse/tables/{{shard}}/{{database}}/{table}', '{{replica}}'"
+
+
+def everywhere_replica(table: str) -> str:
+    """Arguments of a replicated engine for a table that every node of the cluster has."""
+    return f"'/clickhouse/tables/hoglet/{{database}}/{table}', '{{shard}}-{{replica}}'"
+
+
+def reads_built_rows(sql: str) -> bool:
+    """Whether a query reads a table that is filled by one statement."""
+    return any(name in sql for name in READ_AFTER_BUILD)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of a cluster and the tables that it lacks, e.g. ``Node("ch-3", ["events"])``."""
+
+    name: str
+    missing: list[str]
+
+
+async def create_own_tables(warehouse: Warehouse, cluster: str) -> list[str]:
+    """Create the materialized tables of this node on the nodes that lack them; their names.
+
+    Idempotency: existing tables are left alone.
+    """
+    found = await warehouse.query(_OWN_TABLES, {"prefix": READ_AFTER_BUILD[0]})
+    for name, statement in found.rows:
+        await warehouse.command(created_everywhere(str(name), str(statement), cluster))
+    return [str(name) for name, _ in found.rows]
+
+
+def created_everywhere(name: str, statement: str, cluster: str) -> str:
+    """The statement of ``system.tables`` that created a table, for every node of the cluster."""
+    definition = statement[statement.index("(") :]
+    return f"CREATE TABLE IF NOT EXISTS {name} {on_cluster(cluster)} {definition}"
+
+
+async def nodes(warehouse: Warehouse, cluster: str, tables: set[str]) -> list[Node]:
+    """The nodes that respond, and which of ``tables`` each lacks."""
+    found = await warehouse.query(_NODES.format(quoted(cluster)))
+    return [Node(str(name), sorted(tables - set(existing))) for name, existing in found.rows]
