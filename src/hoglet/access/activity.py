@@ -12,11 +12,12 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.principals import user_object
+from hoglet.access.principals import ProjectScope, user_object
 from hoglet.access.repository import users_by_id
 from hoglet.access.tables import ActivityRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.ids import new_id
+from hoglet.web.pagination import DEFAULT_LIMIT, PageRequest
 from hoglet.web.timestamps import iso_z
 
 
@@ -41,6 +42,26 @@ class Activity:
     item_id: str
     name: str | None
     changes: Sequence[FieldChange] = field(default_factory=tuple[FieldChange, ...])
+
+    @classmethod
+    def by(
+        cls,
+        caller: ProjectScope,
+        activity: str,
+        scope: str,
+        item: tuple[object, str | None],
+        changes: Sequence[Change] = (),
+    ) -> "Activity":
+        """The entry for what a caller did to ``(id, name)`` of their project."""
+        return cls(
+            project_id=caller.project.id,
+            user_id=caller.user_id,
+            activity=activity,
+            scope=scope,
+            item_id=str(item[0]),
+            name=item[1],
+            changes=changes,
+        )
 
 
 type Listener = Callable[[AsyncSession, Activity], Awaitable[None]]
@@ -84,6 +105,27 @@ def changes_between(before: dict[str, Any], after: dict[str, Any]) -> list[Field
         for name, old in before.items()
         if name in after and old != after[name]
     ]
+
+
+async def page_of_activities(
+    session: AsyncSession,
+    project_id: int,
+    *,
+    scope: str | None,
+    item_id: str | None,
+    page: PageRequest,
+) -> tuple[int, list[dict[str, Any]]]:
+    """The count of matching entries and one page of them, in the form of the API."""
+    count = await count_activities(session, project_id, scope, item_id)
+    entries = await list_activities(
+        session,
+        project_id,
+        scope=scope,
+        item_id=item_id,
+        limit=page.limit or DEFAULT_LIMIT,
+        offset=page.offset,
+    )
+    return count, await with_users(session, entries)
 
 
 async def count_activities(

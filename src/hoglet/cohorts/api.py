@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.access import activity
+from hoglet.access.activity import page_of_activities
 from hoglet.access.auth import authorize, requires
 from hoglet.access.principals import ProjectScope
 from hoglet.access.repository import users_by_id
@@ -235,16 +235,9 @@ async def _also(request: Request, scope: ProjectScope, wanted: str) -> None:
 async def _activity(request: Request, scope: ProjectScope, item_id: str | None) -> Response:
     page = parse_page(request.query_params)
     async with services_of(request).service.database.read() as session:
-        count = await activity.count_activities(session, scope.project.id, ACTIVITY_SCOPE, item_id)
-        entries = await activity.list_activities(
-            session,
-            scope.project.id,
-            scope=ACTIVITY_SCOPE,
-            item_id=item_id,
-            limit=page.limit or DEFAULT_LIMIT,
-            offset=page.offset,
+        count, results = await page_of_activities(
+            session, scope.project.id, scope=ACTIVITY_SCOPE, item_id=item_id, page=page
         )
-        results = await activity.with_users(session, entries)
     return JsonResponse(envelope(request, page, count, results))
 
 

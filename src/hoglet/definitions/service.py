@@ -286,15 +286,8 @@ class DefinitionService:
         changes = changes_between(before, after)
         if activity == "updated" and not changes:
             return
-        entry = Activity(
-            project_id=scope.project.id,
-            user_id=scope.user_id,
-            activity=activity,
-            scope="PropertyDefinition" if is_property else "EventDefinition",
-            item_id=str(row.id),
-            name=row.name,
-            changes=changes,
-        )
+        kind = "PropertyDefinition" if is_property else "EventDefinition"
+        entry = Activity.by(scope, activity, kind, (row.id, row.name), changes)
         await self._access.activity.record(session, entry)
 
 

@@ -316,17 +316,8 @@ class EndpointService:
     async def _log(
         self, session: AsyncSession, scope: ProjectScope, endpoint: EndpointRow, activity: str
     ) -> None:
-        await self._access.activity.record(
-            session,
-            Activity(
-                scope.project.id,
-                scope.user_id,
-                activity,
-                "Endpoint",
-                str(endpoint.id),
-                endpoint.name,
-            ),
-        )
+        entry = Activity.by(scope, activity, "Endpoint", (endpoint.id, endpoint.name))
+        await self._access.activity.record(session, entry)
 
 
 def _must(found: FoundEndpoint | None) -> FoundEndpoint:

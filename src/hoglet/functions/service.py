@@ -54,7 +54,7 @@ from hoglet.web.pagination import PageRequest
 log = structlog.get_logger(__name__)
 
 ACTIVITY_SCOPE = "HogFunction"
-_LOGGED = (
+LOGGED_FIELDS = (
     "name",
     "description",
     "enabled",
@@ -271,7 +271,7 @@ class FunctionService:
             row = await repository.find(session, scope.project.id, seen.id, deleted=None)
             if row is None or row.version != seen.version:
                 return None
-            before = {name: getattr(row, name) for name in _LOGGED}
+            before = {name: getattr(row, name) for name in LOGGED_FIELDS}
             encrypted = (row.secrets, row.mapping_secrets)
             await self._settle_state(session, row, plan)
             self.planner.fill(row, plan.apply(compiled, row.matcher))
@@ -293,7 +293,7 @@ class FunctionService:
 
         Values of new secret keys are removed from the history.
         """
-        after = {name: getattr(row, name) for name in _LOGGED}
+        after = {name: getattr(row, name) for name in LOGGED_FIELDS}
         if may_become_secret(before, after):
             item_id = str(row.id)
             await hide_in_history(session, row.project_id, ACTIVITY_SCOPE, item_id, after)
@@ -334,18 +334,8 @@ class FunctionService:
         activity: str,
         changes: Sequence[FieldChange],
     ) -> None:
-        await self.activity.record(
-            session,
-            Activity(
-                project_id=row.project_id,
-                user_id=scope.user_id,
-                activity=activity,
-                scope=ACTIVITY_SCOPE,
-                item_id=str(row.id),
-                name=row.name,
-                changes=changes,
-            ),
-        )
+        entry = Activity.by(scope, activity, ACTIVITY_SCOPE, (row.id, row.name), changes)
+        await self.activity.record(session, entry)
 
     async def _equipped(
         self, session: AsyncSession, project_id: int, functions: Sequence[ExecutableFunction]

@@ -10,6 +10,7 @@ from typing import Any
 
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.errors import not_allowed
+from hoglet.endpoints.run.plan import both_filters
 from hoglet.kit.errors import Unreadable
 from hoglet.kit.relative_dates import DateClock, NotADate, range_bounds
 from hoglet.queries.kinds import EVENTS
@@ -73,7 +74,7 @@ def _of_events(query: Json, fields: Json) -> Json:
     ends = {"date_from": "after", "date_to": "before"}
     changed = {key: fields[name] for name, key in ends.items() if name in fields}
     if fields.get("properties"):
-        changed["properties"] = both(query.get("properties"), fields["properties"])
+        changed["properties"] = both_filters(query.get("properties"), fields["properties"])
     if "filterTestAccounts" in fields:
         changed["filterTestAccounts"] = fields["filterTestAccounts"]
     return changed
@@ -86,21 +87,8 @@ def _merged(base: Json, fields: Json) -> Json:
     if dates:
         changed["dateRange"] = {**(base.get("dateRange") or {}), **dates}
     if fields.get("properties"):
-        changed["properties"] = both(base.get("properties"), fields["properties"])
+        changed["properties"] = both_filters(base.get("properties"), fields["properties"])
     for name, key in _REPLACED.items():
         if name in fields:
             changed[key] = fields[name]
     return changed
-
-
-def both(saved: Any, more: Any) -> Any:
-    """Property filters combined with AND; each is a list or a group ``{type, values}``."""
-    if not saved:
-        return more
-    if isinstance(saved, list) and isinstance(more, list):
-        return [*saved, *more]
-    return {"type": "AND", "values": [_group(saved), _group(more)]}
-
-
-def _group(properties: Any) -> Any:
-    return {"type": "AND", "values": properties} if isinstance(properties, list) else properties

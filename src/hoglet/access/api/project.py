@@ -9,13 +9,14 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.access import activity, variables
+from hoglet.access import variables
+from hoglet.access.activity import page_of_activities
 from hoglet.access.auth import access_of, requires
 from hoglet.access.hooks import FileEntry
 from hoglet.access.principals import ProjectScope
 from hoglet.access.schemas import ActivityObject, NewVariable, VariableChanges, VariableObject
 from hoglet.web.openapi import PAGE, OpenResponse, Page, describe, text
-from hoglet.web.pagination import DEFAULT_LIMIT, envelope, parse_page
+from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
 from hoglet.web.timestamps import iso_z
@@ -105,19 +106,12 @@ async def list_activity(
 ) -> Response:
     """List activity, newest first; filter with ``?scope=HogFunction&item_id=``."""
     page = parse_page(request.query_params)
-    wanted = request.query_params.get("scope") or None
+    item_scope = request.query_params.get("scope") or None
     item_id = request.query_params.get("item_id") or None
     async with access_of(request).database.read() as session:
-        count = await activity.count_activities(session, scope.project.id, wanted, item_id)
-        entries = await activity.list_activities(
-            session,
-            scope.project.id,
-            scope=wanted,
-            item_id=item_id,
-            limit=page.limit or DEFAULT_LIMIT,
-            offset=page.offset,
+        count, results = await page_of_activities(
+            session, scope.project.id, scope=item_scope, item_id=item_id, page=page
         )
-        results = await activity.with_users(session, entries)
     return JsonResponse(envelope(request, page, count, results))
 
 

@@ -153,7 +153,7 @@ def _with_overrides(query: Json, request: RunRequest) -> Json:
     if dates:
         changed["dateRange"] = {**(changed.get("dateRange") or {}), **dates}
     if filters.get("properties"):
-        changed["properties"] = _and(changed.get("properties"), filters["properties"])
+        changed["properties"] = both_filters(changed.get("properties"), filters["properties"])
     return changed
 
 
@@ -162,12 +162,12 @@ def _merged(filters: Json | None, dates: Json, properties: Any) -> Json:
     if dates:
         merged["dateRange"] = {**(merged.get("dateRange") or {}), **dates}
     if properties:
-        merged["properties"] = _and(merged.get("properties"), properties)
+        merged["properties"] = both_filters(merged.get("properties"), properties)
     return merged
 
 
-def _and(saved: Any, more: Any) -> Any:
-    """Combine with AND; saved filters are a list, or a group ``{type, values}``."""
+def both_filters(saved: Any, more: Any) -> Any:
+    """Property filters combined with AND; each is a list or a group ``{type, values}``."""
     if not saved:
         return more
     if isinstance(saved, list) and isinstance(more, list):

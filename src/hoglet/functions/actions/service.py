@@ -168,18 +168,9 @@ class ActionService:
         before: dict[str, Any],
     ) -> None:
         after = {name: getattr(row, name) for name in _LOGGED}
-        await self._activity.record(
-            session,
-            Activity(
-                project_id=row.project_id,
-                user_id=scope.user_id,
-                activity=activity,
-                scope=ACTIVITY_SCOPE,
-                item_id=str(row.id),
-                name=row.name,
-                changes=changes_between(before, after),
-            ),
-        )
+        changes = changes_between(before, after)
+        entry = Activity.by(scope, activity, ACTIVITY_SCOPE, (row.id, row.name), changes)
+        await self._activity.record(session, entry)
 
 
 def _read(body: dict[str, Any]) -> dict[str, Any]:

@@ -13,31 +13,17 @@ from uuid import UUID
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.activity import count_activities, list_activities, with_users
+from hoglet.access.activity import list_activities, page_of_activities
 from hoglet.access.principals import ProjectScope
 from hoglet.functions.function_view import FunctionView
 from hoglet.functions.history.secrets import kept_secret
-from hoglet.functions.service import ACTIVITY_SCOPE, FunctionService
+from hoglet.functions.service import ACTIVITY_SCOPE, LOGGED_FIELDS, FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
-from hoglet.web.pagination import DEFAULT_LIMIT, PageRequest
+from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z, parse_instant
 
-RESTORED = (
-    "name",
-    "description",
-    "enabled",
-    "hog",
-    "inputs_schema",
-    "inputs",
-    "filters",
-    "masking",
-    "mappings",
-    "icon_url",
-    "execution_order",
-    "retry",
-    "delivery",
-)
+RESTORED = tuple(name for name in LOGGED_FIELDS if name != "deleted")
 _LOGGED_AS = {"priority": "execution_order"}  # the field's name in rearrangements
 _CHUNK = 500
 
@@ -78,11 +64,9 @@ class History:
         project_id = scope.project.id
         async with self._functions.database.read() as session:
             row = await self._functions.row(session, project_id, function_id)
-            item_id = str(row.id)
-            count = await count_activities(session, project_id, ACTIVITY_SCOPE, item_id)
-            limit = page.limit or DEFAULT_LIMIT
-            entries = await _entries(session, row, limit=limit, offset=page.offset)
-            return count, await with_users(session, entries)
+            return await page_of_activities(
+                session, project_id, scope=ACTIVITY_SCOPE, item_id=str(row.id), page=page
+            )
 
     async def restore(self, scope: ProjectScope, function_id: str, body: Json) -> FunctionView:
         """Restore the fields of an earlier state, except secrets.
