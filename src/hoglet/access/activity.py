@@ -50,7 +50,7 @@ class Activity:
         activity: str,
         scope: str,
         item: tuple[object, str | None],
-        changes: Sequence[Change] = (),
+        changes: Sequence[FieldChange] = (),
     ) -> "Activity":
         """The entry for what a caller did to ``(id, name)`` of their project."""
         return cls(
