@@ -245,7 +245,8 @@ class CohortService:
         try:
             await self._compiler.query(project, query)
         except SourceError as error:
-            raise Invalid(error.advice, attr="query") from None
+            path = f"query__{error.attr}" if error.attr else "query"
+            raise Invalid(error.advice, attr=path) from None
 
     # --- jobs
 

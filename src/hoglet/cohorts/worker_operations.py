@@ -19,9 +19,10 @@ from hoglet.hogql.ast_builders import (
 )
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import refused
-from hoglet.hogql.filters.properties import FilteredTable, conditions
-from hoglet.hogql.frontend.preprocess import read_query
+from hoglet.hogql.errors import in_expression, refused
+from hoglet.hogql.filters.properties import FilteredTable, conditions, filter_expressions
+from hoglet.hogql.frontend.fragments import read_ordering
+from hoglet.hogql.frontend.preprocess import read_expression, read_query
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
@@ -72,7 +73,26 @@ def _compile_query(query: Json, context: QueryContext) -> CompiledQuery:
             "one named person_id"
         )
     members = member_query(inner, [each.label for each in columns])
-    return compiled(_narrowed(members, query, context))
+    narrowed = _narrowed(members, query, context)
+    try:
+        return compiled(narrowed)
+    except SourceError as error:
+        raise _in_actors(query, context) or error from None
+
+
+def _in_actors(query: Json, context: QueryContext) -> SourceError | None:
+    """The error of the first expression of an ``ActorsQuery`` that does not compile on its own."""
+    expressions = list(filter_expressions(query.get("properties"), "properties"))
+    for index, text in enumerate(query.get("orderBy") or []):
+        path = f"orderBy__{index}"
+        expressions.append((path, read_ordering(text, path).text))
+    for path, text in expressions:
+        selected = fill("SELECT {expr} FROM persons", expr=read_expression(text))
+        try:
+            compile_query(selected, context=context)
+        except SourceError as error:
+            return in_expression(error, path, text)
+    return None
 
 
 def _narrowed(members: tree.Query, query: Json, context: QueryContext) -> tree.Query:
@@ -97,13 +117,7 @@ def _narrowed(members: tree.Query, query: Json, context: QueryContext) -> tree.Q
 def _order(items: list[str]) -> tuple[tree.OrderExpr, ...]:
     """The sort order; ties and the default are as in lists of persons."""
     texts = [*items, "created_at DESC", "id DESC"]
-    found: list[tree.OrderExpr] = []
-    for text in texts:
-        query = read_query(f"SELECT id FROM persons ORDER BY {text}")  # noqa: S608 (parsed)
-        if not isinstance(query, tree.SelectQuery) or len(query.order_by or ()) != 1 or query.limit:
-            raise refused(f"Each item of ORDER BY must be one expression, not '{text[:60]}'")
-        found += query.order_by or ()
-    return tuple(found)
+    return tuple(read_ordering(text, f"orderBy__{index}").item for index, text in enumerate(texts))
 
 
 def _named(text: str) -> tree.Expression:

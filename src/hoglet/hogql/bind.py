@@ -7,7 +7,7 @@ Source: docs/spec/query-endpoints.md#52-variables, docs/spec/query-endpoints.md#
 docs/spec/query-endpoints.md#102-access-and-placeholders.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from typing import Any
 from uuid import UUID
@@ -28,6 +28,7 @@ from hoglet.hogql.filters.placeholders import (
     filters_condition,
     interval_of,
 )
+from hoglet.hogql.filters.properties import filter_expressions
 from hoglet.hogql.query_nodes import FILTERS
 from hoglet.syntax import tree
 
@@ -62,6 +63,14 @@ class Binder:
             # The node is kept with its expansion, so that its id is not reused.
             known = self._expanded[id(node)] = (node, self._expand(node, tables))
         return known[1]
+
+    def filter_expressions(self, node: tree.Placeholder) -> Iterator[tuple[str, str]]:
+        """Paths and texts of the HogQL expressions that ``{filters}`` expands to."""
+        if _is_filters(node.expr):
+            yield from filter_expressions(self._filters.get("properties"), "filters__properties")
+            if self._filters.get("filterTestAccounts"):
+                tests = self._context.test_account_filters
+                yield from filter_expressions(tests, "filters__filterTestAccounts")
 
     def _expand(self, node: tree.Placeholder, tables: TableAliases) -> tree.Expression:
         if _is_filters(node.expr):

@@ -5,7 +5,7 @@ Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (the c
 
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from hoglet.kit.errors import SourceError
 from hoglet.kit.suggestions import near
@@ -83,6 +83,38 @@ def located(path: str) -> Generator[None]:
     except SourceError as error:
         error.attr = f"{path}__{error.attr}" if error.attr else path
         raise
+
+
+class Fragment(NamedTuple):
+    """An expression of a JSON query that was copied into a longer text at offset ``start``.
+
+    ``path`` is its key: ``where__1``.
+    """
+
+    path: str
+    start: int
+    text: str
+
+
+def in_expression(error: SourceError, path: str, text: str, shift: int = 0) -> SourceError:
+    """The error with the path of its expression, and its position inside that expression.
+
+    ``shift`` is the offset of ``text`` in the text that the error's offsets count in.
+    """
+    start = max(0, min(error.start - shift, len(text)))
+    line_start = text.rfind("\n", 0, start) + 1
+    position = f"{text.count(chr(10), 0, start) + 1}:{start - line_start + 1}"
+    message = f"{position}: {error.message}"
+    return SourceError(message, hint=error.hint, code=error.error_code, attr=path)
+
+
+def in_fragment(error: SourceError, fragments: Iterable[Fragment]) -> SourceError | None:
+    """The error inside the fragment that contains it; None outside of all of them."""
+    for path, start, text in fragments:
+        is_inside = start <= error.start and error.end <= start + len(text)
+        if error.start < error.end and is_inside:
+            return in_expression(error, path, text, start)
+    return None
 
 
 def unknown_field(

@@ -17,11 +17,12 @@ from hoglet.endpoints.run.result import RunResult
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.events.elements import read_chain
-from hoglet.kit.errors import SourceError, Unreadable
+from hoglet.hogql.errors import TABLE_DENIED, Fragment, in_fragment
+from hoglet.kit.errors import HogletError, SourceError, Unreadable
 from hoglet.kit.text import dump_json
 from hoglet.queries.kinds import check_node
 from hoglet.queries.worker import operations
-from hoglet.queries.worker.fragments import PLACE
+from hoglet.queries.worker.events import FILTER_LISTS, PLACE
 from hoglet.queries.worker.special_columns import EVENT_COLUMNS
 
 type Json = dict[str, Any]
@@ -35,12 +36,14 @@ class EventsPlan(msgspec.Struct, frozen=True):
     """The HogQL query of an events query, and how to assemble its rows.
 
     ``columns`` are ``[("event", "value", 1)]``: title, kind of assembly, number of columns; with
-    ``cursor`` (``DESC`` or ``ASC``) time and id of the event follow.
+    ``cursor`` (``DESC`` or ``ASC``) time and id of the event follow. ``fragments`` are the user's
+    expressions in the text of the query.
     """
 
     query: Json
     columns: list[tuple[str, str, int]]
     cursor: str | None
+    fragments: list[Fragment]
 
 
 async def plan_events(
@@ -64,6 +67,34 @@ async def plan_events(
         raise as_query_error(error) from error
     plan = msgspec.convert(answer, EventsPlan)
     return msgspec.structs.replace(plan, query=check_node(plan.query, "query"))
+
+
+def as_events_error(error: HogletError, plan: EventsPlan, node: Json) -> HogletError:
+    """An error of the HogQL query as one of the events query, without generated text."""
+    source = error if isinstance(error, SourceError) else error.__cause__
+    if not isinstance(source, SourceError) or error.error_code == TABLE_DENIED:
+        return error
+    problem = in_fragment(source, plan.fragments)
+    if problem is not None:
+        return as_query_error(problem)
+    public = as_query_error(source)
+    if source.attr is None:
+        public.detail = public.detail.removeprefix(f"{source.line}:{source.column}: ")
+    else:
+        public.attr = _own_path(source.attr, node)
+    return public
+
+
+def _own_path(path: str, node: Json) -> str:
+    """``filters__properties__0__values__1__key`` is ``query__properties__1__key`` of the node."""
+    _, _, rest = path.partition("filters__")
+    head, _, inner = rest.partition("__")
+    if head != "properties":
+        return f"query__{rest or path}"
+    number, _, inner = inner.partition("__")
+    name = [key for key in FILTER_LISTS if node.get(key)][int(number)]
+    inner = inner.removeprefix("values__") if isinstance(node[name], list) else inner
+    return f"query__{name}__{inner}"
 
 
 async def as_events(answer: RunResult, plan: EventsPlan, node: Json) -> RunResult:

@@ -3,7 +3,8 @@
 Source: docs/spec/data-and-queries.md#1-query-api.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -19,12 +20,19 @@ from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.query_errors import QueryError, as_query_error
-from hoglet.hogql.errors import TABLE_DENIED
+from hoglet.hogql.errors import (
+    ARITY,
+    QUERY,
+    SYNTAX,
+    TABLE_DENIED,
+    UNKNOWN_FUNCTION,
+    UNKNOWN_TABLE,
+)
 from hoglet.kit.errors import HogletError, Unreadable
 from hoglet.kit.suggestions import near
 from hoglet.queries import overrides
 from hoglet.queries.editor_schema import check_editor_query
-from hoglet.queries.events_query import EventsPlan, as_events, plan_events
+from hoglet.queries.events_query import EventsPlan, as_events, as_events_error, plan_events
 from hoglet.queries.events_schema import check_events_query
 from hoglet.queries.kinds import EDITOR_KINDS, EVENTS, check_node
 from hoglet.queries.schemas import BACKGROUND_WORDS, QueryBody
@@ -93,11 +101,9 @@ class QueryService:
             Unreadable: a part of the query is invalid; attr is its path.
         """
         target, filters, events = await self._prepare(scope.project, request)
-        try:
+        with _errors_of(request, events):
             plan = await self._runner.plan(scope.project, target, filters)
             outcome = await self._runner.run(scope, plan, filters)
-        except HogletError as error:
-            raise _of_node(as_query_error(error), request.path) from error
         if events is None or isinstance(outcome, NeedsBackground):
             return outcome
         return await as_events(outcome, events, request.node)
@@ -117,9 +123,15 @@ class QueryService:
             QueryError, CostExceeded, Throttled, Unavailable: as for endpoint runs.
         """
         target, filters, events = await self._prepare(project, request)
-        answer = await self._runner.compute(
-            project, target, filters, user_id=user_id, execution_id=execution_id, seconds=seconds
-        )
+        with _errors_of(request, events):
+            answer = await self._runner.compute(
+                project,
+                target,
+                filters,
+                user_id=user_id,
+                execution_id=execution_id,
+                seconds=seconds,
+            )
         return answer if events is None else await as_events(answer, events, request.node)
 
     async def cancel(self, project_id: int, query_id: str, execution_id: UUID | None) -> bool:
@@ -135,7 +147,8 @@ class QueryService:
             system_tables=request.system_tables,
         )
         if node["kind"] == EVENTS:
-            events = await plan_events(self._compiler, project, node, request.system_tables)
+            with _errors_of(request, None):
+                events = await plan_events(self._compiler, project, node, request.system_tables)
             filters = replace(filters, limit=node["limit"], offset=node["offset"])
             node = events.query
         if node["kind"] == HOGQL and node.get("variables"):
@@ -144,13 +157,38 @@ class QueryService:
         return _Prepared(target_of_query(project.id, node, request.name), filters, events)
 
 
-def _of_node(error: HogletError, path: str) -> HogletError:
-    """An error that names a part of the node, in the form of errors of the body."""
-    if error.error_code == TABLE_DENIED:
+@contextmanager
+def _errors_of(request: QueryRequest, events: EventsPlan | None) -> Generator[None]:
+    """Convert errors raised inside to errors of the request's node."""
+    try:
+        yield
+    except HogletError as error:
+        public = as_query_error(error)
+        if events is not None:
+            public = as_events_error(error, events, request.node)
+        raise _of_node(public, request) from error
+
+
+_TEXTS = ("query__select__", "query__where__", "query__orderBy__")
+_CODES_OF_TEXTS = frozenset(
+    {QUERY, SYNTAX, UNKNOWN_FUNCTION, UNKNOWN_TABLE, ARITY, "invalid_input"}
+)
+
+
+def _of_node(error: HogletError, request: QueryRequest) -> HogletError:
+    """An error that names a part of the node, in the form of errors of the body.
+
+    HogQL of events queries and errors of types and aggregates keep the codes of HogQL.
+    """
+    if error.error_code == TABLE_DENIED or not (error.attr or "").startswith("query__"):
         return error
-    if not isinstance(error, QueryError) or not (error.attr or "").startswith("query__"):
-        return error
-    return Unreadable(error.detail, attr=path + (error.attr or "").removeprefix("query"))
+    attr = error.attr or ""
+    path = request.path + attr.removeprefix("query")
+    is_text = request.node["kind"] == EVENTS and attr.startswith(_TEXTS)
+    if isinstance(error, QueryError) and not is_text and error.error_code in _CODES_OF_TEXTS:
+        return Unreadable(error.detail, attr=path)
+    error.attr = path
+    return error
 
 
 def check_query(node: Json, path: str) -> Json:

@@ -184,7 +184,7 @@ async def test_an_order_of_actors_is_one_expression(cohorts: CohortsApi, order: 
     source = {"kind": "HogQLQuery", "query": "SELECT id FROM persons"}
     query = {"kind": "ActorsQuery", "source": source, "orderBy": [order], "limit": 1}
     status, attr, _ = await cohorts.refused({"name": "x", "is_static": True, "query": query})
-    assert (status, attr) == (400, "query")
+    assert (status, attr) == (400, "query__orderBy__0")
 
 
 async def test_a_dynamic_cohort_follows_its_persons(cohorts: CohortsApi) -> None:

@@ -4,6 +4,8 @@ Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation and
 docs/adr/0014-what-saving-refuses.md.
 """
 
+from typing import Any
+
 import pytest
 
 from support.queries import QueryWorld
@@ -66,16 +68,115 @@ async def test_a_query_whose_variables_have_no_value_is_not_judged_by_null(
     assert [column["name"] for column in record["columns"]] == ["t"]
 
 
-async def test_insights_show_nothing_of_their_sql(queries: QueryWorld) -> None:
-    node = {
-        "kind": "TrendsQuery",
-        "series": [
-            {"kind": "EventsNode", "event": "a", "math": "hogql", "math_hogql": "sum(event)"}
-        ],
-    }
-    response = await queries.send(node)
+TRENDS = {"kind": "TrendsQuery", "series": [{"kind": "EventsNode", "event": "a"}]}
 
-    assert response.status_code == 400
-    assert response.json()["code"] == "illegal_type_of_argument"
-    assert "sum() does not take a String" in response.json()["detail"]
-    assert "1:1" not in response.json()["detail"]
+
+def hogql(key: str) -> list[dict[str, str]]:
+    return [{"type": "hogql", "key": key}]
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "attr", "detail"),
+    [
+        (
+            {"series": [{"event": "a", "math": "hogql", "math_hogql": "1 + sum(event)"}]},
+            "illegal_type_of_argument",
+            "series__0__math_hogql",
+            "1:5: sum() does not take a String",
+        ),
+        (
+            {"series": [{"event": "a", "math": "hogql", "math_hogql": "1 + sum(nope)"}]},
+            "parse_error",
+            "series__0__math_hogql",
+            "1:9: Unable to resolve field: nope",
+        ),
+        (
+            {"series": [{"event": "a", "math": "hogql", "math_hogql": "sum("}]},
+            "parse_error",
+            "series__0__math_hogql",
+            "1:5: ",
+        ),
+        (
+            {"series": [{"event": "a"}, {"event": "a", "properties": hogql("event")}]},
+            "illegal_type_of_argument",
+            "series__1__properties__0__key",
+            "1:1: A condition is needed",
+        ),
+        (
+            {"properties": hogql("1 = 1 and\nnope")},
+            "parse_error",
+            "properties__0__key",
+            "2:1: Unable",
+        ),
+        (
+            {"breakdownFilter": {"breakdown_type": "hogql", "breakdown": "lower(1, 2)"}},
+            "parse_error",
+            "breakdownFilter__breakdown",
+            "1:1: Function 'lower' expects",
+        ),
+        (
+            {"breakdownFilter": {"breakdowns": [{"type": "hogql", "property": "event +"}]}},
+            "parse_error",
+            "breakdownFilter__breakdowns__0__property",
+            "1:8: ",
+        ),
+    ],
+)
+async def test_expressions_of_insights_have_their_position(
+    queries: QueryWorld, query: dict[str, Any], code: str, attr: str, detail: str
+) -> None:
+    response = await queries.send(TRENDS | query)
+    problem = response.json()
+
+    assert (response.status_code, problem["code"]) == (400, code)
+    assert problem["attr"] == f"query__{attr}"
+    assert problem["detail"].startswith(detail)
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "detail"),
+    [
+        ("1 = nope", "parse_error", "1:5: Unable to resolve field: nope"),
+        ("1 =", "parse_error", "1:4: "),
+        ("event", "illegal_type_of_argument", "1:1: A condition is needed"),
+        ("1 < sum(1)", "illegal_aggregation", "1:1: An aggregate cannot stand in WHERE"),
+    ],
+)
+async def test_expressions_of_filters_have_their_position(
+    queries: QueryWorld, key: str, code: str, detail: str
+) -> None:
+    sql = "select count() from events where event != '' and {filters}"
+    filters = {"properties": [{"key": "a", "value": "b"}, *hogql(key)]}
+    response = await queries.send({"kind": "HogQLQuery", "query": sql, "filters": filters})
+    problem = response.json()
+
+    assert (response.status_code, problem["code"]) == (400, code)
+    assert problem["attr"] == "query__filters__properties__1__key"
+    assert problem["detail"].startswith(detail)
+
+
+@pytest.mark.parametrize(
+    ("more", "attr", "detail"),
+    [
+        ({"orderBy": ["created_at", "1 + nope"], "limit": 1}, "orderBy__1", "1:5: Unable"),
+        ({"orderBy": ["created_at +"], "limit": 1}, "orderBy__0", "1:13: "),
+        ({"properties": hogql("1 = nope")}, "properties__0__key", "1:5: Unable"),
+        ({"properties": hogql("1 =")}, "properties__0__key", "1:4: "),
+    ],
+)
+async def test_expressions_of_actors_queries_have_their_position(
+    queries: QueryWorld, more: dict[str, Any], attr: str, detail: str
+) -> None:
+    source = {"kind": "HogQLQuery", "query": "select id from persons"}
+    response = await queries.client.post(
+        f"/api/projects/{queries.endpoints.project_id}/cohorts",
+        json={
+            "name": "c",
+            "is_static": True,
+            "query": {"kind": "ActorsQuery", "source": source} | more,
+        },
+    )
+    problem = response.json()
+
+    assert (response.status_code, problem["attr"]) == (400, f"query__{attr}")
+    assert problem["detail"].startswith(detail)

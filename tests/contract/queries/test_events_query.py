@@ -336,30 +336,92 @@ async def test_keys_are_refused_with_their_path(
     assert await queries.refused(node("event") | more) == (400, "parse_error", f"query__{attr}")
 
 
+HOGQL = [{"type": "hogql", "key": "event = 'a'"}]
+
+
 @pytest.mark.parametrize(
-    ("more", "code", "words"),
+    ("more", "code", "attr", "detail"),
     [
-        ({"select": ["nope"]}, "hogql_query_error", "nope"),
-        ({"select": ["event, count()"]}, "hogql_syntax_error", "select[0]"),
-        ({"select": ["event FROM persons"]}, "hogql_syntax_error", "select[0]"),
-        ({"select": ["event", "1) FROM persons --"]}, "hogql_syntax_error", "select[1]"),
-        ({"select": ["event", "event LIMIT 1"]}, "hogql_syntax_error", "select[1]"),
-        ({"select": ["{variables.x}"]}, "hogql_syntax_error", "select[0]"),
-        ({"where": ["1 = 1) OR (1 = 1"]}, "hogql_syntax_error", "where[0]"),
-        ({"where": ["event ="]}, "hogql_syntax_error", "where[0]"),
-        ({"orderBy": ["event LIMIT 5"]}, "hogql_syntax_error", "orderBy[0]"),
-        ({"orderBy": ["event, timestamp"]}, "hogql_syntax_error", "orderBy[0]"),
-        ({"select": ["evnt()"]}, "unknown_function", "evnt"),
-        ({"orderBy": ["*"]}, "hogql_syntax_error", "orderBy[0]"),
+        ({"select": ["nope"]}, "hogql_query_error", "select__0", "1:1: Unable to resolve"),
+        ({"select": ["event", "  1 +\n nope"]}, "hogql_query_error", "select__1", "2:2: Unable"),
+        ({"select": ["event", "nope -- x"]}, "hogql_query_error", "select__1", "1:1: Unable"),
+        ({"select": ["event, count()"]}, "hogql_syntax_error", "select__0", "one expression"),
+        ({"select": ["event FROM persons"]}, "hogql_syntax_error", "select__0", "one expression"),
+        ({"select": ["event", "1) FROM persons --"]}, "hogql_syntax_error", "select__1", ""),
+        ({"select": ["event", "event LIMIT 1"]}, "hogql_syntax_error", "select__1", ""),
+        ({"select": ["{variables.x}"]}, "hogql_syntax_error", "select__0", "1:1: Placeholders"),
+        ({"select": ["ä", "1"]}, "hogql_syntax_error", "select__0", ""),
+        ({"select": ["'ä', 1 + nope"]}, "hogql_syntax_error", "select__0", ""),
+        ({"select": ["concat('ä', nope)"]}, "hogql_query_error", "select__0", "1:13: Unable"),
+        (
+            {"select": ["count()", "sum(event)"]},
+            "illegal_type_of_argument",
+            "select__1",
+            "1:1: sum",
+        ),
+        ({"select": ["1 + count(sum(1))"]}, "illegal_aggregation", "select__0", "1:5: An agg"),
+        ({"where": ["1 = 1) OR (1 = 1"]}, "hogql_syntax_error", "where__0", ""),
+        ({"where": ["1 = 1", "event ="]}, "hogql_syntax_error", "where__1", "1:8: "),
+        ({"where": ["1 = 1", "2 = nope"]}, "hogql_query_error", "where__1", "1:5: Unable"),
+        ({"where": ["event"]}, "illegal_type_of_argument", "where__0", "1:1: A condition"),
+        ({"where": ["1", "not event"]}, "illegal_type_of_argument", "where__1", "1:5: A condition"),
+        (
+            {"where": ["properties.paid"]},
+            "illegal_type_of_argument",
+            "where__0",
+            "1:1: A condition",
+        ),
+        ({"where": ["event AS e"]}, "hogql_syntax_error", "where__0", "name"),
+        ({"where": ["count() > nope"]}, "hogql_query_error", "where__0", "1:11: Unable"),
+        ({"orderBy": ["event LIMIT 5"]}, "hogql_syntax_error", "orderBy__0", ""),
+        ({"orderBy": ["event, timestamp"]}, "hogql_syntax_error", "orderBy__0", ""),
+        ({"orderBy": ["event", "nope DESC"]}, "hogql_query_error", "orderBy__1", "1:1: Unable"),
+        (
+            {"orderBy": ["event", "lower(1, 2)"]},
+            "number_of_arguments_doesnt_match",
+            "orderBy__1",
+            "",
+        ),
+        ({"orderBy": ["*"]}, "hogql_syntax_error", "orderBy__0", "ORDER BY"),
+        ({"select": ["evnt()"]}, "unknown_function", "select__0", "1:1: "),
+        (
+            {"properties": [*HOGQL, {"type": "hogql", "key": "1 = nope"}]},
+            "parse_error",
+            "properties__1__key",
+            "1:5: Unable",
+        ),
+        (
+            {"properties": {"type": "OR", "values": [*HOGQL, {"type": "hogql", "key": "1 ="}]}},
+            "parse_error",
+            "properties__values__1__key",
+            "1:4: ",
+        ),
+        (
+            {"properties": HOGQL, "fixedProperties": [{"type": "hogql", "key": "event"}]},
+            "illegal_type_of_argument",
+            "fixedProperties__0__key",
+            "1:1: A condition",
+        ),
+        (
+            {"fixedProperties": [{"type": "hogql", "key": "sum(1) > 0"}]},
+            "illegal_aggregation",
+            "fixedProperties__0__key",
+            "1:1: An aggregate",
+        ),
     ],
 )
-async def test_hogql_of_a_part_is_refused_by_name(
-    queries: QueryWorld, more: dict[str, Any], code: str, words: str
+@pytest.mark.parametrize("wrapped", [False, True])
+async def test_errors_of_expressions_have_their_key_and_the_position_in_it(
+    queries: QueryWorld, more: dict[str, Any], code: str, attr: str, detail: str, wrapped: bool
 ) -> None:
-    response = await queries.send(node("event") | more)
-    problem = response.json()
-    assert (response.status_code, problem["code"], problem["attr"]) == (400, code, None)
-    assert words in problem["detail"]
+    query, path = node("event") | more, "query"
+    if wrapped:
+        query, path = {"kind": "DataTableNode", "source": query}, "query__source"
+    problem = (await queries.send(query)).json()
+    assert (problem["code"], problem["attr"]) == (code, f"{path}__{attr}")
+    assert detail in problem["detail"]
+    for words in ("hoglet", "FROM events"):
+        assert words not in problem["detail"]
 
 
 async def test_a_comment_hides_nothing(queries: QueryWorld) -> None:

@@ -14,12 +14,10 @@ import msgspec
 import orjson
 
 from hoglet.access.principals import Project
-from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.materialization.catalog import MaterializedTables
 from hoglet.endpoints.worker import operations
 from hoglet.endpoints.worker.operations import TABLE
 from hoglet.hogql.context import CohortRef
-from hoglet.hogql.diagnostics import explain
 from hoglet.hogql.paging.keyset import Key
 from hoglet.hogql.paging.limit import ResolvedLimit
 from hoglet.kit.cache import BoundedCache
@@ -226,11 +224,9 @@ class QueryCompiler:
     async def explained(self, query: Json, error: QueryRefused) -> HogletError:
         """Translate an engine error to HogQL terms, with a position in the query's text.
 
-        Errors of insights have no position, since they have no text.
+        Errors of insights have a position if one of their HogQL expressions is invalid.
         """
-        if query.get("kind") != HOGQL:
-            return explain(error.detail, error.error_code, None)
-        payload = {"query": query["query"], "message": error.detail, "code": error.error_code}
+        payload = {"query": query, "message": error.detail, "code": error.error_code}
         try:
             await self.call(operations.explain_refusal, payload)
         except HogletError as explained:

@@ -20,6 +20,7 @@ from hoglet.endpoints.insights.variables import (
     for_table,
     refuse_live,
 )
+from hoglet.hogql.ast_builders import TRUE, every
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import (
     CohortRef,
@@ -29,9 +30,11 @@ from hoglet.hogql.context import (
     SavedTable,
 )
 from hoglet.hogql.diagnostics import explain
-from hoglet.hogql.errors import ERRORS_OF_RUNS
-from hoglet.hogql.frontend.preprocess import read_query
+from hoglet.hogql.errors import ERRORS_OF_RUNS, Fragment, in_fragment
+from hoglet.hogql.filters.properties import filter_expressions
+from hoglet.hogql.frontend.preprocess import read_expression, read_query
 from hoglet.hogql.insights import compile_insight as compile_insight_queries
+from hoglet.hogql.insights import expressions
 from hoglet.hogql.materialize import (
     MaterialisationPlan,
     Refusal,
@@ -40,6 +43,7 @@ from hoglet.hogql.materialize import (
 from hoglet.hogql.materialize.predicates import variables_in
 from hoglet.hogql.materialize.refusal import INVALID
 from hoglet.hogql.paging.keyset import KeysetCondition
+from hoglet.hogql.query_upgrade import upgraded
 from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.hogql.types import Type
 from hoglet.kit.errors import SourceError
@@ -113,11 +117,33 @@ def compile_run(payload: Json) -> Json:
 
 @_refusing_malformed
 def explain_refusal(payload: Json) -> Json:
-    """Raise an engine error as an error of the query's text.
+    """Raise an engine error as an error of the query's text, or of an expression in its keys.
 
-    The payload is ``{"query": "SELECT ...", "message": "...", "code": "no_common_type"}``.
+    The payload is ``{"query": {...}, "message": "...", "code": "no_common_type"}``.
     """
-    raise explain(payload["message"], payload["code"], read_query(payload["query"]))
+    query = payload["query"]
+    roots: list[Any] = []
+    fragments: list[Fragment] = []
+    length = 0
+    if query["kind"] == HOGQL:
+        roots.append(read_query(query["query"]))
+        length = len(query["query"])
+    for path, text in _expressions(query):
+        length += 1
+        fragments.append(Fragment(path, length, text))
+        # Blanks before it give each expression offsets of its own.
+        roots.append(every([read_expression(" " * length + text), TRUE]))
+        length += len(text)
+    error = explain(payload["message"], payload["code"], tuple(roots))
+    raise in_fragment(error, fragments) or error
+
+
+def _expressions(query: Json) -> Iterator[tuple[str, str]]:
+    if query["kind"] != HOGQL:
+        yield from expressions(upgraded(query))
+        return
+    filters = query.get("filters") or {}
+    yield from filter_expressions(filters.get("properties"), "filters__properties")
 
 
 @_refusing_malformed

@@ -44,7 +44,7 @@ def explain(message: str, code: str, query: Any) -> SourceError:
     Args:
         message: the engine's message.
         code: one of the codes of runs, unchanged.
-        query: the parsed query.
+        query: the parsed query, or a tuple of a query and the expressions of its filters.
     """
     for pattern, build in _KINDS:
         found = pattern.search(message)
@@ -108,6 +108,16 @@ def _called(message: str, query: Any) -> Any:
         node = _operation(name, query)
         if node is not None:
             return node
+    return _only_call(query)
+
+
+def _is_whole(query: Any) -> bool:
+    """Whether all calls are known; those that an insight generates are not."""
+    return any(isinstance(node, tree.SelectQuery) for node in walk(query))
+
+
+def _only_call(query: Any) -> Any:
+    calls = list(_calls(query)) if _is_whole(query) else []
     return calls[0] if len(calls) == 1 else None
 
 
@@ -213,11 +223,47 @@ def _function_of(found: re.Match[str], query: Any) -> tuple[Any, str]:
     """The call in the message with its name; the only call if the names differ."""
     node = _call_of(found["function"], query)
     if node is None:
-        calls = list(_calls(query))
-        node = calls[0] if len(calls) == 1 else None
-        known = query is None and find_function(found["function"]) is not None
+        node = _only_call(query)
+        known = not _is_whole(query) and find_function(found["function"]) is not None
         return node, found["function"] if known else getattr(node, "name", "")
     return node, getattr(node, "name", None) or found["function"]
+
+
+def _no_condition(found: re.Match[str], code: str, query: Any) -> SourceError:
+    """An operand of AND, OR or NOT that is no condition: the first that could be of that type."""
+    type_ = types_of_hogql(found["type"])
+    operands = [
+        operand
+        for node in walk(query)
+        for operand in _operands(node)
+        if not isinstance(operand, tree.CompareOperation | tree.And | tree.Or | tree.Not)
+    ]
+    suspects = sorted(operands, key=lambda operand: not _may_be_no_condition(operand))
+    node = suspects[0] if suspects else _call_of(found["function"], query)
+    message = f"A condition is needed, not {_a(type_)}"
+    return refused(message, node, code=code, hint="compare it: x = 'value'")
+
+
+def _operands(node: tree.Node) -> tuple[Any, ...]:
+    if isinstance(node, tree.And | tree.Or):
+        return node.exprs
+    if isinstance(node, tree.Not):
+        return (node.expr,)
+    if isinstance(node, tree.Call) and node.name.lower() in {"and", "or", "not"}:
+        return node.args
+    return ()
+
+
+_NO_CONDITIONS = frozenset({"str", "date", "datetime", "uuid", "array", "strings", "tuple", "map"})
+
+
+def _may_be_no_condition(node: Any) -> bool:
+    if isinstance(node, tree.Call):
+        function = find_function(node.name)
+        return function is not None and function.returns.rstrip("?!") in _NO_CONDITIONS
+    return isinstance(node, tree.Field) or (
+        isinstance(node, tree.Constant) and not isinstance(node.value, bool | int)
+    )
 
 
 def _illegal_type(found: re.Match[str], code: str, query: Any) -> SourceError:
@@ -390,8 +436,9 @@ def _many_rows(_found: re.Match[str], code: str, query: Any) -> SourceError:
     inner = [
         node
         for node in walk(query)
-        if isinstance(node, tree.SelectQuery) and node is not query and node.start is not None
+        if isinstance(node, tree.SelectQuery) and node.start is not None
     ]
+    inner = inner[1:] if _is_whole(query) else inner
     message = "A scalar subquery returned more than one row"
     return refused(message, inner[0] if inner else None, code=code, hint="add LIMIT 1")
 
@@ -459,6 +506,13 @@ _KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (
         re.compile(rf"Illegal type (?P<type>{_T}) of first argument \(condition\)"),
         _if_condition,
+    ),
+    (
+        re.compile(
+            rf"Illegal type \(?(?P<type>{_T}?)\)? of (?:\w+ )?argument(?: \d+)?"
+            r"(?: of)? function (?P<function>and|or|not)\b"
+        ),
+        _no_condition,
     ),
     (
         re.compile(rf"Illegal type (?P<type>{_T}) of the last argument of an aggregate function"),

@@ -5,7 +5,7 @@ A missing property is NULL, so ``exact`` does not match it and ``is_not`` does.
 Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hoglet.hogql.ast_builders import (
@@ -76,7 +76,7 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     kind = item.get("type") or "event"
     _check_source(item, kind, source)
     if kind == "hogql":
-        return read_expression(str(item.get("key") or "1"))
+        return read_expression(str(item.get("key") or "1"), "key")
     if kind in _COHORTS:
         return _cohort(item, context, prefix, source)
     if not item.get("key"):
@@ -94,6 +94,18 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
         return condition
     index = compare("==", field(*prefix, "index"), constant(_group_index(item)))
     return every([index, condition])
+
+
+def filter_expressions(items: Any, path: str) -> Iterator[tuple[str, str]]:
+    """HogQL expressions in property filters, e.g. ``("properties__0__key", "1 = 1")``."""
+    if isinstance(items, Mapping):
+        yield from filter_expressions(items.get("values"), f"{path}__values")
+        return
+    for index, item in enumerate(items or ()):
+        if isinstance(item, Mapping) and isinstance(item.get("values"), list):
+            yield from filter_expressions(item["values"], f"{path}__{index}__values")
+        elif isinstance(item, Mapping) and item.get("type") == "hogql":
+            yield f"{path}__{index}__key", str(item.get("key") or "1")
 
 
 def group_members(item: Mapping[str, Any]) -> Sequence[Any] | None:

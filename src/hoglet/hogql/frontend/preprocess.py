@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.errors import SYNTAX
+from hoglet.hogql.errors import SYNTAX, in_expression
 from hoglet.hogql.frontend.unsupported import (
     refuse_dropped_syntax,
     without_constants,
@@ -53,14 +53,26 @@ def read_query(source: str) -> "tree.Query":
     return _with_forgotten(parsed, source)
 
 
-def read_expression(source: str) -> "tree.Expression":
+def read_expression(source: str, path: str | None = None) -> "tree.Expression":
     """Parse a HogQL expression, e.g. the key of a property filter of type ``hogql``.
+
+    Args:
+        source: the text.
+        path: its key in a JSON query, for errors: ``properties__0__key``.
 
     Raises:
         SourceError: with the position in ``source``.
     """
-    parsed = parse_expression(source)
-    refuse_empty_names(source)
+    try:
+        parsed = parse_expression(source)
+        refuse_empty_names(source)
+    except SourceError as error:
+        if error.error_code == "source_error":
+            error.error_code = SYNTAX
+            error.message = _in_words(error, source)
+        if path is not None:
+            raise in_expression(error, path, source) from None
+        raise
     return parsed
 
 

@@ -9,7 +9,8 @@ from hoglet.hogql.ast_builders import fill
 from hoglet.hogql.client_schemas import check_node
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import located, near, refused
+from hoglet.hogql.errors import in_expression, located, near, refused
+from hoglet.hogql.filters.properties import filter_expressions
 from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.insights import lifecycle, stickiness
 from hoglet.hogql.insights.build_result import Built
@@ -107,8 +108,7 @@ def _with_place(query: Mapping[str, Any], context: QueryContext, error: SourceEr
                 fill("SELECT {expr} FROM events", expr=read_expression(text)), context=context
             )
         except SourceError as own:
-            own.attr = path
-            return own
+            return in_expression(own, path, text)
     error.attr = error.attr or _SECTIONS[str(query["kind"])]
     return error
 
@@ -119,6 +119,8 @@ def check_parts(query: Mapping[str, Any], context: QueryContext) -> None:
     Raises:
         SourceError: ``attr`` is the path of the first invalid part.
     """
+    for path, text in expressions(query):
+        read_expression(text, path)
     common_conditions(query, context)
     entity_of(query)
     for path, node in entities(query):
@@ -142,12 +144,12 @@ def entities(query: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]
 
 def expressions(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """HogQL expressions in an insight, e.g. ``("series__0__math_hogql", "sum(properties.x)")``."""
-    yield from _filters(query.get("properties"), "properties")
+    yield from filter_expressions(query.get("properties"), "properties")
     for path, node in entities(query):
         if node.get("math") == "hogql" and node.get("math_hogql"):
             yield f"{path}__math_hogql", node["math_hogql"]
         for key in ("properties", "fixedProperties"):
-            yield from _filters(node.get(key), f"{path}__{key}")
+            yield from filter_expressions(node.get(key), f"{path}__{key}")
     breakdown = query.get("breakdownFilter") or {}
     if breakdown.get("breakdown_type") == "hogql":
         yield "breakdownFilter__breakdown", str(breakdown.get("breakdown"))
@@ -160,14 +162,3 @@ def expressions(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     ):
         if (query.get(name) or {}).get(key):
             yield f"{name}__{key}", query[name][key]
-
-
-def _filters(items: Any, path: str) -> Iterator[tuple[str, str]]:
-    if isinstance(items, Mapping):
-        yield from _filters(items.get("values"), f"{path}__values")
-        return
-    for index, item in enumerate(items or ()):
-        if isinstance(item, Mapping) and isinstance(item.get("values"), list):
-            yield from _filters(item["values"], f"{path}__{index}__values")
-        elif isinstance(item, Mapping) and item.get("type") == "hogql":
-            yield f"{path}__{index}__key", str(item.get("key") or "1")

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from hoglet.hogql import types
-from hoglet.hogql.errors import refused
+from hoglet.hogql.errors import in_expression, refused
+from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.functions.datetime_zone import difference, moved, units_of
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.plan import (
@@ -22,6 +23,7 @@ from hoglet.hogql.plan import (
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Type
+from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
 _INT64 = 2**63
@@ -283,7 +285,20 @@ def resolve_placeholder(resolver: Resolver, node: tree.Placeholder, scope: Scope
     bound = resolver.binder.expand(node, scope.read_tables)
     if isinstance(bound, tree.Placeholder):
         raise refused("A placeholder cannot expand to a placeholder", node)
-    return resolver.expression(bound, scope)
+    try:
+        return resolver.expression(bound, scope)
+    except SourceError as error:
+        raise _in_filter(resolver, node, scope) or error from None
+
+
+def _in_filter(resolver: Resolver, node: tree.Placeholder, scope: Scope) -> SourceError | None:
+    """The error of the first HogQL expression in ``{filters}`` that does not resolve."""
+    for path, text in resolver.binder.filter_expressions(node):
+        try:
+            resolver.expression(read_expression(text), scope)
+        except SourceError as error:
+            return in_expression(error, path, text)
+    return None
 
 
 _CASTS: dict[str, str] = {

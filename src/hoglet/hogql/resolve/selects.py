@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.errors import ILLEGAL_AGGREGATION, refused
+from hoglet.hogql.errors import ILLEGAL_AGGREGATION, in_expression, refused
+from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.plan import (
     Expr,
@@ -28,6 +29,7 @@ from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import CteQuery, Scope
 from hoglet.hogql.resolve.star_expansion import expand_columns
 from hoglet.hogql.resolve.windows import resolve_ordering, resolve_window
+from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
 _SET_OPERATORS = frozenset(
@@ -208,9 +210,25 @@ def _resolve_where(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> 
     scope.aliases.update(hidden)
     for part, expr in zip(parts, found, strict=True):
         if holds_aggregate(expr, scope.aliases):
-            message = "An aggregate cannot stand in WHERE: write HAVING, which comes after grouping"
-            raise refused(message, part, code=ILLEGAL_AGGREGATION)
+            raise _aggregate_in_where(resolver, part, scope)
     return found[0] if len(found) == 1 else FunctionCall(function="and", args=found)
+
+
+def _aggregate_in_where(resolver: Resolver, part: tree.Expression, scope: Scope) -> SourceError:
+    """The error at the condition that aggregates: an operand of AND, or a filter."""
+
+    def aggregates(node: tree.Expression) -> bool:
+        return holds_aggregate(resolver.expression(node, scope), scope.aliases)
+
+    while isinstance(part, tree.And):
+        part = next(filter(aggregates, part.exprs), part.exprs[0])
+    message = "An aggregate cannot stand in WHERE: write HAVING, which comes after grouping"
+    error = refused(message, part, code=ILLEGAL_AGGREGATION)
+    if isinstance(part, tree.Placeholder):
+        for path, text in resolver.binder.filter_expressions(part):
+            if aggregates(node := read_expression(text)):
+                return in_expression(refused(message, node, code=error.error_code), path, text)
+    return error
 
 
 def _shadowing_aggregates(scope: Scope) -> dict[str, Expr]:

@@ -215,8 +215,7 @@ def _whole(query: Mapping[str, str], name: str, default: int | None) -> int | No
 
 def _renamed(error: QueryError | Unreadable) -> Invalid:
     """The error with the name of the parameter."""
-    if isinstance(error, QueryError):
-        error = under_parameters(error)
-    first, _, rest = (error.attr or "").removeprefix("query__").partition("__")
-    path = "__".join(part for part in (_NAMES.get(first, first), rest) if part)
-    return Invalid(error.detail, code=error.error_code, attr=path or None)
+    public = under_parameters(error)
+    first, _, rest = (public.attr or "").partition("__")
+    public.attr = "__".join(part for part in (_NAMES.get(first, first), rest) if part) or None
+    return public

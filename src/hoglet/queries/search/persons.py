@@ -26,7 +26,6 @@ type Json = dict[str, Any]
 
 MOST_VALUES = 10
 LONGEST_SEARCH = 500
-_PATH = "query__filters__"
 
 
 class PersonFilters(NamedTuple):
@@ -142,7 +141,7 @@ class PersonSearch:
             return await select_rows(
                 self._queries, scope, query, values=condition.values, filters=condition.filters
             )
-        except QueryError as error:
+        except (QueryError, Unreadable) as error:
             raise under_parameters(error) from error
 
     async def _condition(self, project: Project, wanted: PersonFilters) -> _Condition | None:
@@ -180,11 +179,11 @@ def property_field(key: str) -> str:
     return print_expression(field("properties", key))
 
 
-def under_parameters(error: QueryError) -> QueryError:
+def under_parameters(error: QueryError | Unreadable) -> Invalid:
     """An error in a parameter's filters, with the parameter's name."""
-    path = error.attr or ""
-    error.attr = path.removeprefix(_PATH).removeprefix("query__") or None
-    return error
+    code = Invalid.code if isinstance(error, Unreadable) else error.error_code
+    path = (error.attr or "").removeprefix("query__").removeprefix("filters__")
+    return Invalid(error.detail, code=code, attr=path or None)
 
 
 def _typed(item: Any, kind: str) -> Any:

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from hoglet.hogql.ast_builders import field, walk
+from hoglet.hogql.frontend.fragments import read_column
 from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.functions.registry import find_function
-from hoglet.queries.worker.fragments import placed, read_column
 from hoglet.queries.worker.special_columns import NAME, SPECIAL
 from hoglet.syntax import tree
 
@@ -20,9 +20,11 @@ _COMMENT = re.compile(
 class Item(NamedTuple):
     """A parsed column.
 
-    ``parts`` are its columns in the query, ``kind`` how they are assembled.
+    ``parts`` are its columns in the query, ``kind`` how they are assembled, ``path`` its key in the
+    query: ``select__0``.
     """
 
+    path: str
     title: str
     parts: tuple[str, ...]
     kind: str
@@ -70,21 +72,21 @@ def total_names(items: list[Item]) -> frozenset[str]:
 
 def _item(text: str, index: int, names: str) -> Item:
     code, title = _titled(text)
-    special = SPECIAL.get(code)
+    path, name = f"select__{index}", code.strip()
+    special = SPECIAL.get(name)
     if special is not None:
         parts = tuple(part.replace(NAME, names) for part in special)
-        return Item(title or code, parts, code, None, is_aggregate=False)
-    with placed(f"select[{index}]"):
-        node = read_column(code)
-    return Item(title or code, (code,), "value", node, is_aggregate=holds_aggregate(node))
+        return Item(path, title or name, parts, name, None, is_aggregate=False)
+    node = read_column(code, path)
+    return Item(path, title or name, (code,), "value", node, is_aggregate=holds_aggregate(node))
 
 
 def _titled(text: str) -> tuple[str, str]:
     """Split a column and the title in its comment: ``event -- Name``."""
     for found in _COMMENT.finditer(text):
         if found["title"] is not None:
-            return text[: found.start()].strip(), found["title"].strip()
-    return text.strip(), ""
+            return text[: found.start()].rstrip(), found["title"].strip()
+    return text.rstrip(), ""
 
 
 def holds_aggregate(node: Any, totals: frozenset[str] = frozenset()) -> bool:

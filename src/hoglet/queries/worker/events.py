@@ -3,7 +3,8 @@
 Source: docs/spec/data-and-queries.md#17-eventsquery.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -14,19 +15,15 @@ from hoglet.hogql.dates import as_text, clock_of, read_date
 from hoglet.hogql.errors import SYNTAX, located, refused
 from hoglet.hogql.filters.actions import action_condition, step_condition
 from hoglet.hogql.filters.properties import conditions
+from hoglet.hogql.frontend.fragments import QueryText, read_column, read_ordering
 from hoglet.hogql.frontend.print_hogql import print_expression
+from hoglet.kit.errors import SourceError
 from hoglet.kit.relative_dates import elapse
 from hoglet.queries.worker.columns import (
     Item,
     holds_aggregate,
     read_items,
     total_names,
-)
-from hoglet.queries.worker.fragments import (
-    about_keys,
-    placed,
-    read_column,
-    read_ordering,
 )
 from hoglet.queries.worker.special_columns import NAME, SPECIAL, display_name
 from hoglet.syntax import tree
@@ -37,7 +34,23 @@ _AFTER = "-24h"
 _NOW_MARGIN = timedelta(seconds=5)
 """How far in the future the default bound is: client clocks can be ahead."""
 _LARGEST_NUMBER, _MOST_DIGITS = 2**52 - 1, 18
+FILTER_LISTS = ("properties", "fixedProperties")
 _TIMES = frozenset({("timestamp",), ("events", "timestamp")})
+
+
+PLACE = "place"
+"""Code of an error about a key of a query; its attr is the path in the query."""
+
+
+@contextmanager
+def _about_keys() -> Generator[None]:
+    """Convert errors with a path to errors about keys of the query."""
+    try:
+        yield
+    except SourceError as error:
+        if error.attr is not None:
+            error.error_code = PLACE
+        raise
 
 
 def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -> Json:
@@ -45,8 +58,8 @@ def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -
 
     Returns:
         ``{"query": HogQL node, "columns": [["event", "value", 1]], "cursor": "DESC" | "ASC" |
-        None}``; a column is its title, kind of assembly and number of columns. With a cursor two
-        more columns follow: time and id of the event.
+        None, "fragments": [["select__0", 7, "event"]]}``; a column is its title, kind of assembly
+        and number of columns. With a cursor two more columns follow: time and id of the event.
 
     Raises:
         SourceError: an invalid part; with the code ``place`` its attr is a path.
@@ -54,58 +67,81 @@ def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -
     names = display_name(name_properties)
     items = read_items(node["select"], names)
     totals = total_names(items)
-    wheres = [(text, _condition(text, i, totals)) for i, text in enumerate(node.get("where", []))]
+    wheres = [
+        (text, f"where__{index}", _condition(text, f"where__{index}", totals))
+        for index, text in enumerate(node.get("where", []))
+    ]
     is_grouped = any(item.is_aggregate for item in items) or any(
-        is_having for _, is_having in wheres
+        is_having for _, _, is_having in wheres
     )
     ordering = _ordering(node.get("orderBy"), items, names, is_grouped=is_grouped)
-    with about_keys():
+    with _about_keys():
         found, values = _bounds(node, context)
         filters = _filters(node, context)
         found += _entities(node, context, values)
-    columns = [part for item in items for part in item.parts]
+    columns = [piece for item in items for piece in _pieces(item)]
     if ordering.cursor:
-        columns += ["events.timestamp AS hoglet_time", "events.uuid AS hoglet_uuid"]
-    keys = dict.fromkeys(key for item in items if not item.is_aggregate for key in item.key)
-    where = [f"({text}\n)" for text, is_having in wheres if not is_having]
-    having = [f"({text}\n)" for text, is_having in wheres if is_having]
-    clauses = [
-        f"SELECT {_lines(columns)}\nFROM events",
-        f"WHERE {' AND '.join([*found, '{filters}', *where])}",
-        f"GROUP BY {_lines(list(keys))}" if is_grouped and keys else "",
-        f"HAVING {' AND '.join(having)}" if having else "",
-        f"ORDER BY {_lines(ordering.items)}" if ordering.items else "",
-    ]
-    text = "\n".join(clause for clause in clauses if clause)
+        columns += [_Piece("events.timestamp AS hoglet_time"), _Piece("events.uuid AS hoglet_uuid")]
+    keys = dict.fromkeys(
+        key for item in items if not item.is_aggregate for key in _pieces(item, item.key)
+    )
+    where = [_Piece(text, path, "(", "\n)") for text, path, is_having in wheres if not is_having]
+    having = [_Piece(text, path, "(", "\n)") for text, path, is_having in wheres if is_having]
+    query = QueryText()
+    _add(query, "SELECT ", columns, _LINE)
+    _add(query, "\nFROM events\nWHERE ", [*map(_Piece, [*found, "{filters}"]), *where], " AND ")
+    _add(query, "\nGROUP BY ", list(keys) if is_grouped else [], _LINE)
+    _add(query, "\nHAVING ", having, " AND ")
+    _add(query, "\nORDER BY ", ordering.items, _LINE)
     return {
-        "query": {"kind": "HogQLQuery", "query": text, "values": values, "filters": filters},
+        "query": {"kind": "HogQLQuery", "query": str(query), "values": values, "filters": filters},
         "columns": [[item.title, item.kind, len(item.parts)] for item in items],
         "cursor": ordering.cursor,
+        "fragments": query.fragments,
     }
+
+
+_LINE = "\n, "
+"""Each item has its own line, so that a comment cannot hide the next one."""
+
+
+class _Piece(NamedTuple):
+    """A part of a clause; with a ``path`` the user wrote it."""
+
+    text: str
+    path: str | None = None
+    before: str = ""
+    after: str = ""
+
+
+def _pieces(item: Item, texts: Sequence[str] | None = None) -> list[_Piece]:
+    path = item.path if item.kind == "value" else None
+    return [_Piece(text, path) for text in (item.parts if texts is None else texts)]
+
+
+def _add(query: QueryText, clause: str, pieces: Sequence[_Piece], separator: str) -> None:
+    for index, piece in enumerate(pieces):
+        query.add((separator if index else clause) + piece.before)
+        query.add(piece.text, piece.path)
+        query.add(piece.after)
 
 
 class EventOrder(NamedTuple):
     """Items of ORDER BY; ``cursor`` is the direction if the first one is the event's time."""
 
-    items: list[str]
+    items: list[_Piece]
     cursor: str | None
 
 
-def _lines(items: Sequence[str]) -> str:
-    """Each item on its own line, so that a comment cannot hide the next one."""
-    return "\n, ".join(items)
-
-
-def _condition(text: str, index: int, totals: frozenset[str]) -> bool:
+def _condition(text: str, path: str, totals: frozenset[str]) -> bool:
     """Whether a condition contains aggregates.
 
     Raises:
         SourceError: it is not a condition.
     """
-    with placed(f"where[{index}]"):
-        node = read_column(text)
-        if isinstance(node, tree.Alias):
-            raise refused("A condition cannot have a name", node, code=SYNTAX)
+    node = read_column(text, path)
+    if isinstance(node, tree.Alias):
+        raise refused("A condition cannot have a name", code=SYNTAX, attr=path)
     return holds_aggregate(node, totals)
 
 
@@ -116,24 +152,29 @@ def _ordering(
         return _default_ordering(items, is_grouped=is_grouped)
     aliases = {item.node.alias for item in items if isinstance(item.node, tree.Alias)}
     titles = {item.title: item for item in items}
-    written: list[str] = []
+    written: list[_Piece] = []
     times: list[str] = []
     for index, text in enumerate(sent):
-        with placed(f"orderBy[{index}]"):
-            node, core, direction = read_ordering(text)
+        path = f"orderBy__{index}"
+        item, core = read_ordering(text, path)
+        node, direction = item.expr, item.order
         if core in titles and titles[core].node is not None:
-            written.append(f"{titles[core].reference} {direction}")
+            written.append(_by(titles[core], direction))
         elif core in SPECIAL:
             parts = [part.replace(NAME, names) for part in SPECIAL[core]]
-            written.append(f"{parts[0]} {direction}")
+            written.append(_Piece(f"{parts[0]} {direction}"))
         else:
-            written.append(text)
+            written.append(_Piece(text, path))
         if _is_time(node) and "timestamp" not in aliases:
             times.append(direction if index == 0 else "")
     if is_grouped or not times:
         return EventOrder(written, None)
     cursor = times[0] if len(written) == 1 else None
-    return EventOrder([*written, f"events.uuid {times[0] or 'ASC'}"], cursor or None)
+    return EventOrder([*written, _Piece(f"events.uuid {times[0] or 'ASC'}")], cursor or None)
+
+
+def _by(item: Item, direction: str) -> _Piece:
+    return _Piece(item.reference, item.path, after=f" {direction}")
 
 
 def _default_ordering(items: list[Item], *, is_grouped: bool) -> EventOrder:
@@ -141,12 +182,13 @@ def _default_ordering(items: list[Item], *, is_grouped: bool) -> EventOrder:
     aggregates = [item for item in items if item.is_aggregate]
     counts = [item for item in aggregates if _is_count(item.node)]
     for item in (*counts, *aggregates):
-        return EventOrder([f"{item.reference} DESC"], None)
+        return EventOrder([_by(item, "DESC")], None)
     if any(item.kind == "*" or _is_time(item.node) for item in items):
+        newest = _Piece("events.timestamp DESC")
         if is_grouped:
-            return EventOrder(["events.timestamp DESC"], None)
-        return EventOrder(["events.timestamp DESC", "events.uuid DESC"], "DESC")
-    return EventOrder([f"{items[0].reference} ASC"], None)
+            return EventOrder([newest], None)
+        return EventOrder([newest, _Piece("events.uuid DESC")], "DESC")
+    return EventOrder([_by(items[0], "ASC")], None)
 
 
 def _is_time(node: Any) -> bool:
@@ -196,7 +238,7 @@ def _bound(
 
 def _filters(node: Json, context: QueryContext) -> Json:
     """The filters of ``{filters}``; each list is validated under its own path."""
-    lists = {key: node[key] for key in ("properties", "fixedProperties") if node.get(key)}
+    lists = {key: node[key] for key in FILTER_LISTS if node.get(key)}
     for key, sent in lists.items():
         conditions(sent, context, attr=key)
     groups = [
