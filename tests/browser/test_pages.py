@@ -40,6 +40,10 @@ ADDRESSES = (
     "/project/1/endpoints/counted?tab=Logs",
     "/project/1/events/{event}",
     "/project/1/person/reader",
+    "/project/1/sql",
+    "/project/1/sql?q=SELECT+event,+count()+FROM+events+GROUP+BY+event",
+    "/project/1/sql?view=chart&q=SELECT+event,+count()+FROM+events+GROUP+BY+event",
+    "/project/1/sql?q=SELECT+nothing+FROM+nowhere",
     "/project/1/no-such-page",
 )
 FIRST_PAGE_BYTES = 400_000

@@ -15,17 +15,28 @@ _COLORS = {
 }
 
 
-def metrics_chart(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Options for ECharts from ``{"labels": ["2026-01-05"], "series": [{"name", "values"}]}``."""
+_TEXT = {"color": "#808794"}  # readable on white and on near-black
+_GRID_LINE = {"lineStyle": {"color": "rgba(128, 135, 148, 0.25)"}}
+
+
+def chart_frame(labels: list[str]) -> dict[str, Any]:
+    """Axes, legend and tooltip of a chart over ``labels``; add ``series``."""
     return {
         "tooltip": {"trigger": "axis", "renderMode": "richText"},  # never HTML
         "aria": {"enabled": True},
-        "legend": {"type": "scroll", "bottom": 0},
-        "grid": {"left": 48, "right": 16, "top": 16, "bottom": 56},
-        "xAxis": {"type": "category", "data": metrics["labels"]},
-        "yAxis": {"type": "value", "minInterval": 1},
-        "series": [_series(each) for each in metrics["series"]],
+        "textStyle": _TEXT,
+        "legend": {"type": "scroll", "bottom": 0, "textStyle": _TEXT},
+        "grid": {"left": 56, "right": 16, "top": 16, "bottom": 56},
+        "xAxis": {"type": "category", "data": labels, "axisLabel": _TEXT},
+        "yAxis": {"type": "value", "axisLabel": _TEXT, "splitLine": _GRID_LINE},
     }
+
+
+def metrics_chart(metrics: dict[str, Any]) -> dict[str, Any]:
+    """Options for ECharts from ``{"labels": ["2026-01-05"], "series": [{"name", "values"}]}``."""
+    frame = chart_frame(metrics["labels"])
+    frame["yAxis"]["minInterval"] = 1
+    return frame | {"series": [_series(each) for each in metrics["series"]]}
 
 
 def _series(series: dict[str, Any]) -> dict[str, Any]:

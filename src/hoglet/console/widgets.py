@@ -76,7 +76,7 @@ def failed(reply: Reply, source: str = "") -> None:
                 code_block(shown)
 
 
-def tell(reply: Reply, done: str) -> bool:
+def notify(reply: Reply, done: str) -> bool:
     """Notify about success or failure; returns whether it succeeded."""
     if reply.is_good:
         ui.notify(done, type="positive")

@@ -8,7 +8,7 @@ from nicegui import ui
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import empty, failed, tell, until_closed
+from hoglet.console.widgets import empty, failed, notify, until_closed
 
 _PAGE = 500
 
@@ -35,7 +35,7 @@ async def dead_letters_panel(backend: Backend, path: str) -> None:
     async def redrive(body: dict[str, Any]) -> None:
         reply = await backend.send("POST", f"{letters}/redrive", body)
         queued = reply.body["queued"] if reply.is_good else 0
-        if tell(reply, f"{queued} queued again."):
+        if notify(reply, f"{queued} queued again."):
             listing.refresh()
 
     async def show(letter_id: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.widgets import heading, tell
+from hoglet.console.widgets import heading, notify
 
 type Json = dict[str, Any]
 
@@ -33,7 +33,7 @@ def endpoint_head(backend: Backend, path: str, record: Json) -> None:
         if event.value == record["is_active"]:
             return  # reset below
         reply = await backend.send("PATCH", path, {"is_active": event.value})
-        if tell(reply, "Switched on." if event.value else "Disabled: runs return 404."):
+        if notify(reply, "Switched on." if event.value else "Disabled: runs return 404."):
             ui.navigate.reload()  # disabling drops the table
         else:
             event.sender.set_value(record["is_active"])
@@ -90,6 +90,6 @@ class _Details:
         reply = await self._backend.send(
             "PATCH", self._path, {"description": description, "tags": named}
         )
-        if tell(reply, "Saved."):
+        if notify(reply, "Saved."):
             self._description, self._tags = reply.body["description"], reply.body["tags"]
             self._show()

@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.widgets import badge, short_time, tell
+from hoglet.console.widgets import badge, notify, short_time
 
 type Json = dict[str, Any]
 
@@ -112,7 +112,7 @@ class _Table:
         times = {"sync_frequency": every} if every else {}
         body = {"is_materialized": every is not None, **times}
         reply = await self._backend.send("PATCH", self._path, body)
-        if tell(reply, "Saved."):
+        if notify(reply, "Saved."):
             self._state = reply.body["materialization"]
         self._show()
 

@@ -18,7 +18,7 @@ from hoglet.console.pages.history import history_panel, written
 from hoglet.console.pages.logs import logs_panel
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import badge, empty, failed, heading, tabs, tell
+from hoglet.console.widgets import badge, empty, failed, heading, notify, tabs
 
 _RANGES = {"-24h": "24 hours", "-7d": "7 days", "-30d": "30 days"}
 _INTERVALS = {"-24h": "hour", "-7d": "day", "-30d": "day"}
@@ -70,7 +70,7 @@ def _title(backend: Backend, path: str, function: dict[str, Any]) -> None:
         if event.value == function["enabled"]:
             return  # reset below
         reply = await backend.send("PATCH", path, {"enabled": event.value})
-        if tell(reply, "Switched on." if event.value else "Switched off."):
+        if notify(reply, "Switched on." if event.value else "Switched off."):
             function["enabled"] = event.value
         else:
             event.sender.set_value(function["enabled"])
@@ -118,7 +118,7 @@ async def _inputs(backend: Backend, path: str, function: dict[str, Any]) -> None
         except NotJson as problem:
             ui.notify(str(problem), type="negative")
             return
-        tell(await backend.send("PATCH", path, body), "Saved.")
+        notify(await backend.send("PATCH", path, body), "Saved.")
 
     if not function["inputs_schema"]:
         empty("No inputs", "The function has no inputs.", "input")

@@ -17,9 +17,9 @@ from hoglet.console.widgets import (
     empty,
     failed,
     heading,
+    notify,
     search_input,
     set_url_values,
-    tell,
     url_value,
 )
 
@@ -186,14 +186,14 @@ class _FunctionList:
     async def _toggle(self, function_id: str, _column: str, value: bool) -> None:  # noqa: FBT001
         path = f"/hog_functions/{function_id}"
         reply = await self._backend.send("PATCH", path, {"enabled": value})
-        tell(reply, "Enabled." if value else "Disabled.")
+        notify(reply, "Enabled." if value else "Disabled.")
         await self._show()
 
     async def _change_all(self, change: Json) -> None:
         for function_id in self._rows.selected:
             reply = await self._backend.send("PATCH", f"/hog_functions/{function_id}", change)
             if not reply.is_good:
-                tell(reply, "")
+                notify(reply, "")
         await self._show()
 
     async def _delete_all(self) -> None:

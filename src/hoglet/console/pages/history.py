@@ -7,7 +7,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import empty, failed, short_time, tell
+from hoglet.console.widgets import empty, failed, notify, short_time
 
 _PAGE = 50
 _GENERATED = frozenset({"bytecode", "transpiled"})
@@ -23,7 +23,7 @@ async def history_panel(backend: Backend, path: str) -> None:
 
     async def restore(entry: dict[str, Any]) -> None:
         reply = await backend.send("POST", f"{path}/restore", {"activity_id": entry["id"]})
-        if tell(reply, "Restored; the restore is an entry of its own."):
+        if notify(reply, "Restored; the restore is an entry of its own."):
             ui.navigate.reload()
 
     reply = await backend.get(f"{path}/activity", limit=_PAGE)

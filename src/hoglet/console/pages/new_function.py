@@ -6,7 +6,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
-from hoglet.console.widgets import tell, until_closed
+from hoglet.console.widgets import notify, until_closed
 
 _TYPES = "destination,transformation,source_webhook,site_destination,site_app"
 _FIRST_CODE = "print(event.event, event.distinct_id)\n"
@@ -38,7 +38,7 @@ async def ask_for_new_function(backend: Backend) -> None:
         reply = await backend.send(
             "POST", "/hog_functions", _body(templates.get(chosen.value), name.value or "", inputs)
         )
-        if tell(reply, "Created. It is disabled until you enable it."):
+        if notify(reply, "Created. It is disabled until you enable it."):
             ui.navigate.to(f"/project/{backend.project_id}/functions/{reply.body['id']}")
 
     forms: dict[str, InputsForm] = {}

@@ -8,7 +8,7 @@ from nicegui import ui
 from hoglet.console.api_client import Backend
 from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.pages.versions import query_text
-from hoglet.console.widgets import tell
+from hoglet.console.widgets import notify
 
 type Json = dict[str, Any]
 
@@ -58,7 +58,7 @@ class _Editor:
             return
         reply = await self._backend.send("PATCH", self._path, {"query": query})
         if reply.is_good:
-            tell(reply, f"Version {reply.body['current_version']} is the current one.")
+            notify(reply, f"Version {reply.body['current_version']} is the current one.")
             self._editor.mark_saved()
             ui.navigate.reload()
         else:

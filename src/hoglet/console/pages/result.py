@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -28,7 +29,7 @@ def result_view(kind: str, body: Json, milliseconds: float) -> None:
     if body.get("columns") is None:
         insight_view(kind, body.get("results"))
     else:
-        _table(body)
+        result_table(body)
     _summary(body, milliseconds)
 
 
@@ -63,26 +64,49 @@ def _summary(body: Json, milliseconds: float) -> None:
             ui.label(" · ".join(notes)).classes("text-sm opacity-80").mark("summary")
             ui.label(f"execution {body['execution_id']}").classes("text-xs font-mono opacity-70")
         ui.space()
-        _downloads(body)
+        downloads(body["name"], body.get("columns"), body.get("results"))
 
 
-def _downloads(body: Json) -> None:
-    name, columns, rows = body["name"], body.get("columns"), body.get("results")
+def downloads(name: str, columns: list[str] | None, rows: Any) -> None:
+    """Buttons that download a result; insights, which have no columns, as JSON only."""
 
-    def as_json() -> None:
-        ui.download.content(orjson.dumps(rows, option=orjson.OPT_INDENT_2), f"{name}.json")
+    def download(content: bytes | str, ending: str) -> None:
+        data = content.encode() if isinstance(content, str) else content
+        ui.download.content(data, f"{name}.{ending}")
+
+    def button(label: str, make: Callable[[], bytes | str], ending: str) -> None:
+        shown = ui.button(label, icon="download", on_click=lambda: download(make(), ending))
+        shown.props("flat dense")
 
     if columns is not None:
-        ui.button(
-            "CSV",
-            icon="download",
-            on_click=lambda: ui.download.content(csv_text(columns, rows or []), f"{name}.csv"),
-        ).props("flat dense no-caps")
-    ui.button("JSON", icon="download", on_click=as_json).props("flat dense no-caps")
+        button("CSV", lambda: csv_text(columns, rows or []), "csv")
+        button("Parquet", lambda: parquet_bytes(columns, rows or []), "parquet")
+    button("JSON", lambda: orjson.dumps(rows, option=orjson.OPT_INDENT_2), "json")
 
 
-def _table(body: Json) -> None:
-    """Columns are keyed by position: two may have the same name."""
+def parquet_bytes(columns: list[str], rows: list[list[Any]]) -> bytes:
+    """Rows as Parquet; a column of mixed types becomes text, as in CSV."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    def array(index: int) -> pa.Array:
+        values = [row[index] for row in rows]
+        try:
+            return pa.array(values)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            return pa.array([None if value is None else _text(value) for value in values])
+
+    names = [
+        f"{name}_{columns[:index].count(name) + 1}" if name in columns[:index] else name
+        for index, name in enumerate(columns)
+    ]
+    out = io.BytesIO()
+    parquet.write_table(pa.table([array(index) for index in range(len(columns))], names), out)
+    return out.getvalue()
+
+
+def result_table(body: Json) -> None:
+    """Rows under typed columns. Columns are keyed by position: two may have the same name."""
     rows = body.get("results") or []
     shown = [
         {"row": number, **{f"c{index}": _cell(value) for index, value in enumerate(row)}}

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.source_excerpt import code_block, diff_block
-from hoglet.console.widgets import failed, short_time, tell, until_closed
+from hoglet.console.widgets import failed, notify, short_time, until_closed
 
 type Json = dict[str, Any]
 
@@ -40,12 +40,12 @@ async def versions_panel(backend: Backend, path: str) -> None:
     async def point(alias: str, number: int) -> None:
         to = f"{path}/aliases/{quote(alias, safe='')}"
         reply = await backend.send("PUT", to, {"version": number})
-        if tell(reply, f"{alias} now points to version {number}."):
+        if notify(reply, f"{alias} now points to version {number}."):
             await listing.refresh()
 
     async def forget(alias: str) -> None:
         reply = await backend.send("DELETE", f"{path}/aliases/{alias}", None)
-        if tell(reply, f"{alias} was deleted; its version remains."):
+        if notify(reply, f"{alias} was deleted; its version remains."):
             await listing.refresh()
 
     numbers = [version["version"] for version in versions]

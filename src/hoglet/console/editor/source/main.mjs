@@ -213,7 +213,7 @@ export default {
         endPosition: characters(text.slice(0, context.pos)),
         ...(this.globals ? { globals: this.globals } : {}),
       });
-      if (!answer || context.aborted) return null;
+      if (!answer || context.aborted || !this.view.hasFocus) return null;
       const options = answer.suggestions.map((each, index) => ({
         label: each.label,
         detail: each.detail ?? undefined,

@@ -1,0 +1,286 @@
+"""The SQL page: an editor beside the schema, results as table and chart, history.
+
+The query and the view are in the URL, so a result can be shared.
+"""
+
+import time
+from typing import Any
+from uuid import uuid4
+
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.console.api_client import Backend, Reply
+from hoglet.console.components.code_editor import CodeEditor
+from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.schema_tree import SchemaTree, Table
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.pages.result import downloads, result_table
+from hoglet.console.query_chart import query_chart
+from hoglet.console.session import Sessions
+from hoglet.console.widgets import (
+    Text,
+    empty,
+    failed,
+    heading,
+    notify,
+    set_url_values,
+    until_closed,
+    url_value,
+)
+
+type Json = dict[str, Any]
+
+_FIRST = (
+    "SELECT event, count() AS events\nFROM events\nWHERE timestamp > now() - INTERVAL 7 DAY\n"
+    "GROUP BY event\nORDER BY events DESC"
+)
+_NAME = "console"  # in the query log
+_HISTORY = (
+    "SELECT query_start_time, query, query_duration_ms, read_rows, result_rows, exception "
+    "FROM query_log WHERE name = {name} ORDER BY query_start_time DESC LIMIT 100"
+)
+_LONGEST_URL = 4000
+_PROPERTIES = 300
+_VIEWS = {"table": "Table", "chart": "Chart"}
+
+
+def register(sessions: Sessions) -> None:
+    """Add the page."""
+
+    @ui.page("/project/{project_id}/sql", title="SQL · hoglet", response_timeout=BUILD_SECONDS)
+    async def sql(request: Request, project_id: str) -> Response | None:
+        async def build(backend: Backend) -> None:
+            await _SqlPage(backend).draw()
+
+        return await signed_in_page(sessions, request, project_id, section="sql", build=build)
+
+
+class _SqlPage:
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._body: Json | None = None
+
+    async def draw(self) -> None:
+        given = url_value("q")
+        with ui.element("div").classes("split schema"):
+            with ui.element("aside").classes("pane").props('aria-label="Schema"'):
+                tables = await _schema(self._backend)
+                SchemaTree(tables, self._insert)
+            with ui.element("div").classes("pane"):
+                heading("SQL", "Ctrl+Enter runs, Shift+Alt+F formats")
+                self._editor = CodeEditor(
+                    self._backend,
+                    given or _FIRST,
+                    "hogQL",
+                    "Query",
+                    on_run=self._run,
+                    on_save=self._ask_for_endpoint,
+                )
+                self._toolbar()
+                self._result = ui.element("div").classes("pane")
+        if given:
+            await self._run()
+        else:
+            with self._result:
+                empty("No result yet", "Run the query, or choose columns on the left.", "sql")
+
+    def _insert(self, text: str) -> None:
+        self._editor.insert(text)
+
+    def _toolbar(self) -> None:
+        with ui.element("div").classes("toolbar"):
+            self._button = ui.button("Run", icon="play_arrow", on_click=self._run)
+            ui.button("Format", on_click=self._editor.format).props("flat")
+            ui.button("Save as endpoint", icon="save", on_click=self._ask_for_endpoint).props(
+                "flat"
+            )
+            ui.button("History", icon="history", on_click=self._show_history).props("flat")
+            ui.space()
+            view = url_value("view", "table")
+            self._view = ui.toggle(
+                _VIEWS, value=view if view in _VIEWS else "table", on_change=self._switch
+            ).props("dense no-caps unelevated toggle-color=primary")
+
+    async def _run(self) -> None:
+        text = self._editor.value
+        is_short = len(text) < _LONGEST_URL
+        set_url_values(q=text if is_short else None)
+        self._button.props("loading")
+        self._result.clear()
+        query_id = str(uuid4())
+        body = {
+            "query": {"kind": "HogQLQuery", "query": text},
+            "refresh": "force_blocking",
+            "client_query_id": query_id,
+            "name": _NAME,
+        }
+        started = time.monotonic()
+        reply = await self._backend.send("POST", "/query", body)
+        seconds = time.monotonic() - started
+        self._button.props(remove="loading")
+        self._body = reply.body if reply.is_good else None
+        if not reply.is_good:
+            self._editor.show_problem(reply)
+            with self._result:
+                failed(reply, text)
+            return
+        cost = await self._backend.get(f"/query/{query_id}/log")
+        with self._result:
+            self._summary(reply.body, seconds, cost)
+            self._shown = ui.element("div").classes("pane")
+        self._show()
+
+    def _summary(self, body: Json, seconds: float, cost: Reply) -> None:
+        rows = len(body["results"])
+        notes = [
+            f"{rows:,} rows" + (" shown, there are more: add a LIMIT" if body["hasMore"] else "")
+        ]
+        notes.append(f"{seconds:.2f} s")
+        if read := _read(cost):
+            notes.append(f"read {read[0]:,} rows, {_size(read[1])}")
+        with ui.element("div").classes("toolbar"):
+            ui.label(" · ".join(notes)).classes("muted").mark("summary")
+            ui.space()
+            downloads("query", body["columns"], body["results"])
+
+    def _switch(self) -> None:
+        set_url_values(view=None if self._view.value == "table" else self._view.value)
+        if self._body is not None:
+            self._show()
+
+    def _show(self) -> None:
+        body = self._body or {}
+        self._shown.clear()
+        with self._shown:
+            if self._view.value == "table":
+                result_table(body)
+            elif (options := query_chart(body)) is not None:
+                ui.echart(options).classes("w-full h-80").mark("chart")
+            else:
+                empty(
+                    "Nothing to draw",
+                    "A chart needs a first column of names or times, and a column of numbers.",
+                    "bar_chart",
+                )
+
+    async def _show_history(self) -> None:
+        query = {"kind": "HogQLQuery", "query": _HISTORY, "values": {"name": _NAME}}
+        body = {"query": query, "refresh": "force_blocking"}
+        reply = await self._backend.send("POST", "/query", body)
+        with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):
+            dialog.props["aria-label"] = "History"
+            Text("h2", "Queries run here")
+            if not reply.is_good:
+                failed(reply)
+            elif not reply.body["results"]:
+                empty("No queries yet", "Queries run on this page appear here.", "history")
+            else:
+                self._history(reply.body["results"], dialog)
+            ui.button("Close", on_click=dialog.close).props("flat")
+        await until_closed(dialog)
+
+    def _history(self, entries: list[list[Any]], dialog: ui.dialog) -> None:
+        names = ("time", "query", "ms", "read", "rows", "error")
+        rows = [
+            dict(zip(names, entry, strict=True)) | {"id": index}
+            for index, entry in enumerate(entries)
+        ]
+
+        def restore(index: int) -> None:
+            self._editor.set_value(str(rows[index]["query"]))
+            dialog.close()
+
+        columns = [
+            column("query", "Query", "mono"),
+            column("time", "Run", "time"),
+            column("ms", "ms", "number"),
+            column("rows", "Rows", "number"),
+            column("error", "Error"),
+        ]
+        DataTable("Queries", columns, rows, on_row=restore, page_size=20)
+
+    async def _ask_for_endpoint(self) -> None:
+        async def create() -> None:
+            body = {
+                "name": name.value or "",
+                "description": description.value or "",
+                "query": {"kind": "HogQLQuery", "query": self._editor.value},
+            }
+            reply = await self._backend.send("POST", "/endpoints", body)
+            if reply.is_good:
+                notify(reply, "Saved.")
+                target = f"/project/{self._backend.project_id}/endpoints/{reply.body['name']}"
+                ui.navigate.to(target)
+            else:
+                problem.set_text(reply.problem)
+
+        with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-xl"):
+            dialog.props["aria-label"] = "Save as endpoint"
+            Text("h2", "Save as endpoint")
+            name = ui.input("Name", placeholder="daily_events").classes("w-full")
+            name.props('outlined dense autofocus hint="letters, digits, _ and -"')
+            name.on("keydown.enter", create)
+            description = ui.input("Description").classes("w-full").props("outlined dense")
+            problem = ui.label().classes("field-error").props("role=alert")
+            with ui.row().classes("w-full justify-end gap-2"):
+                ui.button("Cancel", on_click=dialog.close).props("flat")
+                ui.button("Save", on_click=create)
+        await until_closed(dialog)
+
+
+async def _schema(backend: Backend) -> list[Table]:
+    """Tables and seen properties; without access to properties, the tables alone."""
+    reply = await backend.send("POST", "/query", {"query": {"kind": "DatabaseSchemaQuery"}})
+    tables: list[Table] = [
+        {
+            "name": str(name),
+            "fields": [
+                {"name": field["name"], "type": field["type"], "text": field["hogql_value"]}
+                for field in table["fields"].values()
+            ],
+        }
+        for name, table in (reply.body["tables"].items() if reply.is_good else ())
+    ]
+    for kind, title, prefix in (
+        ("event", "event properties", "properties"),
+        ("person", "person properties", "person.properties"),
+    ):
+        seen = await backend.get("/property_definitions", type=kind, limit=_PROPERTIES)
+        names = [each["name"] for each in seen.body["results"]] if seen.is_good else []
+        types = [each["property_type"] or "" for each in seen.body["results"]] if names else []
+        if names:
+            tables.append(
+                {
+                    "name": title,
+                    "fields": [
+                        {"name": name, "type": kind_, "text": f"{prefix}.{_quoted(name)}"}
+                        for name, kind_ in zip(names, types, strict=True)
+                    ],
+                }
+            )
+    return tables
+
+
+def _quoted(name: str) -> str:
+    if name.replace("$", "_").isidentifier():
+        return name
+    escaped = name.replace("\\", "\\\\").replace("`", "\\`")
+    return f"`{escaped}`"
+
+
+def _read(cost: Reply) -> tuple[int, int] | None:
+    if not cost.is_good or not cost.body["results"]:
+        return None
+    entry = dict(zip(cost.body["columns"], cost.body["results"][0], strict=True))
+    return int(entry["read_rows"]), int(entry["read_bytes"])
+
+
+def _size(count: float) -> str:
+    """A number of bytes, e.g. ``1.5 MB``."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"

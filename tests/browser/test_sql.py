@@ -1,0 +1,89 @@
+"""The SQL page in Chromium: run, share, draw, download, save as endpoint."""
+
+import io
+import re
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+from pyarrow import parquet
+
+from support.server import RunningServer
+
+pytestmark = pytest.mark.browser
+
+SQL = "SELECT number AS n, concat('<b>', toString(number), ',') AS t FROM numbers(3) ORDER BY n"
+
+
+def write(page: Page, text: str) -> None:
+    page.get_by_role("textbox", name="Query").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(text)
+
+
+def test_a_query_is_run_shared_and_saved_as_an_endpoint(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    page.goto("/project/1/sql")
+    write(page, SQL)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("cell", name="<b>2,")).to_be_visible()
+    expect(page.get_by_text(re.compile("^3 rows · .* s · read ")).first).to_be_visible()
+
+    page.reload()  # the URL has the query
+    expect(page.get_by_role("cell", name="<b>2,")).to_be_visible()
+
+    page.get_by_role("button", name="Save as endpoint").click()
+    page.get_by_label("Name", exact=True).fill("not a name")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("alert").get_by_text(re.compile("^name: "))).to_be_visible()
+    page.get_by_label("Name", exact=True).fill("from_sql")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page).to_have_url(re.compile("/endpoints/from_sql$"))
+    stored = server.client.get("/api/projects/1/endpoints/from_sql").json()
+    assert stored["query"]["query"] == SQL
+
+
+def test_results_are_downloaded(signed_in: Page) -> None:
+    page = signed_in
+    page.goto(f"/project/1/sql?q={quote(SQL)}")
+    contents = {}
+    for name in ("CSV", "JSON", "Parquet"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name).click()
+        contents[name] = download.value.path().read_bytes()
+    assert contents["CSV"].splitlines()[:2] == [b"n,t", b'0,"<b>0,"']
+    table = parquet.read_table(io.BytesIO(contents["Parquet"]))
+    assert table.to_pylist()[2] == {"n": 2, "t": "<b>2,"}
+
+
+def test_a_chart_is_drawn_and_the_history_kept(signed_in: Page) -> None:
+    page = signed_in
+    page.goto("/project/1/sql?q=" + quote("SELECT 'a' AS name, 7 AS events"))
+    page.get_by_role("button", name="Chart").click()
+    expect(page.locator("canvas")).to_be_visible()
+    expect(page).to_have_url(re.compile("view=chart"))
+    write(page, "SELECT 'text' AS name")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text("Nothing to draw")).to_be_visible()
+
+    page.get_by_role("button", name="History").click()
+    page.get_by_role("button", name=re.compile("7 AS events")).first.click()
+    expect(page.get_by_role("textbox", name="Query")).to_contain_text("7 AS events")
+
+
+def test_the_place_of_an_error_is_shown(signed_in: Page) -> None:
+    page = signed_in
+    page.goto("/project/1/sql?q=" + quote("SELECT 1,\n  nothing_like_it FROM events"))
+    expect(page.get_by_role("alert").get_by_text("nothing_like_it").first).to_be_visible()
+    expect(page.locator(".cm-lintRange-error").first).to_contain_text("nothing_like_it")
+
+
+def test_columns_are_found_and_inserted(signed_in: Page) -> None:
+    page = signed_in
+    page.goto("/project/1/sql")
+    write(page, "SELECT ")
+    page.get_by_label("Find a column").fill("person_id")
+    page.get_by_role("button", name=re.compile("^person_id ?String|^person_id")).first.click()
+    expect(page.get_by_role("textbox", name="Query")).to_contain_text("SELECT person_id")
