@@ -30,6 +30,7 @@ from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
 
 FIRST_EMAIL = "admin@hoglet.localhost"
+_FIRST_PROJECT_LOCK = 7_226_314  # arbitrary; nothing else in the database locks it
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ async def ensure_first_project(
 ) -> FirstStart:
     """Create the first project unless it exists; safe to call at every start.
 
+    Concurrency: of servers that start at once on one database, one creates it.
+
     Args:
         database: with its schema created.
         clock: the time of creation.
@@ -69,6 +72,7 @@ async def ensure_first_project(
         project_token: the capture token of project 1.
     """
     async with database.write() as session:
+        await database.serialize(session, _FIRST_PROJECT_LOCK)
         project = await session.scalar(select(ProjectRow).order_by(ProjectRow.id).limit(1))
         if project is not None:
             project.api_token = project_token or project.api_token

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from sqlalchemy import event, make_url
+from sqlalchemy import event, func, make_url, select
 from sqlalchemy.ext.asyncio import (
     AsyncEngine,
     AsyncSession,
@@ -61,6 +61,18 @@ class Database:
             await session.connection(execution_options={"sqlite_begin": "BEGIN IMMEDIATE"})
             yield session
             await session.commit()
+
+    async def serialize(self, session: AsyncSession, lock: int) -> None:
+        """Wait for other transactions of any server that hold this lock; released at the end.
+
+        On SQLite there is one writer at a time anyway.
+
+        Args:
+            session: a write transaction.
+            lock: an arbitrary number that nothing else in the database locks.
+        """
+        if not self.is_sqlite:
+            await session.execute(select(func.pg_advisory_xact_lock(lock)))
 
     async def close(self) -> None:
         """Close all connections."""

@@ -60,8 +60,8 @@ async def claim_warehouse(
     if url.startswith(IN_MEMORY):
         return
     async with database.write() as session:
-        if not database.is_sqlite:  # two concurrent first starts: one records, the other compares
-            await session.execute(text(f"SELECT pg_advisory_xact_lock({_CLAIM_LOCK})"))
+        # Two concurrent first starts: one records, the other compares.
+        await database.serialize(session, _CLAIM_LOCK)
         stored = await warehouse_identity(warehouse)
         recorded = await session.scalar(select(WarehouseIdentityRow.warehouse_id))
         if recorded is None:
