@@ -39,7 +39,7 @@ def test_a_functions_code_is_shown_saved_and_tested(
 ) -> None:
     page = signed_in
     path = f"/api/projects/1/hog_functions/{function['id']}"
-    page.goto("/")
+    page.goto("/project/1/functions")
     page.get_by_role("link", name="Echo").click()
     editor = page.locator(".cm-content").first
     expect(editor).to_contain_text(HOG)

@@ -23,6 +23,7 @@ AXE = Path(__file__).parent.parent / "clients/node_modules/axe-core/axe.min.js"
 HOSTILE = "<img src=x onerror=alert(1)>{{ 7 * 7 }}"
 ADDRESSES = (
     "/sign-in",
+    "/project/1",
     "/project/1/functions",
     "/project/1/functions?search=nothing-has-this-name",
     "/project/1/functions/{function}",

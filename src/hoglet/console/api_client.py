@@ -21,10 +21,11 @@ _PLACE = re.compile(r"(\d+):(\d+): ")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A response; ``body`` is parsed JSON, None if there is none."""
+    """A response; ``body`` is parsed JSON, None if there is none; ``text`` is as it was sent."""
 
     status: int
     body: Any
+    text: bytes = b""
 
     @property
     def is_good(self) -> bool:
@@ -73,6 +74,12 @@ class Backend:
         """GET below the project, e.g. ``get("/endpoints", limit=10)``."""
         given = {name: value for name, value in query.items() if value is not None}
         return await self.call("GET", self._below(path), query=urlencode(given))
+
+    async def hogql(self, text: str, **values: Any) -> Reply:
+        """Run a query; ``values`` replace its placeholders: ``hogql("SELECT {x}", x=1)``."""
+        query = {"kind": "HogQLQuery", "query": text, "values": values}
+        body = {"query": query, "refresh": "force_blocking"}
+        return await self.send("POST", "/query", body)
 
     async def send(self, method: str, path: str, body: Any) -> Reply:
         """Write below the project, e.g. ``send("PATCH", "/actions/1", {"name": "x"})``."""
@@ -137,6 +144,6 @@ class _Call:
     def reply(self) -> Reply:
         text = b"".join(self._parts)
         try:
-            return Reply(self._status, orjson.loads(text) if text else None)
+            return Reply(self._status, orjson.loads(text) if text else None, text)
         except orjson.JSONDecodeError:
-            return Reply(self._status, None)
+            return Reply(self._status, None, text)

@@ -25,6 +25,7 @@ class Page:
 
 
 PAGES = (
+    Page("Home", "home", "", "g h"),
     Page("SQL", "sql", "/sql", "g s"),
     Page("Functions", "bolt", "/functions", "g f"),
     Page("Endpoints", "api", "/endpoints", "g n"),

@@ -14,6 +14,7 @@ from hoglet.console.pages import (
     event,
     function,
     functions,
+    home,
     not_found,
     person,
     sign_in,
@@ -57,7 +58,7 @@ def make_site(api: ASGIApp, secret_keys: list[str]) -> FastAPI:
     site.router.routes.extend(
         [*sessions.routes(), *asset_routes(), jump_route(sessions), editor_route(sessions)]
     )
-    pages = (sign_in, functions, function, endpoints, endpoint, event, person, sql, not_found)
+    pages = (sign_in, home, functions, function, endpoints, endpoint, event, person, sql, not_found)
     for page in pages:
         page.register(sessions)
     ui.add_head_html(head_html(), shared=True)

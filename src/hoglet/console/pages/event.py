@@ -129,12 +129,7 @@ async def _runs(backend: Backend, event: Json) -> None:
         for function in functions.body["results"]
         for mapping in (None, *range(len(function.get("mappings") or ())))
     ]
-    query = {
-        "kind": "HogQLQuery",
-        "query": _RUN_LINES,
-        "values": {"runs": runs, "event": event["id"]},
-    }
-    reply = await backend.send("POST", "/query", {"query": query, "refresh": "force_blocking"})
+    reply = await backend.hogql(_RUN_LINES, runs=runs, event=event["id"])
     if not reply.is_good:
         failed(reply)
     elif not reply.body["results"]:

@@ -74,8 +74,7 @@ def status_of(function: Json) -> tuple[str, str]:
 
 async def runs_by_hour(backend: Backend, now: datetime) -> Hours:
     """Succeeded and failed runs of 24 hours by function: ``{"<id>": [[3, 0], ...]}``."""
-    query = {"kind": "HogQLQuery", "query": _DAY}
-    reply = await backend.send("POST", "/query", {"query": query, "refresh": "force_blocking"})
+    reply = await backend.hogql(_DAY)
     start = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=23)
     hours: Hours = {}
     for source, hour, good, bad in reply.body["results"] if reply.is_good else []:

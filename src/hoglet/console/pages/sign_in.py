@@ -20,11 +20,7 @@ def register(sessions: Sessions) -> None:
         if me is None or me.status == 401:
             return RedirectResponse(SIGN_IN, 303)
         projects = me.body["results"] if me.is_good else []
-        return RedirectResponse(f"/project/{projects[0]['id'] if projects else 1}/functions", 303)
-
-    @ui.page("/project/{project_id}")
-    def project(project_id: str) -> Response:
-        return RedirectResponse(f"/project/{project_id}/functions", 303)
+        return RedirectResponse(f"/project/{projects[0]['id'] if projects else 1}", 303)
 
     @ui.page(SIGN_IN, title="Sign in · hoglet")
     def sign_in(failed: str = "", next: str = "/") -> None:  # noqa: A002 (the parameter's name)

@@ -166,9 +166,7 @@ class _SqlPage:
                 )
 
     async def _show_history(self) -> None:
-        query = {"kind": "HogQLQuery", "query": _HISTORY, "values": {"name": _NAME}}
-        body = {"query": query, "refresh": "force_blocking"}
-        reply = await self._backend.send("POST", "/query", body)
+        reply = await self._backend.hogql(_HISTORY, name=_NAME)
         with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):
             dialog.props["aria-label"] = "History"
             Text("h2", "Queries run here")
