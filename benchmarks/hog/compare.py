@@ -27,7 +27,7 @@ from benchmarks.hog import batches, compiling
 
 from hoglet.hog.bytecode import program_bytecode
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import CompiledProgram, Execution, Failed, compile_python
+from hoglet.hog.python import CompiledProgram, Execution, Failed, ProgramHost, compile_python
 
 HERE = Path(__file__).parent
 ORACLE = HERE.parent.parent / "tests" / "oracle"
@@ -65,7 +65,7 @@ def time_hoglet(path: Path, program: CompiledProgram, rounds: int) -> tuple[floa
 
     def run() -> None:
         lines.clear()
-        step = Execution(program, globals=given, on_print=lines.append).start()
+        step = Execution(program, globals=given, host=ProgramHost(on_print=lines.append)).start()
         if isinstance(step, Failed):
             sys.exit(f"{path.stem}: {step.error.text}")
 

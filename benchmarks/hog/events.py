@@ -21,7 +21,7 @@ from typing import Any
 
 from hoglet.hog.bytecode import program_bytecode
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import CompiledProgram, Execution, Finished, compile_python
+from hoglet.hog.python import CompiledProgram, Execution, Finished, ProgramHost, compile_python
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "events"
@@ -38,7 +38,7 @@ def sources(names: list[str]) -> dict[str, str]:
 
 def run_hoglet(program: CompiledProgram, given: dict[str, Any], lines: list[str]) -> Any:
     """One run, as the engine starts it."""
-    step = Execution(program, globals=given, on_print=lines.append).start()
+    step = Execution(program, globals=given, host=ProgramHost(on_print=lines.append)).start()
     if not isinstance(step, Finished):
         raise SystemExit(f"a program did not finish: {step}")
     return step.result

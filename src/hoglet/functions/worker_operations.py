@@ -14,7 +14,7 @@ from hoglet.functions.compile.unit import (
 )
 from hoglet.functions.executable.matching import Conditions, match_function
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.executable.transform import transform
+from hoglet.functions.executable.transform import Transformation
 from hoglet.functions.explain_match.conditions import ExplanationRequest, explain
 from hoglet.functions.runtime.engine import Pinned
 from hoglet.functions.runtime.filter_globals import filter_globals
@@ -101,15 +101,14 @@ def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
         A ``TransformationResult`` as plain values; a skipped one has a line that says why.
     """
     function = msgspec.convert(payload["function"], ExecutableFunction)
-    done = transform(
+    transformation = Transformation(
         function,
-        payload["event"],
         payload["project"],
-        now=payload["now"],
+        Conditions(kept=100),
         with_trace=payload.get("with_trace", False),
         pinned=Pinned(**pinned) if (pinned := payload.get("pinned")) else None,
-        conditions=Conditions(kept=100),
     )
+    done = transformation.run(payload["event"], now=payload["now"])
     if done.outcome == "skipped":
         values = filter_globals({"project": payload["project"], "event": payload["event"]})
         reason = filter_skip_reason(function.filter, values)

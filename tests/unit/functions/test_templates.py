@@ -23,7 +23,7 @@ import yaml
 from hoglet.functions.compile.unit import CompileInput, compile_function_parts
 from hoglet.functions.executable.loader import executable_from_values
 from hoglet.functions.executable.matching import Conditions
-from hoglet.functions.executable.transform import transform
+from hoglet.functions.executable.transform import Transformation
 from hoglet.functions.inputs.schema import read_schema
 from hoglet.functions.inputs.secrets import split_secrets
 from hoglet.functions.integrations.placeholders import fill
@@ -127,13 +127,8 @@ async def test_a_template_does_what_its_case_says(template, case, tmp_path):
 
 
 def check_transformation(function, event, case):
-    result = transform(
-        function,
-        event,
-        PROJECT,
-        now=event["timestamp"],
-        conditions=Conditions(),
-    )
+    transformation = Transformation(function, PROJECT, Conditions())
+    result = transformation.run(event, now=event["timestamp"])
 
     assert result.error is None
     assert (result.event is None) == case.get("dropped", False)

@@ -17,7 +17,7 @@ from hoglet.functions.executable.model import (
     ExecutableInput,
     ExecutableMapping,
 )
-from hoglet.functions.executable.transform import Transformation, transform
+from hoglet.functions.executable.transform import Transformation
 
 PROJECT = {"id": 1, "name": "", "url": "https://hoglet.example"}
 NOW = "2026-05-01T12:00:00.000000Z"
@@ -81,7 +81,7 @@ def test_a_run_gives_what_it_gives_alone(program: str):
 
     together = [many.run(each, now=NOW) for each in given]
     alone = [
-        transform(many.function, each, PROJECT, now=NOW, conditions=Conditions()) for each in given
+        Transformation(many.function, PROJECT, Conditions()).run(each, now=NOW) for each in given
     ]
 
     for one, other in zip(together, alone, strict=True):

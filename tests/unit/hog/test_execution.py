@@ -16,7 +16,7 @@ from hoglet.hog.python import (
     compile_python,
     run_program,
 )
-from hoglet.hog.python.steps import HostFailure
+from hoglet.hog.python.steps import HostFailure, ProgramHost
 from hoglet.kit.clock import FixedClock
 
 NOON = FixedClock(datetime(2024, 5, 3, 12, tzinfo=UTC))
@@ -105,7 +105,7 @@ def test_replay_reaches_the_same_point_and_prints_nothing_twice() -> None:
     program = compiled(SOURCE, functions={"note"})
     lines, seen = [], []
     functions = {"note": lambda text: seen.append(text) or len(seen)}
-    first = Execution(program, functions=functions, on_print=lines.append, clock=NOON)
+    first = Execution(program, host=ProgramHost(functions, on_print=lines.append), clock=NOON)
     first.start()
     first.resume({"body": 1})
     pending = first.fail("down")
@@ -113,7 +113,7 @@ def test_replay_reaches_the_same_point_and_prints_nothing_twice() -> None:
     stored = json.loads(json.dumps(first.journal))
 
     later = FixedClock(datetime(2025, 1, 1, tzinfo=UTC))
-    again = Execution(program, functions=functions, on_print=lines.append, clock=later)
+    again = Execution(program, host=ProgramHost(functions, on_print=lines.append), clock=later)
     step = again.replay(stored)
 
     assert step == pending
@@ -279,8 +279,7 @@ def test_a_chunk_runs_once_with_its_own_globals() -> None:
     execution = Execution(
         compile_python(compile_program(source)),
         globals={"name": "outer"},
-        chunks={"m": chunk(module, name="inner")},
-        on_print=lines.append,
+        host=ProgramHost(chunks={"m": chunk(module, name="inner")}, on_print=lines.append),
     )
 
     assert execution.start() == Finished("inner")
@@ -306,7 +305,7 @@ def test_what_chunks_may_not(source: str, message: str) -> None:
         "gives": chunk("return (() -> 1)"),
     }
     program = compile_python(compile_program(source))
-    step = Execution(program, chunks=chunks, budget=Budget(timeout_s=0.2)).start()
+    step = Execution(program, host=ProgramHost(chunks=chunks), budget=Budget(timeout_s=0.2)).start()
 
     assert isinstance(step, Failed)
     assert step.error.text.startswith(message)

@@ -13,6 +13,7 @@ from hoglet.hog.python import (
     Failed,
     Finished,
     HostCallRequest,
+    ProgramHost,
     compile_python,
 )
 from hoglet.kit.errors import SourceError
@@ -67,8 +68,7 @@ def run(program) -> list:
     execution = Execution(
         program,
         globals={"event": {"event": "x", "properties": {}}},
-        functions={"lookup": lookup},
-        on_print=seen.append,
+        host=ProgramHost({"lookup": lookup}, on_print=seen.append),
         budget=Budget(timeout_s=5),
     )
     step = execution.start()

@@ -11,7 +11,7 @@ docs/spec/query-endpoints.md#106-insight-queries-and-results.
 
 import asyncio
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -72,15 +72,12 @@ async def compute_insight(
     return InsightResult(results, has_more, _sum([answer.statistics for answer in answers]))
 
 
+type Select = Callable[[str, Mapping[str, Any]], Awaitable[QueryResult]]
+"""Runs a statement with parameters, within a budget."""
+
+
 async def read_items(
-    warehouse: Warehouse,
-    table: str,
-    project: Project,
-    query: Json,
-    variables: Mapping[str, Any],
-    *,
-    query_id: str,
-    seconds: float,
+    select: Select, table: str, project: Project, query: Json, variables: Mapping[str, Any]
 ) -> tuple[bytes, int, Statistics]:
     """The results of a materialized insight for some breakdown values, as JSON.
 
@@ -92,12 +89,10 @@ async def read_items(
             values that are separate in the table.
     """
     conditions, params = _item_conditions(query, variables)
-    answer = await warehouse.query(
+    answer = await select(
         f"SELECT position, item, breakdown_value FROM {table} "  # noqa: S608 (hoglet's own name)
         f"WHERE project_id = {{project_id:Int64}}{conditions} ORDER BY position",
         {"project_id": project.id, **params},
-        budget=QueryBudget(seconds=seconds),
-        query_id=query_id,
     )
     _refuse_too_many(query, variables, {tuple(values) for _, _, values in answer.rows})
     items = [item.encode() for _, item, _ in answer.rows]

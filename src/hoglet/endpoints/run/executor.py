@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -23,7 +24,7 @@ from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.run.plan import ReadPlan, effective_ttl_seconds
 from hoglet.endpoints.run.system_rows import SystemRows
-from hoglet.endpoints.worker.compiler import EndpointSql, QueryCompiler
+from hoglet.endpoints.worker.compiler import EndpointSql, Page, QueryCompiler
 from hoglet.hogql.paging.keyset import Key
 from hoglet.hogql.paging.limit import cut_page
 from hoglet.kit.clock import Clock
@@ -152,14 +153,15 @@ class QueryExecutor:
         started_at = self._clock.now()
         if reading.kept is not None:
             async with self._turn(slots, query_id):
+                select = partial(
+                    self._warehouse.query, budget=QueryBudget(seconds=seconds), query_id=query_id
+                )
                 rows_json, count, spent = await read_items(
-                    self._warehouse,
+                    select,
                     reading.kept.table or "",
                     reading.project,
                     reading.query,
                     reading.variables,
-                    query_id=query_id,
-                    seconds=seconds,
                 )
             return self._insight_result(reading, rows_json, count, spent, started_at)
         query = reading.query
@@ -223,14 +225,13 @@ class QueryExecutor:
         )
 
     async def _compile(self, reading: ReadPlan) -> EndpointSql:
+        page = Page(reading.limit, reading.offset, reading.seek)
         if reading.kept is None:
             return await self._compiler.compile(
                 reading.project,
                 reading.query,
                 variables=reading.variables,
-                limit=reading.limit,
-                offset=reading.offset,
-                seek=reading.seek,
+                page=page,
                 system_tables=reading.system_tables,
             )
         retained = reading.kept
@@ -240,9 +241,7 @@ class QueryExecutor:
             {"physical": retained.table, "columns": retained.plan["columns"]},
             variables=reading.variables,
             buckets=retained.buckets,
-            limit=reading.limit,
-            offset=reading.offset,
-            seek=reading.seek,
+            page=page,
         )
 
 

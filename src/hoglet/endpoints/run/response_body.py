@@ -5,50 +5,20 @@ Source: docs/spec/query-endpoints.md#53-refresh (202) and 5.6.
 
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID
 
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.tables import AsyncRunRow
-from hoglet.kit.text import dump_json
 
 type Json = dict[str, Any]
 
 BODY_START = b'{"results":'
 
 
-def after_rows(
-    target: RunTarget,
-    result: Result,
-    *,
-    execution_id: UUID,
-    timezone: str,
-    is_cached: bool,
-    debug: bool,
-    query_status: Json | None = None,
-    more: Json | None = None,
-) -> bytes:
-    """The 200 body after the encoded rows; ``results`` is its first key.
-
-    ``more`` are optional keys (``next_cursor``).
-    """
-    rest = _insight_rest(result) if result.is_insight else _hogql_rest(target, result)
-    rest |= {"is_cached": is_cached, "query_status": query_status, "timezone": timezone}
-    if debug:
-        rest |= result.debug
-    rest |= {
-        "name": target.name,
-        "execution_id": str(execution_id),
-        "endpoint_version": target.version,
-        "endpoint_version_created_at": target.version_created_at.isoformat(),
-    }
-    if result.is_materialized:
-        built = result.materialized_at
-        rest["endpoint_materialized"] = True
-        rest["endpoint_materialized_at"] = None if built is None else built.isoformat()
-    rest |= more or {}
-    return b"," + dump_json(rest)[1:]
+def result_keys(target: RunTarget, result: Result) -> Json:
+    """The keys of a 200 body that depend on the kind of query, without ``results``."""
+    return _insight_rest(result) if result.is_insight else _hogql_rest(target, result)
 
 
 def accepted_body(row: AsyncRunRow, name: str) -> Json:

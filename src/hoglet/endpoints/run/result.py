@@ -5,9 +5,10 @@ from typing import Any
 from uuid import UUID
 
 from hoglet.endpoints.run.cache import Result
-from hoglet.endpoints.run.response_body import BODY_START, after_rows
+from hoglet.endpoints.run.response_body import BODY_START, result_keys
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
+from hoglet.kit.text import dump_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +33,28 @@ class RunResult:
 
     def after_rows(self, query_status: dict[str, Any] | None = None) -> bytes:
         """The end of the 200 body, from the comma after its rows."""
-        paged = self.wish.cursor is not None
-        return after_rows(
-            self.target,
-            self.result,
-            execution_id=self.execution_id,
-            timezone=self.timezone,
-            is_cached=self.is_cached,
-            debug=self.wish.debug,
-            query_status=query_status,
-            more={"next_cursor": self.next_cursor} if paged else None,
-        )
+        target, result = self.target, self.result
+        rest = result_keys(target, result)
+        rest |= {
+            "is_cached": self.is_cached,
+            "query_status": query_status,
+            "timezone": self.timezone,
+        }
+        if self.wish.debug:
+            rest |= result.debug
+        rest |= {
+            "name": target.name,
+            "execution_id": str(self.execution_id),
+            "endpoint_version": target.version,
+            "endpoint_version_created_at": target.version_created_at.isoformat(),
+        }
+        if result.is_materialized:
+            built = result.materialized_at
+            rest["endpoint_materialized"] = True
+            rest["endpoint_materialized_at"] = None if built is None else built.isoformat()
+        if self.wish.cursor is not None:
+            rest["next_cursor"] = self.next_cursor
+        return b"," + dump_json(rest)[1:]
 
 
 @dataclass(frozen=True, slots=True)

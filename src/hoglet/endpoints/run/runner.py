@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from hoglet.access.principals import Project, ProjectScope
@@ -43,6 +43,12 @@ from hoglet.warehouse.errors import QueryCancelled
 _VARIABLES_SECONDS = 2.0
 _FORCED = frozenset({"force", "force_blocking", "direct"})
 _BACKGROUND = frozenset({"async", "lazy_async", "force_async"})
+
+
+class _Failure(NamedTuple):
+    error: HogletError
+    seconds: float = 0.0
+    is_materialized: bool = False
 
 
 class EndpointRunner:
@@ -97,12 +103,12 @@ class EndpointRunner:
                 scope.user_id,
                 target,
                 request,
-                execution_id=new_id(),
-                seconds=perf_counter() - started,
-                is_materialized=reading.kept is not None,
-                error=errors.RunCancelled(
-                    "The client disconnected, or the server is shutting down."
+                _Failure(
+                    errors.RunCancelled("The client disconnected, or the server is shutting down."),
+                    seconds=perf_counter() - started,
+                    is_materialized=reading.kept is not None,
                 ),
+                execution_id=new_id(),
             )
             raise
 
@@ -119,7 +125,9 @@ class EndpointRunner:
             reading = plan_read(scope.project, target, request, known, self._clock.now())
             self.cursors.check(reading, request)
         except HogletError as error:
-            self._note_failure(scope.user_id, target, request, execution_id=new_id(), error=error)
+            self._note_failure(
+                scope.user_id, target, request, _Failure(error), execution_id=new_id()
+            )
             raise
         return reading
 
@@ -169,10 +177,12 @@ class EndpointRunner:
                     user_id,
                     target,
                     request,
+                    _Failure(
+                        public,
+                        seconds=perf_counter() - started,
+                        is_materialized=reading.kept is not None,
+                    ),
                     execution_id=execution_id,
-                    seconds=perf_counter() - started,
-                    is_materialized=reading.kept is not None,
-                    error=public,
                 )
                 raise public from error
         answer = RunResult(
@@ -318,19 +328,17 @@ class EndpointRunner:
         user_id: int | None,
         target: RunTarget,
         request: RunRequest,
+        failure: _Failure,
         *,
         execution_id: UUID,
-        error: HogletError,
-        seconds: float = 0.0,
-        is_materialized: bool = False,
     ) -> None:
         now = self._clock.now()
         self._log.add(
             QueryLogEntry(
                 **_common(target, request, execution_id, user_id, now),
-                seconds=seconds,
-                is_materialized=is_materialized,
-                error=str(error),
+                seconds=failure.seconds,
+                is_materialized=failure.is_materialized,
+                error=str(failure.error),
             )
         )
 

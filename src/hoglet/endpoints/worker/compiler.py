@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
@@ -75,6 +75,20 @@ class ProjectSchema:
 type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
 
 
+class Page(NamedTuple):
+    """Rows of a result: at most ``limit`` after ``offset``, or after ``seek`` of a cursor.
+
+    ``seek`` is ``{"after": [...]}``.
+    """
+
+    limit: int | None = None
+    offset: int | None = None
+    seek: Json | None = None
+
+
+FIRST_PAGE = Page()
+
+
 class EndpointSql(msgspec.Struct, frozen=True):
     """A compiled query; ``columns`` are ``[("count()", "integer")]``.
 
@@ -125,9 +139,7 @@ class QueryCompiler:
         query: Json,
         *,
         variables: Json,
-        limit: int | None = None,
-        offset: int | None = None,
-        seek: Json | None = None,
+        page: Page = FIRST_PAGE,
         system_tables: Sequence[str] = (),
     ) -> EndpointSql:
         """Compile a HogQL query with typed values to SQL on the raw data.
@@ -136,9 +148,7 @@ class QueryCompiler:
             project: the project.
             query: e.g. ``{"kind": "HogQLQuery", "query": "SELECT 1"}``.
             variables: values by code name.
-            limit: rows of the page, or None.
-            offset: rows to skip.
-            seek: ``{"after": [...]}`` for cursors.
+            page: which rows.
             system_tables: tables that the caller may read, e.g. ``system.actions``.
 
         Raises:
@@ -149,9 +159,9 @@ class QueryCompiler:
         payload = {
             "query": query,
             "variables": variables,
-            "limit": limit,
-            "offset": offset,
-            "seek": seek,
+            "limit": page.limit,
+            "offset": page.offset,
+            "seek": page.seek,
         }
         context = await self.context(project, system_tables=system_tables)
         return await self._compile(operations.compile_run, payload, context)
@@ -164,9 +174,7 @@ class QueryCompiler:
         *,
         variables: Json,
         buckets: Json | None,
-        limit: int | None,
-        offset: int | None,
-        seek: Json | None = None,
+        page: Page,
     ) -> EndpointSql:
         """Compile a run on the table of a materialized query.
 
@@ -176,10 +184,10 @@ class QueryCompiler:
         payload = {
             "query": query,
             "variables": variables,
-            "limit": limit,
-            "offset": offset,
+            "limit": page.limit,
+            "offset": page.offset,
             "buckets": buckets,
-            "seek": seek,
+            "seek": page.seek,
         }
         context = await self.context(project) | {"saved_tables": {TABLE: table}}
         return await self._compile(operations.compile_read, payload, context)

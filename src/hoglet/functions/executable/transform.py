@@ -209,24 +209,6 @@ def _no_groups() -> dict[str, Any]:
     return {}
 
 
-def transform(
-    function: ExecutableFunction,
-    event: dict[str, Any],
-    project: dict[str, Any],
-    *,
-    now: str,
-    conditions: Conditions,
-    milliseconds: float = PROGRAM_MILLISECONDS,
-    with_trace: bool = False,
-    pinned: engine.Pinned | None = None,
-) -> TransformationResult:
-    """Run one transformation on one event; see :class:`Transformation`."""
-    transformation = Transformation(
-        function, project, conditions, with_trace=with_trace, pinned=pinned
-    )
-    return transformation.run(event, now=now, milliseconds=milliseconds)
-
-
 def _failed(result: TransformationResult, error_class: str, error: str) -> TransformationResult:
     result.outcome, result.error_class, result.error = "failed", error_class, error
     uuid = (result.event or {}).get("uuid")

@@ -20,7 +20,6 @@ from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.literal_prefilter import cannot_fail
 from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths
 from hoglet.functions.runtime.host import HOST_FUNCTIONS, Host, HostRefused
-from hoglet.functions.runtime.journal import RunJournal
 from hoglet.hog.compile import bind_expression, compile_program
 from hoglet.hog.python import (
     Budget,
@@ -28,6 +27,7 @@ from hoglet.hog.python import (
     Execution,
     Failed,
     Finished,
+    ProgramHost,
     compile_expression,
     compile_python,
 )
@@ -157,31 +157,13 @@ class ProgramRunner:
         pinned = self._pinned
         self._execution = execution = _Run(
             program,
-            host=host,
+            host,
             globals=values,
-            functions=host.functions,
             budget=budget,
             clock=None if pinned is None else FixedClock(datetime.fromisoformat(pinned.now)),
             seed=None if pinned is None else pinned.seed,
         )
         return execution
-
-
-def run_program(
-    source: str,
-    values: dict[str, Any],
-    *,
-    host: Host,
-    journal: RunJournal,
-    milliseconds: float,
-    async_steps: int,
-    with_trace: bool = False,
-    pinned: Pinned | None = None,
-) -> Ended:
-    """Run a program once; see :meth:`ProgramRunner.run`."""
-    return ProgramRunner(source, host, with_trace=with_trace, pinned=pinned).run(
-        values, entries=journal.entries, milliseconds=milliseconds, async_steps=async_steps
-    )
 
 
 def compile_filter(condition: dict[str, Any]) -> Predicate:
@@ -274,8 +256,8 @@ def mask_digest(text: str, values: dict[str, Any]) -> str | None:
 class _Run(Execution):
     """An execution whose ``print`` goes to the host and is not recorded in the journal."""
 
-    def __init__(self, program: CompiledProgram, *, host: Host, **options: Any) -> None:
-        super().__init__(program, **options)
+    def __init__(self, program: CompiledProgram, host: Host, **options: Any) -> None:
+        super().__init__(program, host=ProgramHost(host.functions), **options)
         self._host = host
 
     def call_host(self, name: str, given: list[Any]) -> Any:

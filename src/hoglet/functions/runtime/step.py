@@ -218,15 +218,17 @@ class _Run:
 
     def go(self) -> Step:
         journal = self.request.journal
-        ended = engine.run_program(
+        runner = engine.ProgramRunner(
             self.function.hog,
-            {**self.request.globals, "inputs": self.inputs},
-            host=self.host,
-            journal=journal,
-            milliseconds=PROGRAM_MILLISECONDS,
-            async_steps=MAX_ASYNC_STEPS,
+            self.host,
             with_trace=self.request.with_trace,
             pinned=self.request.pinned,
+        )
+        ended = runner.run(
+            {**self.request.globals, "inputs": self.inputs},
+            entries=journal.entries,
+            milliseconds=PROGRAM_MILLISECONDS,
+            async_steps=MAX_ASYNC_STEPS,
         )
         step = Step(
             outcome="finished",

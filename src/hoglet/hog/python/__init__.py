@@ -13,7 +13,7 @@ from hoglet.hog.python.program import (
     load,
 )
 from hoglet.hog.python.running import ProgramOutcome, run_program
-from hoglet.hog.python.steps import Chunk, Failed, Finished, HostCallRequest
+from hoglet.hog.python.steps import Chunk, Failed, Finished, HostCallRequest, ProgramHost
 from hoglet.hog.runtime.errors import RunError
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Failed",
     "Finished",
     "HostCallRequest",
+    "ProgramHost",
     "ProgramOutcome",
     "RunError",
     "compile_batch_predicate",

@@ -21,13 +21,12 @@ from hoglet.hog.python.journal import Journal
 from hoglet.hog.python.memory import Figures, MemoryMeter, recent_figures
 from hoglet.hog.python.program import CompiledProgram, load_for
 from hoglet.hog.python.steps import (
-    NO_CHUNKS,
-    NO_FUNCTIONS,
-    Chunk,
+    NO_HOST,
     Failed,
     Finished,
     HostCallRequest,
     HostFailure,
+    ProgramHost,
     Step,
     TraceStep,
 )
@@ -53,9 +52,7 @@ class Execution:
     Args:
         program: a compiled program.
         globals: plain data by name; never modified.
-        functions: the host's synchronous functions, which take and return plain data.
-        chunks: programs to import, by name.
-        on_print: called with each line that ``print`` writes.
+        host: functions, chunks and output of the host.
         budget: resource limits.
         clock: source of ``now`` and ``today``.
         seed: of ``randomFloat`` and ``generateUUIDv4``; None for real randomness.
@@ -85,18 +82,16 @@ class Execution:
         program: CompiledProgram,
         *,
         globals: Mapping[str, Any] | None = None,  # noqa: A002 (the language's own word)
-        functions: Mapping[str, Callable[..., Any]] = NO_FUNCTIONS,
-        chunks: Mapping[str, Chunk] = NO_CHUNKS,
-        on_print: Callable[[str], None] | None = None,
+        host: ProgramHost = NO_HOST,
         budget: Budget | None = None,
         clock: Clock | None = None,
         seed: int | None = None,
     ) -> None:
         self.async_names = program.async_names
         self._compiled = program
-        self._functions = functions
-        self._chunks = chunks
-        self._on_print = on_print
+        self._functions = host.functions
+        self._chunks = host.chunks
+        self._on_print = host.on_print
         self._clock = clock or _SYSTEM_CLOCK
         self._seed = seed
         self._fits: bool | None = None

@@ -15,6 +15,7 @@ import msgspec
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.builtins import VOCABULARY
 from hoglet.hog.python.codegen.borrowing import Borrowing
+from hoglet.hog.python.codegen.emitter import HostNames, ProgramContext
 from hoglet.hog.python.codegen.printer import print_program
 from hoglet.hog.python.codegen.type_facts import TypeFacts
 from hoglet.hog.python.codegen.visitor import everything
@@ -120,17 +121,18 @@ def _compiled(
     roots = _roots(all_functions[0])
     async_names = (frozenset(async_functions) | {"sleep"}) - given
     try:
-        options: dict[str, Any] = {
-            "functions_of_host": given,
-            "async_names": async_names,
-            "trace": trace,
-            "batch": batch,
-        }
         known = frozenset(known_globals)
         facts = TypeFacts(all_functions, given | async_names)
-        options["borrowing"] = Borrowing(facts, given | async_names, enabled=not (trace or batch))
-        source, suspends = print_program(facts, known_globals=known | roots, **options)
-        careful, _ = print_program(facts, known_globals=known, **options)
+        borrowing = Borrowing(facts, given | async_names, enabled=not (trace or batch))
+
+        def printed(names: frozenset[str]) -> tuple[str, bool]:
+            host = HostNames(given, async_names, names)
+            return print_program(
+                ProgramContext(facts, host=host, borrowing=borrowing, trace=trace, batch=batch)
+            )
+
+        source, suspends = printed(known | roots)
+        careful, _ = printed(known)
         if batch:  # a batch has no second chance
             source = careful
         load(source)

@@ -17,6 +17,7 @@ from hoglet.hog.python.steps import (
     Finished,
     HostCallRequest,
     HostFailure,
+    ProgramHost,
     Step,
 )
 from hoglet.hog.runtime.errors import RunError
@@ -83,8 +84,7 @@ def run_program(
     execution = Execution(
         program,
         globals=globals,
-        functions=functions,
-        on_print=write,
+        host=ProgramHost(functions, on_print=write),
         budget=budget,
         clock=clock,
         seed=seed,

@@ -70,3 +70,20 @@ class Chunk(msgspec.Struct, frozen=True):
 
 NO_CHUNKS: Final[Mapping[str, Chunk]] = MappingProxyType({})
 NO_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType({})
+
+
+class ProgramHost(msgspec.Struct, frozen=True):
+    """What a host provides to a program.
+
+    Attributes:
+        functions: synchronous functions by name, which take and return plain data.
+        chunks: programs to import, by name.
+        on_print: called with each line that ``print`` writes.
+    """
+
+    functions: Mapping[str, Callable[..., Any]] = NO_FUNCTIONS
+    chunks: Mapping[str, Chunk] = NO_CHUNKS
+    on_print: Callable[[str], None] | None = None
+
+
+NO_HOST: Final = ProgramHost()

@@ -1,6 +1,6 @@
 """Emits the lines of a generated program, and finds the functions that must be generators."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.codegen.borrowing import Borrowing
@@ -47,14 +47,26 @@ class Storage:
         ]
 
 
+class HostNames(NamedTuple):
+    """What the host provides, by name.
+
+    Attributes:
+        functions: functions that return at once.
+        async_names: calls that suspend the run.
+        known_globals: roots of globals that always exist.
+    """
+
+    functions: frozenset[str]
+    async_names: frozenset[str]
+    known_globals: frozenset[str]
+
+
 class ProgramContext:
     """Shared state of the printers of a program's functions.
 
     Args:
         facts: type facts about its functions.
-        functions_of_host: names of host functions.
-        async_names: names of calls that suspend the run.
-        known_globals: roots of globals that always exist.
+        host: what the host provides.
         borrowing: which variables hold the host's data as it stands.
         trace: whether values and calls are recorded line by line.
         batch: print ``f0(events, slow)``, the truth of the one expression for many events.
@@ -64,16 +76,14 @@ class ProgramContext:
         self,
         facts: TypeFacts,
         *,
-        functions_of_host: frozenset[str],
-        async_names: frozenset[str],
-        known_globals: frozenset[str],
+        host: HostNames,
         borrowing: Borrowing,
         trace: bool,
         batch: bool = False,
     ) -> None:
-        self.functions = functions_of_host
-        self.async_names = async_names
-        self.host_names = functions_of_host | async_names
+        self.functions = host.functions
+        self.async_names = host.async_names
+        self.host_names = host.functions | host.async_names
         self.roots: dict[str, str] = {}
         self._blocks = 0
         self.trace = trace
@@ -81,7 +91,9 @@ class ProgramContext:
         self.all = tuple(facts.functions.values())
         self.facts = facts
         self.borrowing = borrowing
-        self.effects = Effects(self.facts, host_names=self.host_names, known_globals=known_globals)
+        self.effects = Effects(
+            self.facts, host_names=self.host_names, known_globals=host.known_globals
+        )
         self.storage = Storage(self.facts)
         self.suspending, self.dynamic_async = find_suspending(
             self.all, self.facts, functions=self.functions, async_names=self.async_names

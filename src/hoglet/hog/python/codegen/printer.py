@@ -6,12 +6,10 @@ numbered names such as ``v1 t1 f1 m1``, and nothing else: user text is never a n
 code; it only appears in escaped literals.
 """
 
-from typing import Any
-
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.codegen.emitter import ProgramContext
 from hoglet.hog.python.codegen.statements import StatementPrinter
-from hoglet.hog.python.codegen.type_facts import TypeFacts, always_returns
+from hoglet.hog.python.codegen.type_facts import always_returns
 
 
 class FunctionPrinter(StatementPrinter):
@@ -113,12 +111,8 @@ class FunctionPrinter(StatementPrinter):
             self.line(f"nonlocal {', '.join(sorted(names))}")
 
 
-def print_program(facts: TypeFacts, **options: Any) -> tuple[str, bool]:
-    """The Python text of a program, and whether it can suspend.
-
-    The options are those of ``ProgramContext``.
-    """
-    program = ProgramContext(facts, **options)
+def print_program(program: ProgramContext) -> tuple[str, bool]:
+    """The Python text of a program, and whether it can suspend."""
     return _module_text(program), 0 in program.suspending
 
 
