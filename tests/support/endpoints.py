@@ -29,7 +29,12 @@ from hoglet.endpoints.openapi import api as api_documents
 from hoglet.endpoints.query_log import api as api_log
 from hoglet.endpoints.query_log import usage_api as api_usage
 from hoglet.endpoints.run.api import run_routes
-from hoglet.endpoints.services import EndpointServices, build_endpoints
+from hoglet.endpoints.services import (
+    EndpointBackends,
+    EndpointServices,
+    SchemaProviders,
+    build_endpoints,
+)
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.versions import api as api_versions
 from hoglet.endpoints.worker.compiler import ProjectSchema, SchemaOf
@@ -132,13 +137,10 @@ async def open_endpoints(
         await _add_project(world, project_id)
         queue = SqlQueue(world.database, world.clock, owner="test")
         rooms = build_endpoints(
-            access=world.access,
-            warehouse=warehouse,
-            queue=queue,
-            sandbox=sandbox,
-            settings=settings,
-            schema_of=_schema_of(world),
-            row_readers=row_readers(_integrations(world)),
+            world.access,
+            EndpointBackends(warehouse, queue, sandbox),
+            SchemaProviders(_schema_of(world), row_readers(_integrations(world))),
+            settings,
         )
         app = create_application(
             routes=run_routes(),

@@ -33,7 +33,7 @@ from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
 from hoglet.pipeline.ingest.worker import BatchWorker, GroupLimits
 from hoglet.pipeline.internal_events import INTERNAL_POLICY, INTERNAL_QUEUE, InternalEventMatcher
-from hoglet.pipeline.maintenance import MaintenanceWorker
+from hoglet.pipeline.maintenance import ExpiredRows, MaintenanceWorker
 from hoglet.pipeline.persons.deletions import DELETIONS_QUEUE
 from hoglet.pipeline.queue_metrics import QueueMetrics
 from hoglet.pipeline.recompile import RECOMPILE_POLICY, Recompiler
@@ -169,14 +169,16 @@ def build_pipeline(
 ) -> list[BackgroundWorker]:
     """Spool to warehouse and runs; copies of persons; ingestion warnings."""
     batches, copies, committing = build_ingestion(rooms, features, outbox)
-    upkeep = MaintenanceWorker(
-        database=rooms.database,
-        warnings=features.events.warnings,
-        letters=features.functions.letters,
-        known_uuids=features.events.known_uuids,
-        gauges=QueueMetrics(rooms.database, rooms.queue, rooms.registry),
-        unasked=DeferredFilteredCounts(rooms.database, outbox, rooms.clock),
-        clock=rooms.clock,
+    maintenance = MaintenanceWorker(
+        features.events.warnings,
+        QueueMetrics(rooms.database, rooms.queue, rooms.registry),
+        DeferredFilteredCounts(rooms.database, outbox, rooms.clock),
+        ExpiredRows(
+            rooms.database,
+            features.functions.letters,
+            features.events.known_uuids,
+            rooms.clock,
+        ),
     )
     site_url = rooms.settings.resolved_site_url()
     stored = StoredEvents(rooms.warehouse, rooms.access, site_url)
@@ -214,7 +216,7 @@ def build_pipeline(
         *(BackgroundWorker("batches", worker.run, worker.stop) for worker in batches),
         BackgroundWorker("copies", copies.run, copies.stop),
         _leased(rooms, "person deletions", DELETIONS_QUEUE, person_deletions, DELETION_POLICY),
-        BackgroundWorker("upkeep", upkeep.run, upkeep.stop),
+        BackgroundWorker("maintenance", maintenance.run, maintenance.stop),
     ]
 
 

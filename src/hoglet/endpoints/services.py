@@ -1,7 +1,7 @@
 """The services of endpoints, built by the composition root, stored in ``app.state.endpoints``."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry
 from starlette.requests import Request
@@ -81,38 +81,56 @@ async def _no_schema(_project: Project) -> ProjectSchema:
     return ProjectSchema()
 
 
-def build_endpoints(
-    *,
-    access: AccessService,
-    warehouse: Warehouse,
-    queue: Queue,
-    sandbox: Sandbox,
-    settings: EndpointSettings | None = None,
-    schema_of: SchemaOf = _no_schema,
-    row_readers: Mapping[str, RowReader] | None = None,
-    registry: CollectorRegistry | None = None,
-) -> EndpointServices:
-    """Build the services of endpoints.
+@dataclass(frozen=True, slots=True)
+class EndpointBackends:
+    """What endpoints run on.
 
-    Args:
-        access: users, projects, keys; with the database and the clock.
+    Attributes:
         warehouse: the engine.
         queue: for builds and background runs.
         sandbox: compiles queries.
-        settings: limits.
-        schema_of: property types and group types of a project.
         registry: for the metrics of queries.
+    """
+
+    warehouse: Warehouse
+    queue: Queue
+    sandbox: Sandbox
+    registry: CollectorRegistry = field(default_factory=CollectorRegistry)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaProviders:
+    """What queries learn about a project.
+
+    Attributes:
+        schema_of: property types and group types of a project.
         row_readers: readers of ``system`` tables by name: ``{"system.actions": read_actions}``.
     """
+
+    schema_of: SchemaOf = _no_schema
+    row_readers: Mapping[str, RowReader] = field(default_factory=dict[str, RowReader])
+
+
+def build_endpoints(
+    access: AccessService,
+    backends: EndpointBackends,
+    schemas: SchemaProviders,
+    settings: EndpointSettings | None = None,
+) -> EndpointServices:
+    """Build the services of endpoints.
+
+    ``access`` has users, projects and keys, with the database and the clock.
+    """
     settings = settings or EndpointSettings()
+    warehouse, queue = backends.warehouse, backends.queue
     database, clock = access.database, access.clock
     tables = MaterializedTables(database)
-    compiler = QueryCompiler(sandbox, clock, schema_of, tables)
+    compiler = QueryCompiler(backends.sandbox, clock, schemas.schema_of, tables)
     analyser = QueryAnalyzer(compiler, warehouse)
     materializer = MaterializationScheduler(queue, clock)
     service = EndpointService(access, analyser, materializer)
     targets = RunTargets(database)
-    log = QueryLog(warehouse, database, registry or CollectorRegistry())
+    log = QueryLog(warehouse, database, backends.registry)
     computer = QueryExecutor(
         compiler,
         warehouse,
@@ -124,7 +142,7 @@ def build_endpoints(
             ),
             settings.result_bytes,
         ),
-        system_rows=SystemRows(database, row_readers or {}),
+        system_rows=SystemRows(database, schemas.row_readers),
     )
     cursors = Cursors(settings.secret_keys)
     runner = EndpointRunner(database, clock, computer, log, settings, cursors=cursors)

@@ -24,27 +24,43 @@ PRUNE_EVERY_S = 600.0
 COUNT_EVERY_S = 60.0
 
 
+class ExpiredRows:
+    """Deletes dead letters, masking windows, pauses and event ids that expired."""
+
+    def __init__(
+        self, database: Database, dead_letters: DeadLetters, known_uuids: KnownUuids, clock: Clock
+    ) -> None:
+        self._database = database
+        self._dead_letters = dead_letters
+        self._known_uuids = known_uuids
+        self._clock = clock
+
+    async def delete(self) -> None:
+        """Delete them in one transaction."""
+        async with self._database.write() as session:
+            await self._dead_letters.prune(session)
+            await drop_expired(session, self._clock.now())
+            await pause_repository.drop_ended(session, self._clock.now())
+
+    async def delete_uuids(self) -> None:
+        """Delete ids of events that can no longer be sent twice."""
+        await self._known_uuids.drop_expired(self._database)
+
+
 class MaintenanceWorker:
     """Runs maintenance until it is stopped, then flushes the warnings."""
 
     def __init__(
         self,
-        *,
-        database: Database,
         warnings: IngestionWarnings,
-        letters: DeadLetters,
-        known_uuids: KnownUuids,
-        gauges: QueueMetrics,
-        unasked: DeferredFilteredCounts,
-        clock: Clock,
+        metrics: QueueMetrics,
+        filtered_counts: DeferredFilteredCounts,
+        expired: ExpiredRows,
     ) -> None:
-        self._database = database
         self._warnings = warnings
-        self._letters = letters
-        self._known_uuids = known_uuids
-        self._gauges = gauges
-        self._unasked = unasked
-        self._clock = clock
+        self._metrics = metrics
+        self._filtered_counts = filtered_counts
+        self._expired = expired
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -52,35 +68,29 @@ class MaintenanceWorker:
         until_pruning = until_counting = 0.0
         while not self._stopping.is_set():
             await self._guarded(self._warnings.flush())
-            await self._guarded(self._gauges.measure())
+            await self._guarded(self._metrics.measure())
             until_pruning -= WARNINGS_EVERY_S
             if until_pruning <= 0:
                 until_pruning = PRUNE_EVERY_S
-                await self._guarded(self._prune())
-                await self._guarded(self._known_uuids.drop_expired(self._database))
+                await self._guarded(self._expired.delete())
+                await self._guarded(self._expired.delete_uuids())
             until_counting -= WARNINGS_EVERY_S
             if until_counting <= 0:
                 until_counting = COUNT_EVERY_S
-                await self._guarded(self._unasked.settle())
+                await self._guarded(self._filtered_counts.settle())
             await self._pause()
-        await self._guarded(self._unasked.settle())
+        await self._guarded(self._filtered_counts.settle())
         await self._guarded(self._warnings.flush())
 
     def stop(self) -> None:
         """Make :meth:`run` return."""
         self._stopping.set()
 
-    async def _prune(self) -> None:
-        async with self._database.write() as session:
-            await self._letters.prune(session)
-            await drop_expired(session, self._clock.now())
-            await pause_repository.drop_ended(session, self._clock.now())
-
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
         except SQLAlchemyError:
-            log.exception("upkeep failed", action="upkeep_failed")
+            log.exception("maintenance failed", action="maintenance_failed")
 
     async def _pause(self) -> None:
         try:

@@ -13,7 +13,12 @@ from hoglet.app.services.container import Services
 from hoglet.cohorts.references import cohort_refs
 from hoglet.definitions import repository as definitions
 from hoglet.endpoints.run.system_rows import RowReader
-from hoglet.endpoints.services import EndpointServices, build_endpoints
+from hoglet.endpoints.services import (
+    EndpointBackends,
+    EndpointServices,
+    SchemaProviders,
+    build_endpoints,
+)
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.worker.compiler import ProjectSchema
 from hoglet.events.repository import EventsRepository
@@ -92,12 +97,12 @@ def build_endpoint_services(
     settings = services.settings
     schema = PropertySchemaProvider(services.database, repository)
     endpoints = build_endpoints(
-        access=services.access,
-        registry=services.registry,
-        warehouse=services.warehouse,
-        queue=services.queue,
-        sandbox=services.sandboxes.compile,
-        settings=EndpointSettings(
+        services.access,
+        EndpointBackends(
+            services.warehouse, services.queue, services.sandboxes.compile, services.registry
+        ),
+        SchemaProviders(schema, row_readers),
+        EndpointSettings(
             site_url=settings.site_url,
             concurrent_queries=settings.query_concurrency or None,
             run_seconds=settings.query_seconds,
@@ -114,8 +119,6 @@ def build_endpoint_services(
             result_bytes=settings.query_result_bytes,
             secret_keys=services.secret_keys,
         ),
-        schema_of=schema,
-        row_readers=row_readers,
     )
     providers = services.access.providers
     providers.forget = (schema.forget, endpoints.forget)
