@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
+from cryptography.fernet import Fernet
+
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
 from hoglet.access.keys import make_key, make_key_id
 from hoglet.access.service import AccessService
@@ -18,6 +20,7 @@ from hoglet.access.tables import (
     SecretKeyRow,
     UserRow,
 )
+from hoglet.functions.secrets.box import SecretBox
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
@@ -144,4 +147,6 @@ async def open_world(place: Path | str) -> AsyncGenerator[World]:
     async with open_database(url) as database:
         clock = FixedClock(NOW)
         first = await ensure_first_project(database, clock)
-        yield World(database, clock, AccessService(database, clock, recall_seconds=0), first)
+        box = SecretBox([Fernet.generate_key()])
+        access = AccessService(database, clock, recall_seconds=0, box=box)
+        yield World(database, clock, access, first)

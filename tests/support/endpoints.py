@@ -36,6 +36,7 @@ from hoglet.endpoints.services import (
     build_endpoints,
 )
 from hoglet.endpoints.settings import EndpointSettings
+from hoglet.endpoints.tenant_tokens import api as tenant_token_api
 from hoglet.endpoints.versions import api as api_versions
 from hoglet.endpoints.worker.compiler import ProjectSchema, SchemaOf
 from hoglet.functions.integrations.service import IntegrationService
@@ -150,6 +151,7 @@ async def open_endpoints(
                 api_documents.router,
                 api_usage.router,
                 api_log.router,
+                tenant_token_api.router,
                 api.router,
                 api_project.router,
                 api_keys.project_router,

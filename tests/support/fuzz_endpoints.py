@@ -26,6 +26,7 @@ def seed_endpoints(seeds: Seeds, server: RunningServer, post: Post, variable_id:
     seeds.spares[ONE] = [{"name": name} for name in spares[::2]]
     seeds.spares[f"{ONE}/aliases/{{alias}}"] = [{"name": x, "alias": "prod"} for x in spares[1::2]]
     _bodies(seeds, kinds)
+    _tenant_tokens(seeds, post)
 
 
 def _endpoint(server: RunningServer, post: Post, body: Json) -> None:
@@ -42,6 +43,15 @@ def _bodies(seeds: Seeds, kinds: dict[str, Json]) -> None:
     seeds.take("POST", f"{ONE}/materialization_preview", {})
     seeds.take("POST", f"{ALL}/last_execution_times", {"names": list(kinds)})
     seeds.take("PATCH", f"{ONE}/aliases/{{alias}}", {"version": 1})
+
+
+def _tenant_tokens(seeds: Seeds, post: Post) -> None:
+    """Tokens, and signing keys within their grace time to revoke."""
+    path, grace = f"{P}/tenant_tokens", {"grace_seconds": 100_000}
+    seeds.take("POST", path, {"endpoints": ["variable"], "variables": {"n": 1}, "expires_in": 60})
+    seeds.take("POST", f"{path}/rotate", grace)
+    keys = [post("tenant_tokens/rotate", grace)["id"] for _ in range(6)]
+    seeds.spares[f"{path}/keys/{{key_id}}"] = [{"key_id": key} for key in keys]
 
 
 def queries(variable_id: str) -> dict[str, Json]:

@@ -20,6 +20,7 @@ from starlette.requests import Request
 from hoglet.access.keys import SECRET_PREFIX
 from hoglet.access.principals import Principal, Project, ProjectScope
 from hoglet.access.service import AccessService
+from hoglet.access.tenant_tokens.codec import TENANT_PREFIX
 from hoglet.kit.errors import (
     Forbidden,
     NotFound,
@@ -56,8 +57,8 @@ def requires_key(scope: str | None = None) -> Callable[[Request], Awaitable[Prin
 
     async def guard(request: Request) -> Principal:
         principal = await authenticate(request)
-        if principal.kind == "secret":
-            raise _wrong_kind()
+        if principal.kind != "personal":
+            raise _wrong_kind(principal)
         if scope is not None:
             _check_scope(principal, scope)
         access_of(request).rates.check_key(principal)
@@ -72,6 +73,7 @@ async def authorize(
     scope: str,
     *,
     allow_secret_key: bool = False,
+    allow_tenant_token: bool = False,
     throttle: bool = True,
 ) -> ProjectScope:
     """Authorize a request for a project, or raise; also used by plain Starlette routes.
@@ -81,6 +83,8 @@ async def authorize(
         project_id: as in the path: digits or ``@current``.
         scope: the scope that the key must have.
         allow_secret_key: whether a project secret key may be used here.
+        allow_tenant_token: whether a tenant token may be used here; the caller then checks what
+            it grants.
         throttle: count the request against the ordinary rate limits.
 
     Raises:
@@ -91,10 +95,12 @@ async def authorize(
     """
     access = access_of(request)
     principal = await authenticate(request)
-    if principal.kind == "secret":
+    if principal.tenant is not None and not allow_tenant_token:
+        raise _wrong_kind(principal)
+    if principal.kind != "personal":
         project = await _project_of_secret_key(access, principal, project_id)
-        if not allow_secret_key:
-            raise _wrong_kind()
+        if principal.kind == "secret" and not allow_secret_key:
+            raise _wrong_kind(principal)
         _check_scope(principal, scope)
     else:
         project = await _project_of_personal_key(access, principal, project_id, scope)
@@ -113,7 +119,7 @@ async def authenticate(request: Request) -> Principal:
     key, place = await _find_key(request)
     if key is None:
         raise Unauthenticated("Authentication credentials were not provided.")
-    usable = place == "header" or not key.startswith(SECRET_PREFIX)
+    usable = place == "header" or not key.startswith((SECRET_PREFIX, TENANT_PREFIX))
     principal = await access_of(request).identify(key) if usable else None
     if principal is None:
         raise Unauthenticated(
@@ -177,7 +183,8 @@ async def _project_of_secret_key(
     if project is None:
         raise NotFound
     if project.id != principal.project_id:
-        raise Forbidden(f"This secret key does not belong to project {project.id}.")
+        kind = "secret key" if principal.kind == "secret" else "tenant token"
+        raise Forbidden(f"This {kind} does not belong to project {project.id}.")
     return project
 
 
@@ -196,7 +203,9 @@ def _check_scope(principal: Principal, scope: str) -> None:
         raise Forbidden(f"This key is missing the required scope '{scope}'.")
 
 
-def _wrong_kind() -> Forbidden:
+def _wrong_kind(principal: Principal) -> Forbidden:
+    if principal.tenant is not None:
+        return Forbidden("Tenant tokens can only run the endpoints that they name.")
     return Forbidden("Project secret keys are not supported for this action.")
 
 

@@ -32,16 +32,16 @@ class NewKey:
 
 def make_key(prefix: Literal["phx_", "phs_"], value: str | None = None) -> NewKey:
     """Generate a key, or split a given one into its parts."""
-    value = value or prefix + _random_text()
+    value = value or prefix + random_text()
     return NewKey(value=value, mask=mask(value), hash=hash_key(value))
 
 
 def make_project_token() -> str:
     """Generate a public project token, ``phc_…``."""
-    return TOKEN_PREFIX + _random_text()
+    return TOKEN_PREFIX + random_text()
 
 
-def _random_text() -> str:
+def random_text() -> str:
     """256 random bits, alphanumeric, so that a double click selects the whole key."""
     return "".join(secrets.choice(_BASE62) for _ in range(_CHARACTERS))
 

@@ -1,10 +1,14 @@
 """Projects, users and callers as other packages see them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
+from hashlib import blake2b
 from typing import Any, Literal
 from uuid import UUID
+
+import orjson
 
 ANY_SCOPE = "*"
 
@@ -64,17 +68,39 @@ class User:
 
 
 @dataclass(frozen=True, slots=True)
-class Principal:
-    """The caller: a personal API key of a user, or a project's secret key (``user`` is None)."""
+class TenantGrant:
+    """What a tenant token may do: run ``endpoints`` with these values of ``variables``.
 
-    kind: Literal["personal", "secret"]
+    ``fingerprint`` is equal for equal variables.
+    """
+
+    endpoints: frozenset[str]
+    variables: dict[str, Any]
+    fingerprint: str
+
+    @classmethod
+    def of(cls, endpoints: Iterable[str], variables: dict[str, Any]) -> "TenantGrant":
+        """A grant, e.g. of ``["by_plan"]`` with ``{"tenant": "acme"}``."""
+        text = orjson.dumps(variables, option=orjson.OPT_SORT_KEYS)
+        return cls(frozenset(endpoints), variables, blake2b(text, digest_size=12).hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The caller: a user's personal key, a project's secret key, or a tenant token.
+
+    ``user`` is set for personal keys, ``tenant`` for tenant tokens.
+    """
+
+    kind: Literal["personal", "secret", "tenant"]
     key_id: str
     scopes: frozenset[str]
     user: User | None = None
     scoped_teams: frozenset[int] = frozenset()
     scoped_organizations: frozenset[UUID] = frozenset()
     organizations: frozenset[UUID] = frozenset()
-    project_id: int | None = None  # for secret keys
+    project_id: int | None = None  # for secret keys and tenant tokens
+    tenant: TenantGrant | None = None
 
     def may(self, scope: str) -> bool:
         """Whether the key has the scope ``object:action``; write implies read, ``*`` is all."""

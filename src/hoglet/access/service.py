@@ -15,6 +15,8 @@ from hoglet.access.keys import SECRET_PREFIX, hash_key
 from hoglet.access.principals import Principal, Project
 from hoglet.access.rate_limit import RateLimiter, RateSettings
 from hoglet.access.tables import PersonalKeyRow, SecretKeyRow
+from hoglet.access.tenant_tokens.codec import TENANT_PREFIX
+from hoglet.access.tenant_tokens.signing_keys import Encryption, SigningKeys
 from hoglet.kit.cache import TTLCache
 from hoglet.kit.clock import Clock
 from hoglet.store.database import Database
@@ -33,6 +35,7 @@ class AccessService:
         clock: source of ``last_used_at``.
         rates: limits; none by default.
         recall_seconds: how long look-ups are cached.
+        box: encrypts the signing keys of tenant tokens; without it there are no such tokens.
     """
 
     def __init__(
@@ -42,18 +45,30 @@ class AccessService:
         *,
         rates: RateSettings | None = None,
         recall_seconds: float = RECALL_SECONDS,
+        box: Encryption | None = None,
     ) -> None:
         self.database = database
         self.clock = clock
         self.rates = RateLimiter(rates or RateSettings())
         self.activity = ActivityLog(clock)
         self.providers = AccessHooks()
+        self.signing_keys: SigningKeys | None = None
+        if box is not None:
+            self.signing_keys = SigningKeys(
+                database, box, clock, self.activity, recall_seconds=recall_seconds
+            )
         self._principals = TTLCache(self._load_principal, seconds=recall_seconds)
         self._projects = TTLCache(self._load_project, seconds=recall_seconds)
         self._tokens = TTLCache(self._load_token, seconds=recall_seconds)
 
     async def identify(self, key: str) -> Principal | None:
-        """The principal of a personal (``phx_…``) or secret (``phs_…``) key."""
+        """The principal of a personal (``phx_…``) or secret (``phs_…``) key or a tenant token.
+
+        Raises:
+            Unauthenticated: a tenant token (``pht_…``) that is not valid.
+        """
+        if key.startswith(TENANT_PREFIX):
+            return await self.signing_keys.identify(key) if self.signing_keys else None
         return await self._principals.get(key)
 
     async def project(self, project_id: int) -> Project | None:
@@ -80,6 +95,8 @@ class AccessService:
         self._principals.forget()
         self._projects.forget()
         self._tokens.forget()
+        if self.signing_keys is not None:
+            self.signing_keys.forget()
         for forget in self.providers.forget:
             forget()
 

@@ -113,6 +113,19 @@ class SecretKeyRow(Base):
     last_rolled_at: Mapped[datetime | None] = mapped_column(UtcDateTime, nullable=True)
 
 
+class SigningKeyRow(Base):
+    """A key that signs tenant tokens; ``expires_at`` ends the grace time of a replaced one."""
+
+    __tablename__ = "tenant_signing_keys"
+
+    id: Mapped[str] = mapped_column(String(50), primary_key=True)
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), index=True)
+    encrypted: Mapped[str] = mapped_column(Text)
+    created_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), default=None)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime, nullable=True)
+
+
 class VariableRow(Base):
     """A project's query variable."""
 

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from hoglet import __version__
-from hoglet.cli import backup, cohorts, demo, events, integrations, query, serve, status
+from hoglet.cli import backup, cohorts, demo, events, integrations, query, serve, status, tokens
 from hoglet.cli.admin.commands import admin_app
 from hoglet.cli.admin.keys import keys_app, projects_app
 from hoglet.cli.endpoints.commands import endpoints_app
@@ -83,6 +83,7 @@ app.command("push", cls=ServerCommand)(sync.push)
 app.add_typer(login.profiles_app, name="profiles")
 app.add_typer(functions_app, name="functions")
 app.add_typer(endpoints_app, name="endpoints")
+app.add_typer(tokens.tokens_app, name="tokens")
 app.add_typer(events.events_app, name="events")
 app.add_typer(cohorts.cohorts_app, name="cohorts")
 app.add_typer(integrations.integrations_app, name="integrations")

@@ -1,7 +1,9 @@
-"""CORS: open on the routes that visitors' browsers call, closed elsewhere.
+"""CORS: open on the routes that browsers of visitors and tenants call, closed elsewhere.
 
 Source: docs/spec/hog-functions.md#14-capture (origin echoed, ``OPTIONS`` 204).
 """
+
+import re
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -22,6 +24,9 @@ PUBLIC_PREFIXES = (
     "/site_app",
     "/site_function",
 )
+_RUN = re.compile(r"/api/projects/[^/]+/endpoints/[^/]+/run")
+"""Browsers run endpoints with tenant tokens; without credentials: keys are sent in a header."""
+_EXPOSED = "ETag, Link, Location, Retry-After, Hoglet-Next-Cursor"
 PREFLIGHT_SECONDS = 86_400  # browsers have their own maximum
 
 
@@ -35,6 +40,9 @@ class OpenCors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection."""
+        if scope["type"] == "http" and _RUN.fullmatch(scope["path"]):
+            await self._run(scope, receive, send)
+            return
         if scope["type"] != "http" or not self._is_public(scope["path"]):
             await self._app(scope, receive, send)
             return
@@ -43,16 +51,32 @@ class OpenCors:
             response = Response(status_code=204, headers=_preflight(headers))
             await response(scope, receive, send)
             return
-        await self._app(scope, receive, _with_origin(send, headers.get("origin")))
+        await self._app(scope, receive, _with_headers(send, _origin(headers.get("origin"))))
+
+    async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A run of an endpoint, or the preflight request for one."""
+        headers = Headers(scope=scope)
+        any_origin = {"Access-Control-Allow-Origin": "*"}
+        if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+            allowed = {
+                **_preflight(headers),
+                **any_origin,
+                "Access-Control-Allow-Methods": "GET, POST",
+            }
+            allowed.pop("Access-Control-Allow-Credentials", None)
+            await Response(status_code=204, headers=allowed)(scope, receive, send)
+            return
+        exposed = {**any_origin, "Access-Control-Expose-Headers": _EXPOSED}
+        await self._app(scope, receive, _with_headers(send, exposed))
 
     def _is_public(self, path: str) -> bool:
         return path in self._exact or path.startswith(self._inside)
 
 
-def _with_origin(send: Send, origin: str | None) -> Send:
+def _with_headers(send: Send, headers: dict[str, str]) -> Send:
     async def sender(message: Message) -> None:
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(_origin(origin))
+            MutableHeaders(scope=message).update(headers)
         await send(message)
 
     return sender

@@ -169,6 +169,72 @@ def test_a_wrong_key_is_401(hoglet: Hoglet) -> None:
         assert response.json()["code"] == "authentication_failed", (method, path)
 
 
+@pytest.fixture(scope="module")
+def tenant_headers(hoglet: Hoglet) -> dict[str, str]:
+    """Those of a tenant token that names an endpoint with the id that paths are filled with."""
+    endpoint = {"name": "named", "query": {"kind": "HogQLQuery", "query": "SELECT 1"}}
+    made = hoglet.send(
+        "POST", "/api/projects/1/endpoints/", headers=hoglet.signed_in, json=endpoint
+    )
+    assert made.status_code == 201, made.text
+    body = {"endpoints": ["named"], "expires_in": 3600}
+    url = "/api/projects/1/tenant_tokens/"
+    answer = hoglet.send("POST", url, headers=hoglet.signed_in, json=body)
+    assert answer.status_code == 201, answer.text
+    return {"Authorization": f"Bearer {answer.json()['token']}"}
+
+
+RUN = f"{PREFIX}/endpoints/{{name}}/run"
+
+
+@pytest.mark.parametrize("project", ["1", FOREIGN, "999", "nonsense", "@current"])
+def test_a_tenant_token_is_403_but_for_runs(
+    hoglet: Hoglet, tenant_headers: dict[str, str], project: str
+) -> None:
+    for method, path in project_routes(hoglet):
+        if path == RUN and method != "DELETE":
+            continue
+        for url in (fill(path, project), fill(path, project).replace(SOME_ID, "named")):
+            response = hoglet.send(method, url, headers=tenant_headers, json={})
+            assert response.status_code == 403, (method, url, response.text)
+            check_shape(method, path, response)
+
+
+def test_a_tenant_token_runs_what_it_names(hoglet: Hoglet, tenant_headers: dict[str, str]) -> None:
+    for method in ("GET", "POST"):
+        named = fill(RUN, "1").replace(SOME_ID, "named")
+        assert hoglet.send(method, named, headers=tenant_headers).status_code == 200
+        other = hoglet.send(method, fill(RUN, "1"), headers=tenant_headers)
+        assert other.status_code == 403
+        foreign = hoglet.send(method, named.replace("/1/", f"/{FOREIGN}/"), headers=tenant_headers)
+        assert foreign.status_code == 403
+
+
+def test_a_tenant_token_is_refused_outside_of_projects(
+    hoglet: Hoglet, tenant_headers: dict[str, str]
+) -> None:
+    """Routes that need a key refuse it; public ones answer as they do without a key."""
+    for route in hoglet.app.routes:
+        if not isinstance(route, APIRoute | Route) or route.path.startswith(PREFIX):
+            continue
+        for method in sorted((route.methods or set()) - {"HEAD", "OPTIONS"}):
+            url = fill(route.path, "1")
+            response = hoglet.send(method, url, headers=tenant_headers, json={})
+            without = hoglet.send(method, url, json={})
+            if without.status_code == 401 and without.json()["code"] == "not_authenticated":
+                assert response.status_code == 403, (method, url, response.text)
+            else:
+                assert response.status_code == without.status_code, (method, url, response.text)
+
+
+def test_a_forged_tenant_token_is_401(hoglet: Hoglet, tenant_headers: dict[str, str]) -> None:
+    headers = {"Authorization": tenant_headers["Authorization"][:-2] + "AA"}
+    for method, path in project_routes(hoglet):
+        response = hoglet.send(method, fill(path, "1"), headers=headers, json={})
+        assert response.status_code == 401, (method, path, response.text)
+        assert response.json()["code"] == "authentication_failed", (method, path)
+
+
 def test_another_organizations_project_is_403(hoglet: Hoglet) -> None:
     for method, path in project_routes(hoglet):
         response = hoglet.send(method, fill(path, FOREIGN), headers=hoglet.signed_in, json={})

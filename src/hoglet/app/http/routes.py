@@ -13,6 +13,7 @@ from hoglet.endpoints.openapi import api as endpoint_documents_api
 from hoglet.endpoints.query_log import api as endpoint_log_api
 from hoglet.endpoints.query_log import usage_api as endpoint_usage_api
 from hoglet.endpoints.run.api import run_routes
+from hoglet.endpoints.tenant_tokens import api as tenant_token_api
 from hoglet.endpoints.versions import api as endpoint_versions_api
 from hoglet.events.api import capture_routes
 from hoglet.events.persons import api as person_api
@@ -58,6 +59,7 @@ PROJECT_ROUTERS = (
     endpoint_versions_api.router,
     endpoint_documents_api.router,
     endpoint_usage_api.router,
+    tenant_token_api.router,
     endpoint_api.router,
     query_api.router,
     cohort_api.router,

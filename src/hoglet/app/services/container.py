@@ -15,6 +15,7 @@ from hoglet.app.services.sandboxes import Sandboxes
 from hoglet.app.startup.native_stderr import native_stderr
 from hoglet.app.startup.secret_keys import open_secret_keys
 from hoglet.app.startup.warehouse_identity import claim_warehouse, embedded_writer
+from hoglet.functions.secrets.box import SecretBox
 from hoglet.kit.clock import Clock, SystemClock
 from hoglet.kit.ids import new_id
 from hoglet.migrations.upgrade import migrate
@@ -56,7 +57,8 @@ async def open_services(settings: Settings, clock: Clock | None = None) -> Async
             await stack.enter_async_context(embedded_writer(database, settings))
             await claim_warehouse(database, warehouse, settings, clock)
         secret_keys = await open_secret_keys(database, settings)
-        access = AccessService(database, clock, rates=_rates(settings))
+        box = SecretBox([key.encode() for key in secret_keys])
+        access = AccessService(database, clock, rates=_rates(settings), box=box)
         registry = CollectorRegistry()
         sandboxes = Sandboxes(settings, registry)
         stack.push_async_callback(sandboxes.close)

@@ -36,6 +36,12 @@ from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunBody, RunRequest
 from hoglet.endpoints.services import EndpointServices, services_of
 from hoglet.endpoints.tables import AsyncRunRow
+from hoglet.endpoints.tenant_tokens.grants import (
+    check_endpoint,
+    restricted,
+    tenant_query_id,
+    variables_key,
+)
 from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import HogletError, Invalid, NotFound
 from hoglet.web.openapi import DocumentedResponse, OpenResponse, describe, flag, number, text
@@ -112,15 +118,18 @@ async def run_endpoint(request: Request) -> Response:
         request.path_params["project_id"],
         "endpoint:read",
         allow_secret_key=True,
+        allow_tenant_token=True,
         throttle=False,
     )
     name = request.path_params["name"]
+    check_endpoint(scope.principal, name)
     current = await _find(services, scope, name)
     _throttle(services, scope, current)
     if current is None:
         raise NotFound
     requested = polled_id(request)
     if requested is not None:
+        requested = tenant_query_id(scope.principal, requested)
         return polled(request, scope, await services.background.find(current, requested), name)
     form = form_of(request, current)
     key = (
@@ -130,11 +139,13 @@ async def run_endpoint(request: Request) -> Response:
         request.scope["query_string"],
         request.headers.get("content-type", ""),
         await read_body(request),
+        variables_key(scope.principal),
     )
     cached = services.quick.answer(key, scope, current) if form == JSON else None
     if cached is not None:
         return _quickly(request, services, cached)
-    wanted = _at_cursor(services, await read_run(request, current.aliases))
+    wanted = restricted(scope.principal, await read_run(request, current.aliases))
+    wanted = _at_cursor(services, wanted)
     tables = readable_system_tables(scope.principal.scopes)
     wanted = replace(wanted, system_tables=tables)
     target = await services.targets.version(current, wanted.version)

@@ -140,7 +140,7 @@ def _check_query_override(
     attr = "query_override"
     if target.query["kind"] == HOGQL:
         raise errors.not_allowed(attr, "is not supported for HogQL queries; use variables.")
-    if principal.kind == "secret":
+    if principal.kind != "personal":
         raise errors.not_allowed(attr, "cannot be used with a project secret key.")
     if override.get("kind", target.query["kind"]) != target.query["kind"]:
         raise errors.not_allowed(attr, "cannot change the kind of the query.")

@@ -24,7 +24,7 @@ from hoglet.endpoints.schemas import RunRequest
 from hoglet.kit.cache import BoundedCache
 from hoglet.kit.ids import new_id
 
-type QuickKey = tuple[int, str, str, bytes, str, bytes]
+type QuickKey = tuple[int, str, str, bytes, str, bytes, bytes]
 
 REMEMBERED = 5_000
 LARGEST_BODY_BYTES = 2_000
@@ -70,7 +70,8 @@ class CachedResponseFastPath:
         """The response of a cached run; None for the regular path.
 
         Args:
-            key: project, name, method, query string, content type, body.
+            key: project, name, method, query string, content type, body, and the fingerprint of the
+                variables that a tenant token fixes.
             scope: the caller and project, for the log.
             current: the current version of the endpoint.
         """

@@ -6,6 +6,7 @@ Source: docs/spec/hog-functions.md#44-secrets.
 from collections.abc import Callable
 from typing import NamedTuple
 
+from hoglet.access.tenant_tokens import repository as signing_keys
 from hoglet.functions import repository
 from hoglet.functions.integrations import repository as integration_repository
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
@@ -31,11 +32,14 @@ async def count_secrets(database: Database, box: SecretBox) -> Counts:
     async with database.read() as session:
         texts = await repository.encrypted_texts(session)
         texts += await integration_repository.encrypted_texts(session)
+        texts += await signing_keys.encrypted_texts(session)
     return Counts(len(texts), sum(not box.can_open(text) for text in texts))
 
 
 async def reencrypt_all(database: Database, box: SecretBox) -> RotationResult:
-    """Re-encrypt all secrets of functions and integrations with the newest key, in one transaction.
+    """Re-encrypt all secrets with the newest key, in one transaction.
+
+    Those of functions and integrations, and the signing keys of tenant tokens.
 
     Idempotent. Old keys can be removed afterwards, unless some texts were unreadable.
     """
@@ -46,6 +50,8 @@ async def reencrypt_all(database: Database, box: SecretBox) -> RotationResult:
             row.mapping_secrets = count.again(row.mapping_secrets)
         for held in await integration_repository.every(session):
             held.secrets = count.again(held.secrets) or held.secrets
+        for key in await signing_keys.every(session):
+            key.encrypted = count.again(key.encrypted) or key.encrypted
     return RotationResult(count.sealed, count.unreadable)
 
 

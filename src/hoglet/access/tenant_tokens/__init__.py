@@ -1,0 +1,1 @@
+"""Tenant tokens: signed tokens that may run some endpoints with fixed variables."""
