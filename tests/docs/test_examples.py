@@ -35,7 +35,16 @@ def test_every_command_of_the_page_succeeds(server):
         assert ran.exit_code == 0, (line, ran.output)
 
 
-PAGES = ["functions", "endpoints", "queries", "cohorts", "persons", "definitions", "keys"]
+PAGES = [
+    "functions",
+    "endpoints",
+    "queries",
+    "cohorts",
+    "persons",
+    "definitions",
+    "keys",
+    "tenant-tokens",
+]
 
 
 @pytest.mark.parametrize("page", [f"{name}.md" for name in [*PAGES, "system-tables"]])
