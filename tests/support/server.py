@@ -22,6 +22,7 @@ class RunningServer:
     """Started on a data folder and a free port; ``client`` is signed in as the first user."""
 
     module = "hoglet.cli.main"
+    python = sys.executable
 
     def __init__(self, data_dir: Path, *, port: int | None = None, **settings: str) -> None:
         self.data_dir = data_dir
@@ -46,7 +47,7 @@ class RunningServer:
         """Start it and wait until it answers."""
         self.data_dir.mkdir(parents=True, exist_ok=True)
         log = (self.data_dir / "server.log").open("ab")
-        command = [sys.executable, "-m", self.module, "serve", "--port", str(self.port)]
+        command = [self.python, "-m", self.module, "serve", "--port", str(self.port)]
         self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:
