@@ -209,7 +209,8 @@ async def set_materialization(
         .where(MaterializationRow.version_id == version_id, MaterializationRow.schedule == schedule)
         .values(**values)
     )
-    return bool(result.rowcount)  # pyright: ignore[reportAttributeAccessIssue] (of an UPDATE)
+    updated: Any = result  # the result of an UPDATE has ``rowcount``
+    return bool(updated.rowcount)
 
 
 async def note_executions(

@@ -19,6 +19,7 @@ from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.errors import unknown_variables
 from hoglet.hogql.dates import as_text
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_array, object_at
 from hoglet.kit.relative_dates import (
     DateClock,
     NotADate,
@@ -108,7 +109,7 @@ def values_for_run(
     """
     by_id = {str(variable.id): variable for variable in known}
     values: dict[str, Any] = {}
-    for definition in (query.get("variables") or {}).values():
+    for definition in object_at(query, "variables").values():
         variable = by_id.get(definition["variableId"])
         name = definition["code_name"]
         kind = variable.type if variable else "String"
@@ -130,7 +131,7 @@ def values_for_run(
 
 def _first(value: Any) -> Any:
     """The value for a single-value list variable: the first of several."""
-    if isinstance(value, list):
+    if is_array(value):
         return value[0] if value else None
     return value
 
@@ -139,7 +140,7 @@ def _as_list(value: Any) -> list[Any]:
     """The values for a multi-value list variable: a scalar is a list of one, None an empty list."""
     if value is None:
         return []
-    return value if isinstance(value, list) else [value]
+    return value if is_array(value) else [value]
 
 
 def with_moments(
@@ -156,7 +157,7 @@ def with_moments(
     dates = {str(variable.id) for variable in known if variable.type == "Date"}
     names = {
         definition["code_name"]
-        for definition in (query.get("variables") or {}).values()
+        for definition in object_at(query, "variables").values()
         if definition["variableId"] in dates
     }
     return {
@@ -165,7 +166,7 @@ def with_moments(
 
 
 def _moment(value: Any, clock: DateClock) -> Any:
-    if isinstance(value, list):
+    if is_array(value):
         return [_moment(item, clock) for item in value]
     try:
         date = resolve_date(value, clock) if isinstance(value, str) else None
@@ -187,7 +188,7 @@ def breakdown_values(sent: Mapping[str, Any]) -> dict[str, Any]:
     """
     values = {name: convert(name, value, "String") for name, value in sent.items()}
     for name, value in values.items():
-        if isinstance(value, list) and (not value or None in value):
+        if is_array(value) and (not value or None in value):
             raise Invalid(
                 f"The list of values of {name} is empty or contains a null.", attr="variables"
             )
@@ -207,7 +208,7 @@ def convert(name: str, value: Any, kind: str) -> Any:
         return _from_text(name, value, kind)
     if value is None or isinstance(value, bool | int | float):
         return value
-    if isinstance(value, list) and all(_is_scalar(item) for item in value):
+    if is_array(value) and all(_is_scalar(item) for item in value):
         return value
     raise _does_not_fit(name, value, kind)
 
@@ -252,7 +253,7 @@ def _list(text: str) -> list[Any]:
         parsed = orjson.loads(text)
     except orjson.JSONDecodeError:
         parsed = None
-    if isinstance(parsed, list) and all(_is_scalar(item) for item in parsed):
+    if is_array(parsed) and all(_is_scalar(item) for item in parsed):
         return parsed
     return [item.strip() for item in text.split(",")] if text.strip() else []
 

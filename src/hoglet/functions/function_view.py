@@ -11,6 +11,7 @@ import msgspec
 from hoglet.functions.compile.warnings import CodeWarning
 from hoglet.functions.inputs.secrets import secret_keys, visible_inputs
 from hoglet.functions.tables import HogFunctionRow
+from hoglet.kit.json_values import array_at
 from hoglet.web.timestamps import iso_z
 
 
@@ -104,6 +105,6 @@ def _mappings(shown: FunctionView) -> list[dict[str, Any]] | None:
 def _mapping(item: dict[str, Any], secrets: dict[str, Any]) -> dict[str, Any]:
     if "inputs" not in item:
         return item
-    schema = item.get("inputs_schema") or []
+    schema = array_at(item, "inputs_schema")
     encrypted = {key: secrets[key] for key in secret_keys(schema) if key in secrets}
     return {**item, "inputs": visible_inputs([], item["inputs"], encrypted)}

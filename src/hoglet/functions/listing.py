@@ -12,6 +12,7 @@ import orjson
 from hoglet.functions.repository import FunctionFilter, FunctionSummary
 from hoglet.functions.search import MAX_CHARACTERS, Searchable, clean_query, search
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_array, is_object
 from hoglet.web.timestamps import parse_instant
 
 _TRUE = frozenset({"true", "t", "1", "yes", "on"})
@@ -131,13 +132,13 @@ def _filter_groups(query: ListParameters) -> list[Any]:
     single = query.get("filters")
     if single:
         parsed = _json(single, "filters")
-        if not isinstance(parsed, dict):
+        if not is_object(parsed):
             raise Invalid("Give a JSON object.", attr="filters")
         groups.append(parsed)
     several = query.get("filter_groups")
     if several:
         parsed = _json(several, "filter_groups")
-        if not isinstance(parsed, list) or not all(isinstance(item, dict) for item in parsed):
+        if not is_array(parsed) or not all(is_object(item) for item in parsed):
             raise Invalid("A JSON array of objects is required.", attr="filter_groups")
         groups.extend(parsed)
     return groups
@@ -165,12 +166,12 @@ def contains(stored: Any, wanted: Any) -> bool:
         >>> contains({"events": [{"id": "a", "order": 1}]}, {"events": [{"id": "a"}]})
         True
     """
-    if isinstance(wanted, dict):
-        return isinstance(stored, dict) and all(
+    if is_object(wanted):
+        return is_object(stored) and all(
             key in stored and contains(stored[key], value) for key, value in wanted.items()
         )
-    if isinstance(wanted, list):
-        return isinstance(stored, list) and all(
+    if is_array(wanted):
+        return is_array(stored) and all(
             any(contains(item, value) for item in stored) for value in wanted
         )
     if isinstance(stored, bool) or isinstance(wanted, bool):

@@ -14,6 +14,7 @@ from hoglet.functions.filters.normalize import normalize_filters
 from hoglet.functions.inputs.schema import read_schema
 from hoglet.functions.types import HIGHEST_ORDER
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_array, is_object
 from hoglet.web.validation import Body, Text, Whole, validate
 
 type FunctionType = Literal[
@@ -119,7 +120,7 @@ def read_fields(body: dict[str, Any]) -> dict[str, Any]:
 def _read_inputs(value: Any, attr: str = "inputs") -> dict[str, Any]:
     if value is None:
         raise Invalid("This field may not be null.", code="null", attr=attr)
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise wrong_type("a dictionary", value, code="not_a_dict", attr=attr)
     return value
 
@@ -151,7 +152,7 @@ def _read_delivery(value: Any) -> dict[str, Any] | None:
 def _read_mappings(value: Any) -> list[dict[str, Any]] | None:
     if value is None:
         return None
-    if not isinstance(value, list):
+    if not is_array(value):
         raise wrong_type("a list", value, code="not_a_list", attr="mappings")
     if len(value) > MAX_MAPPINGS:
         raise Invalid(f"A function can have at most {MAX_MAPPINGS} mappings.", attr="mappings")

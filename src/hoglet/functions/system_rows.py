@@ -15,6 +15,7 @@ from hoglet.access.principals import Project
 from hoglet.functions import types
 from hoglet.functions.integrations.schemas import without_credentials
 from hoglet.functions.tables import ActionRow, HogFunctionRow, IntegrationRow
+from hoglet.kit.json_values import is_object
 
 type Row = dict[str, Any]
 
@@ -89,6 +90,6 @@ class IntegrationRows:
 def _account(config: dict[str, Any]) -> str | None:
     """The service's own account id, if the config has it."""
     team = config.get("team")
-    nested = team.get("id") if isinstance(team, dict) else None
+    nested = team.get("id") if is_object(team) else None
     found = (config.get("integration_id"), config.get("id"), nested)
     return next((str(each) for each in found if isinstance(each, str | int) and each), None)

@@ -4,6 +4,9 @@ Columns have the engine's types; types that Arrow lacks (maps, tuples, integers 
 bits) are text as in the JSON body. pyarrow takes 40 ms to import and is loaded on first use.
 """
 
+# pyarrow ships no types.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, count

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
+from hoglet.kit.json_values import is_list_like, is_object
 from hoglet.kit.text import dump_json
 from hoglet.warehouse import ResultColumn
 
@@ -110,9 +111,9 @@ def _deep(timezone: str) -> Rule:
     def walk(value: Any) -> Any:
         if isinstance(value, datetime):
             return shift(value)
-        if isinstance(value, list | tuple):
+        if is_list_like(value):
             return [walk(item) for item in value]
-        if isinstance(value, dict):
+        if is_object(value):
             return {_key(key): walk(item) for key, item in value.items()}
         return value
 
@@ -135,8 +136,8 @@ def _plain(value: Any, option: int) -> Any:
     """`json.dumps` fallback: encodes datetimes and non-finite floats."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    if isinstance(value, list | tuple):
+    if is_list_like(value):
         return [_plain(item, option) for item in value]
-    if isinstance(value, dict):
+    if is_object(value):
         return {_key(key): _plain(item, option) for key, item in value.items()}
     return orjson.loads(orjson.dumps(value, default=_other, option=option))

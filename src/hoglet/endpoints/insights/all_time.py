@@ -8,6 +8,7 @@ from typing import Any
 from hoglet.access.principals import Project
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.worker.compiler import QueryCompiler
+from hoglet.kit.json_values import object_at
 from hoglet.warehouse import QueryBudget, Warehouse
 
 type Json = dict[str, Any]
@@ -23,7 +24,7 @@ _BUDGET = QueryBudget(seconds=10)
 
 def is_of_all_time(query: Json) -> bool:
     """Whether an insight's date range has no start (``"date_from": "all"``)."""
-    return str((query.get("dateRange") or {}).get("date_from") or "").strip() == "all"
+    return str(object_at(query, "dateRange").get("date_from") or "").strip() == "all"
 
 
 async def since_oldest(

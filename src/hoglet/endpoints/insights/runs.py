@@ -23,6 +23,7 @@ from hoglet.endpoints.insights.variables import breakdown_names, text_of
 from hoglet.endpoints.worker.compiler import CompiledInsight
 from hoglet.endpoints.worker.operations import context_of
 from hoglet.hogql.insights import build_insight, has_rest
+from hoglet.kit.json_values import is_array, is_object, object_at
 from hoglet.kit.text import dump_json
 from hoglet.warehouse import QueryBudget, QueryResult, Statistics, Warehouse
 
@@ -116,7 +117,7 @@ def items_of(project_id: int, computed: InsightResult) -> list[tuple[Any, ...]]:
         NotMaterializable: values were combined, so single ones could not be read.
     """
     results = computed.results
-    if isinstance(results, dict):
+    if is_object(results):
         return [(project_id, WHOLE, [], dump_json(results).decode())]
     if computed.has_more:
         raise NotMaterializable("The query has more breakdown values than a table can store.")
@@ -127,20 +128,21 @@ def items_of(project_id: int, computed: InsightResult) -> list[tuple[Any, ...]]:
 
 
 def _limit(query: Json) -> int:
-    return (query.get("breakdownFilter") or {}).get("breakdown_limit") or _SHOWN_LIMIT
+    return object_at(query, "breakdownFilter").get("breakdown_limit") or _SHOWN_LIMIT
 
 
 def _values_of(item: Any) -> list[str | None]:
-    value = item.get("breakdown_value") if isinstance(item, dict) else None
-    values = value if isinstance(value, list) else [] if value is None else [value]
-    if value is None and isinstance(item, dict) and "breakdown_value" in item:
+    value = item.get("breakdown_value") if is_object(item) else None
+    values = value if is_array(value) else [] if value is None else [value]
+    if value is None and is_object(item) and "breakdown_value" in item:
         values = [None]
     return [None if each is None else str(each) for each in values]
 
 
 def _item_conditions(query: Json, variables: Mapping[str, Any]) -> tuple[str, Json]:
     names = breakdown_names(query)
-    conditions, params = "", {}
+    conditions = ""
+    params: Json = {}
     for index, name in enumerate(names):
         if variables.get(name) is None:
             continue
@@ -148,7 +150,7 @@ def _item_conditions(query: Json, variables: Mapping[str, Any]) -> tuple[str, Js
         if variables[name] == "":
             conditions += f" AND isNull({value})"
             continue
-        wanted = variables[name] if isinstance(variables[name], list) else [variables[name]]
+        wanted = variables[name] if is_array(variables[name]) else [variables[name]]
         conditions += f" AND {value} IN {{value_{index}:Array(String)}}"
         params[f"value_{index}"] = [text_of(each) for each in wanted]
     return conditions, params

@@ -10,6 +10,7 @@ from typing import Any
 
 from hoglet.endpoints.analysis.model import Eligibility
 from hoglet.hogql.insights.breakdown_parts import breakdown_items
+from hoglet.kit.json_values import array_at, is_array, object_at
 
 type Json = dict[str, Any]
 
@@ -149,25 +150,25 @@ def text_of(value: Any) -> str:
 def _and(saved: Any, rules: list[Json]) -> Any:
     if not saved:
         return rules
-    if isinstance(saved, list):
+    if is_array(saved):
         return [*saved, *rules]
     return {"type": "AND", "values": [saved, {"type": "AND", "values": rules}]}
 
 
 def _compares(query: Json) -> bool:
-    return bool((query.get("compareFilter") or {}).get("compare"))
+    return bool(object_at(query, "compareFilter").get("compare"))
 
 
 def _has_cohort(query: Json) -> bool:
-    breakdown = query.get("breakdownFilter") or {}
+    breakdown = object_at(query, "breakdownFilter")
     kinds = [breakdown.get("breakdown_type")]
-    kinds += [each.get("type") for each in breakdown.get("breakdowns") or []]
+    kinds += [each.get("type") for each in array_at(breakdown, "breakdowns")]
     return "cohort" in kinds
 
 
 def _counts_first_matching(query: Json) -> bool:
     math = "first_matching_event_for_user"
-    return any(node.get("math") == math for node in query.get("series") or [])
+    return any(node.get("math") == math for node in array_at(query, "series"))
 
 
 def refuse_live(table: str) -> Eligibility:

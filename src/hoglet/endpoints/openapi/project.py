@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from hoglet.endpoints.serializers import EndpointUrls
+from hoglet.kit.json_values import is_array, is_object
 
 type Json = dict[str, Any]
 
@@ -51,9 +52,9 @@ def project_document(project_name: str, place: EndpointUrls, documents: Iterable
 
 def _renamed(node: Any, name: str) -> Any:
     """The same with references renamed for the project's document."""
-    if isinstance(node, list):
+    if is_array(node):
         return [_renamed(item, name) for item in node]
-    if not isinstance(node, dict):
+    if not is_object(node):
         return node
     reference = node.get("$ref")
     if isinstance(reference, str) and reference.startswith(_REFERENCE):

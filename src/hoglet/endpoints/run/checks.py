@@ -5,7 +5,7 @@ Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation.
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 from hoglet.access.principals import Principal
 from hoglet.access.variables import InsightVariable
@@ -20,6 +20,7 @@ from hoglet.endpoints.variables import (
     stored_values,
 )
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_array, is_object
 from hoglet.kit.relative_dates import DateClock, NotADate, resolve_date
 from hoglet.web.validation import REQUIRED
 
@@ -178,12 +179,12 @@ def _check_filters_override(target: RunTarget, request: RunRequest) -> None:
 
 def _check_filters(sent: Any, attr: str) -> None:
     """Validate property filters and groups: a filter without a key would match everything."""
-    if isinstance(sent, list):
-        for index, item in enumerate(cast("list[Any]", sent)):
+    if is_array(sent):
+        for index, item in enumerate(sent):
             _check_filters(item, f"{attr}__{index}")
-    elif not isinstance(sent, dict):
+    elif not is_object(sent):
         raise Invalid("This must be an object.", attr=attr)
-    elif isinstance(sent.get("values"), list):
+    elif is_array(sent.get("values")):
         _check_filters(sent["values"], f"{attr}__values")
     elif not sent.get("key"):
         raise Invalid(REQUIRED, code="required", attr=f"{attr}__key")
@@ -194,7 +195,7 @@ def _refuse_code(override: Any, attr: str) -> None:
     level: list[Any] = [override]
     while level:
         for part in level:
-            if isinstance(part, dict) and _is_code(part):
+            if is_object(part) and _is_code(part):
                 raise errors.not_allowed(attr, "cannot contain HogQL or warehouse nodes.")
         level = [child for part in level for child in _children(part)]
 
@@ -212,6 +213,6 @@ def _is_code(part: Json) -> bool:
 
 
 def _children(part: Any) -> list[Any]:
-    if isinstance(part, dict):
+    if is_object(part):
         return list(part.values())
-    return list(part) if isinstance(part, list) else []
+    return list(part) if is_array(part) else []

@@ -22,6 +22,7 @@ from hoglet.endpoints.variables import (
     values_for_run,
     with_moments,
 )
+from hoglet.kit.json_values import is_array
 from hoglet.kit.relative_dates import DateClock
 
 type Json = dict[str, Any]
@@ -170,10 +171,10 @@ def both_filters(saved: Any, more: Any) -> Any:
     """Property filters combined with AND; each is a list or a group ``{type, values}``."""
     if not saved:
         return more
-    if isinstance(saved, list) and isinstance(more, list):
+    if is_array(saved) and is_array(more):
         return [*saved, *more]
     return {"type": "AND", "values": [_group(saved), _group(more)]}
 
 
 def _group(properties: Any) -> Any:
-    return {"type": "AND", "values": properties} if isinstance(properties, list) else properties
+    return {"type": "AND", "values": properties} if is_array(properties) else properties

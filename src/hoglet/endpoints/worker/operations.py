@@ -47,6 +47,7 @@ from hoglet.hogql.query_upgrade import upgraded
 from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.hogql.types import Type
 from hoglet.kit.errors import SourceError
+from hoglet.kit.json_values import object_at
 
 type Json = dict[str, Any]
 
@@ -142,7 +143,7 @@ def _expressions(query: Json) -> Iterator[tuple[str, str]]:
     if query["kind"] != HOGQL:
         yield from expressions(upgraded(query))
         return
-    filters = query.get("filters") or {}
+    filters = object_at(query, "filters")
     yield from filter_expressions(filters.get("properties"), "filters__properties")
 
 

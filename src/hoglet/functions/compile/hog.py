@@ -12,6 +12,7 @@ from hoglet.functions.filters.roots import global_paths
 from hoglet.hog import bytecode
 from hoglet.hog.compile import bind_expression, bind_program
 from hoglet.kit.errors import Invalid, SourceError
+from hoglet.kit.json_values import is_tuple
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_program, parse_template
 
@@ -119,7 +120,7 @@ def _accesses(value: Any) -> set[str]:
     if isinstance(value, tree.Node):
         for name in value.__struct_fields__:
             found |= _accesses(getattr(value, name))
-    elif isinstance(value, tuple):
+    elif is_tuple(value):
         for item in value:
             found |= _accesses(item)
     return found
@@ -134,7 +135,7 @@ def _record_as_properties(value: Any) -> Any:
             name: _record_as_properties(getattr(value, name)) for name in value.__struct_fields__
         }
         return msgspec.structs.replace(value, **changed)
-    if isinstance(value, tuple):
+    if is_tuple(value):
         return tuple(_record_as_properties(item) for item in value)
     return value
 
@@ -146,7 +147,7 @@ def _refuse_hyphens(value: Any, source: str) -> None:
     if isinstance(value, tree.Node):
         for name in value.__struct_fields__:
             _refuse_hyphens(getattr(value, name), source)
-    elif isinstance(value, tuple):
+    elif is_tuple(value):
         for item in value:
             _refuse_hyphens(item, source)
 

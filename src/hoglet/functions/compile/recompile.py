@@ -14,6 +14,7 @@ from hoglet.functions import repository
 from hoglet.functions.save.planner import action_ids, filters_of
 from hoglet.functions.service import FunctionService
 from hoglet.kit.errors import Invalid, Unavailable
+from hoglet.kit.json_values import is_array, is_object
 
 log = structlog.get_logger(__name__)
 
@@ -103,6 +104,6 @@ def _may_use(filters: dict[str, Any], name: str) -> bool:
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
+    elif is_object(value) or is_array(value):
+        for each in value.values() if is_object(value) else value:
             yield from _texts(each)

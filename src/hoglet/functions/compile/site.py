@@ -20,6 +20,7 @@ from hoglet.hog.javascript import (
 from hoglet.hog.javascript.printer import literal
 from hoglet.hog.javascript.site import SiteMapping
 from hoglet.kit.errors import Invalid, SourceError
+from hoglet.kit.json_values import is_array, is_object
 from hoglet.syntax import tree
 
 
@@ -77,9 +78,9 @@ def _code(value: Any, used: dict[str, None]) -> str:
         printed = template_javascript(value)
         used.update(dict.fromkeys(printed.helpers))
         return printed.code
-    if isinstance(value, dict):
+    if is_object(value):
         parts = (f"{literal(str(key))}: {_code(part, used)}" for key, part in value.items())
         return "{" + ", ".join(parts) + "}"
-    if isinstance(value, list):
+    if is_array(value):
         return "[" + ", ".join(_code(part, used) for part in value) + "]"
     return literal(value)

@@ -30,6 +30,7 @@ from hoglet.functions.filters.roots import global_paths, nodes_of
 from hoglet.functions.inputs.compiled import InputRules, compile_inputs
 from hoglet.functions.inputs.secrets import split_secrets
 from hoglet.kit.errors import Invalid, SourceError
+from hoglet.kit.json_values import array_at, object_at
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_program
 
@@ -179,10 +180,10 @@ def _compile_mappings(draft: CompileInput, compiled: CompiledFunction, source: s
             attr=f"{prefix}__inputs",
             with_defaults=True,
         )
-        schema = mapping.get("inputs_schema") or []
+        schema = array_at(mapping, "inputs_schema")
         if schema or mapping.get("inputs") is not None:
-            stored["inputs"] = compile_inputs(schema, mapping.get("inputs") or {}, rules)
-        wanted = _without_generated(mapping.get("filters") or {})
+            stored["inputs"] = compile_inputs(schema, object_at(mapping, "inputs"), rules)
+        wanted = _without_generated(object_at(mapping, "filters"))
         filters, matcher = _compile_filters(wanted, draft, f"{prefix}__filters")
         if "filters" in mapping:
             stored["filters"] = filters

@@ -6,6 +6,7 @@ from typing import Any
 
 from hoglet.functions.dead_letters.repository import DeadLetterFilter
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_array
 from hoglet.web.timestamps import parse_instant
 
 CLASSES = ("filter", "inputs", "fetch", "timeout", "hog", "disabled")
@@ -33,7 +34,7 @@ def read_classes(value: Any) -> list[str]:
         Invalid: code ``invalid_choice``, attr ``class``.
     """
     parts = value.split(",") if isinstance(value, str) else value or []
-    if not isinstance(parts, list):
+    if not is_array(parts):
         raise Invalid("A list of classes is required.", attr="class")
     wanted = [part.strip() if isinstance(part, str) else part for part in parts]
     for item in wanted:

@@ -27,6 +27,7 @@ from hoglet.functions.service import FunctionService, read_id
 from hoglet.functions.tables import DeadLetterRow
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
+from hoglet.kit.json_values import is_array
 from hoglet.queue.port import NewJob, Priority, Queue
 from hoglet.warehouse.telemetry import LogEntry
 from hoglet.web.pagination import PageRequest
@@ -244,7 +245,7 @@ def read_choice(body: dict[str, Any]) -> DeadLetterFilter:
     """
     ids, after, before = body.get("ids"), body.get("after"), body.get("before")
     classes = body.get("class")
-    if isinstance(ids, list) and ids:
+    if is_array(ids) and ids:
         return DeadLetterFilter(ids=list(dict.fromkeys(_known_ids(ids))))
     if body.get("all") is True:
         return DeadLetterFilter()

@@ -48,7 +48,7 @@ def field_value(values: dict[str, Any], chain: tuple[str, ...]) -> Any:
     """The value of a field, None if missing; UNKNOWN for values other than strings and scalars."""
     found: Any = values.get(chain[0])
     for name in chain[1:]:
-        if type(found) is not dict:
+        if found.__class__ is not dict:
             return found
         found = found.get(name)
     return found

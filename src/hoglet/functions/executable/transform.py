@@ -20,6 +20,7 @@ from hoglet.functions.runtime.redaction import clean_line, secret_texts
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS, RunLogLine, redacted_trace
 from hoglet.functions.types import TRANSFORMATION_LOG
 from hoglet.hog.python.steps import TraceStep
+from hoglet.kit.json_values import is_object
 from hoglet.kit.text import without_surrogates
 
 _NOTE = "$transformations_"
@@ -220,14 +221,14 @@ def _failed(result: TransformationResult, error_class: str, error: str) -> Trans
 def _take_over(result: TransformationResult, returned: Any, *, is_log: bool) -> None:
     """Apply a program's return value."""
     returned = without_surrogates(returned)
-    if is_log and isinstance(returned, dict) and returned:
+    if is_log and is_object(returned) and returned:
         result.event = returned
         return
     if not returned:
         result.outcome, result.event = "dropped", None
         return
-    properties = returned.get("properties") if isinstance(returned, dict) else None
-    if result.event is None or not isinstance(properties, dict):
+    properties = returned.get("properties") if is_object(returned) else None
+    if result.event is None or not is_object(properties):
         return
     result.event = {**result.event, "properties": properties}
     if "$ip" in properties:

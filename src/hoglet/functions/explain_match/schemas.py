@@ -4,6 +4,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_object
 from hoglet.kit.suggestions import near
 from hoglet.web.openapi import DocumentedResponse
 from hoglet.web.request_body import BODY_KEY
@@ -153,7 +154,7 @@ def read_inline(body: dict[str, Any]) -> dict[str, Any]:
     """
     if body.get("event") is None:
         given = body.get("globals")
-        if given is not None and not isinstance(given, dict):
+        if given is not None and not is_object(given):
             raise Invalid(not_a_dict(given), code="not_a_dict", attr="globals")
         globals_: dict[str, Any] = given or {}
         prefix = "globals__"
@@ -181,6 +182,6 @@ def _check_globals(globals_: dict[str, Any], prefix: str) -> None:
 def _object(value: Any, attr: str) -> dict[str, Any]:
     if value is None:
         return {}
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise Invalid(not_a_dict(value), code="not_a_dict", attr=attr)
     return value

@@ -16,6 +16,7 @@ from hoglet.functions.filters.properties import (
     properties_to_trees,
 )
 from hoglet.functions.filters.roots import check_filter_tree
+from hoglet.kit.json_values import array_at, is_object
 from hoglet.syntax import tree
 
 MAX_ENTRIES = 1000  # per filter; keeps compile time and bytecode small
@@ -49,7 +50,7 @@ def event_names(filters: dict[str, Any], context: FilterContext) -> list[str] | 
     The function index relies on this, so no matching name may be missing.
     """
     names: set[str] = set()
-    events, actions = filters.get("events") or [], filters.get("actions") or []
+    events, actions = array_at(filters, "events"), array_at(filters, "actions")
     if not events and not actions:
         return None
     for entry in events:
@@ -58,7 +59,7 @@ def event_names(filters: dict[str, Any], context: FilterContext) -> list[str] | 
         names.add(str(entry["id"]))
     for entry in actions:
         action = context.actions.get(str(entry.get("id")))
-        found = None if action is None else trigger_events(action.get("steps") or [])
+        found = None if action is None else trigger_events(array_at(action, "steps"))
         if found is None:
             return None
         names |= found
@@ -68,7 +69,7 @@ def event_names(filters: dict[str, Any], context: FilterContext) -> list[str] | 
 def _test_accounts(context: FilterContext) -> list["tree.Expression"]:
     trees: list[tree.Expression] = []
     for item in context.test_account_filters:
-        if isinstance(item, dict) and "cohort" in str(item.get("type")):
+        if is_object(item) and "cohort" in str(item.get("type")):
             trees.append(_inlined_cohort(item, context))
         else:
             trees.extend(properties_to_trees([item], context))
@@ -88,9 +89,9 @@ def _inlined_cohort(item: dict[str, Any], context: FilterContext) -> "tree.Expre
 
 
 def _entries(filters: dict[str, Any], context: FilterContext) -> list["tree.Expression"]:
-    events = filters.get("events") or []
-    actions = filters.get("actions") or []
-    tables = filters.get("data_warehouse") or []
+    events = array_at(filters, "events")
+    actions = array_at(filters, "actions")
+    tables = array_at(filters, "data_warehouse")
     if len(events) + len(actions) + len(tables) > MAX_ENTRIES:
         raise FilterRefused(f"A filter can have at most {MAX_ENTRIES} entries")
     return [

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions.filters.nodes import all_of, any_of, compare, literals
+from hoglet.kit.json_values import is_tuple
 from hoglet.syntax import tree
 
 _OBJECTS = frozenset({"sortableSemver", "toDateTime"})
@@ -23,7 +24,7 @@ def for_browsers(condition: "tree.Expression") -> "tree.Expression":
 
 
 def _rewritten(node: Any) -> Any:
-    if isinstance(node, tuple):
+    if is_tuple(node):
         return tuple(_rewritten(item) for item in node)
     if not isinstance(node, tree.Node):
         return node

@@ -7,6 +7,7 @@ from typing import Any
 
 from hoglet.functions.errors import wrong_type
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import array_at, is_array, is_object
 from hoglet.web.validation import Body, validate
 
 SOURCES = ("events", "person-updates", "data-warehouse-table", "data-warehouse-view")
@@ -44,7 +45,7 @@ def normalize_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
     """
     if value is None:
         value = {}
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise wrong_type("a dictionary", value, code="not_a_dict", attr=prefix)
     filters = {key: entry for key, entry in value.items() if key not in GENERATED}
     filters = {"source": _source(filters.get("source"), prefix), **_without(filters, "source")}
@@ -62,7 +63,7 @@ def check_view(filters: dict[str, Any], *, enabled: bool) -> None:
     """Reject an enabled function on views without a view."""
     if not enabled or filters.get("source") != "data-warehouse-view":
         return
-    entries = filters.get("data_warehouse") or []
+    entries = array_at(filters, "data_warehouse")
     if not any(entry.get("table_name") or entry.get("id") for entry in entries):
         raise Invalid("Select a view before enabling this function.", attr="filters")
 
@@ -85,16 +86,16 @@ def _check_list(filters: dict[str, Any], name: str, prefix: str) -> None:
     if entries is None:
         return
     attr = f"{prefix}__{name}"
-    if not isinstance(entries, list):
+    if not is_array(entries):
         raise wrong_type("a list", entries, code="not_a_list", attr=attr)
     for index, entry in enumerate(entries):
-        if not isinstance(entry, dict):
+        if not is_object(entry):
             place = f"{attr}__{index}"
             raise wrong_type("a dictionary", entry, code="not_a_dict", attr=place)
 
 
 def _drop_unchosen_tables(filters: dict[str, Any]) -> None:
-    if filters["source"] in _WAREHOUSE and isinstance(filters.get("data_warehouse"), list):
+    if filters["source"] in _WAREHOUSE and is_array(filters.get("data_warehouse")):
         filters["data_warehouse"] = [
             entry for entry in filters["data_warehouse"] if entry.get("name") != _UNCHOSEN_TABLE
         ]

@@ -18,6 +18,7 @@ from hoglet.functions.filters.nodes import (
 from hoglet.functions.filters.operators import apply_operator
 from hoglet.functions.filters.selectors import selector_pattern, tag_name_pattern
 from hoglet.kit.errors import SourceError
+from hoglet.kit.json_values import array_at, is_array, is_object
 from hoglet.kit.property_operators import WITHOUT_VALUE
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_expression
@@ -38,19 +39,19 @@ def properties_to_trees(properties: Any, context: FilterContext) -> list["tree.E
     """
     if not properties:
         return []
-    if isinstance(properties, dict):
+    if is_object(properties):
         return [_group(properties, context, depth=0)]
-    if not isinstance(properties, list):
+    if not is_array(properties):
         raise FilterRefused("The properties of a filter must be a list")
     return [property_to_tree(item, context) for item in properties]
 
 
 def property_to_tree(item: Any, context: FilterContext, *, depth: int = 0) -> "tree.Expression":
     """One property filter; an incomplete one is the constant 1."""
-    if not isinstance(item, dict):
+    if not is_object(item):
         raise FilterRefused("Every property filter must be an object")
     _check_types(item)
-    if isinstance(item.get("values"), list) and item.get("type") in {"AND", "OR"}:
+    if is_array(item.get("values")) and item.get("type") in {"AND", "OR"}:
         return _group(item, context, depth=depth)
     kind = item.get("type")
     if kind == "hogql":
@@ -70,7 +71,7 @@ def property_to_tree(item: Any, context: FilterContext, *, depth: int = 0) -> "t
 def _group(group: dict[str, Any], context: FilterContext, *, depth: int) -> "tree.Expression":
     if depth > MAX_NESTING:
         raise FilterRefused("The property groups are nested too deeply")
-    values = group.get("values") or []
+    values = array_at(group, "values")
     parts = [property_to_tree(value, context, depth=depth + 1) for value in values]
     return any_of(parts) if group.get("type") == "OR" else all_of(parts)
 
@@ -83,7 +84,7 @@ def _check_types(item: dict[str, Any]) -> None:
         raise FilterRefused("The key of a property filter must be a string")
     _operator(item)
     value = item.get("value")
-    for each in value if isinstance(value, list) else [value]:
+    for each in value if is_array(value) else [value]:
         if isinstance(each, dict | list):
             raise FilterRefused(
                 "The value of a property filter must be a scalar or a list of scalars"
@@ -150,7 +151,7 @@ def _typed_value(item: dict[str, Any], context: FilterContext) -> Any:
     if kind == "group":
         kind = f"group_{_group_index(item)}"
     is_boolean = f"{kind}:{item['key']}" in context.boolean_properties
-    if isinstance(value, list):
+    if is_array(value):
         return [_boolean(entry, is_boolean=is_boolean) for entry in value]
     return _boolean(value, is_boolean=is_boolean)
 
@@ -174,7 +175,7 @@ def _element(item: dict[str, Any], context: FilterContext) -> "tree.Expression":
         raise FilterRefused(f'Unknown element property "{key}"')
     if operator not in {"exact", "is_not", "in", "not_in"}:
         raise FilterRefused(f'Element property "{key}" can only be compared with exact and is_not')
-    values = value if isinstance(value, list) else [value]
+    values = value if is_array(value) else [value]
     found = any_of([element_matches(str(key), str(entry)) for entry in values])
     return found if operator in {"exact", "in"} else tree.Not(expr=found)
 

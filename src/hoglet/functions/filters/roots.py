@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions.errors import FilterRefused
+from hoglet.kit.json_values import is_tuple
 from hoglet.syntax import tree
 
 FILTER_ROOTS = frozenset(
@@ -68,7 +69,7 @@ def nodes_of(value: Any) -> Iterator[tree.Node]:
         yield value
         for name in value.__struct_fields__:
             yield from nodes_of(getattr(value, name))
-    elif isinstance(value, tuple):
+    elif is_tuple(value):
         for item in value:
             yield from nodes_of(item)
 
@@ -85,7 +86,7 @@ def _paths(value: Any, bound: frozenset[str]) -> Iterator[tuple[str | int, ...]]
     elif isinstance(value, msgspec.Struct):
         for name in value.__struct_fields__:
             yield from _paths(getattr(value, name), bound)
-    elif isinstance(value, tuple):
+    elif is_tuple(value):
         for item in value:
             yield from _paths(item, bound)
 

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.activity import FieldChange, rewrite_changes
 from hoglet.functions.inputs.mapping_identity import stored_identities
 from hoglet.functions.inputs.secrets import SHOWN, secret_keys
+from hoglet.kit.json_values import is_array, is_object
 
 type Json = dict[str, Any]
 
@@ -81,9 +82,9 @@ def _present(inputs: Json, now: Json, keys: set[str]) -> Json:
 def _hidden(field: str, value: Any, states: Iterable[Json]) -> Any:
     """A logged value with ``{"secret": true}`` for what is secret in a state."""
     for state in states:
-        if field == "inputs" and isinstance(value, dict):
+        if field == "inputs" and is_object(value):
             value = _without(value, _secret_keys(state))
-        elif field == "mappings" and isinstance(value, list):
+        elif field == "mappings" and is_array(value):
             value = [
                 item | {"inputs": _without(item["inputs"], _secret_keys(other))}
                 if item.get("inputs")

@@ -18,6 +18,7 @@ from hoglet.functions.inputs.types import COMPILED_TYPES
 from hoglet.functions.inputs.values import REQUIRED, check_value
 from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import Invalid, SourceError
+from hoglet.kit.json_values import is_array, is_object
 
 EMAIL_TYPES = frozenset({"email", "native_email"})
 _GLOBALS = {
@@ -82,7 +83,7 @@ def _entry(
     key, default = item["key"], item.get("default")
     attr = f"{rules.attr}__{key}"
     sent = inputs.get(key)
-    if sent is not None and not isinstance(sent, dict):
+    if sent is not None and not is_object(sent):
         detail = f'Expected a dictionary of items but got type "{type(sent).__name__}".'
         raise Invalid(detail, code="not_a_dict", attr=attr)
     entry = None if sent is None else {name: sent[name] for name in _ENTRY_KEYS if name in sent}
@@ -131,7 +132,7 @@ def _shows_templating(item: dict[str, Any], entry: dict[str, Any]) -> bool:
 
 
 def _with_design(item: dict[str, Any], value: Any) -> Any:
-    if item["type"] not in EMAIL_TYPES or not isinstance(value, dict):
+    if item["type"] not in EMAIL_TYPES or not is_object(value):
         return value
     if value.get("html") and not value.get("design"):
         return value | {"design": {"html": value["html"]}}
@@ -142,7 +143,7 @@ def _with_code(
     stored: dict[str, Any], item: dict[str, Any], rules: InputRules, attr: str
 ) -> tuple[dict[str, Any], set[str]]:
     value = stored["value"]
-    if item["type"] in EMAIL_TYPES and isinstance(value, dict):
+    if item["type"] in EMAIL_TYPES and is_object(value):
         value = {name: part for name, part in value.items() if name != "design"}
     templates: list[CompiledTemplate] = []
     bytecode = _mirror(value, templates, rules, attr)
@@ -162,9 +163,9 @@ def _mirror(value: Any, templates: list[CompiledTemplate], rules: InputRules, at
         template = _template(value, rules, attr)
         templates.append(template)
         return template.bytecode
-    if isinstance(value, dict):
+    if is_object(value):
         return {key: _mirror(part, templates, rules, attr) for key, part in value.items()}
-    if isinstance(value, list):
+    if is_array(value):
         return [_mirror(part, templates, rules, attr) for part in value]
     return value
 
@@ -199,9 +200,9 @@ def library_names() -> frozenset[str]:
 def _liquid_references(value: Any) -> set[str]:
     if isinstance(value, str):
         return liquid_references(value)
-    if isinstance(value, dict):
+    if is_object(value):
         value = list(value.values())
-    if isinstance(value, list):
+    if is_array(value):
         return set[str]().union(*(_liquid_references(part) for part in value))
     return set()
 

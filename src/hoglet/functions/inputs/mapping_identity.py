@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hoglet.functions.filters.normalize import GENERATED
+from hoglet.kit.json_values import array_at, object_at
 
 type _Mapping = dict[str, Any]
 
@@ -51,7 +52,7 @@ def numbered(
     Returns:
         ``{"mappings": [{"tree": ..., "events": ..., "number": 1}], "next_number": 2}``
     """
-    parts = stored_matcher.get("mappings") or []
+    parts = array_at(stored_matcher, "mappings")
     places = stored_identities(stored or [], sent or [])
     free = max(len(stored or []), stored_matcher.get("next_number", 0))
     found: list[dict[str, Any]] = []
@@ -87,6 +88,6 @@ def _by_name(mapping: _Mapping) -> str | None:
 
 
 def _by_filters(mapping: _Mapping) -> str | None:
-    filters = mapping.get("filters") or {}
+    filters = object_at(mapping, "filters")
     reported = {name: value for name, value in filters.items() if name not in GENERATED}
     return json.dumps(reported, sort_keys=True)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from hoglet.functions.errors import wrong_type
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_array
 from hoglet.web.validation import Body, Text, validate
 
 type InputType = Literal[
@@ -68,7 +69,7 @@ def read_schema(value: Any, *, attr: str = "inputs_schema") -> list[dict[str, An
     Raises:
         Invalid: the first error, e.g. attr ``inputs_schema__0__type``.
     """
-    if not isinstance(value, list):
+    if not is_array(value):
         raise wrong_type("a list", value, code="not_a_list", attr=attr)
     if len(value) > MAX_ITEMS:
         raise Invalid(f"A function can have at most {MAX_ITEMS} inputs.", attr=attr)

@@ -6,6 +6,7 @@ Source: docs/spec/hog-functions.md#44-secrets.
 from typing import Any
 
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_object
 
 MASK = "********"
 SHOWN: dict[str, Any] = {"secret": True}
@@ -39,7 +40,7 @@ def merge_secrets(
         sent = inputs.get(key)
         if _keeps(sent):
             _keep(merged, key, stored, is_marked=_is_marked(sent), attr=attr)
-        elif isinstance(sent, dict) and _is_mask(sent.get("value")):
+        elif is_object(sent) and _is_mask(sent.get("value")):
             raise _enter_again(f"{attr}__{key}")
     return merged
 
@@ -48,14 +49,14 @@ def _keeps(sent: Any) -> bool:
     """Whether the stored value is kept: only a value that is not a mask replaces it."""
     if sent is None:
         return True
-    if not isinstance(sent, dict):
+    if not is_object(sent):
         return False
     return "value" not in sent or (_is_marked(sent) and _is_mask(sent["value"]))
 
 
 def _is_marked(sent: Any) -> bool:
     """Whether the request marks a value as already set."""
-    return isinstance(sent, dict) and sent.get("secret") is True
+    return is_object(sent) and sent.get("secret") is True
 
 
 def _keep(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_array, is_object
 
 REQUIRED = "This field is required."
 _STATUS_WILDCARDS = frozenset({"4xx", "5xx"})
@@ -39,7 +40,7 @@ def _number(_item: dict[str, Any], value: Any, _templating: str | None) -> str |
 
 
 def _dictionary(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
-    return None if isinstance(value, dict) else "Value must be a dictionary."
+    return None if is_object(value) else "Value must be a dictionary."
 
 
 def _boolean(item: dict[str, Any], value: Any, templating: str | None) -> str | None:
@@ -59,13 +60,13 @@ def _integration(_item: dict[str, Any], value: Any, _templating: str | None) -> 
 
 
 def _integrations(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
-    if isinstance(value, list) and all(_is_whole(entry) for entry in value):
+    if is_array(value) and all(_is_whole(entry) for entry in value):
         return None
     return "Value must be a list of integration ids."
 
 
 def _email(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
-    if not isinstance(value, dict):
+    if not is_object(value):
         return "Value must be an email object."
     missing = [name for name in ("from", "to", "subject") if not value.get(name)]
     if not value.get("text") and not value.get("html"):
@@ -74,7 +75,7 @@ def _email(_item: dict[str, Any], value: Any, _templating: str | None) -> str | 
 
 
 def _status_codes(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
-    if not isinstance(value, list):
+    if not is_array(value):
         return "Value must be a list of status codes."
     for entry in value:
         if isinstance(entry, str):

@@ -16,6 +16,7 @@ from hoglet.functions.executable.model import ExecutableFunction, ExecutableInpu
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
 from hoglet.functions.integrations import repository
 from hoglet.functions.tables import IntegrationRow
+from hoglet.kit.json_values import is_array
 
 type Known = Mapping[int, dict[str, Any]]
 """Integration id to what programs see of it."""
@@ -44,7 +45,7 @@ def integration_ids(function: ExecutableFunction) -> set[int]:
     """The integration ids in a function's inputs, including mappings."""
     inputs = [*function.inputs, *(i for m in function.mappings or () for i in m.inputs)]
     values = [item.value for item in inputs if item.type in INTEGRATION_TYPES]
-    flat = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
+    flat = [entry for value in values for entry in (value if is_array(value) else [value])]
     return {entry for entry in flat if isinstance(entry, int)}
 
 
@@ -68,6 +69,6 @@ def _resolved(inputs: Sequence[ExecutableInput], known: Known) -> tuple[Executab
 
 
 def _value(value: Any, known: Known) -> Any:
-    if isinstance(value, list):
+    if is_array(value):
         return [_value(item, known) for item in value]
     return known.get(value, value) if isinstance(value, int) else value

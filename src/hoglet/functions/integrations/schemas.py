@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field
 
 from hoglet.access.schemas import UserObject
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_array, is_object
 from hoglet.web.openapi import DocumentedResponse, Json
 from hoglet.web.validation import REQUIRED, Body, Text, validate
 
@@ -90,13 +91,13 @@ def read_update(body: dict[str, Any], kind: str) -> dict[str, Any]:
 
 def without_credentials(config: Any) -> Any:
     """A config without keys that look like credentials, at any depth."""
-    if isinstance(config, dict):
+    if is_object(config):
         return {
             key: without_credentials(value)
             for key, value in config.items()
             if not _CREDENTIAL.search(key)
         }
-    return [without_credentials(each) for each in config] if isinstance(config, list) else config
+    return [without_credentials(each) for each in config] if is_array(config) else config
 
 
 def _refuse_credentials(config: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import IntegrationRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import NotFound
+from hoglet.kit.json_values import is_object
 from hoglet.store.database import Database
 from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z
@@ -210,7 +211,7 @@ class IntegrationService:
 def _display_name(row: IntegrationRow) -> str:
     """The given name, else the service's name for the account, else kind and id."""
     team = row.config.get("team")
-    nested = team.get("name") if isinstance(team, dict) else None
+    nested = team.get("name") if is_object(team) else None
     found = [row.display_name, nested, *(row.config.get(name) for name in _NAMES)]
     named = next((name for name in found if isinstance(name, str) and name), None)
     return named or f"{row.kind} {row.id}"

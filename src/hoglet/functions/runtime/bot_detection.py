@@ -4,6 +4,10 @@ A list has one entry per line: an address, a CIDR range, or a case-insensitive p
 agent. ``#`` starts a comment.
 """
 
+# re2 ships no complete types.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
 import ipaddress
 from functools import lru_cache
 from importlib.resources import files

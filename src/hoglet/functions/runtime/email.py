@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from hoglet.kit.json_values import is_array, is_object
+
 MAX_RECIPIENTS = 50  # per message; prevents using a function for bulk mail
 MAX_CHARACTERS = 1_000_000  # each of text and html
 
@@ -51,7 +53,7 @@ def read_email(arguments: list[Any]) -> EmailRequest:
     Raises:
         EmailRefused: something is missing or not a valid address.
     """
-    requested = arguments[0] if arguments and isinstance(arguments[0], dict) else None
+    requested = arguments[0] if arguments and is_object(arguments[0]) else None
     if requested is None:
         raise EmailRefused("sendEmail needs an email object")
     sender = _mailboxes(requested.get("from"), "from")
@@ -85,9 +87,9 @@ def shape_not_sent(error: str, *, is_final: bool) -> dict[str, Any]:
 def _mailboxes(value: Any, field: str) -> list[Mailbox]:
     if not value:
         return []
-    if isinstance(value, list):
+    if is_array(value):
         return [box for item in value for box in _mailboxes(item, field)]
-    if isinstance(value, dict):
+    if is_object(value):
         name = value.get("name")
         pairs = [(name if isinstance(name, str) else "", str(value.get("email") or ""))]
     else:

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from hoglet.hog.bind.diagnostics import suggestion
+from hoglet.kit.json_values import is_object
 from hoglet.kit.text import dump_json, parse_json
 from hoglet.outbound.aws_sigv4 import AwsSigV4
 
@@ -62,13 +63,13 @@ def read_fetch(arguments: list[Any]) -> FetchRequest:
     url = arguments[0] if arguments else None
     if not isinstance(url, str) or not url.strip():
         raise FetchRefused("fetch needs a URL as its first argument")
-    options = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], dict) else {}
+    options = arguments[1] if len(arguments) > 1 and is_object(arguments[1]) else {}
     method = str(options.get("method") or "POST").upper()
     headers = options.get("headers")
-    has_headers = isinstance(headers, dict) and bool(headers)
+    has_headers = is_object(headers) and bool(headers)
     retained = (
         {str(name): value for name, value in headers.items() if isinstance(value, str)}
-        if isinstance(headers, dict)
+        if is_object(headers)
         else {}
     )
     if not has_headers:
@@ -88,7 +89,7 @@ def ignored_options(arguments: list[Any]) -> list[str]:
     options = arguments[1] if len(arguments) > 1 else None
     if options is None:
         return []
-    if not isinstance(options, dict):
+    if not is_object(options):
         return ["fetch ignores its second argument: it must be an object"]
     return [
         " ".join(filter(None, (f"fetch ignores the option {name}.", suggestion(name, OPTIONS))))
@@ -100,7 +101,7 @@ def ignored_options(arguments: list[Any]) -> list[str]:
 def _read_signer(value: Any) -> AwsSigV4 | None:
     if value is None:
         return None
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise FetchRefused("aws_sigv4 must be an object")
     for name in map(str, value):
         if name not in _SIGNER_KEYS:

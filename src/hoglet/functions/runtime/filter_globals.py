@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from hoglet.kit.json_values import is_object, object_at
+
 ACTIVITY_EVENT = "$activity_log_entry_created"
 _LISTED_ELEMENTS = frozenset({"a", "button", "form", "input", "select", "textarea", "label"})
 _QUOTED = r'"((?:\\.|[^"\\])*)"'
@@ -58,7 +60,7 @@ class FilterGlobals(dict[str, Any]):
         groups: Callable[[], Mapping[str, Any]],
     ) -> None:
         get = event.get
-        name, properties = get("event"), get("properties") or {}
+        name, properties = get("event"), object_at(event, "properties")
         super().__init__(
             event=name,
             uuid=get("uuid"),
@@ -88,7 +90,7 @@ class FilterGlobals(dict[str, Any]):
     def _add_person(self, person: Mapping[str, Any] | None) -> None:
         known = None
         if person is not None:
-            known = {"id": person.get("id"), "properties": person.get("properties") or {}}
+            known = {"id": person.get("id"), "properties": object_at(person, "properties")}
         self["person"] = known
         self["pdi"] = {
             "distinct_id": self["distinct_id"],
@@ -129,7 +131,7 @@ def _group_globals(groups: Mapping[str, Any]) -> dict[str, Any]:
         answer[f"$group_{index}"] = None
         answer[f"group_{index}"] = {"properties": {}}
     for group in groups.values():
-        if isinstance(group, dict) and group.get("index") in range(5):
+        if is_object(group) and group.get("index") in range(5):
             answer[f"$group_{group['index']}"] = group.get("id")
             answer[f"group_{group['index']}"] = {"properties": group.get("properties") or {}}
     return answer
@@ -165,7 +167,7 @@ def _with_dotted_keys(properties: dict[str, Any]) -> dict[str, Any]:
     waiting: list[tuple[str, Any]] = list(properties.items())
     while waiting:
         path, value = waiting.pop()
-        if isinstance(value, dict):
+        if is_object(value):
             waiting.extend((f"{path}.{key}", nested) for key, nested in value.items())
         answer.setdefault(path, value)
     return answer

@@ -5,6 +5,10 @@ The file is memory-mapped once per worker process; a newer file is used after a 
 Source: docs/spec/hog-functions.md#136-transformations; MaxMind DB file format specification 2.0.
 """
 
+# maxminddb ships no complete types.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
 import ipaddress
 import re
 from collections.abc import Callable
@@ -12,6 +16,8 @@ from functools import lru_cache
 from typing import Any
 
 import maxminddb
+
+from hoglet.kit.json_values import is_array, is_object
 
 type GeoLookup = Callable[[str], dict[str, Any] | None]
 
@@ -45,7 +51,7 @@ def open_geoip(path: str | None) -> GeoLookup:
             record: Any = reader.get(mapped or address)
         except (ValueError, maxminddb.InvalidDatabaseError):
             return None
-        return _camel_case(record) if isinstance(record, dict) else None
+        return _camel_case(record) if is_object(record) else None
 
     return found
 
@@ -60,9 +66,9 @@ def check_database(path: str) -> str | None:
 
 
 def _camel_case(value: Any) -> Any:
-    if isinstance(value, dict):
+    if is_object(value):
         return {_SNAKE.sub(_upper, key): _camel_case(part) for key, part in value.items()}
-    return [_camel_case(part) for part in value] if isinstance(value, list) else value
+    return [_camel_case(part) for part in value] if is_array(value) else value
 
 
 def _upper(match: re.Match[str]) -> str:

@@ -29,6 +29,7 @@ from hoglet.functions.runtime.loop_guard import (
 )
 from hoglet.functions.runtime.user_agent import parse_user_agent
 from hoglet.hog.python.steps import HostFailure
+from hoglet.kit.json_values import is_array, is_object, object_at
 from hoglet.kit.text import dump_json
 
 MAX_PRINTS = 25
@@ -70,8 +71,8 @@ class Host:
         printed: int = 0,
         captured: bool = False,
     ) -> None:
-        self._site_url = str((run.get("project") or {}).get("url") or "")
-        self.begin(run.get("event") or {}, printed=printed, captured=captured)
+        self._site_url = str(object_at(run, "project").get("url") or "")
+        self.begin(object_at(run, "event"), printed=printed, captured=captured)
         names = {"fetch", "sendEmail"} if facilities.has_email else {"fetch"}
         self.async_names = frozenset(names if may_call else ())
         helpers = _helpers(facilities)
@@ -108,7 +109,7 @@ class Host:
         Raises:
             HostFailure: no event name, or called twice.
         """
-        requested = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
+        requested = arguments[0] if arguments and is_object(arguments[0]) else {}
         name = requested.get("event")
         if not name or not isinstance(name, str):
             raise HostFailure("postHogCapture needs an object with an event name")
@@ -131,7 +132,7 @@ class Host:
                 "event": name,
                 "distinct_id": distinct_id,
                 "properties": {
-                    **(properties if isinstance(properties, dict) else {}),
+                    **(properties if is_object(properties) else {}),
                     DEPTH_PROPERTY: depth + 1,
                 },
             }
@@ -178,22 +179,30 @@ class Host:
 def _helpers(facilities: HostConfig) -> dict[str, Callable[..., Any]]:
     """The helpers of all programs; files are opened on first use."""
     path, bot_list = facilities.geoip_database, facilities.bot_list
+
+    def geoip_lookup(ip: object = None) -> dict[str, Any] | None:
+        return open_geoip(path)(ip) if isinstance(ip, str) else None
+
+    def is_known_bot_user_agent(text: object = None) -> bool:
+        return open_bot_detector(bot_list).is_known_user_agent(text)
+
+    def is_known_bot_ip(ip: object = None) -> bool:
+        return open_bot_detector(bot_list).is_known_ip(ip)
+
     return {
-        "geoipLookup": lambda ip=None: open_geoip(path)(ip) if isinstance(ip, str) else None,
+        "geoipLookup": geoip_lookup,
         "cleanNullValues": clean_null_values,
         "parseUserAgent": parse_user_agent,
-        "isKnownBotUserAgent": lambda text=None: open_bot_detector(bot_list).is_known_user_agent(
-            text
-        ),
-        "isKnownBotIp": lambda ip=None: open_bot_detector(bot_list).is_known_ip(ip),
+        "isKnownBotUserAgent": is_known_bot_user_agent,
+        "isKnownBotIp": is_known_bot_ip,
     }
 
 
 def clean_null_values(value: Any = None) -> Any:
     """The value without nulls in lists and objects, at any depth."""
-    if isinstance(value, dict):
+    if is_object(value):
         return {key: clean_null_values(part) for key, part in value.items() if part is not None}
-    if isinstance(value, list):
+    if is_array(value):
         return [clean_null_values(part) for part in value if part is not None]
     return value
 

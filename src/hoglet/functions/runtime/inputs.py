@@ -14,6 +14,7 @@ from hoglet.functions.executable.model import ExecutableFunction, ExecutableInpu
 from hoglet.functions.inputs.types import COMPILED_TYPES, INTEGRATION_TYPES
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.globals import ALWAYS_THERE
+from hoglet.kit.json_values import is_array, is_object
 
 EXTEND = "$$_extend_object"
 _SURE_ROOTS = frozenset({"project", "source", "event", "person", "groups", "inputs", "variables"})
@@ -70,7 +71,7 @@ def tolerated_codes(function: ExecutableFunction, mapping: int | None) -> list[A
     listed = [
         item.value
         for item in all_inputs(function, mapping)
-        if item.type == "non_failure_status_codes" and isinstance(item.value, list)
+        if item.type == "non_failure_status_codes" and is_array(item.value)
     ]
     return [code for codes in listed for code in codes]
 
@@ -111,8 +112,8 @@ def texts_of(value: Any) -> Iterator[str]:
     """Every string in a value, at any depth, without keys."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
+    elif is_object(value) or is_array(value):
+        for part in value.values() if is_object(value) else value:
             yield from texts_of(part)
 
 
@@ -120,7 +121,7 @@ def _check_integrations(item: ExecutableInput) -> None:
     """An id that was not resolved when loading is unknown."""
     if item.type not in INTEGRATION_TYPES:
         return
-    values = item.value if isinstance(item.value, list) else [item.value]
+    values = item.value if is_array(item.value) else [item.value]
     missing = next((value for value in values if isinstance(value, int) and value), None)
     if missing is not None:
         raise InputsFailed(
@@ -144,14 +145,14 @@ class _Builder:
     def _evaluate(self, value: Any, values: dict[str, Any]) -> Any:
         if isinstance(value, str):
             return self._text(value, values)
-        if isinstance(value, list):
+        if is_array(value):
             return [self._evaluate(part, values) for part in value]
-        if not isinstance(value, dict):
+        if not is_object(value):
             return value
         built: dict[str, Any] = {}
         for key, part in value.items():
             created = self._evaluate(part, values)
-            if key == EXTEND and isinstance(created, dict):
+            if key == EXTEND and is_object(created):
                 built.update(created)
             else:
                 built[key] = created
@@ -168,9 +169,9 @@ class _Builder:
 def _render(value: Any, values: dict[str, Any]) -> Any:
     if isinstance(value, str):
         return render_liquid(value, values) if "{" in value else value
-    if isinstance(value, dict):
+    if is_object(value):
         return {key: _render(part, values) for key, part in value.items()}
-    if isinstance(value, list):
+    if is_array(value):
         return [_render(part, values) for part in value]
     return value
 

@@ -9,6 +9,7 @@ Source: docs/spec/hog-functions.md#133-functions.
 from typing import Any
 from urllib.parse import unquote
 
+from hoglet.kit.json_values import is_array, is_object, object_at
 from hoglet.kit.text import dump_json, parse_json
 from hoglet.outbound.addresses import normalize_host
 from hoglet.outbound.url import InvalidUrl, parse_url
@@ -21,7 +22,7 @@ _CAPTURE_PATHS = frozenset({"/batch", "/i/v0/e", "/e", "/capture", "/track", "/e
 
 def depth_of(event: dict[str, Any]) -> int:
     """How many functions in a row led to an event."""
-    count = (event.get("properties") or {}).get(DEPTH_PROPERTY)
+    count = object_at(event, "properties").get(DEPTH_PROPERTY)
     return count if isinstance(count, int) and not isinstance(count, bool) else 0
 
 
@@ -46,16 +47,16 @@ def with_depth(body: str | None, depth: int) -> str | None:
     for event in _events(parsed):
         properties = event.get("properties")
         event["properties"] = {
-            **(properties if isinstance(properties, dict) else {}),
+            **(properties if is_object(properties) else {}),
             DEPTH_PROPERTY: depth,
         }
     return dump_json(parsed).decode()
 
 
 def _events(parsed: Any) -> list[dict[str, Any]]:
-    if isinstance(parsed, dict):
-        parsed = parsed["batch"] if isinstance(parsed.get("batch"), list) else [parsed]
-    return [item for item in parsed if isinstance(item, dict)] if isinstance(parsed, list) else []
+    if is_object(parsed):
+        parsed = parsed["batch"] if is_array(parsed.get("batch")) else [parsed]
+    return [item for item in parsed if is_object(item)] if is_array(parsed) else []
 
 
 def _host(name: str) -> str:

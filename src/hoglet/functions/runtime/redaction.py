@@ -13,6 +13,7 @@ from urllib.parse import quote, quote_plus
 
 from hoglet.functions.executable.model import ExecutableInput
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
+from hoglet.kit.json_values import is_array, is_list_like, is_object
 
 REDACTED = "***REDACTED***"
 _HOLE = (
@@ -132,8 +133,8 @@ def _base64_forms(raw: bytes, before: int) -> set[str]:
 
 
 def _collect_tokens(value: Any, found: set[str]) -> None:
-    for item in value if isinstance(value, list) else [value]:
-        if isinstance(item, dict):
+    for item in value if is_array(value) else [value]:
+        if is_object(item):
             _collect(item.get("access_token"), found)
 
 
@@ -144,9 +145,9 @@ def _collect(value: Any, found: set[str]) -> None:
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if len(str(value)) >= _SHORTEST_NUMBER:
             found.add(str(value))
-    elif isinstance(value, dict):
+    elif is_object(value):
         for part in value.values():
             _collect(part, found)
-    elif isinstance(value, list | tuple):
+    elif is_list_like(value):
         for part in value:
             _collect(part, found)

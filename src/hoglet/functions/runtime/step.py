@@ -45,6 +45,7 @@ from hoglet.functions.runtime.inputs import (
 from hoglet.functions.runtime.journal import RunJournal
 from hoglet.functions.runtime.redaction import REDACTED, clean_line, secret_texts
 from hoglet.hog.python.steps import TraceStep
+from hoglet.kit.json_values import is_object, object_at
 from hoglet.kit.text import dump_json
 
 _REFUSAL_CHARACTERS = 300  # length of a response's text in a dead letter's error
@@ -152,9 +153,9 @@ def resume(
         has_answer: the host responded; otherwise ``answer`` says why not.
     """
     name = step.call.name if step.call else ""
-    status = answer.get("status") if isinstance(answer, dict) else None
+    status = answer.get("status") if is_object(answer) else None
     call = (name, status if isinstance(status, int) else None)
-    said = (answer.get("body"), answer.get("error")) if isinstance(answer, dict) else ()
+    said = (answer.get("body"), answer.get("error")) if is_object(answer) else ()
     body = next((one for one in said if isinstance(one, str)), None)
     refusal = step.journal.refusal
     if body is not None and isinstance(status, int) and status >= 400:
@@ -309,7 +310,7 @@ class _Run:
         return step
 
     def _closing_line(self, step: Step, ended: engine.Ended) -> RunLogLine:
-        event = self.request.globals.get("event") or {}
+        event = object_at(self.request.globals, "event")
         if step.outcome == "failed":
             text = f"Error executing function on event {event.get('uuid')}: {step.error}"
             return RunLogLine("error", clean_line(text, self.secrets))
@@ -348,7 +349,7 @@ def rendered_call(name: str, arguments: list[Any]) -> str:
 
 def _without_signer(value: Any) -> Any:
     """Options of ``fetch`` for display, without the keys in ``aws_sigv4``."""
-    if not isinstance(value, dict) or not isinstance(value.get("aws_sigv4"), dict):
+    if not is_object(value) or not is_object(value.get("aws_sigv4")):
         return value
     shown = {"secret_access_key": REDACTED, "session_token": REDACTED}
     signer: dict[str, Any] = value["aws_sigv4"]
@@ -365,7 +366,7 @@ def two_digits(milliseconds: float) -> str:
 
 
 def _stopped_by_filter(request: StepRequest, match: Match) -> Step:
-    uuid = (request.globals.get("event") or {}).get("uuid")
+    uuid = object_at(request.globals, "event").get("uuid")
     if match.outcome == "failed":
         line = RunLogLine("error", f"Error filtering event {uuid}: {match.error}")
         return Step(
@@ -380,7 +381,7 @@ def _stopped_by_filter(request: StepRequest, match: Match) -> Step:
 
 
 def _inputs_failed(request: StepRequest, error: InputsFailed) -> Step:
-    event = request.globals.get("event") or {}
+    event = object_at(request.globals, "event")
     secrets = secret_texts(all_inputs(request.function, request.mapping), {})
     message = clean_line(str(error), secrets)
     line = RunLogLine("error", f"Error building inputs for event {event.get('uuid')}: {message}")

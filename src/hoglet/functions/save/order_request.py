@@ -10,6 +10,7 @@ from uuid import UUID
 from hoglet.functions import types
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_object
 
 
 def read_orders(orders: Any) -> dict[UUID, int]:
@@ -18,7 +19,7 @@ def read_orders(orders: Any) -> dict[UUID, int]:
     Raises:
         Invalid: none given, an id that is not a UUID, or a position outside 0..32767.
     """
-    if not isinstance(orders, dict) or not orders:
+    if not is_object(orders) or not orders:
         raise Invalid("At least one order is required.")
     wanted: dict[UUID, int] = {}
     for key, place in orders.items():

@@ -20,6 +20,7 @@ from hoglet.functions.inputs.secrets import (
 from hoglet.functions.templates.registry import HIDDEN, Template
 from hoglet.functions.watcher.rules import FORCED_DISABLED
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import array_at, object_at
 
 COPIED_FROM_TEMPLATE = ("name", "description", "hog", "inputs_schema", "icon_url")
 NEW: dict[str, Any] = {
@@ -123,9 +124,8 @@ class SavePlan:
 
     def _input_keys(self) -> list[str]:
         """Keys of the function's inputs and of those of its mappings."""
-        mappings = self.values["mappings"] or []
-        schemas = [self.values["inputs_schema"], *(m.get("inputs_schema") for m in mappings)]
-        return [str(item["key"]) for schema in schemas for item in schema or []]
+        owners = [self.values, *array_at(self.values, "mappings")]
+        return [str(item["key"]) for owner in owners for item in array_at(owner, "inputs_schema")]
 
     def apply(self, compiled: CompiledFunction, stored_matcher: dict[str, Any]) -> dict[str, Any]:
         """The column values to store; ``secrets`` and ``mapping_secrets`` not yet encrypted."""
@@ -222,10 +222,10 @@ class SavePlan:
 
     def _mapping(self, index: int, stored: int | None) -> dict[str, Any]:
         mapping = dict(self.values["mappings"][index])
-        schema = mapping.get("inputs_schema") or []
+        schema = array_at(mapping, "inputs_schema")
         secrets = self.mapping_secrets.get(str(stored), {})
         mapping["inputs"] = merge_secrets(
-            schema, mapping.get("inputs") or {}, secrets, attr=f"mappings__{index}__inputs"
+            schema, object_at(mapping, "inputs"), secrets, attr=f"mappings__{index}__inputs"
         )
         if not mapping["inputs"] and "inputs" not in self.values["mappings"][index]:
             del mapping["inputs"]
@@ -244,7 +244,7 @@ def _split_mappings(
     for index, mapping in enumerate(mappings):
         visible = dict(mapping)
         if "inputs" in mapping:
-            schema = mapping.get("inputs_schema") or []
+            schema = array_at(mapping, "inputs_schema")
             visible["inputs"], secret = split_secrets(schema, mapping["inputs"])
             if secret:
                 encrypted[str(index)] = secret

@@ -26,6 +26,7 @@ from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.templates.registry import HIDDEN, Template, Templates
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import array_at, is_object
 from hoglet.store.database import Database
 
 type PropertyTypes = Callable[[AsyncSession, int], Awaitable[Mapping[tuple[str, str], str]]]
@@ -155,7 +156,7 @@ class SavePlanner:
             now=self._clock.now(),
             timezone=project.timezone,
             week_start_day=project.week_start_day,
-            test_account_filters=[f for f in project.test_account_filters if isinstance(f, dict)],
+            test_account_filters=[f for f in project.test_account_filters if is_object(f)],
             actions=actions,
             cohorts=cohorts,
             boolean_properties=[
@@ -204,4 +205,4 @@ def filters_of(mappings: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]
 
 def action_ids(filters: Sequence[dict[str, Any]]) -> set[str]:
     """The ids of actions in filters, as strings."""
-    return {str(entry.get("id")) for item in filters for entry in item.get("actions") or []}
+    return {str(entry.get("id")) for item in filters for entry in array_at(item, "actions")}

@@ -13,6 +13,7 @@ from hoglet.functions.schemas import FunctionFields, read_fields
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_object
 from hoglet.web.validation import not_a_dict
 
 _FIELD_NAMES = frozenset(field.alias or name for name, field in FunctionFields.model_fields.items())
@@ -60,7 +61,7 @@ def read_configuration(body: dict[str, Any]) -> dict[str, Any] | None:
         Invalid: ``configuration`` is not an object.
     """
     sent = body.get("configuration")
-    if isinstance(sent, dict):
+    if is_object(sent):
         return sent
     if sent is not None:
         raise Invalid(not_a_dict(sent), code="not_a_dict", attr="configuration")

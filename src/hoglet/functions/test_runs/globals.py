@@ -10,6 +10,7 @@ from typing import Any
 from hoglet.functions.runtime.globals import event_globals, person_globals
 from hoglet.kit.errors import Invalid
 from hoglet.kit.ids import new_id
+from hoglet.kit.json_values import is_object
 from hoglet.kit.text import parse_json
 from hoglet.web.timestamps import iso_z, parse_instant
 from hoglet.web.validation import not_a_dict
@@ -36,7 +37,7 @@ def read_globals(
         Invalid: no event, or a person or groups that are not objects; the response has ``status``.
     """
     sent = body.get("globals")
-    given: dict[str, Any] = sent if isinstance(sent, dict) else {}
+    given: dict[str, Any] = sent if is_object(sent) else {}
     for name in ("person", "groups"):
         if not isinstance(given.get(name), dict | None):
             raise refused_test_run(
@@ -45,10 +46,10 @@ def read_globals(
     answer: dict[str, Any] = {"project": project, "source": source, "groups": {}, **given}
     row = body.get("clickhouse_event")
     url = str(project.get("url"))
-    if isinstance(row, dict):
+    if is_object(row):
         answer["event"] = _event_of_row(row, url, now)
         answer["person"] = _person_of_row(row, url, name_properties)
-    elif isinstance(given.get("event"), dict):
+    elif is_object(given.get("event")):
         answer["event"] = _event(given["event"], url, now)
     else:
         raise refused_test_run("The test run needs globals with an event.", attr="globals__event")
@@ -67,7 +68,7 @@ def _event(given: dict[str, Any], url: str, now: datetime) -> dict[str, Any]:
         uuid=str(given.get("uuid") or new_id()),
         event=str(given.get("event") or ""),
         distinct_id=str(given.get("distinct_id") or ""),
-        properties=properties if isinstance(properties, dict) else {},
+        properties=properties if is_object(properties) else {},
         timestamp=str(given.get("timestamp") or iso_z(now)),
     )
     return {**made, **given, "properties": made["properties"], "uuid": made["uuid"]}
@@ -106,7 +107,7 @@ def _object(value: Any) -> dict[str, Any]:
             value = parse_json(value)
         except ValueError:
             return {}
-    return value if isinstance(value, dict) else {}
+    return value if is_object(value) else {}
 
 
 def _instant(value: Any, now: datetime) -> str:

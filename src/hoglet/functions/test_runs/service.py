@@ -31,6 +31,7 @@ from hoglet.functions.test_runs.result import (
 )
 from hoglet.kit.errors import Invalid
 from hoglet.kit.ids import new_id
+from hoglet.kit.json_values import is_object
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.validation import Body, validate
 
@@ -138,7 +139,7 @@ class TestRunService:
         now = self._functions.clock.now().isoformat()
         is_log = function.type == types.TRANSFORMATION_LOG
         subject = run.get("record") if is_log else None
-        event = subject if isinstance(subject, dict) else run["event"]
+        event = subject if is_object(subject) else run["event"]
         done = await worker.transform(
             function, event, project, now, with_trace=trial.trace is not None
         )

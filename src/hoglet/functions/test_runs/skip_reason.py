@@ -10,6 +10,7 @@ import msgspec
 from hoglet.functions.filters.roots import global_paths
 from hoglet.functions.runtime import engine
 from hoglet.hog.runtime.formatting import printed, quoted
+from hoglet.kit.json_values import is_array, is_object
 from hoglet.syntax import tree
 
 _PARTS_SHOWN = 5
@@ -87,17 +88,17 @@ def _path(chain: tuple[str | int, ...]) -> str:
     return ".".join(map(str, chain))
 
 
-def _read(values: Any, path: tuple[str | int, ...]) -> Any:
+def _read(values: Any, path: tuple[Any, ...]) -> Any:
     for step in path:
-        values = values.get(step) if isinstance(values, dict) else None
+        values = values.get(step) if is_object(values) else None
     return values
 
 
 def _value(value: Any) -> str:
     if isinstance(value, str):
         text = quoted(value)
-    elif isinstance(value, dict | list):
-        text = "an object" if isinstance(value, dict) else "a list"
+    elif is_object(value) or is_array(value):
+        text = "an object" if is_object(value) else "a list"
     else:
         text = printed(value)
     return text if len(text) <= _VALUE_CHARACTERS else text[:_VALUE_CHARACTERS] + "…"

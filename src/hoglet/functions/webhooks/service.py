@@ -28,6 +28,7 @@ from hoglet.functions.watcher.rules import LOW_PRIORITY, NOT_RUN
 from hoglet.functions.worker_operations import run_step
 from hoglet.kit.errors import NotFound, Throttled
 from hoglet.kit.ids import new_id
+from hoglet.kit.json_values import is_object
 from hoglet.kit.text import dump_json, encode_utf8, parse_json
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.timestamps import iso_z
@@ -217,8 +218,8 @@ def _answer(step: Step) -> WebhookAnswer:
         return WebhookAnswer(201, {"status": "queued"})
     if step.outcome == "failed":
         return WebhookAnswer(500, {"status": "error", "error": "The function failed."})
-    wanted = step.result.get("httpResponse") if isinstance(step.result, dict) else None
-    if not isinstance(wanted, dict):
+    wanted = step.result.get("httpResponse") if is_object(step.result) else None
+    if not is_object(wanted):
         return WebhookAnswer(200, {"status": "ok"})
     return _own_answer(wanted)
 

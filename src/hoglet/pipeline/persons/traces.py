@@ -21,6 +21,7 @@ from hoglet.events.spool import SPOOL_QUEUE, read_spooled
 from hoglet.events.tables import PersonDeletionRow
 from hoglet.functions.jobs import INVOKE_QUEUE, decode_invoke
 from hoglet.functions.tables import DeadLetterRow
+from hoglet.kit.json_values import is_array, is_object, object_at
 from hoglet.kit.text import dump_json
 from hoglet.pipeline.delivery import ordering
 from hoglet.pipeline.tables import OrderedRunRow
@@ -59,7 +60,7 @@ class PersonEvents:
         run = decode_invoke(payload)
         if run.project_id != self.project_id:
             return False
-        person, event = run.globals.get("person") or {}, run.globals.get("event") or {}
+        person, event = object_at(run.globals, "person"), object_at(run.globals, "event")
         if person.get("id"):
             return str(person["id"]) == self._person and (is_older or not self._keeps_person)
         return is_older and event.get("distinct_id") in self.distinct_ids
@@ -150,20 +151,20 @@ async def _drop_from_failed_batches(session: AsyncSession, events: PersonEvents)
 
 def _without(body: Any, distinct_ids: Collection[str]) -> Any:
     """A captured body without the events of some distinct ids; None if nothing is left."""
-    if isinstance(body, list):
+    if is_array(body):
         return [each for each in body if not _is_of(each, distinct_ids)] or None
-    if isinstance(body, dict) and isinstance(body.get("batch"), list):
+    if is_object(body) and is_array(body.get("batch")):
         retained = _without(body["batch"], distinct_ids)
         return None if retained is None else body | {"batch": retained}
     return None if _is_of(body, distinct_ids) else body
 
 
 def _is_of(event: Any, distinct_ids: Collection[str]) -> bool:
-    if not isinstance(event, dict):
+    if not is_object(event):
         return False
     properties = event.get("properties")
     names = [event.get("distinct_id"), event.get("$distinct_id")]
-    if isinstance(properties, dict):
+    if is_object(properties):
         names.append(properties.get("distinct_id"))
     return any(name is not None and str(name) in distinct_ids for name in names)
 
