@@ -1,6 +1,6 @@
 """Statements on hog functions."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -99,13 +99,16 @@ async def live_of_type(session: AsyncSession, project_id: int, kind: str) -> lis
     return await page(session, project_id, FunctionFilter(types=[kind]), limit=None, offset=0)
 
 
-async def enabled(session: AsyncSession, project_id: int) -> list[HogFunctionRow]:
-    """All enabled live functions, and those disabled by the watcher."""
+async def enabled(
+    session: AsyncSession, project_id: int, kinds: Collection[str]
+) -> list[HogFunctionRow]:
+    """The enabled live functions of some types, and those disabled by the watcher."""
     statement = (
         select(HogFunctionRow)
         .where(
             HogFunctionRow.project_id == project_id,
             HogFunctionRow.deleted.is_(False),
+            HogFunctionRow.type.in_(kinds),
             HogFunctionRow.enabled.is_(True) | HogFunctionRow.state.in_((3, 12)),
         )
         .order_by(*_order())

@@ -221,8 +221,8 @@ class FunctionService:
         is 3 or 12, ``enabled`` False), because their matches are counted.
         """
         async with self.database.read() as session:
-            rows = await repository.enabled(session, project_id)
-            loaded = [executable_from_row(row, self.box) for row in rows if row.type in kinds]
+            rows = await repository.enabled(session, project_id, kinds)
+            loaded = [executable_from_row(row, self.box) for row in rows]
             return await self._equipped(session, project_id, loaded)
 
     async def load_one(self, project_id: int, function_id: UUID) -> ExecutableFunction | None:

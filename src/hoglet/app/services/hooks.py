@@ -69,8 +69,8 @@ class _Parts:
 
     async def _site_functions(self, project_id: int) -> list[HogFunctionRow]:
         async with self._database.read() as session:
-            rows = await function_repository.enabled(session, project_id)
-        return [row for row in rows if row.enabled and row.transpiled and row.type in types.SITE]
+            rows = await function_repository.enabled(session, project_id, types.SITE)
+        return [row for row in rows if row.enabled and row.transpiled]
 
     async def functions(self, project_id: int) -> list[FileEntry]:
         async with self._database.read() as session:
