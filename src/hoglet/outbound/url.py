@@ -8,6 +8,7 @@ Source: docs/spec/hog-functions.md#133-functions; https://url.spec.whatwg.org.
 """
 
 import base64
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -54,6 +55,7 @@ class Target(NamedTuple):
         return f"Basic {base64.b64encode(self.userinfo).decode()}"
 
 
+@lru_cache(512)  # most requests go to the same few URLs, each parsed twice
 def parse_url(text: str) -> Target:
     """Parse the URL of a request.
 

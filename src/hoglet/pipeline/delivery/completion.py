@@ -26,6 +26,10 @@ from hoglet.queue import Job, Queue
 from hoglet.store.database import Database
 
 MOST_AT_ONCE = 256
+# After a commit of many runs more are about to end: waiting for them saves commits. A single run,
+# for which an ordered one may wait, is committed at once.
+MANY = 4
+GATHER_SECONDS = 0.02
 
 
 class _Waiting(msgspec.Struct, eq=False):
@@ -96,6 +100,8 @@ class CompletionBatcher:
                 taken = self._waiting[:MOST_AT_ONCE]
                 self._waiting = self._waiting[MOST_AT_ONCE:]
                 await self._commit(taken)
+                if len(taken) >= MANY and len(self._waiting) < MOST_AT_ONCE:
+                    await asyncio.sleep(GATHER_SECONDS)
         finally:
             self._committer = None
 
