@@ -12,6 +12,7 @@ column. Sums of a number: 480 ms from the text, 40 ms from the typed columns.
 Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries
 """
 
+import json
 import re
 
 from hoglet.hogql.plan import Expr, TrustedSQL, Value
@@ -61,7 +62,7 @@ def read_property(
         return _boolean(value, form)
     if declared == "DateTime" and form == "boolean":
         return _NO_TIME
-    return typed_text(_text(field.json, path, form), declared, timezone)
+    return typed_text(_text(field, path, keys, form), declared, timezone)
 
 
 def read_property_text(
@@ -69,7 +70,7 @@ def read_property_text(
 ) -> TrustedSQL:
     """The value at ``keys`` as text, whatever its type, NULL if missing; see read_property."""
     path = _json_path(field, keys)
-    return read_text(field.text, keys) if path is None else _text(field.json, path, form)
+    return read_text(field.text, keys) if path is None else _text(field, path, keys, form)
 
 
 def _json_path(field: Properties, keys: tuple[str | int, ...]) -> str | None:
@@ -80,8 +81,10 @@ def _json_path(field: Properties, keys: tuple[str | int, ...]) -> str | None:
     return ".".join(quote_name(str(key).replace(".", "%2E")) for key in keys)
 
 
-def _text(column: str, path: str, form: str | None) -> TrustedSQL:
-    value = f"{column}.{path}"
+def _text(
+    field: Properties, path: str, keys: tuple[str | int, ...], form: str | None
+) -> TrustedSQL:
+    value = f"{field.json}.{path}"
     if form == "text":
         text = f"{value}.:String"
     elif form == "number":
@@ -89,11 +92,30 @@ def _text(column: str, path: str, form: str | None) -> TrustedSQL:
     elif form == "boolean":
         text = f"toString({value}.:Bool)"
     else:
-        text = (
-            f"multiIf(isNotNull({value}.:String), {value}.:String, isNotNull({value}), "
-            f"toJSONString({value}), nullIf(toString({column}.^{path}), '{{}}'))"
-        )
+        return _any_text(field, value, keys)
     return TrustedSQL(parts=(text,), type=NULLABLE_STRING)
+
+
+def _any_text(field: Properties, value: str, keys: tuple[str | int, ...]) -> TrustedSQL:
+    """A value of any form as text.
+
+    Objects and lists are read from the text: the typed column drops empty objects and nulls in
+    them, orders their keys, and rounds large integers in lists.
+    """
+    kinds = ("Int64", "Float64", "Bool", "UInt64")
+    scalars = [f"isNotNull({value}.:{kind}), toString({value}.:{kind})" for kind in kinds]
+    choices = [f"isNotNull({value}.:String), {value}.:String", *scalars]
+    path = [_quote_plain(str(key)) for key in keys]
+    if path[-1].isascii():  # others may be written with escapes
+        quoted = _quote_plain(json.dumps(keys[-1]).replace("\\", "\\\\"))
+        choices.append(f"position({field.text}, {quoted}) = 0, NULL")
+    raw = f"nullIf(nullIf(JSONExtractRaw({field.text}, {', '.join(path)}), ''), 'null')"
+    return TrustedSQL(parts=(f"multiIf({', '.join(choices)}, {raw})",), type=NULLABLE_STRING)
+
+
+def _quote_plain(key: str) -> str:
+    """A string literal of a key that matches ``_PLAIN_KEY``."""
+    return "'" + key.replace("'", "\\'") + "'"
 
 
 def _number(value: str, form: str | None) -> TrustedSQL:
