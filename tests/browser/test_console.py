@@ -57,9 +57,8 @@ def test_a_functions_code_is_shown_saved_and_tested(
     expect(page.get_by_text("Saved.")).to_be_visible()
     assert "now" in server.client.get(path).json()["hog"]
 
-    page.get_by_role("tab", name="Test").click()
     page.get_by_role("button", name="Run test").click()
-    expect(page.get_by_text("now, $pageview")).to_be_visible()
+    expect(page.get_by_text(re.compile("now, ")).first).to_be_visible()
 
 
 def test_a_functions_logs_and_metrics_are_shown(
@@ -91,9 +90,8 @@ def test_a_function_is_made_from_a_template_and_its_inputs_changed(
     page.get_by_label("Webhook URL").fill("https://one.example/hook")
     page.get_by_role("button", name="Create").click()
     expect(page).to_have_url(re.compile(r"/functions/[0-9a-f-]{36}$"))
-    page.get_by_role("tab", name="Inputs").click()
     page.get_by_label("Webhook URL").fill("https://two.example/hook")
-    page.get_by_role("button", name="Save inputs").click()
+    page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved.")).to_be_visible()
 
     path = f"/api/projects/1/hog_functions/{page.url.rsplit('/', 1)[1]}"

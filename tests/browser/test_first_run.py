@@ -44,11 +44,11 @@ def test_starters_create_what_they_say(signed_in: Page, server: RunningServer) -
     page = signed_in
     page.goto("/project/1")
     page.get_by_role("button", name="Create: Send sign-ups to a webhook").click()
-    expect(page).to_have_url(re.compile("/functions/.*tab=Inputs"))
+    expect(page).to_have_url(re.compile(r"/functions/[0-9a-f-]{36}"))
     expect(page.get_by_label("Webhook URL")).to_have_value("https://example.com/webhook")
     page.goto("/project/1")
     page.get_by_role("button", name="Create: Drop bot traffic").click()
-    expect(page).to_have_url(re.compile("/functions/.*tab=Inputs"))
+    expect(page).to_have_url(re.compile(r"/functions/[0-9a-f-]{36}"))
     expect(page.get_by_role("heading", name="Drop bot traffic")).to_be_visible()
     page.goto("/project/1")
     page.get_by_role("button", name="Create: Daily active users").click()

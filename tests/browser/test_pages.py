@@ -27,8 +27,6 @@ ADDRESSES = (
     "/project/1/functions",
     "/project/1/functions?search=nothing-has-this-name",
     "/project/1/functions/{function}",
-    "/project/1/functions/{function}?tab=Inputs",
-    "/project/1/functions/{function}?tab=Test",
     "/project/1/functions/{function}?tab=Logs",
     "/project/1/functions/{function}?tab=Metrics",
     "/project/1/functions/{function}?tab=Failed",
@@ -61,7 +59,13 @@ def names(server: RunningServer) -> dict[str, str]:
         "hog": "print(event.event)\nthrow Error('it breaks')",
         "enabled": True,
         "inputs_schema": [{"key": "url", "type": "string", "label": "URL", "required": False}],
-        "filters": {"events": [{"id": HOSTILE, "type": "events"}]},
+        "filters": {
+            "events": [{"id": HOSTILE, "type": "events"}],
+            "properties": [
+                {"key": "plan", "value": [HOSTILE], "operator": "exact", "type": "event"},
+                {"key": "name", "value": "img", "operator": "icontains", "type": "person"},
+            ],
+        },
     }
     function_id = post(server, "hog_functions", function)["id"]
     sql = {"kind": "HogQLQuery", "query": "SELECT event, count() FROM events GROUP BY event"}

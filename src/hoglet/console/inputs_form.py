@@ -50,6 +50,20 @@ class InputsForm:
                 found[key] = {**_settings(stored), "value": self._value(key, field.value)}
         return found
 
+    def show_problem(self, key: str, text: str) -> bool:
+        """Show an error at a field; False if the form has no such field."""
+        field = self._fields.get(key)
+        if field is None:
+            return False
+        field.props("error")
+        field.props["error-message"] = text
+        return True
+
+    def clear_problems(self) -> None:
+        """Remove all errors from fields."""
+        for field in self._fields.values():
+            field.props(remove="error error-message")
+
     def _field(self, item: Json, stored: Json) -> Any:
         value = stored.get("value", item.get("default"))
         label = (item.get("label") or item["key"]) + (" *" if item.get("required") else "")

@@ -1,42 +1,46 @@
 """The page of a function: code, test runs, logs, metrics, dead letters and history."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-import orjson
 from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.charts import metrics_chart
-from hoglet.console.components.code_editor import CodeEditor
-from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
-from hoglet.console.layout import signed_in_page
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.dead_letters import dead_letters_panel
 from hoglet.console.pages.functions import status_of
 from hoglet.console.pages.history import history_panel, written
 from hoglet.console.pages.logs import logs_panel
+from hoglet.console.pages.workbench import Workbench
 from hoglet.console.session import Sessions
-from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import badge, empty, failed, heading, notify, tabs
+from hoglet.console.widgets import (
+    Text,
+    badge,
+    confirm,
+    empty,
+    failed,
+    heading,
+    notify,
+    tabs,
+    until_closed,
+)
 
 _RANGES = {"-24h": "24 hours", "-7d": "7 days", "-30d": "30 days"}
 _INTERVALS = {"-24h": "hour", "-7d": "day", "-30d": "day"}
-_EXAMPLE = {
-    "event": {
-        "uuid": "0190f7a0-0000-7000-8000-000000000001",
-        "event": "$pageview",
-        "distinct_id": "user-1",
-        "properties": {"$current_url": "https://example.com/"},
-        "timestamp": "2026-01-05T12:00:00Z",
-    }
-}
+_COPIED = ("type", "description", "hog", "inputs_schema", "filters", "mappings", "masking")
 
 
 def register(sessions: Sessions) -> None:
     """Add the page."""
 
-    @ui.page("/project/{project_id}/functions/{function_id}", title="Function · hoglet")
+    @ui.page(
+        "/project/{project_id}/functions/{function_id}",
+        title="Function · hoglet",
+        response_timeout=BUILD_SECONDS,
+    )
     async def function(request: Request, project_id: str, function_id: str) -> Response | None:
         async def build(backend: Backend) -> None:
             await _build(backend, f"/hog_functions/{function_id}")
@@ -53,14 +57,11 @@ async def _build(backend: Backend, path: str) -> None:
     _title(backend, path, function)
     await tabs(
         {
-            "Code": lambda: _code(backend, path, function),
-            "Inputs": lambda: _inputs(backend, path, function),
-            "Test": lambda: _test(backend, path),
+            "Function": Workbench(backend, path, function).draw,
             "Logs": lambda: logs_panel(backend, f"{path}/logs", "Runs are logged here."),
             "Metrics": lambda: _metrics(backend, path),
             "Failed": lambda: dead_letters_panel(backend, path),
             "History": lambda: history_panel(backend, path),
-            "Configuration": lambda: _configuration(function),
         }
     )
 
@@ -76,95 +77,65 @@ def _title(backend: Backend, path: str, function: dict[str, Any]) -> None:
             event.sender.set_value(function["enabled"])
 
     state, tone = status_of(function)
-    with ui.row().classes("w-full items-center gap-4"):
+    with ui.element("div").classes("toolbar"):
         kind = function["type"].replace("_", " ")
         note = " · ".join(filter(None, (kind, function["description"])))
         heading(function["name"] or "Untitled", note)
         badge(state, tone)
         ui.space()
         ui.switch("Enabled", value=function["enabled"], on_change=switch)
+        _icon("edit", "Rename or describe", lambda: _rename(backend, path, function))
+        _icon("content_copy", "Duplicate", lambda: _duplicate(backend, function))
+        _icon("delete", "Delete", lambda: _delete(backend, path, function))
 
 
-async def _code(backend: Backend, path: str, function: dict[str, Any]) -> None:
+def _icon(icon: str, label: str, act: Callable[[], Awaitable[None]]) -> None:
+    button = ui.button(icon=icon, on_click=act).props("flat dense")
+    button.props["aria-label"] = label
+    button.tooltip(label)
+
+
+async def _rename(backend: Backend, path: str, function: dict[str, Any]) -> None:
     async def save() -> None:
-        reply = await backend.send("PATCH", path, {"hog": editor.value})
-        problem.set_text("" if reply.is_good else reply.problem)
+        body = {"name": name.value or "", "description": description.value or ""}
+        reply = await backend.send("PATCH", path, body)
         if reply.is_good:
-            editor.mark_saved()
-            ui.notify("Saved.", type="positive")
+            ui.navigate.reload()
         else:
-            editor.show_problem(reply)
+            problem.set_text(reply.problem)
 
-    is_site = function["type"] in {"site_app", "site_destination"}
-    editor = CodeEditor(
-        backend,
-        function["hog"],
-        "javascript" if is_site else "hog",
-        "Code",
-        globals_={"inputs": {item["key"]: "" for item in function["inputs_schema"] or []}},
-        guarded=True,
-        on_save=save,
-    )
-    with ui.row().classes("items-center gap-4 pt-2"):
-        ui.button("Save", icon="save", on_click=save).props("no-caps")
-        ui.button("Format", on_click=editor.format).props("flat")
-        problem = ui.label().classes("field-error font-mono").mark("problem")
+    with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-xl"):
+        dialog.props["aria-label"] = "Rename or describe"
+        Text("h2", "Rename or describe")
+        name = ui.input("Name", value=function["name"]).classes("w-full")
+        name.props("outlined dense autofocus").on("keydown.enter", save)
+        description = ui.input("Description", value=function["description"]).classes("w-full")
+        description.props("outlined dense")
+        problem = ui.label().classes("field-error").props("role=alert")
+        with ui.row().classes("w-full justify-end gap-2"):
+            ui.button("Cancel", on_click=dialog.close).props("flat")
+            ui.button("Save", on_click=save)
+    await until_closed(dialog)
 
 
-async def _inputs(backend: Backend, path: str, function: dict[str, Any]) -> None:
-    async def save() -> None:
-        try:
-            body = {"inputs": form.inputs()}
-        except NotJson as problem:
-            ui.notify(str(problem), type="negative")
-            return
-        notify(await backend.send("PATCH", path, body), "Saved.")
+async def _duplicate(backend: Backend, function: dict[str, Any]) -> None:
+    """A disabled copy; stored secrets are not copied, they have to be entered again."""
+    inputs = {
+        key: given for key, given in (function["inputs"] or {}).items() if not given.get("secret")
+    }
+    body = {key: written(function[key]) for key in _COPIED if function.get(key) is not None}
+    body |= {"inputs": inputs, "name": f"{function['name']} (copy)", "enabled": False}
+    reply = await backend.send("POST", "/hog_functions", body)
+    if notify(reply, "Duplicated. The copy is disabled."):
+        ui.navigate.to(f"/project/{backend.project_id}/functions/{reply.body['id']}")
 
-    if not function["inputs_schema"]:
-        empty("No inputs", "The function has no inputs.", "input")
+
+async def _delete(backend: Backend, path: str, function: dict[str, Any]) -> None:
+    text = f"{function['name'] or 'This function'} stops running. Its history is kept."
+    if not await confirm("Delete this function?", text, "Delete"):
         return
-    integrations = await stored_integrations(backend)
-    form = InputsForm(function["inputs_schema"], function["inputs"], integrations)
-    ui.button("Save inputs", icon="save", on_click=save).props("no-caps")
-
-
-async def _test(backend: Backend, path: str) -> None:
-    async def run() -> None:
-        try:
-            sent = orjson.loads(globals_editor.value)
-        except orjson.JSONDecodeError as error:
-            ui.notify(f"The globals are not valid JSON: {error}", type="negative")
-            return
-        body = {"globals": sent, "mock_async_functions": mock.value}
-        outcome.clear()
-        reply = await backend.send("POST", f"{path}/invocations", body)
-        with outcome:
-            if reply.is_good:
-                _outcome(reply.body)
-            else:
-                failed(reply)
-
-    ui.label("Runs the saved code with these globals. Nothing is stored.").classes("opacity-70")
-    example = orjson.dumps(_EXAMPLE, option=orjson.OPT_INDENT_2).decode()
-    globals_editor = CodeEditor(backend, example, "json", "Globals", on_run=run)
-    with ui.row().classes("items-center gap-4 py-2"):
-        ui.button("Run test", icon="play_arrow", on_click=run).props("no-caps")
-        mock = ui.switch("Mock requests", value=True)
-    outcome = ui.column().classes("w-full gap-1")
-
-
-def _outcome(result: dict[str, Any]) -> None:
-    tones = {"success": "ok", "error": "danger"}
-    badge(result["status"], tones.get(result["status"], ""))
-    for error in result["errors"]:
-        ui.label(error).classes("text-negative font-mono text-sm")
-    for entry in result["logs"]:
-        ui.label(f"{entry['level']:5} {entry['message']}").classes(
-            "font-mono text-sm whitespace-pre-wrap"
-        )
-    if result["result"] is not None:
-        text = orjson.dumps(result["result"], option=orjson.OPT_INDENT_2).decode()
-        code_block(text)
+    if notify(await backend.send("PATCH", path, {"deleted": True}), "Deleted."):
+        ui.navigate.to(f"/project/{backend.project_id}/functions")
 
 
 async def _metrics(backend: Backend, path: str) -> None:
@@ -189,10 +160,3 @@ async def _metrics(backend: Backend, path: str) -> None:
 
     chosen.on_value_change(chart.refresh)
     await chart()
-
-
-async def _configuration(function: dict[str, Any]) -> None:
-    for title in ("inputs_schema", "filters", "mappings", "masking"):
-        ui.label(title).classes("text-sm font-medium opacity-70")
-        text = orjson.dumps(written(function[title]), option=orjson.OPT_INDENT_2).decode()
-        code_block(text)

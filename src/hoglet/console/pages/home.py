@@ -166,7 +166,7 @@ class _Home:
     async def _create_function(self, body: Json, done: str) -> None:
         reply = await self._backend.send("POST", "/hog_functions", body | {"enabled": False})
         if notify(reply, done):
-            ui.navigate.to(f"{self._project}/functions/{reply.body['id']}?tab=Inputs")
+            ui.navigate.to(f"{self._project}/functions/{reply.body['id']}")
 
     async def _users(self) -> None:
         name = "daily_active_users"

@@ -1,0 +1,242 @@
+"""The test panel of a function: an event, why it runs or not, a run with its trace."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+from nicegui import ui
+
+from hoglet.console.api_client import Backend
+from hoglet.console.components.code_editor import CodeEditor
+from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.source_excerpt import code_block
+from hoglet.console.widgets import Text, badge, failed
+
+type Json = dict[str, Any]
+
+_EXAMPLE = {
+    "event": {
+        "uuid": "0190f7a0-0000-7000-8000-000000000001",
+        "event": "$pageview",
+        "distinct_id": "user-1",
+        "properties": {"$current_url": "https://example.com/"},
+        "timestamp": "2026-01-05T12:00:00Z",
+    }
+}
+_EVENTS = 100
+_AT_ONCE = 4
+_EVER = "1970-01-01T00:00:00Z"
+_TONES = {"success": "ok", "error": "danger"}
+
+
+class TestPanel:
+    """Tests the function as it is edited, saved or not.
+
+    Args:
+        backend: the user's.
+        path: of the function, ``/hog_functions/<id>``.
+        configuration: the edited function, as the API takes it.
+        source: its code, for the trace.
+    """
+
+    __test__ = False
+
+    def __init__(
+        self,
+        backend: Backend,
+        path: str,
+        configuration: Callable[[], Json],
+        source: Callable[[], str],
+    ) -> None:
+        self._backend = backend
+        self._path = path
+        self._configuration = configuration
+        self._source = source
+        self._events: list[Json] = []
+
+    async def draw(self) -> None:
+        """Render the panel."""
+        reply = await self._backend.get("/events", limit=_EVENTS, after=_EVER)
+        self._events = reply.body["results"] if reply.is_good else []
+        Text("h2", "Test")
+        with ui.element("div").classes("toolbar"):
+            self._matching = ui.button("Which events match?", on_click=self._match)
+            self._matching.props("outline dense").set_enabled(bool(self._events))
+        self._matches = ui.element("div").classes("pane")
+        names = {
+            index: f"{event['event']} · {event['distinct_id']} · {event['timestamp'][:19]}"
+            for index, event in enumerate(self._events)
+        }
+        chosen = ui.select(names, label="Recent event", with_input=True, on_change=self._choose)
+        chosen.props("dense outlined options-dense").classes("w-full")
+        chosen.set_enabled(bool(names))
+        example = _globals(self._events[0]) if self._events else _EXAMPLE
+        self._editor = CodeEditor(
+            self._backend, _json(example), "json", "Globals", on_run=self._run
+        )
+        self._editor.classes("max-h-96")
+        with ui.element("div").classes("toolbar"):
+            ui.button("Run test", icon="play_arrow", on_click=self._run)
+            ui.button("Why does it run or not?", on_click=self._explain).props("outline")
+            self._mock = ui.switch("Mock requests", value=True)
+        self._outcome = ui.element("div").classes("pane").props('role="status"')
+
+    def choose(self, event: Json) -> None:
+        """Use an event, as listed by the API, for the next test."""
+        self._editor.set_value(_json(_globals(event)))
+
+    async def _choose(self, event: Any) -> None:
+        if event.value is not None:
+            self.choose(self._events[event.value])
+            await self._explain()
+
+    def _given(self) -> Json | None:
+        try:
+            given = orjson.loads(self._editor.value)
+        except orjson.JSONDecodeError as error:
+            ui.notify(f"The globals are not valid JSON: {error}", type="negative")
+            return None
+        return given if isinstance(given, dict) else {}
+
+    async def _run(self) -> None:
+        given = self._given()
+        if given is None:
+            return
+        body = {
+            "globals": given,
+            "mock_async_functions": self._mock.value,
+            "configuration": self._configuration(),
+            "trace": True,
+        }
+        reply = await self._backend.send("POST", f"{self._path}/invocations", body)
+        self._outcome.clear()
+        with self._outcome:
+            if reply.is_good:
+                _result(reply.body, self._source())
+            else:
+                failed(reply)
+
+    async def _explain(self) -> None:
+        given = self._given()
+        if given is None:
+            return
+        reply = await self._backend.send("POST", f"{self._path}/explain_match", self._about(given))
+        self._outcome.clear()
+        with self._outcome:
+            if reply.is_good:
+                explanation_view(reply.body)
+            else:
+                failed(reply)
+
+    def _about(self, given: Json) -> Json:
+        parts = {key: given[key] for key in ("event", "person", "groups") if given.get(key)}
+        return parts | {"configuration": self._configuration()}
+
+    async def _match(self) -> None:
+        """Explain the newest events, a few at a time."""
+        limit = asyncio.Semaphore(_AT_ONCE)
+
+        async def matches(event: Json) -> bool:
+            async with limit:
+                body = self._about(_globals(event))
+                reply = await self._backend.send("POST", f"{self._path}/explain_match", body)
+                return reply.is_good and bool(reply.body["matched"])
+
+        self._matching.props("loading")
+        found = await asyncio.gather(*(matches(event) for event in self._events))
+        self._matching.props(remove="loading")
+        rows = [
+            {
+                "id": index,
+                "event": event["event"],
+                "distinct_id": event["distinct_id"],
+                "time": event["timestamp"],
+            }
+            for index, (event, is_match) in enumerate(zip(self._events, found, strict=True))
+            if is_match
+        ]
+        self._matches.clear()
+        with self._matches:
+            ui.label(f"{len(rows)} of the last {len(self._events)} events match.").mark("matches")
+            if rows:
+                columns = [
+                    column("event", "Event"),
+                    column("distinct_id", "Distinct id"),
+                    column("time", "Time", "time"),
+                ]
+                DataTable(
+                    "Matching events",
+                    columns,
+                    rows,
+                    page_size=5,
+                    on_row=lambda index: self.choose(self._events[index]),
+                )
+
+
+def explanation_view(explanation: Json) -> None:
+    """Whether an event would run a function, and each condition that does not hold."""
+    if explanation["would_run"]:
+        badge("This event runs the function.", "ok")
+    else:
+        badge("This event does not run the function.", "warn")
+    for failure in explanation["failed"]:
+        ui.label(failure["reason"]).classes("font-mono text-sm break-words")
+    for note in explanation["notes"]:
+        ui.label(note).classes("muted text-sm break-words")
+
+
+def _result(result: Json, source: str) -> None:
+    badge(result["status"], _TONES.get(result["status"], ""))
+    for error in result["errors"]:
+        ui.label(error).classes("field-error font-mono")
+    if result.get("trace"):
+        _trace(result["trace"], source)
+    if result["logs"]:
+        Text("h3", "Log")
+        lines = [f"{entry['level']:5} {entry['message']}" for entry in result["logs"]]
+        code_block("\n".join(lines), wraps=True)
+    if result["result"] is not None:
+        Text("h3", "Result")
+        code_block(_json(result["result"]), wraps=True)
+
+
+def _trace(steps: list[Json], source: str) -> None:
+    lines = source.splitlines()
+    rows = [
+        {
+            "id": index,
+            "line": step["line"],
+            "code": lines[step["line"] - 1].strip() if 0 < step["line"] <= len(lines) else "",
+            "values": "\n".join(
+                [f"{name} = {value}" for name, value in step["values"].items()] + step["calls"]
+            ),
+        }
+        for index, step in enumerate(steps)
+    ]
+    Text("h3", "Steps")
+    columns = [
+        column("line", "Line", "number"),
+        column("code", "Code", "mono"),
+        column("values", "Values and calls", "mono"),
+    ]
+    DataTable("Steps", columns, rows, page_size=100).mark("trace")
+
+
+def _globals(event: Json) -> Json:
+    inner = {
+        "uuid": event["id"],
+        "event": event["event"],
+        "distinct_id": event["distinct_id"],
+        "properties": event["properties"],
+        "timestamp": event["timestamp"],
+    }
+    person = event.get("person") or {}
+    if not person:
+        return {"event": inner}
+    known = {"id": person.get("uuid"), "properties": person.get("properties") or {}}
+    return {"event": inner, "person": known}
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

@@ -1,0 +1,164 @@
+"""The workbench of a function: filters, inputs, tests of unsaved changes, why not, duplicates."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from support.console import post, wait_for
+from support.server import TOKEN, RunningServer
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def events(server: RunningServer) -> None:
+    batch = [
+        {"event": "bought", "distinct_id": f"b{plan}", "properties": {"plan": plan}}
+        for plan in ("pro", "free", HOSTILE)
+    ]
+    server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
+    path = "/api/projects/1/event_definitions"
+    wait_for(
+        lambda: "bought" in [each["name"] for each in server.client.get(path).json()["results"]]
+    )
+    query = {"event": "bought", "after": "2020-01-01T00:00:00Z"}
+    wait_for(
+        lambda: len(server.client.get("/api/projects/1/events", params=query).json()["results"]) > 2
+    )
+
+
+def create(server: RunningServer, **fields: Any) -> str:
+    body = {"type": "destination", "name": "Worked on", "hog": "print('ran', event.event)"}
+    return str(post(server, "hog_functions", body | fields)["id"])
+
+
+def stored(server: RunningServer, function_id: str) -> dict[str, Any]:
+    return server.client.get(f"/api/projects/1/hog_functions/{function_id}").json()
+
+
+def fill(page: Page, label: str, text: str) -> None:
+    """Choose a suggestion, or enter a text that is none."""
+    field = page.get_by_role("combobox", name=label, exact=True)
+    field.click()
+    field.fill(text)
+    expect(page.get_by_role("option", name=text, exact=True).first).to_be_visible()
+    page.get_by_role("option", name=text, exact=True).first.click()
+
+
+@pytest.mark.usefixtures("events")
+def test_filters_are_made_from_what_was_seen(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    function_id = create(server)
+    page.goto(f"/project/1/functions/{function_id}")
+    page.get_by_role("button", name="Add event").click()
+    fill(page, "Event", "bought")
+    page.get_by_role("button", name="Add condition of this event").click()
+    fill(page, "Property", "plan")
+    fill(page, "Values", HOSTILE)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Which events match?").click()
+    expect(page.get_by_text(re.compile("^1 of the last [0-9]+ events match"))).to_be_visible()
+
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    filters = stored(server, function_id)["filters"]
+    assert [(each["id"], each["properties"][0]["value"]) for each in filters["events"]] == [
+        ("bought", [HOSTILE])
+    ]
+    page.get_by_role("button", name="Remove event bought").click()
+    page.get_by_role("button", name="Save", exact=True).click()
+    wait_for(lambda: not stored(server, function_id)["filters"].get("events"))
+
+
+@pytest.mark.usefixtures("events")
+def test_why_not_and_a_trace_of_unsaved_code(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    condition = {"key": "plan", "value": ["pro"], "operator": "exact", "type": "event"}
+    entry = {"id": "bought", "type": "events", "properties": [condition]}
+    function_id = create(server, filters={"events": [entry]}, enabled=True)
+    page.goto(f"/project/1/functions/{function_id}")
+    choice = page.get_by_role("combobox", name="Recent event")
+    choice.click()
+    choice.fill("bfree")
+    page.get_by_role("option", name=re.compile("bought · bfree")).click()
+    expect(page.get_by_text("This event does not run the function.")).to_be_visible()
+    expect(page.get_by_text("properties.plan is 'free'").first).to_be_visible()
+
+    page.get_by_role("textbox", name="Code").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text("let total := 6 * 7\nprint('unsaved', total)")
+    choice.click()
+    choice.fill("bpro")
+    page.get_by_role("option", name=re.compile("bought · bpro")).click()
+    expect(page.get_by_text("This event runs the function.")).to_be_visible()
+    page.get_by_role("button", name="Run test").click()
+    expect(page.get_by_role("cell", name="total = 42")).to_be_visible()
+    expect(page.get_by_text("unsaved, 42")).to_be_visible()
+    assert "unsaved" not in stored(server, function_id)["hog"]
+
+
+def test_errors_stand_at_their_fields(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    schema = [{"key": "url", "type": "string", "label": "Address", "required": True}]
+    inputs = {"url": {"value": "https://one.example"}}
+    function_id = create(server, inputs_schema=schema, inputs=inputs)
+    page.goto(f"/project/1/functions/{function_id}")
+    page.get_by_label("Address").fill("")
+    page.get_by_role("button", name="Save", exact=True).click()
+    field = page.locator(".q-field", has=page.get_by_label("Address"))
+    expect(field.get_by_role("alert")).to_contain_text("required")
+    page.get_by_label("Address").fill("https://two.example")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    assert stored(server, function_id)["inputs"]["url"]["value"] == "https://two.example"
+
+
+def test_masking_and_the_schema_are_changed_as_json(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    function_id = create(server)
+    page.goto(f"/project/1/functions/{function_id}")
+    for title, text in (
+        ("Schema of the inputs", '[{"key": "color", "type": "string", "label": "Color"}]'),
+        ("Masking", '{"hash": "{event.distinct_id}", "ttl": 60, "threshold": null}'),
+    ):
+        page.get_by_text(title, exact=True).click()
+        page.get_by_role("textbox", name=title).click()
+        page.keyboard.press("Control+A")
+        page.keyboard.insert_text(text)
+    page.keyboard.press("Control+s")
+    expect(page.get_by_label("Color")).to_be_visible()
+    masking = stored(server, function_id)["masking"]
+    assert (masking["ttl"], masking["hash"]) == (60, "{event.distinct_id}")
+
+
+def test_a_function_is_renamed_duplicated_and_deleted(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    function_id = create(server, enabled=True)
+    page.goto(f"/project/1/functions/{function_id}")
+    page.get_by_role("button", name="Rename or describe").click()
+    page.get_by_label("Name", exact=True).fill(f"Renamed {HOSTILE}")
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name=f"Renamed {HOSTILE}")).to_be_visible()
+
+    page.get_by_role("button", name="Duplicate").click()
+    expect(page.get_by_role("heading", name=f"Renamed {HOSTILE} (copy)")).to_be_visible()
+    copy_id = page.url.rsplit("/", 1)[1]
+    assert stored(server, copy_id)["enabled"] is False
+
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    assert stored(server, copy_id)["deleted"] is False
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page).to_have_url(re.compile("/functions$"))
+    names = [
+        each["id"] for each in server.client.get("/api/projects/1/hog_functions/").json()["results"]
+    ]
+    assert copy_id not in names
