@@ -146,7 +146,11 @@ def test_the_first_page_is_light_and_assets_are_cached(
     context = context_of(one_browser, server)
     page = context.new_page()
     requests: list[Any] = []
-    page.on("requestfinished", requests.append)
+
+    def keep(request: Any) -> None:
+        requests.append(request)
+
+    page.on("requestfinished", keep)
     open_page(page, "/project/1/functions")
     page.wait_for_load_state("networkidle")
     sizes = {request.url: request.sizes()["responseBodySize"] for request in requests}
