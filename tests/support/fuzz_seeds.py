@@ -73,6 +73,8 @@ def _queries(seeds: Seeds, server: RunningServer) -> None:
         seeds.take("POST", path, *({"query": node} for node in (query, events, *editors)))
     seeds.take("POST", f"{P}/query/check_auth_for_async", {})
     seeds.take("POST", f"{P}/mcp_tools/execute_sql", {"args": {"query": "SELECT 1"}})
+    taxonomy = {"query": {"kind": "event_properties", "event_name": "paid"}}
+    seeds.take("POST", f"{P}/mcp_tools/read_taxonomy", {"args": taxonomy})
     spares = [f"spare {number}" for number in range(SPARES)]
     for query_id in ("seed", *spares):
         started = {"query": query, "refresh": "force_async", "client_query_id": query_id}

@@ -23,7 +23,7 @@ _FORMS: dict[type, str] = {bool: BOOLEAN, int: NUMBER, float: NUMBER, str: TEXT}
 MAX_NAME_BYTES: Final = 200
 _LEAST, _LARGEST = -(2**63), 2**63 - 1  # the warehouse uses another type for other integers
 _UNDEFINED_EVENTS = frozenset({"$$plugin_metrics"})
-_UNDEFINED_PROPERTIES = frozenset(
+UNDEFINED_PROPERTIES = frozenset(
     {
         "$set", "$set_once", "$unset", "$groups", "$elements_chain",
         *(f"$group_{index}" for index in range(5)),
@@ -58,7 +58,7 @@ class PropertyObserver:
 
     def __init__(self) -> None:
         self._seen_of_event: dict[str, dict[str, type]] = {}
-        self._events = _Samples(_UNDEFINED_PROPERTIES)
+        self._events = _Samples(UNDEFINED_PROPERTIES)
         self._others: dict[str, tuple[dict[str, type], _Samples]] = {}
 
     def observe_event(self, event: str, properties: dict[str, Any], at: datetime) -> None:

@@ -26,6 +26,11 @@ def session_properties(wanted: PropertyFilter) -> list[dict[str, Any]]:
     return [_record(name) for name in sorted(_NAMES) if _is_wanted(name, wanted)]
 
 
+def session_property_types() -> dict[str, str | None]:
+    """The types of all session properties, by name."""
+    return dict(sorted(_NAMES.items()))
+
+
 def find_session_property(definition_id: str) -> dict[str, Any] | None:
     """The record with an id such as ``$builtin_$session_duration``."""
     name = definition_id.removeprefix(BUILT_IN)

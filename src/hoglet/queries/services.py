@@ -9,6 +9,7 @@ from hoglet.endpoints.services import EndpointServices
 from hoglet.queries.background import QUERIES, BackgroundQueries, QueryJob
 from hoglet.queries.editors import EditorQueries
 from hoglet.queries.service import QueryService
+from hoglet.queries.taxonomy import Taxonomy
 from hoglet.queue.port import Job, Queue
 from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
 
@@ -22,6 +23,7 @@ class QueryServices:
     endpoints: EndpointServices
     service: QueryService
     editors: EditorQueries
+    taxonomy: Taxonomy
     background: BackgroundQueries
     worker: LeasedWorker
 
@@ -43,7 +45,8 @@ def build_queries(endpoints: EndpointServices, queue: Queue) -> QueryServices:
 
     policy = JobPolicy(at_once=AT_ONCE)
     worker = LeasedWorker(queue, database, clock, QUERIES, JobHandler(work, give_up), policy=policy)
-    return QueryServices(endpoints, service, editors, background, worker)
+    taxonomy = Taxonomy(service, endpoints.compiler)
+    return QueryServices(endpoints, service, editors, taxonomy, background, worker)
 
 
 def services_of(request: Request) -> QueryServices:

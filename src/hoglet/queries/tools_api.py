@@ -1,7 +1,7 @@
-"""The route by which the API bundle of ``@posthog/cli`` and MCP servers run SQL.
+"""The routes by which the API bundle of ``@posthog/cli`` and MCP servers run SQL and read names.
 
-They send ``{"args": {"query": …}}`` and want the rows as text; an error of the query is an answer,
-so that a language model reads it and tries again.
+They send ``{"args": {"query": …}}`` and want text; an error of the query is an answer, so that a
+language model reads it and tries again.
 """
 
 from typing import Annotated, Any
@@ -23,6 +23,7 @@ from hoglet.kit.errors import Bug, CostExceeded, Invalid
 from hoglet.queries.response import formatted
 from hoglet.queries.schemas import QueryBody
 from hoglet.queries.services import services_of
+from hoglet.queries.taxonomy import NotInTaxonomy, TaxonomyQuery
 from hoglet.web.openapi import DocumentedResponse, describe
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -46,8 +47,20 @@ class SqlToolCall(Body):
     args: SqlArguments
 
 
+class TaxonomyArguments(Body):
+    """``query`` is ``{"kind": "event_properties", "event_name": "paid"}``, or another kind."""
+
+    query: TaxonomyQuery
+
+
+class TaxonomyToolCall(Body):
+    """Body of ``POST mcp_tools/read_taxonomy``."""
+
+    args: TaxonomyArguments
+
+
 class ToolAnswer(DocumentedResponse):
-    """``content`` is a text table, or what is wrong with the query when not ``success``."""
+    """``content`` is the text, or what is wrong with the query when not ``success``."""
 
     success: bool
     content: str
@@ -72,8 +85,7 @@ async def execute_sql(request: Request, scope: Reader) -> Response:
     try:
         outcome = await unless_disconnected(request, service.run(scope, asked))
     except (QueryError, CostExceeded) as error:
-        answer = {"success": False, "content": error.detail, "structured_content": None}
-        return JsonResponse(answer)
+        return JsonResponse(_failed(error.detail))
     if outcome is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     if isinstance(outcome, NeedsBackground):
@@ -83,3 +95,21 @@ async def execute_sql(request: Request, scope: Reader) -> Response:
     return JsonResponse(
         {"success": True, "content": formatted(outcome), "structured_content": structured}
     )
+
+
+@router.post("/mcp_tools/read_taxonomy")
+@describe({200: ToolAnswer}, body=TaxonomyToolCall)
+async def read_taxonomy(request: Request, scope: Reader) -> Response:
+    """List events, properties and sample values as text, for language models."""
+    body = validate(TaxonomyToolCall, await read_object(request))
+    try:
+        content = await services_of(request).taxonomy.read(scope, body.args.query)
+    except (QueryError, CostExceeded) as error:
+        return JsonResponse(_failed(error.detail))
+    except NotInTaxonomy as error:
+        return JsonResponse(_failed(str(error)))
+    return JsonResponse({"success": True, "content": content, "structured_content": None})
+
+
+def _failed(message: str) -> dict[str, Any]:
+    return {"success": False, "content": message, "structured_content": None}

@@ -235,6 +235,24 @@ def _to_string(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Ex
     return FunctionCall(function="toString", args=args, type=type_)
 
 
+def _or_default(name: str) -> Builder:
+    """The engine requires the default to be of exactly the target type."""
+
+    def build(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+        target = name.removesuffix("OrDefault")
+        defaults = [FunctionCall(function=target, args=(arg,), type=type_) for arg in args[1:]]
+        return FunctionCall(function=name, args=(*args[:1], *defaults), type=type_)
+
+    return build
+
+
+def _contains(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    """Whether a string contains another, or a list the elements of another in a row."""
+    if args[0].type.name != "String":
+        return FunctionCall(function="hasSubstr", args=args, type=type_)
+    return _sql(type_, "position(", args[0], ", ", args[1], ") > 0")
+
+
 def _series(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
     """Integers from the first to the second, inclusive if a step reaches it."""
     start, stop = args[:2]
@@ -385,6 +403,10 @@ SPECIAL: dict[str, Builder] = {
     "if": _if,
     "multiIf": _multi_if,
     "coalesce": _coalesce,
+    "contains": _contains,
+    "toFloatOrDefault": _or_default("toFloat64OrDefault"),
+    "toFloat64OrDefault": _or_default("toFloat64OrDefault"),
+    "toInt64OrDefault": _or_default("toInt64OrDefault"),
     "ifNull": _if_null,
     "nvl": _if_null,
     "date_part": date_part,

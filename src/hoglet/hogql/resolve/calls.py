@@ -34,6 +34,7 @@ from hoglet.syntax import tree
 _COMPARISONS = {
     "equals": "==",
     "notEquals": "!=",
+    "isDistinctFrom": "!=",
     "less": "<",
     "greater": ">",
     "lessOrEquals": "<=",
@@ -209,8 +210,11 @@ def _refuse_single_variables(
 
 
 _TAKE_UNITS = frozenset(
-    {"dateDiff", "dateTrunc", "date_part", "dateAdd", "dateSub", "age", "dateName"}
-)
+    {
+        "dateDiff", "dateTrunc", "date_part", "dateAdd", "dateSub", "age", "dateName",
+        "timestampAdd", "timestampSub",
+    }
+)  # fmt: skip
 _UNITS = frozenset(
     {"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond"}
 )
