@@ -1,13 +1,7 @@
 """Errors of cohorts."""
 
-from hoglet.kit.errors import HogletError, Invalid
+from hoglet.kit.errors import Invalid
 
 
 class CohortInUse(Invalid):
     """A cohort in use cannot be deleted; the detail lists its users."""
-
-
-class Obsolete(HogletError):
-    """A newer save superseded a calculation; its result is dropped."""
-
-    code = "obsolete"

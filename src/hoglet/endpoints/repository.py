@@ -4,10 +4,9 @@ Functions use the caller's session, and are scoped by project or by an id that w
 project.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Select, delete, func, select, update
@@ -191,26 +190,6 @@ async def unused_materializations(
         )
     )
     return [(row[0], row[1]) for row in rows]
-
-
-async def drop_materialization(session: AsyncSession, version_id: UUID) -> None:
-    """Disable the materialization of a version."""
-    await session.execute(
-        delete(MaterializationRow).where(MaterializationRow.version_id == version_id)
-    )
-
-
-async def set_materialization(
-    session: AsyncSession, version_id: UUID, schedule: UUID, values: Mapping[str, Any]
-) -> bool:
-    """Record the outcome of a build, unless it was superseded; returns whether it counted."""
-    result = await session.execute(
-        update(MaterializationRow)
-        .where(MaterializationRow.version_id == version_id, MaterializationRow.schedule == schedule)
-        .values(**values)
-    )
-    updated: Any = result  # the result of an UPDATE has ``rowcount``
-    return bool(updated.rowcount)
 
 
 async def note_executions(

@@ -6,7 +6,6 @@ after a crash creates the same persons.
 Source: docs/spec/hog-functions.md#14-capture (persons; Merge; Never merged).
 """
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
@@ -238,12 +237,6 @@ class PersonStore:
 
     def _warn(self, kind: str, into: str, other: str) -> None:
         self.warnings.append((kind, {"distinct_id": into, "other_distinct_id": other}))
-
-
-def merge_sources(pairs: Iterable[tuple[str, PersonUpdate | None]]) -> set[str]:
-    """The distinct ids that merge events of a batch refer to."""
-    merging = ((into, effect.merge_from) for into, effect in pairs if effect and effect.merge_from)
-    return {name for pair in merging for name in pair}
 
 
 def _change(person: Person, effect: PersonUpdate) -> None:

@@ -170,9 +170,3 @@ def _offset(text: str) -> timedelta:
     digits = text[1:].replace(":", "").ljust(4, "0")
     span = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
     return -span if text[0] == "-" else span
-
-
-def parse_day(text: str) -> HogDate | None:
-    """The UTC day of a date text, None for other text."""
-    seconds = parse_instant(text)
-    return None if seconds is None else date_of_days(math.floor(seconds / 86_400))

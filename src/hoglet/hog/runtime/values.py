@@ -23,7 +23,7 @@ unwrapped by :func:`shown_key`. Text and numbers, nearly all keys there are, go 
 Source: docs/spec/hog-language.md#4-values.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
@@ -145,11 +145,6 @@ def stored_key(key: Any) -> Any:
 def display_key(key: Any) -> Any:
     """The Hog key behind a stored key."""
     return key.value if isinstance(key, _Wrapped) else key
-
-
-def make_object(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
-    """An object from (key, value) pairs, in order; later pairs win."""
-    return {stored_key(key): value for key, value in pairs}
 
 
 def is_number(value: Any) -> bool:
