@@ -172,10 +172,6 @@ class Settings(BaseSettings):
         None,
         description="Name of the ClickHouse cluster; creates replicated and distributed tables.",
     )
-    queue_url: Literal["sql"] = Field(
-        "sql",
-        description="Storage of the job queue; only `sql`, the metadata database, is supported.",
-    )
 
     allow_hosts: CommaList[PrivateTarget] = Field(
         [], description="Private hosts, addresses and CIDRs that functions can reach."

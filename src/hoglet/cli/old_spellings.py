@@ -42,13 +42,13 @@ def modern_spelling(words: Sequence[str]) -> list[str]:
     if first == "version" and not rest:
         return ["--version"]
     if given[:2] == ["functions", "force-state"]:
-        _tell("functions force-state", "admin functions force-state")
+        _announce("functions force-state", "admin functions force-state")
         return ["admin", *given]
     if any(word == "--host" or word.startswith("--host=") for word in rest) and first != "serve":
         print_hint("--host is now --url here; the old name still works.")
     if first in _GROUPS:
         if first not in _SILENT:
-            _tell(first, _GROUPS[first])
+            _announce(first, _GROUPS[first])
         return [*_GROUPS[first].split(), *rest]
     return given
 
@@ -65,9 +65,9 @@ def _logs(rest: list[str]) -> list[str]:
             functions.append(word.partition("=")[2])
         else:
             words.append(word)
-    _tell("logs --function ID", "functions logs ID")
+    _announce("logs --function ID", "functions logs ID")
     return ["functions", "logs", *functions, *words]
 
 
-def _tell(old: str, new: str) -> None:
+def _announce(old: str, new: str) -> None:
     print_hint(f"hoglet {old} is now hoglet {new}; the old spelling still works.")

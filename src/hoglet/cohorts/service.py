@@ -159,7 +159,7 @@ class CohortService:
             if upload is not None:
                 await self._fill(session, row, upload)
             await self._record(session, scope, row, _activity(before, row), before)
-            await self._tell(session, scope.project, row, before)
+            await self._log_change(session, scope.project, row, before)
             view = await self._display(session, row)
         self._changed()
         return view
@@ -283,7 +283,7 @@ class CohortService:
 
     # --- notifications of a save
 
-    async def _tell(
+    async def _log_change(
         self, session: AsyncSession, project: Project, row: CohortRow, before: Mapping[str, Any]
     ) -> None:
         """Recompile functions, whose test-account filters include criteria of cohorts."""

@@ -35,8 +35,8 @@ class TemplateObject(DocumentedResponse):
     mapping_templates: list[Json] | None
 
 
-class FunctionItem(DocumentedResponse):
-    """A function in a list."""
+class FunctionFields(DocumentedResponse):
+    """What a function has in lists and alone."""
 
     id: str
     type: FunctionType
@@ -46,6 +46,11 @@ class FunctionItem(DocumentedResponse):
     created_by: UserObject | None
     updated_at: str
     enabled: bool
+
+
+class FunctionItem(FunctionFields):
+    """A function in a list."""
+
     hog: str
     filters: Json
     icon_url: str | None
@@ -55,17 +60,9 @@ class FunctionItem(DocumentedResponse):
     search_match_type: Literal["exact", "similar"] = Field(default="exact")
 
 
-class FunctionObject(DocumentedResponse):
+class FunctionObject(FunctionFields):
     """A function in full; ``retry``, ``delivery`` and ``warnings`` only if there are any."""
 
-    id: str
-    type: FunctionType
-    name: str | None
-    description: str
-    created_at: str
-    created_by: UserObject | None
-    updated_at: str
-    enabled: bool
     deleted: bool
     hog: str
     bytecode: list[Any] | None

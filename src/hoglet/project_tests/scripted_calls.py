@@ -57,13 +57,13 @@ class ScriptedCalls(HostCalls):
             self.emails.append(dict(call.request))
             return HostCallResult(answer=shape_sent())
         if attempt == 1:
-            self.requests.append(_shown(call.request))
+            self.requests.append(_readable(call.request))
         return await super().make(
             project_id, call, invocation_id=invocation_id, number=number, attempt=attempt
         )
 
 
-def _shown(request: Json) -> Json:
+def _readable(request: Json) -> Json:
     """A request as cases write it: the body as JSON where it is some."""
     body = request.get("body")
     with contextlib.suppress(ValueError):

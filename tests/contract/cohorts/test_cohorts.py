@@ -205,9 +205,9 @@ async def test_a_dynamic_cohort_follows_its_persons(cohorts: CohortsApi) -> None
     assert done["last_calculation"] is not None
     assert await cohorts.members(cohort) == {ann}
     late = await cohorts.add_person("cat", email="cat@x.com")
-    assert await cohorts.services.schedule.look() == []
+    assert await cohorts.services.schedule.enqueue_due() == []
     cohorts.endpoints.world.clock.advance(seconds=16 * 60)
-    assert await cohorts.services.schedule.look() == [cohort]
+    assert await cohorts.services.schedule.enqueue_due() == [cohort]
     await cohorts.services.worker.drain()
     assert await cohorts.members(cohort) == {ann, late}
 
@@ -360,9 +360,9 @@ async def test_a_failure_keeps_the_members(cohorts: CohortsApi) -> None:
     assert row["error"] == failed["last_error_message"]
     clock = cohorts.endpoints.world.clock
     clock.advance(seconds=59 * 60)
-    assert await cohorts.services.schedule.look() == []
+    assert await cohorts.services.schedule.enqueue_due() == []
     clock.advance(seconds=2 * 60)
-    assert await cohorts.services.schedule.look() == [made["id"]]
+    assert await cohorts.services.schedule.enqueue_due() == [made["id"]]
     await cohorts.services.worker.drain()
     assert (await cohorts.read(made["id"]))["errors_calculating"] == 2
 

@@ -209,12 +209,12 @@ async def reaping(reaper: ConnectionReaper) -> AsyncGenerator[None]:
 def open_connections(port: int) -> Iterator[TcpConnection]:
     """The connections that this process has accepted on a port."""
     for name in os.listdir(_DESCRIPTORS):  # noqa: PTH208 (paths would cost more than the look)
-        connection = _look(int(name), port)
+        connection = _tcp_state(int(name), port)
         if connection is not None:
             yield connection
 
 
-def _look(descriptor: int, port: int) -> TcpConnection | None:
+def _tcp_state(descriptor: int, port: int) -> TcpConnection | None:
     """The kernel's state of a connection; None for other descriptors."""
     try:
         # The family only matters to calls with addresses; passing it saves a system call.

@@ -27,7 +27,7 @@ def list_dead_letters(
 ) -> None:
     """List a function's dead letters with their reasons, newest first."""
     client = connect()
-    found = list(client.every(f"{_path(client, function)}/", **_wish(classes, after, before)))
+    found = list(client.every(f"{_path(client, function)}/", **_filters(classes, after, before)))
     if as_json:
         print_json(found)
         return
@@ -58,7 +58,7 @@ def redrive(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the count.")] = False,
 ) -> None:
     """Redrive dead letters: by id, class or time, or all that were not redriven yet."""
-    wish = _wish(classes, after, before)
+    wish = _filters(classes, after, before)
     body: dict[str, Any] = {"ids": letters} if letters else wish or {"all": True}
     client = connect()
     path = f"{_path(client, function)}/redrive"
@@ -71,6 +71,6 @@ def _path(client: ApiClient, function: str) -> str:
     return f"/hog_functions/{find_id(client, function)}/dead_letters"
 
 
-def _wish(classes: str, after: str, before: str) -> dict[str, str]:
+def _filters(classes: str, after: str, before: str) -> dict[str, str]:
     pairs = (("class", classes), ("after", after), ("before", before))
     return {name: text for name, text in pairs if text}

@@ -47,13 +47,13 @@ class CohortSchedule:
         """Check every minute until told to stop."""
         while not stopping.is_set():
             try:
-                await self.look()
+                await self.enqueue_due()
             except Exception:  # the database is down: the next check is in a minute
                 log.exception("scheduling cohorts failed", action="cohort_schedule_failed")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), EVERY_SECONDS)
 
-    async def look(self) -> list[int]:
+    async def enqueue_due(self) -> list[int]:
         """End stuck calculations and enqueue due ones; returns the ids of the latter."""
         now = self._clock.now()
         async with self._database.write() as session:

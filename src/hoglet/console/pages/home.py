@@ -97,7 +97,7 @@ class _Home:
         with section("2. Use it"):
             self._starters()
 
-        async def look() -> None:
+        async def poll() -> None:
             event = await self._first_event()
             if event is not None:
                 timer.deactivate()
@@ -105,7 +105,7 @@ class _Home:
                 with waiting:
                     self._arrived(event)
 
-        timer = ui.timer(_POLL_SECONDS, look)
+        timer = ui.timer(_POLL_SECONDS, poll)
 
     def _arrived(self, event: Json) -> None:
         ui.icon("check_circle").classes("text-xl")

@@ -257,7 +257,7 @@ class EndpointRunner:
         result = await self._flights.join(reading.key, compute)
         if result.is_live and not mine:  # the run that computed it may have had other scopes
             return await compute()
-        return result if mine else replace(_lasting(reading, result), is_joined=True)
+        return result if mine else replace(_with_ttl(reading, result), is_joined=True)
 
     async def plan(self, project: Project, target: RunTarget, request: RunRequest) -> ReadPlan:
         """The plan of a run: its source, values and cache key."""
@@ -275,7 +275,7 @@ class EndpointRunner:
         now = self._clock.now()
         if result is None or refresh in _FORCED or refresh == "force_async":
             return None
-        result = _lasting(reading, result)
+        result = _with_ttl(reading, result)
         if refresh in ("force_cache", "async_except_on_cache_miss"):
             return result
         return result if result.is_fresh(now, times=2 if refresh == "lazy_async" else 1) else None
@@ -343,7 +343,7 @@ class EndpointRunner:
         )
 
 
-def _lasting(reading: ReadPlan, result: Result) -> Result:
+def _with_ttl(reading: ReadPlan, result: Result) -> Result:
     """A result with the current cache time of this endpoint.
 
     Identical queries share results, whatever their cache times; and a cache time may have changed.

@@ -54,14 +54,14 @@ def kept_secret(wanted: Json, now: Mapping[str, Any]) -> Json:
 
     A key that is secret now stays secret: its value is neither required nor revealed.
     """
-    retained = _kept(wanted, now)
+    retained = _with_stored_secrets(wanted, now)
     if retained.get("mappings"):
         pairs = _paired(retained["mappings"], now["mappings"])
-        retained["mappings"] = [_kept(pair, other) for pair, other in pairs]
+        retained["mappings"] = [_with_stored_secrets(pair, other) for pair, other in pairs]
     return retained
 
 
-def _kept(wanted: Json, now: Mapping[str, Any]) -> Json:
+def _with_stored_secrets(wanted: Json, now: Mapping[str, Any]) -> Json:
     keys, retained = _secret_keys(now), dict(wanted)
     if retained.get("inputs_schema"):
         retained["inputs_schema"] = [

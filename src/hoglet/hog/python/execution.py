@@ -296,7 +296,7 @@ class Execution:
         """Check memory; ``size`` is what the running library call is about to return."""
         memory = self._memory or self._open_memory()
         frame = sys._getframe()  # noqa: SLF001 (the only way to reach frames)
-        memory.look(frame, self._check_time, size)
+        memory.check(frame, self._check_time, size)
 
     # --- what library functions ask for
 

@@ -98,7 +98,7 @@ class MemoryMeter:
         used, self._blocks = figures
         self._base = used - self._grown
 
-    def look(self, frame: FrameType | None, tick: Callable[[], None], size: int = 0) -> None:
+    def check(self, frame: FrameType | None, tick: Callable[[], None], size: int = 0) -> None:
         """Compare with the limit, closely if there is reason to.
 
         Args:

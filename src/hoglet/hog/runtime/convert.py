@@ -68,7 +68,7 @@ def _imported(value: Any) -> Any:
 
 def _imported_object(value: dict[Any, Any]) -> Any:
     if is_tagged(value):
-        tagged = revive(value)
+        tagged = untagged(value)
         if tagged is not None:
             return tagged
     if not has_text_keys(value):
@@ -99,7 +99,7 @@ def is_tagged(value: dict[Any, Any]) -> bool:
     return "__hogDate__" in value or "__hogDateTime__" in value or "__hogError__" in value
 
 
-def revive(value: dict[Any, Any]) -> Any:
+def untagged(value: dict[Any, Any]) -> Any:
     """The date or error of a tagged form, None for other objects."""
     if value.get("__hogDateTime__") is True:
         seconds: Any = value.get("dt")

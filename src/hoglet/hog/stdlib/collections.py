@@ -14,7 +14,7 @@ from hoglet.hog.runtime.values import HogError, display_key, is_number
 from hoglet.hog.stdlib.arguments import join_items, plain_text
 
 
-def _kept(items: list[Any]) -> list[Any]:
+def _charged(items: list[Any]) -> list[Any]:
     if len(items) > meter.LARGE:
         meter.charge(8 * len(items))
     return items
@@ -22,14 +22,14 @@ def _kept(items: list[Any]) -> list[Any]:
 
 def keys(value: Any) -> list[Any]:
     if type(value) is dict:
-        return _kept([key if type(key) is str else display_key(key) for key in value])
-    return _kept(list(range(len(value)))) if isinstance(value, list) else []
+        return _charged([key if type(key) is str else display_key(key) for key in value])
+    return _charged(list(range(len(value)))) if isinstance(value, list) else []
 
 
 def values(value: Any) -> list[Any]:
     if type(value) is dict:
-        return _kept(list(value.values()))
-    return _kept(list(value)) if isinstance(value, list) else []
+        return _charged(list(value.values()))
+    return _charged(list(value)) if isinstance(value, list) else []
 
 
 def empty(value: Any) -> bool:
@@ -55,19 +55,19 @@ def find(value: Any, item: Any) -> int:
 
 
 def push_back(value: Any, item: Any) -> list[Any]:
-    return _kept([*value, item]) if isinstance(value, list) else [item]
+    return _charged([*value, item]) if isinstance(value, list) else [item]
 
 
 def push_front(value: Any, item: Any) -> list[Any]:
-    return _kept([item, *value]) if isinstance(value, list) else [item]
+    return _charged([item, *value]) if isinstance(value, list) else [item]
 
 
 def pop_back(value: Any) -> list[Any]:
-    return _kept(list(value[:-1])) if isinstance(value, list) else []
+    return _charged(list(value[:-1])) if isinstance(value, list) else []
 
 
 def pop_front(value: Any) -> list[Any]:
-    return _kept(list(value[1:])) if isinstance(value, list) else []
+    return _charged(list(value[1:])) if isinstance(value, list) else []
 
 
 def sort(value: Any, *_more: Any) -> list[Any]:
@@ -110,7 +110,7 @@ def reverse_sort(value: Any, *_more: Any) -> list[Any]:
 
 
 def reverse(value: Any) -> list[Any]:
-    return _kept(list(value[::-1])) if isinstance(value, list) else []
+    return _charged(list(value[::-1])) if isinstance(value, list) else []
 
 
 def string_concat(value: Any, separator: Any = None) -> str:

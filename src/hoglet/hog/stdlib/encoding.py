@@ -121,7 +121,7 @@ def _digest(name: str, value: Any, form: Any) -> Any:
         return None
     data = _bytes(value if type(value) is str else text(name, "data", value))
     digest = _ALGORITHMS[name](data, usedforsecurity=False)
-    return digest.hexdigest() if form is None else _shown(name, digest.digest(), form)
+    return digest.hexdigest() if form is None else _encoded(name, digest.digest(), form)
 
 
 _ALGORITHMS: Final[dict[str, Any]] = {
@@ -131,7 +131,7 @@ _ALGORITHMS: Final[dict[str, Any]] = {
 }
 
 
-def _shown(function: str, digest: bytes, form: Any) -> str:
+def _encoded(function: str, digest: bytes, form: Any) -> str:
     if form is None or form == "hex":
         return digest.hex()
     if form == "base64":
@@ -193,7 +193,7 @@ def _chain(function: str, algorithm: str, value: Any, form: Any) -> Any:
     key = _bytes(text(function, "data", value[0]))
     for item in value[1:]:
         key = hmac.new(key, _bytes(text(function, "data", item)), algorithm).digest()
-    return _shown(function, key, form)
+    return _encoded(function, key, form)
 
 
 def is_address_in_range(address: Any, network: Any) -> bool:

@@ -243,7 +243,7 @@ def _variable_plan(
         raise Refusal("HAVING is only supported with GROUP BY and variables compared by '='")
     original = compiler.columns(rest)
     buckets = _buckets(rest, found, overrides, compiler)
-    retained = {each.code: _kept(each.column, buckets[each.code]) for each in found}
+    retained = {each.code: _rounded(each.column, buckets[each.code]) for each in found}
     names = {code: column_name(code, expr, rest) for code, expr in retained.items()}
     texts = {code: own_name(text_name(names[code]), rest) for code in names}
     columns = {names[code]: expr for code, expr in retained.items()}
@@ -302,7 +302,7 @@ def _types(
     return [type_ for _, _, type_ in compiler.columns(probe)[-len(added) :]]
 
 
-def _kept(column: Expression, bucket: str | None) -> Expression:
+def _rounded(column: Expression, bucket: str | None) -> Expression:
     return call(bucket, _as_time(column)) if bucket else column
 
 

@@ -116,7 +116,7 @@ class ChunkCommitter:
             raise CommitRefused(f"The database refuses the event: {error}") from error
 
     async def _write(self, session: AsyncSession, project_id: int, acted: BatchResult) -> Recorded:
-        await self._queue.enqueue(session, _buried_jobs(project_id, acted.set_aside))
+        await self._queue.enqueue(session, _failed_jobs(project_id, acted.set_aside))
         await self._events.save_persons(session, project_id, acted.people)
         await self._events.save_groups(session, project_id, acted.new_group_types, acted.groups)
         await self._events.add_seen(session, project_id, acted.new_uuids)
@@ -149,7 +149,7 @@ class ChunkCommitter:
         await self._outbox.add(session, messages)
 
 
-def _buried_jobs(project_id: int, parts: Sequence[Part]) -> list[NewJob]:
+def _failed_jobs(project_id: int, parts: Sequence[Part]) -> list[NewJob]:
     """Jobs that keep single events; their ids make the events' uuids what they were."""
     return [
         msgspec.structs.replace(

@@ -204,7 +204,7 @@ class _Pieces:
                 last = str(error)
                 log.warning("the event fails again", handling=handling, error=last)
             else:
-                acted.complete_letters()
+                acted.complete_dead_letters()
                 return acted
             finally:
                 await self._calls.release_spare()
@@ -236,7 +236,7 @@ class _Pieces:
                 new_group_types={},
                 warnings=[*acted.warnings, ("changes_not_stored", example)],
             )
-        acted.complete_letters()
+        acted.complete_dead_letters()
         await self._check(acted)
         return acted
 

@@ -66,5 +66,5 @@ def match_internal(request: InternalRequest) -> BatchResult:
     triggers.count_filtered(index)
     acted.invocations = triggers.invocations
     acted.letter_globals = triggers.letter_globals
-    acted.complete_letters()
+    acted.complete_dead_letters()
     return acted

@@ -194,7 +194,7 @@ class BatchResult(msgspec.Struct, tag="acted"):
     letter_globals: dict[str, Any] | None = None
     set_aside: list[Part] = []
 
-    def complete_letters(self) -> None:
+    def complete_dead_letters(self) -> None:
         """Give each letter the globals it has in common with the others."""
         for letter in self.tally.letters:
             letter.globals = {**(self.letter_globals or {}), **letter.globals}

@@ -40,7 +40,7 @@ class LoadedState:
         await self._load(wanted)
         return ProcessRequest(
             group=group,
-            people=self._people(wanted),
+            people=self._person_state(wanted),
             group_types=self._types,
             groups=[
                 self._groups[place]
@@ -80,7 +80,7 @@ class LoadedState:
         for one in groups:
             self._groups.setdefault((one.index, one.key), one)
 
-    def _people(self, wanted: LookupRequest) -> PersonStoreState:
+    def _person_state(self, wanted: LookupRequest) -> PersonStoreState:
         """Those of the distinct ids, and all ids of persons that merges name."""
         names = {name for name in (*wanted.distinct_ids, *wanted.merging) if name in self._ids}
         merged = {self._ids[name].person_id for name in wanted.merging if name in self._ids}

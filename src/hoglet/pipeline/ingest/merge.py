@@ -20,7 +20,7 @@ def merge_acted(pieces: Sequence[BatchResult]) -> BatchResult:
     return BatchResult(
         blocks=_blocks(pieces),
         stored=sum(one.stored for one in pieces),
-        people=_people(pieces),
+        people=_persons(pieces),
         new_group_types={kind: i for one in pieces for kind, i in one.new_group_types.items()},
         groups=list({(g.index, g.key): g for one in pieces for g in one.groups}.values()),
         new_uuids=[uuid for one in pieces for uuid in one.new_uuids],
@@ -40,7 +40,7 @@ def _blocks(pieces: Sequence[BatchResult]) -> dict[int, bytes]:
     return {name: b"\n".join(blocks) for name, blocks in found.items()}
 
 
-def _people(pieces: Sequence[BatchResult]) -> PersonStoreState:
+def _persons(pieces: Sequence[BatchResult]) -> PersonStoreState:
     """The last state of each; a person that a later piece merged away is only deleted."""
     persons = {one.id: one for piece in pieces for one in piece.people.persons}
     ids = {one.distinct_id: one for piece in pieces for one in piece.people.ids}

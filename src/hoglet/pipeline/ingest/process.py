@@ -41,10 +41,10 @@ _NO_GROUPS = [""] * MAX_GROUP_TYPES
 
 def process_batch(group: ParsedBatch, request: ProcessRequest) -> BatchResult:
     """Process a batch with the state it requested."""
-    return _Acting(group, request).run()
+    return _BatchProcessor(group, request).run()
 
 
-class _Acting:
+class _BatchProcessor:
     def __init__(self, group: ParsedBatch, request: ProcessRequest) -> None:
         self._group = group
         self._project = group.functions.project

@@ -387,13 +387,13 @@ class ExpressionPrinter(Emitter):
         return Operand(f"tuple_of([{self._listed(node.items)}])", "A")
 
     def _listed(self, nodes: tuple[Any, ...]) -> str:
-        return ", ".join([kept(operand) for operand in self.sequence(nodes)])
+        return ", ".join([item_text(operand) for operand in self.sequence(nodes)])
 
     def _object(self, node: bound.MakeObject) -> Operand:
         flat = tuple(part for pair in node.items for part in pair)
         operands = self.sequence(flat)
         pairs = list(zip(operands[::2], operands[1::2], strict=True))
-        text = ", ".join([f"{self._key(key)}: {kept(value)}" for key, value in pairs])
+        text = ", ".join([f"{self._key(key)}: {item_text(value)}" for key, value in pairs])
         return Operand(f"{{{text}}}", "D")
 
     @staticmethod
@@ -613,7 +613,7 @@ def _is_small(value: Any) -> bool:
     return value is None or isinstance(value, str) or (type(value) is int and abs(value) < 2**31)
 
 
-def kept(operand: Operand) -> str:
+def item_text(operand: Operand) -> str:
     """The text of a value that goes into a container.
 
     Whole floats become ints there: nothing tells them apart, and containers of ints are

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.expressions import ExpressionPrinter, kept
+from hoglet.hog.python.codegen.expressions import ExpressionPrinter, item_text
 from hoglet.hog.python.codegen.operands import Operand, coerced, literal
 from hoglet.hog.python.codegen.purity import READS
 
@@ -173,7 +173,7 @@ class StatementPrinter(ExpressionPrinter):
             return False
         if "length" in self.program.host_names or self.effects.level(node.value) > READS:
             return False
-        value = self.bind(self._kept(self.value(node.value)))
+        value = self.bind(self._as_item(self.value(node.value)))
         array = self.variable(target.variable)
         # one in 1024 goes the slow way, which accounts for the memory
         self.line(f"if type({array}) is L and LEN({array}) & 1023: {array}.append({value.text})")
@@ -186,14 +186,14 @@ class StatementPrinter(ExpressionPrinter):
             return
         raw = (0,) if self.program.borrowing.is_edited(node.target) else ()
         target, key, value = self.sequence((node.target, node.key, node.value), raw=raw)
-        value = self._kept(value)
+        value = self._as_item(value)
         target, key, value = self.bind(target), self.bind(key), self.bind(value)
         self.line(self._assignment_text(target, key, value))
         self.note(f"{key.value}" if key.constant else "item", value.text)
 
     @staticmethod
-    def _kept(value: Operand) -> Operand:
-        return Operand(kept(value), "A") if value.kind == "F" and not value.constant else value
+    def _as_item(value: Operand) -> Operand:
+        return Operand(item_text(value), "A") if value.kind == "F" and not value.constant else value
 
     def _assignment_text(  # noqa: PLR0911 (one kind of key after the other)
         self, target: Operand, key: Operand, value: Operand
