@@ -9,7 +9,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo quick coverage test test-clickhouse check slow faults full load fuzz browser clients editor fuzz-api oracle bench bench-hog bench-capture profile-capture profile-runs bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
+.PHONY: help setup run demo quick coverage test test-clickhouse check slow faults full load fuzz browser clients editor fuzz-api oracle bench bench-hog bench-capture profile-capture profile-endpoints profile-runs bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -100,6 +100,9 @@ bench-capture: setup ## capture to queryable against bare decoding and inserting
 
 profile-capture: setup ## processor time from capture to queryable, by stage
 	.venv/bin/python -m benchmarks.profile_capture
+
+profile-endpoints: setup ## processor time of endpoint runs, by stage
+	.venv/bin/python -m benchmarks.profile_endpoints
 
 profile-runs: setup ## processor time of a delivered run, by stage; every delivery is checked
 	.venv/bin/python -m benchmarks.runs

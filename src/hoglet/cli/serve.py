@@ -26,9 +26,11 @@ def serve(
 
     Everything else is a setting: see docs/reference/settings.md (HOGLET_* variables).
     """
+    import uvloop
+
     from hoglet.app.run import run_server
     from hoglet.settings import load_settings
 
     with exit_with_two():
         settings = load_settings(port=port, host=host, data_dir=data_dir, roles=roles)
-        asyncio.run(run_server(settings))
+        asyncio.run(run_server(settings), loop_factory=uvloop.new_event_loop)

@@ -261,9 +261,6 @@ class ClickHouseWarehouse:
             self._with_client, lambda client: work(client, tag), budget, is_built=is_built
         )
         self._running[query_id].append(future)
-        loop = asyncio.get_running_loop()
-        forget = partial(self._forget, query_id, future)
-        future.add_done_callback(partial(_soon, loop, forget))
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -272,6 +269,16 @@ class ClickHouseWarehouse:
                 raise QueryCancelled("The query was cancelled.") from None
             self._stop(query_id, [future])
             raise
+        finally:
+            self._forget_when_ended(query_id, future)
+
+    def _forget_when_ended(self, query_id: str, future: Future[Any]) -> None:
+        """At once if it has ended: waking the loop from another thread costs 70 µs."""
+        if future.done():
+            self._forget(query_id, future)
+            return
+        forget = partial(self._forget, query_id, future)
+        future.add_done_callback(partial(_soon, asyncio.get_running_loop(), forget))
 
     def _forget(self, query_id: str, ended: Future[Any]) -> None:
         running = self._running.get(query_id, [])
