@@ -169,3 +169,25 @@ def test_keys_need_the_scopes_of_what_is_explained(server: RunningServer) -> Non
     assert status(event=event) == 200
     assert status(event_uuid=function_id) == 403
     assert status(event=event, configuration={}) == 403
+
+
+def test_a_draft_is_tested_and_published(server: RunningServer) -> None:
+    filters = {"events": [{"id": "drafted", "type": "events"}]}
+    body = {"name": "Drafted", "hog": "print('first')", "enabled": True, "filters": filters}
+    made = server.client.post("/api/projects/1/hog_functions/", json=body).json()
+    path = f"/api/projects/1/hog_functions/{made['id']}/"
+    server.client.patch(path, json={"draft": {"hog": "print('second')"}})
+    event = json.dumps({"event": "drafted", "distinct_id": "eve"})
+
+    assert "second" in command(server, "test", "Drafted", "--event", event, "--draft")
+    assert "first" in command(server, "test", "Drafted", "--event", event)
+    assert "would run" in command(server, "explain", "Drafted", "--event", event, "--draft")
+    sent = {"api_key": TOKEN, "event": "drafted", "distinct_id": "eve"}
+    assert server.client.post("/capture/", json=sent).status_code == 200
+    wait_for(server, path + "logs/?search=first", lambda page: page["count"] == 1)
+    assert command(server, "publish", "Drafted") == "published Drafted, version 2\n"
+    deadline = time.monotonic() + 30
+    while not server.client.get(path + "logs/?search=second").json()["count"]:
+        assert time.monotonic() < deadline
+        assert server.client.post("/capture/", json=sent).status_code == 200
+        time.sleep(0.5)

@@ -38,6 +38,8 @@ def seed_functions(seeds: Seeds, server: RunningServer, post: Post) -> None:
     seeds.spares[ONE] = _plain(post)
     seeds.take("POST", ALL, {"type": "destination", "hog": HOG, "name": "fuzz"})
     seeds.take("PATCH", ONE, {"name": "other", "inputs_schema": SCHEMA, "inputs": INPUTS})
+    seeds.take("PATCH", ONE, {"draft": {"hog": HOG, "name": "next"}}, {"draft": None})
+    seeds.places[f"{ONE}/publish"] = _drafted(server, post)
     seeds.take("PATCH", f"{ALL}/rearrange", {"orders": {made["transformation"]: 2}})
     _test_runs(seeds, made)
     _history(seeds, server, made["destination"])
@@ -53,6 +55,15 @@ def _function(post: Post, kind: str, hog: str) -> str:
 
 def _plain(post: Post) -> list[Json]:
     return [{"function_id": post("hog_functions", {"hog": HOG})["id"]} for _ in range(SPARES)]
+
+
+def _drafted(server: RunningServer, post: Post) -> list[Json]:
+    """Functions with a draft that can be published once."""
+    places = _plain(post)
+    for place in places:
+        url = f"/api/projects/1/hog_functions/{place['function_id']}"
+        assert server.client.patch(url, json={"draft": {"name": "next"}}).status_code == 200
+    return places
 
 
 def _test_runs(seeds: Seeds, made: dict[str, str]) -> None:

@@ -13,10 +13,11 @@ from starlette.responses import Response
 
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
+from hoglet.functions.drafts.service import Drafts
 from hoglet.functions.function_view import full_item, full_object, list_item
 from hoglet.functions.listing import read_listing, unknown_user
 from hoglet.functions.response_schemas import FunctionFullItem, FunctionItem, FunctionObject
-from hoglet.functions.schemas import FunctionFields
+from hoglet.functions.schemas import FunctionChanges, FunctionFields
 from hoglet.functions.service import FunctionService
 from hoglet.kit.errors import Invalid, MethodNotAllowed, NotFound
 from hoglet.web.openapi import PAGE, Page, describe, flag, json_object, number, text
@@ -75,7 +76,10 @@ async def list_functions(request: Request, scope: Reads) -> Response:
 @describe({201: FunctionObject}, body=FunctionFields)
 async def create_function(request: Request, scope: Writes) -> Response:
     """Create a function."""
-    view = await service_of(request).create(scope, await read_object(request))
+    body: dict[str, Any] = await read_object(request)
+    if body.get("draft") is not None:
+        raise Invalid("A new function has no draft yet. Create it first.", attr="draft")
+    view = await service_of(request).create(scope, body)
     return JsonResponse(full_object(view), status_code=201)
 
 
@@ -132,11 +136,22 @@ async def get_function(request: Request, function_id: str, scope: Reads) -> Resp
 
 
 @router.api_route(ONE, methods=["PATCH", "PUT"])
-@describe({200: FunctionObject}, body=FunctionFields, problems=(409,))
+@describe({200: FunctionObject}, body=FunctionChanges, problems=(409,))
 async def update_function(request: Request, function_id: str, scope: Writes) -> Response:
-    """Update a function; omitted fields stay as they are."""
+    """Update a function; omitted fields stay as they are. ``draft`` alone changes its draft."""
     body: dict[str, Any] = await read_object(request)
+    if "draft" in body:
+        _check_alone(body)
+        drafts = Drafts(service_of(request))
+        return JsonResponse(full_object(await drafts.save(scope, function_id, body["draft"])))
     return JsonResponse(full_object(await service_of(request).update(scope, function_id, body)))
+
+
+def _check_alone(body: dict[str, Any]) -> None:
+    """Live fields and the draft are two changes, of which one could fail."""
+    others = [name for name in body if name in FunctionFields.model_fields]
+    if others:
+        raise Invalid(f"Send draft and {others[0]} in separate requests.", attr="draft")
 
 
 @router.delete(ONE)

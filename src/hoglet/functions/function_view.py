@@ -9,16 +9,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hoglet.functions.compile.warnings import CodeWarning
+from hoglet.functions.drafts.fields import visible
 from hoglet.functions.inputs.secrets import secret_keys, visible_inputs
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.json_values import array_at
-from hoglet.web.timestamps import iso_z
+from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 
 class FunctionView(NamedTuple):
     """A function with the related data that its API object needs.
 
     ``secrets`` has the keys of the encrypted inputs with their order: ``{"token": {"order": 1}}``.
+    ``draft`` has the drafted fields, with secrets in plain text.
     """
 
     row: HogFunctionRow
@@ -29,10 +31,14 @@ class FunctionView(NamedTuple):
     mapping_secrets: dict[str, Any]
     search_match_type: str | None = None
     warnings: Sequence[CodeWarning] = ()
+    draft: dict[str, Any] | None = None
 
 
 def full_object(shown: FunctionView) -> dict[str, Any]:
-    """The full object; ``retry``, ``delivery`` and ``warnings`` only if there are any."""
+    """The full object; ``retry``, ``delivery`` and ``warnings`` only if there are any.
+
+    ``draft``, ``draft_updated_at`` and ``version`` only on functions that had a draft.
+    """
     row = shown.row
     answer = {
         **_common(shown),
@@ -51,6 +57,11 @@ def full_object(shown: FunctionView) -> dict[str, Any]:
         answer["retry"] = row.retry
     if row.delivery is not None:
         answer["delivery"] = row.delivery
+    if row.has_drafts:
+        draft = None if shown.draft is None else visible(row, answer, shown.draft)
+        answer["draft"] = draft
+        answer["draft_updated_at"] = iso_z_or_none(row.draft_updated_at)
+        answer["version"] = row.version
     if shown.warnings:
         answer["warnings"] = msgspec.to_builtins(shown.warnings)
     return answer

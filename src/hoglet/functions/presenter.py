@@ -56,7 +56,17 @@ class FunctionPresenter:
             status=status,
             secrets=secrets,
             mapping_secrets=mapping_secrets,
+            draft=self._draft_of(row),
         )
+
+    def _draft_of(self, row: HogFunctionRow) -> dict[str, Any] | None:
+        """The drafted fields; none of them if they cannot be decrypted."""
+        if row.draft is None:
+            return None
+        try:
+            return self.box.open(row.draft)["fields"]
+        except SecretsUnreadable:
+            return {}
 
     def _secrets_of(self, row: HogFunctionRow) -> tuple[dict[str, Any], dict[str, Any]]:
         """The decrypted secrets, or only their names if they cannot be decrypted."""

@@ -212,14 +212,17 @@ async def all_live(session: AsyncSession, project_id: int) -> list[HogFunctionRo
 async def with_secrets(session: AsyncSession) -> list[HogFunctionRow]:
     """All functions of all projects with secrets, including deleted ones; locked for update."""
     statement = select(HogFunctionRow).where(
-        HogFunctionRow.secrets.is_not(None) | HogFunctionRow.mapping_secrets.is_not(None)
+        HogFunctionRow.secrets.is_not(None)
+        | HogFunctionRow.mapping_secrets.is_not(None)
+        | HogFunctionRow.draft.is_not(None)
     )
     return list(await session.scalars(statement.with_for_update()))
 
 
 async def encrypted_texts(session: AsyncSession) -> list[str]:
     """The encrypted secrets of all functions of all projects, including deleted ones."""
-    rows = await session.execute(select(HogFunctionRow.secrets, HogFunctionRow.mapping_secrets))
+    columns = (HogFunctionRow.secrets, HogFunctionRow.mapping_secrets, HogFunctionRow.draft)
+    rows = await session.execute(select(*columns))
     return [text for row in rows for text in row if text]
 
 

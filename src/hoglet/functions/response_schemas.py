@@ -80,6 +80,9 @@ class FunctionObject(FunctionFields):
     create_in_folder: str | None = Field(alias="_create_in_folder")
     batch_export_id: str | None
     retry: Json = Field(default_factory=dict[str, Any])
+    draft: Json | None = Field(default=None)
+    draft_updated_at: str | None = Field(default=None)
+    version: int = Field(default=1)
     delivery: Json = Field(default_factory=dict[str, Any])
     warnings: list[Json] = Field(default_factory=list[Json])
 

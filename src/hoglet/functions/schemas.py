@@ -54,6 +54,12 @@ class FunctionFields(Body):
     base_updated_at: datetime | None = None
 
 
+class FunctionChanges(FunctionFields):
+    """Body of an update: writable fields, or ``draft`` alone; null discards the draft."""
+
+    draft: dict[str, Any] | None = None
+
+
 class MaskingFields(Body):
     """``masking``; ``bytecode`` is generated and ignored here."""
 

@@ -125,7 +125,7 @@ class FunctionService:
             await assign_execution_order(session, row, plan)
             session.add(row)
             await session.flush()
-            await self._record(session, scope, row, "created", [])
+            await self.record(session, scope, row, "created", [])
             view = await self.showing.view(session, row)
             return view._replace(warnings=compiled.warnings)
 
@@ -245,6 +245,20 @@ class FunctionService:
             integrations = await integration_repository.version_stamp(session, project_id)
         return f"{functions}/{integrations}"
 
+    async def publish(
+        self, scope: ProjectScope, row: HogFunctionRow, fields: dict[str, Any]
+    ) -> FunctionView | None:
+        """Replace live fields by those of the draft; None if function or draft changed since.
+
+        Raises:
+            Invalid: the fields violate a current rule.
+        """
+        self.planner.check_stored(row)
+        plan = self.planner.change(row, fields)
+        plan.check_running()
+        compiled = await self.planner.compile(scope.project, plan)
+        return await self._write_update(scope, row, plan, compiled, publishes=True)
+
     async def _try_update(
         self, scope: ProjectScope, function_id: UUID, body: dict[str, Any]
     ) -> FunctionView | None:
@@ -264,12 +278,20 @@ class FunctionService:
         return await self._write_update(scope, row, plan, compiled)
 
     async def _write_update(
-        self, scope: ProjectScope, seen: HogFunctionRow, plan: SavePlan, compiled: CompiledFunction
+        self,
+        scope: ProjectScope,
+        seen: HogFunctionRow,
+        plan: SavePlan,
+        compiled: CompiledFunction,
+        *,
+        publishes: bool = False,
     ) -> FunctionView | None:
         """Store an update; None if the function was changed since it was read."""
         async with self.database.write() as session:
             row = await repository.find(session, scope.project.id, seen.id, deleted=None)
             if row is None or row.version != seen.version:
+                return None
+            if publishes and row.draft_updated_at != seen.draft_updated_at:
                 return None
             before = {name: getattr(row, name) for name in LOGGED_FIELDS}
             encrypted = (row.secrets, row.mapping_secrets)
@@ -281,8 +303,11 @@ class FunctionService:
             changes = await self._hidden(session, row, before)
             if encrypted != (row.secrets, row.mapping_secrets):
                 changes.append(FieldChange("encrypted_inputs", "changed", _MASKED, _MASKED))
+            if publishes:
+                row.draft = row.draft_updated_at = None
             await session.flush()
-            await self._record(session, scope, row, "updated", changes)
+            activity = "published" if publishes else "updated"
+            await self.record(session, scope, row, activity, changes)
             view = await self.showing.view(session, row)
             return view._replace(warnings=compiled.warnings)
 
@@ -324,9 +349,9 @@ class FunctionService:
         row.execution_order = execution_order
         row.updated_at = max(self.clock.now(), row.updated_at)
         row.version += 1
-        await self._record(session, scope, row, "updated", [change])
+        await self.record(session, scope, row, "updated", [change])
 
-    async def _record(
+    async def record(
         self,
         session: AsyncSession,
         scope: ProjectScope,
@@ -334,6 +359,7 @@ class FunctionService:
         activity: str,
         changes: Sequence[FieldChange],
     ) -> None:
+        """Write an activity entry of a function."""
         entry = Activity.by(scope, activity, ACTIVITY_SCOPE, (row.id, row.name), changes)
         await self.activity.record(session, entry)
 

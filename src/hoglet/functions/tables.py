@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text, Uuid
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text, Uuid, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hoglet.store.base import Base, JsonText, UtcDateTime
@@ -16,8 +16,9 @@ class HogFunctionRow(Base):
     ``matcher`` is the run-time form of the filters:
     ``{"tree": {...}, "events": ["$pageview"], "mappings": [{"tree": ..., "events": ...,
     "number": 0}], "next_number": 1}``.
-    ``secrets`` and ``mapping_secrets`` are encrypted. ``version`` increases with every write that
-    may affect runs, including those that do not change ``updated_at``.
+    ``secrets``, ``mapping_secrets`` and ``draft`` are encrypted; the draft has the fields that
+    differ from the live ones. ``has_drafts``: it had a draft at some time. ``version`` increases
+    with every write that may affect runs, including those that do not change ``updated_at``.
     """
 
     __tablename__ = "hog_functions"
@@ -53,6 +54,9 @@ class HogFunctionRow(Base):
     batch_export_id: Mapped[UUID | None] = mapped_column(Uuid)
     state: Mapped[int] = mapped_column(Integer, default=1)
     version: Mapped[int] = mapped_column(BigInteger, default=1)
+    draft: Mapped[str | None] = mapped_column(Text)
+    draft_updated_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    has_drafts: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class WatcherRow(Base):

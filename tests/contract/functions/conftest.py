@@ -21,6 +21,7 @@ from hoglet.functions.compile.compiler import read_answer
 from hoglet.functions.compile.unit import CompiledFunction, CompileInput
 from hoglet.functions.dead_letters import api as dead_letter_api
 from hoglet.functions.dead_letters.service import DeadLetters
+from hoglet.functions.drafts import api as draft_api
 from hoglet.functions.explain_match import api as explain_match_api
 from hoglet.functions.explain_match.service import MatchExplainer
 from hoglet.functions.history import api as history_api
@@ -120,6 +121,7 @@ async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
             logs_api.router,
             backfill_api.router,
             test_run_api.router,
+            draft_api.router,
             explain_match_api.router,
             dead_letter_api.router,
             history_api.router,

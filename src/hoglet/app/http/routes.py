@@ -21,6 +21,7 @@ from hoglet.functions import api as function_api
 from hoglet.functions.actions import api as action_api
 from hoglet.functions.backfills import api as backfill_api
 from hoglet.functions.dead_letters import api as dead_letter_api
+from hoglet.functions.drafts import api as draft_api
 from hoglet.functions.explain_match import api as explain_match_api
 from hoglet.functions.history import api as history_api
 from hoglet.functions.integrations import api as integration_api
@@ -47,6 +48,7 @@ PROJECT_ROUTERS = (
     logs_api.router,
     backfill_api.router,
     test_run_api.router,
+    draft_api.router,
     explain_match_api.router,
     dead_letter_api.router,
     live_tail_api.router,

@@ -11,7 +11,7 @@ from hoglet.cli.functions.backfills import backfill_app
 from hoglet.cli.functions.dead_letters import letters_app
 from hoglet.cli.functions.explain import explain
 from hoglet.cli.functions.logs import logs
-from hoglet.cli.functions.reference import ALL_TYPES, Function, find_id
+from hoglet.cli.functions.reference import ALL_TYPES, Draft, Function, find_id
 from hoglet.cli.json_input import read_json_object
 from hoglet.cli.output import AsJson, cell, print_json, print_table
 from hoglet.cli.server.connection import ServerTyper, connect
@@ -106,6 +106,7 @@ def run_once(
     real: Annotated[
         bool, typer.Option("--real", help="Send real requests instead of mocking them.")
     ] = False,
+    draft: Draft = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a function once on an event; exits with 1 if the run fails."""
@@ -115,6 +116,7 @@ def run_once(
     given.setdefault("event", {"event": "test", "distinct_id": "test", "properties": {}})
     client = connect()
     body = {"configuration": {}, "globals": given, "mock_async_functions": not real}
+    body |= {"draft": True} if draft else {}
     path = f"/hog_functions/{find_id(client, function)}"
     client.call("GET", f"{path}/")  # the route of test runs treats an unknown id as a new function
     answer = client.call("POST", f"{path}/invocations", body)
@@ -123,6 +125,14 @@ def run_once(
     else:
         _print_run(answer)
     raise typer.Exit(int(answer["status"] == "error"))
+
+
+@functions_app.command("publish")
+def publish(function: Function) -> None:
+    """Make the draft of a function its live version."""
+    client = connect()
+    saved = client.call("POST", f"/hog_functions/{find_id(client, function)}/publish")
+    print(f"published {saved['name'] or saved['id']}, version {saved['version']}")
 
 
 @functions_app.command("redrive")

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hoglet.cli.functions.reference import Function, find_id
+from hoglet.cli.functions.reference import Draft, Function, find_id
 from hoglet.cli.json_input import read_json_object
 from hoglet.cli.output import AsJson, print_json
 from hoglet.cli.server.connection import connect
@@ -31,6 +31,7 @@ def explain(
             help='Unsaved changes to explain instead, e.g. {"filters": {…}}: JSON, a file, or -.',
         ),
     ] = None,
+    draft: Draft = False,
     as_json: AsJson = False,
 ) -> None:
     """Show each condition of a function and whether an event meets it."""
@@ -41,6 +42,8 @@ def explain(
         body["event"] = read_json_object("--event", event)
     if configuration is not None:
         body["configuration"] = read_json_object("--configuration", configuration)
+    if draft:
+        body["draft"] = True
     client = connect()
     answer = client.call("POST", f"/hog_functions/{find_id(client, function)}/explain_match", body)
     if as_json:

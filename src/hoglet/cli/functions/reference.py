@@ -45,6 +45,9 @@ Function = Annotated[
 ]
 
 
+Draft = Annotated[bool, typer.Option("--draft", help="Use the draft of the function.")]
+
+
 def find_id(client: ApiClient, text: str) -> str:
     """The id of the function that ``text`` names, made safe for a path.
 

@@ -24,6 +24,7 @@ _BODY = json_object(
     globals=OBJECT,
     clickhouse_event=OBJECT,
     configuration={"type": "object", "additionalProperties": True},
+    draft={"type": "boolean", "default": False},
 )
 
 
@@ -32,7 +33,7 @@ _BODY = json_object(
 async def explain_match(request: Request, function_id: str, scope: Reads) -> Response:
     """Explain which conditions of a function an event meets; ``new`` for one not stored.
 
-    A configuration also needs ``hog_function:write``, a stored event ``query:read``.
+    A configuration or draft also needs ``hog_function:write``, a stored event ``query:read``.
     """
     explainer: MatchExplainer = request.app.state.match_explainer
     body = await read_object(request)

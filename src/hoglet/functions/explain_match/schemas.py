@@ -18,6 +18,7 @@ KEYS = (
     "globals",
     "clickhouse_event",
     "configuration",
+    "draft",
 )
 
 

@@ -33,7 +33,7 @@ from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.test_runs.configuration import (
     configured_values,
     find_function,
-    read_configuration,
+    requested_configuration,
 )
 from hoglet.functions.test_runs.globals import read_globals
 from hoglet.kit.errors import Forbidden, Invalid, NotFound
@@ -114,7 +114,8 @@ class MatchExplainer:
     async def _subject(
         self, scope: ProjectScope, row: HogFunctionRow | None, body: dict[str, Any]
     ) -> _Subject:
-        configuration = read_configuration({"configuration": body.get("configuration")})
+        asked = {name: body.get(name) for name in ("configuration", "draft")}
+        configuration = requested_configuration(self._functions, row, asked)
         if configuration is None:
             if row is None:
                 raise Invalid("This field is required.", code="required", attr="configuration")

@@ -48,6 +48,7 @@ async def reencrypt_all(database: Database, box: SecretBox) -> RotationResult:
         for row in await repository.with_secrets(session):
             row.secrets = count.again(row.secrets)
             row.mapping_secrets = count.again(row.mapping_secrets)
+            row.draft = count.again(row.draft)
         for held in await integration_repository.every(session):
             held.secrets = count.again(held.secrets) or held.secrets
         for key in await signing_keys.every(session):

@@ -35,6 +35,7 @@ class TestRunObject(OpenResponse):
 
 _TRIAL_BODY = json_object(
     configuration={"type": "object", "additionalProperties": True},
+    draft={"type": "boolean", "default": False},
     globals=OBJECT,
     clickhouse_event=OBJECT,
     mock_async_functions={"type": "boolean", "default": True},

@@ -8,13 +8,14 @@ from uuid import UUID
 
 from hoglet.access.principals import ProjectScope
 from hoglet.functions import repository
+from hoglet.functions.drafts.service import fields_of, no_draft
 from hoglet.functions.save.plan import NEW, SavePlan
 from hoglet.functions.schemas import FunctionFields, read_fields
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json_values import is_object
-from hoglet.web.validation import not_a_dict
+from hoglet.web.validation import NOT_BOOLEAN, not_a_dict
 
 _FIELD_NAMES = frozenset(field.alias or name for name, field in FunctionFields.model_fields.items())
 _NOT_CONFIGURED = ("template_id", "base_updated_at", "enabled", "deleted", "execution_order")
@@ -52,6 +53,26 @@ async def configured_values(
         return plan.apply(compiled, {} if row is None else row.matcher)
     except Invalid as error:
         raise of_configuration(error) from None
+
+
+def requested_configuration(
+    functions: FunctionService, row: HogFunctionRow | None, body: dict[str, Any]
+) -> dict[str, Any] | None:
+    """The configuration in the request, on top of the draft with ``draft: true``.
+
+    Raises:
+        Invalid: ``configuration`` is not an object, or there is no draft.
+    """
+    configuration = read_configuration(body)
+    wants_draft = body.get("draft")
+    if wants_draft is None or wants_draft is False:
+        return configuration
+    if wants_draft is not True:
+        raise Invalid(NOT_BOOLEAN, attr="draft")
+    draft = None if row is None else fields_of(functions, row)
+    if draft is None:
+        raise no_draft()
+    return {**draft, **(configuration or {})}
 
 
 def read_configuration(body: dict[str, Any]) -> dict[str, Any] | None:

@@ -21,7 +21,7 @@ from hoglet.functions.test_runs.configuration import (
     configured_values,
     find_function,
     of_configuration,
-    read_configuration,
+    requested_configuration,
 )
 from hoglet.functions.test_runs.globals import read_globals, refused_test_run
 from hoglet.functions.test_runs.result import (
@@ -115,7 +115,7 @@ class TestRunService:
         Raises:
             Invalid: a bad configuration (attr ``configuration__…``).
         """
-        configuration = read_configuration(body)
+        configuration = requested_configuration(self._functions, row, body)
         if configuration is None and row is None:
             raise Invalid("This field is required.", code="required", attr="configuration")
         values = await configured_values(self._functions, scope, row, configuration or {})

@@ -1,0 +1,1 @@
+"""Drafts: the next version of a function, tested before it is published."""

@@ -1,0 +1,22 @@
+"""Route that publishes a draft; ``PATCH {"draft": …}`` of a function saves one."""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.functions.api import ONE, Writes, service_of
+from hoglet.functions.drafts.service import Drafts
+from hoglet.functions.function_view import full_object
+from hoglet.functions.response_schemas import FunctionObject
+from hoglet.web.openapi import describe
+from hoglet.web.responses import JsonResponse
+
+router = APIRouter()
+
+
+@router.post(ONE + "/publish")
+@describe({200: FunctionObject})
+async def publish_function(request: Request, function_id: str, scope: Writes) -> Response:
+    """Make the draft of a function its live version."""
+    view = await Drafts(service_of(request)).publish(scope, function_id)
+    return JsonResponse(full_object(view))
