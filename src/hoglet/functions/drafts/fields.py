@@ -11,6 +11,7 @@ from hoglet.functions.inputs.secrets import MASK, SHOWN, secret_keys
 from hoglet.functions.schemas import read_fields
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import array_at, is_object, object_at
 from hoglet.kit.suggestions import near
 from hoglet.web.validation import not_a_dict
 
@@ -37,7 +38,7 @@ def read_draft(draft: Any) -> Fields:
     Raises:
         Invalid: not an object, or a field that drafts do not have; attr is that in ``draft``.
     """
-    if not isinstance(draft, dict):
+    if not is_object(draft):
         raise Invalid(not_a_dict(draft), code="not_a_dict", attr="draft")
     for name in draft:
         if name not in DRAFTED:
@@ -60,9 +61,9 @@ def merged(row: HogFunctionRow, earlier: Fields, sent: Fields) -> Fields:
     fields = {**earlier, **sent}
     schema = fields.get("inputs_schema", row.inputs_schema)
     if "inputs" in sent:
-        fields["inputs"] = _kept(schema, sent["inputs"], earlier.get("inputs") or {})
+        fields["inputs"] = _kept(schema, sent["inputs"], object_at(earlier, "inputs"))
     if sent.get("mappings"):
-        before: list[Fields] = earlier.get("mappings") or []
+        before: list[Fields] = array_at(earlier, "mappings")
         fields["mappings"] = [
             _mapping(mapping, before[index] if index < len(before) else {})
             for index, mapping in enumerate(sent["mappings"])
@@ -86,7 +87,7 @@ def visible(row: HogFunctionRow, live: Fields, draft: Fields) -> Fields:
         fields["inputs"] = _masked(fields["inputs_schema"], draft["inputs"], live["inputs"])
     if draft.get("mappings"):
         fields["mappings"] = [
-            mapping | {"inputs": _masked(mapping.get("inputs_schema") or [], mapping["inputs"], {})}
+            mapping | {"inputs": _masked(array_at(mapping, "inputs_schema"), mapping["inputs"], {})}
             if mapping.get("inputs")
             else mapping
             for mapping in draft["mappings"]
@@ -97,8 +98,8 @@ def visible(row: HogFunctionRow, live: Fields, draft: Fields) -> Fields:
 def _mapping(mapping: Fields, before: Fields) -> Fields:
     if not mapping.get("inputs"):
         return mapping
-    schema = mapping.get("inputs_schema") or []
-    return mapping | {"inputs": _kept(schema, mapping["inputs"], before.get("inputs") or {})}
+    schema = array_at(mapping, "inputs_schema")
+    return mapping | {"inputs": _kept(schema, mapping["inputs"], object_at(before, "inputs"))}
 
 
 def _kept(schema: list[Fields], sent: Fields, before: Fields) -> Fields:
@@ -112,7 +113,7 @@ def _kept(schema: list[Fields], sent: Fields, before: Fields) -> Fields:
 
 def _is_kept(entry: Any) -> bool:
     """Whether an entry has no value of its own: it is missing, or marks a value as set."""
-    if not isinstance(entry, dict):
+    if not is_object(entry):
         return True
     return "value" not in entry or (entry.get("secret") is True and entry["value"] == MASK)
 
