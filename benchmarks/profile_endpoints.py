@@ -19,12 +19,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmarks.profiled_server import ProfiledServer, serve_profiled, show
-
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from benchmarks.endpoints.http_calls import BASE, Client
 from benchmarks.endpoints.runs import create
+from benchmarks.profiled_server import ProfiledServer, serve_profiled, show
 
 WARM_UP = 50
 STAGES = {
