@@ -97,6 +97,8 @@ def test_nothing_of_a_deleted_person_is_left(server: RunningServer, receiver: Un
     person = _person(client, "ann")
     _store_answers(client)
     until(lambda: receiver.count, lambda count: count >= 6)
+    printed = "select count() from log_entries where match(message, 'secretOf(Ann|Bob)')"
+    until(lambda: _rows(client, printed), lambda rows: rows == [[2]])
     asyncio.run(_bury_batches(server.data_dir))
     until(lambda: _letters(client, failing), lambda letters: letters == ["ann", "bob"])
     assert {"jobs", "ordered_runs", "query_runs", "endpoint_runs"} <= set(
@@ -125,7 +127,7 @@ def test_nothing_of_a_deleted_person_is_left(server: RunningServer, receiver: Un
     for table in in_warehouse[SECRET]:  # replaced by a newer build, and about to be dropped
         assert table.startswith("endpoint_table_")
         assert _found_in_database(server.data_dir, table) == ["jobs"]
-    assert {"events", "persons"} < set(in_warehouse[OTHER])
+    assert {"events", "persons", "log_entries"} < set(in_warehouse[OTHER])
 
 
 def _make_functions(client: httpx.Client, url: str) -> str:
@@ -133,6 +135,7 @@ def _make_functions(client: httpx.Client, url: str) -> str:
     function_id = ""
     retry = {"max_attempts": 10, "max_elapsed_seconds": 3600}
     for name, more in {
+        "prints": {"hog": "print(event.properties)"},
         "waits": {"hog": f"fetch('{url}', {{'method': 'POST', 'body': event}})", "retry": retry},
         "stands in line": {
             "hog": f"fetch('{url}', {{'method': 'POST', 'body': event}})",

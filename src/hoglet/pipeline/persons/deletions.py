@@ -29,7 +29,14 @@ from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Unavailable
 from hoglet.kit.ids import new_id
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
-from hoglet.pipeline.persons.traces import PersonEvents, forget_traces, is_in_use
+from hoglet.pipeline.persons.traces import (
+    RUNS_OF_EVENTS,
+    PersonEvents,
+    are_logs_stored,
+    forget_traces,
+    is_in_use,
+    is_run_in_progress,
+)
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import Database
@@ -133,10 +140,15 @@ class PersonDeletions:
                 await _delete_rows(session, row.project_id, row.person_id)
         if row.delete_person:
             await self._erase_versions(row)
+        events = PersonEvents(row)
         if row.delete_events:
+            if not await self._delete_logs(row, events):
+                async with self._database.write() as session:
+                    await self._queue.enqueue(session, [_job(row.id, self._clock.now() + _PAUSE)])
+                return
             await self._delete_events(row)
         self._drop_results()
-        events, erased_at = PersonEvents(row), self._clock.now()
+        erased_at = self._clock.now()
         async with self._database.write() as session:
             if row.delete_events:
                 await forget_traces(session, self._queue, events)
@@ -205,20 +217,47 @@ class PersonDeletions:
             ),
         )
 
-    async def _delete_events(self, row: PersonDeletionRow) -> None:
-        params = {
+    async def _delete_logs(self, row: PersonDeletionRow, events: PersonEvents) -> bool:
+        """Erase the log lines of runs of the events, as long as the events can be read.
+
+        Returns:
+            False if a run is in progress, or its lines are not stored yet: try again later.
+        """
+        async with self._database.write() as session:
+            withdrawn = await forget_traces(session, self._queue, events)
+            is_running = await is_run_in_progress(session, events)
+        if not await are_logs_stored(self._database):
+            return False
+        where, params = await self._events_of(row)
+        found = await self._warehouse.query(
+            RUNS_OF_EVENTS.format(events=where), params, budget=QueryBudget(seconds=_SECONDS)
+        )
+        runs = sorted({str(each[0]) for each in found.rows} | set(map(str, withdrawn)))
+        of_runs = "project_id = {project_id:Int64} AND instance_id IN {runs:Array(String)}"
+        for part in _parts(runs):
+            ids: dict[str, Any] = {"project_id": row.project_id, "runs": part}
+            if await self._count("log_entries", of_runs, ids):
+                await self._warehouse.erase_rows("log_entries", of_runs, ids, seconds=_SECONDS)
+        return not is_running
+
+    async def _events_of(self, row: PersonDeletionRow) -> tuple[str, dict[str, Any]]:
+        """The condition of the events to delete, and its values."""
+        params: dict[str, Any] = {
             "project_id": row.project_id,
             "person_id": str(row.person_id),
             "distinct_ids": row.distinct_ids,
             "until": instant_text(row.requested_at),
         }
-        others = await self._foreign_ids(row, params)
+        params["others"] = await self._foreign_ids(row, params)
         where = (
             "project_id = {project_id:Int64} AND created_at <= {until:DateTime64(6, 'UTC')}"
             " AND (distinct_id IN {distinct_ids:Array(String)}"
             " OR person_id = {person_id:UUID} AND distinct_id NOT IN {others:Array(String)})"
         )
-        params["others"] = others
+        return where, params
+
+    async def _delete_events(self, row: PersonDeletionRow) -> None:
+        where, params = await self._events_of(row)
         if await self._count("events", where, params):
             await self._warehouse.erase_rows("events", where, params, seconds=_SECONDS)
         left = await self._count("events", where, params)

@@ -1,4 +1,4 @@
-"""Removes traces of a person's events in the database: runs, failed batches, stored results.
+"""Finds traces of a person's events: runs and their logs, failed batches, stored results.
 
 Removed with the events in the warehouse, after waiting for leased runs and queries in progress,
 which could write what they have read.
@@ -6,6 +6,7 @@ which could write what they have read.
 Source: docs/spec/data-and-queries.md#41-persons.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Collection
 from datetime import datetime
 from typing import Any
@@ -13,7 +14,7 @@ from uuid import UUID
 
 import msgspec
 import structlog
-from sqlalchemy import delete, exists, select
+from sqlalchemy import delete, exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.endpoints.tables import AsyncRunRow
@@ -24,11 +25,20 @@ from hoglet.functions.tables import DeadLetterRow
 from hoglet.kit.json_values import is_array, is_object, object_at
 from hoglet.kit.text import dump_json
 from hoglet.pipeline.delivery import ordering
-from hoglet.pipeline.tables import OrderedRunRow
+from hoglet.pipeline.tables import OrderedRunRow, TelemetryRow
 from hoglet.queries.tables import QueryRunRow
 from hoglet.queue import Queue
 from hoglet.queue.tables import JobRow
+from hoglet.store.database import Database
 
+RUNS_OF_EVENTS = """SELECT DISTINCT instance_id FROM (
+    SELECT instance_id, arrayJoin(
+        extractAll(message, '[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}')) AS named
+    FROM log_entries
+    WHERE project_id = {{project_id:Int64}} AND log_source = 'hog_function' AND instance_id != ''
+) WHERE named GLOBAL IN (SELECT toString(uuid) FROM events WHERE {events})"""
+"""The runs whose log names one of the events: the last line of every run has the event's URL."""
+_LOOKS, _LOOK_SECONDS = 25, 0.2
 _PAGE = 200
 _ANSWERS = (QueryRunRow, AsyncRunRow)
 
@@ -77,6 +87,11 @@ async def is_in_use(session: AsyncSession, events: PersonEvents, since: datetime
         )
         if await session.scalar(select(running)):
             return True
+    return await is_run_in_progress(session, events)
+
+
+async def is_run_in_progress(session: AsyncSession, events: PersonEvents) -> bool:
+    """Whether a run of the events is leased."""
     leased = JobRow.lease.is_not(None)
     async for job in _jobs(session, INVOKE_QUEUE, leased, events.until):
         if events.has_run(job.payload, is_older=True):
@@ -84,8 +99,28 @@ async def is_in_use(session: AsyncSession, events: PersonEvents, since: datetime
     return False
 
 
-async def forget_traces(session: AsyncSession, queue: Queue, events: PersonEvents) -> None:
-    """Remove runs that are not leased, events of failed batches, dead letters and results."""
+async def are_logs_stored(database: Database) -> bool:
+    """Wait until logs committed so far are in the warehouse; False if that takes long."""
+    async with database.read() as session:
+        newest = await session.scalar(select(func.max(TelemetryRow.id)))
+    if newest is None:
+        return True
+    for _ in range(_LOOKS):
+        async with database.read() as session:
+            if not await session.scalar(select(exists().where(TelemetryRow.id <= newest))):
+                return True
+        await asyncio.sleep(_LOOK_SECONDS)
+    return False
+
+
+async def forget_traces(
+    session: AsyncSession, queue: Queue, events: PersonEvents
+) -> frozenset[UUID]:
+    """Remove runs that are not leased, events of failed batches, dead letters and results.
+
+    Returns:
+        The ids of the runs.
+    """
     withdrawn = await _withdraw_runs(session, queue, events)
     await _drop_from_failed_batches(session, events)
     for part in _parts(events.distinct_ids):
@@ -107,11 +142,14 @@ async def forget_traces(session: AsyncSession, queue: Queue, events: PersonEvent
             "runs of a deleted person were removed",
             action="runs_withdrawn",
             project_id=events.project_id,
-            runs=withdrawn,
+            runs=len(withdrawn),
         )
+    return withdrawn
 
 
-async def _withdraw_runs(session: AsyncSession, queue: Queue, events: PersonEvents) -> int:
+async def _withdraw_runs(
+    session: AsyncSession, queue: Queue, events: PersonEvents
+) -> frozenset[UUID]:
     waiting = {
         job.id: job.ordering_key
         async for job in _jobs(session, INVOKE_QUEUE, JobRow.lease.is_(None), events.until)
@@ -126,7 +164,7 @@ async def _withdraw_runs(session: AsyncSession, queue: Queue, events: PersonEven
         await session.execute(delete(JobRow).where(JobRow.id.in_(part)))
     lines = {key for key in waiting.values() if key is not None}
     await ordering.withdraw(session, queue, {*waiting, *standing}, lines)
-    return len({*waiting, *standing})
+    return frozenset({*waiting, *standing})
 
 
 async def _drop_from_failed_batches(session: AsyncSession, events: PersonEvents) -> None:
