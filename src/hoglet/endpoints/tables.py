@@ -99,6 +99,22 @@ class MaterializationRow(Base):
     last_built_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
+class CancelRequestRow(Base):
+    """A request to cancel a run on whichever server has it; deleted by the one that asks.
+
+    ``owner_id`` is the endpoint, or stands for the project's ad-hoc queries.
+    """
+
+    __tablename__ = "cancel_requests"
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
+    owner_id: Mapped[UUID] = mapped_column(Uuid)
+    query_id: Mapped[str] = mapped_column(Text)
+    requested_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    found_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
 class AsyncRunRow(Base):
     """A background run; stored for an hour after it was requested.
 

@@ -126,7 +126,9 @@ class BackgroundQueries:
         if waiting_only:
             stopped = False
         else:
-            stopped = await self._service.cancel(project_id, query_id, execution_id)
+            stopped = await self._service.cancel(
+                project_id, query_id, execution_id, elsewhere=row is None
+            )
         if row is None and not stopped:
             raise NotFound
 

@@ -134,10 +134,17 @@ class QueryService:
             )
         return answer if events is None else await as_events(answer, events, request.node)
 
-    async def cancel(self, project_id: int, query_id: str, execution_id: UUID | None) -> bool:
-        """Stop the run with this id in this process; returns whether there was one."""
+    async def cancel(
+        self, project_id: int, query_id: str, execution_id: UUID | None, *, elsewhere: bool
+    ) -> bool:
+        """Stop the run with this id; returns whether there was a waiting one.
+
+        ``elsewhere`` asks other servers too if this one has none.
+        """
         key = project_key(project_id)
-        return await self._runner.cancel(key, query_id, execution_id=execution_id)
+        return await self._runner.cancel(
+            key, query_id, execution_id=execution_id, elsewhere=elsewhere
+        )
 
     async def _prepare(self, project: Project, request: QueryRequest) -> _Prepared:
         node, events = request.node, None

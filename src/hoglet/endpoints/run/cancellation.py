@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from hoglet.endpoints.errors import RunCancelled
+import structlog
 
-type RunKey = tuple[UUID, str]
+from hoglet.endpoints.errors import RunCancelled
+from hoglet.endpoints.run.cancel_requests import POLL_SECONDS, CancelRequests, RunKey
+
+log = structlog.get_logger()
 
 
 @dataclass(slots=True, eq=False)
@@ -24,12 +27,14 @@ class CancellableRuns:
     """The runs of this process, by endpoint and ``client_query_id``.
 
     A run is announced before anything is read for it and watched while it computes, so it can be
-    cancelled at any time.
+    cancelled at any time, with ``requests`` by other servers too.
 
     Concurrency: for one event loop.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, requests: CancelRequests) -> None:
+        self._requests = requests
+        self._polling: asyncio.Task[None] | None = None
         self._announced: defaultdict[RunKey, set[_Announced]] = defaultdict(set)
         self._tasks: defaultdict[RunKey, set[asyncio.Task[Any]]] = defaultdict(set)
         self._cancelled: set[asyncio.Task[Any]] = set()
@@ -42,6 +47,7 @@ class CancellableRuns:
             return
         key, run = (endpoint_id, query_id), _Announced()
         self._announced[key].add(run)
+        self._start_polling()
         try:
             yield
         finally:
@@ -69,8 +75,14 @@ class CancellableRuns:
                 raise
             raise _cancelled() from None
 
+    async def cancel_elsewhere(self, endpoint_id: UUID, query_id: str) -> bool:
+        """Cancel the runs with this id on other servers; returns whether one had any."""
+        return await self._requests.ask((endpoint_id, query_id))
+
     async def cancel(self, endpoint_id: UUID, query_id: str) -> bool:
-        """Cancel the runs with this id and wait for their end; returns whether there were any.
+        """Cancel this process's runs with this id and wait for their end.
+
+        Returns whether there were any.
 
         A query that other callers wait for continues for them.
 
@@ -86,6 +98,28 @@ class CancellableRuns:
         if tasks:
             await asyncio.wait(tasks)
         return bool(tasks or announced)
+
+    def _start_polling(self) -> None:
+        if self._requests.is_shared and (self._polling is None or self._polling.done()):
+            self._polling = asyncio.create_task(self._poll(), name="cancel requests")
+
+    async def _poll(self) -> None:
+        """Serve requests of other servers until this one has no run with an id."""
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            keys = {*self._announced, *self._tasks}
+            if not keys:
+                return
+            try:
+                requests = await self._requests.find(keys)
+                await asyncio.gather(*(self._serve(row_id, key) for row_id, key in requests))
+            except Exception:
+                log.exception("cancel requests cannot be read", action="cancel_requests_failed")
+
+    async def _serve(self, row_id: UUID, key: RunKey) -> None:
+        await self._requests.report(row_id, is_ended=False)
+        await self.cancel(*key)
+        await self._requests.report(row_id, is_ended=True)
 
     def _cancel(self, task: asyncio.Task[Any]) -> None:
         """Cancel a task once: again would interrupt its wait for the engine."""

@@ -17,6 +17,7 @@ from hoglet.endpoints import errors
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.query_log.log import QueryLog, QueryLogEntry
 from hoglet.endpoints.run.cache import Result, ResultCache
+from hoglet.endpoints.run.cancel_requests import CancelRequests
 from hoglet.endpoints.run.cancellation import CancellableRuns
 from hoglet.endpoints.run.checks import check_run
 from hoglet.endpoints.run.coalescing import SingleFlight
@@ -73,7 +74,7 @@ class EndpointRunner:
         self._settings = settings
         self.cache = ResultCache(settings.cache_bytes)
         self.cursors = cursors
-        self.cancellable = CancellableRuns()
+        self.cancellable = CancellableRuns(CancelRequests(database, clock))
         self._flights: SingleFlight[Result] = SingleFlight()
         self._database = database
         self._variables = TTLCache(self._load_variables, seconds=_VARIABLES_SECONDS)
@@ -198,21 +199,29 @@ class EndpointRunner:
         return answer
 
     async def cancel(
-        self, endpoint_id: UUID, query_id: str, *, execution_id: UUID | None = None
+        self,
+        endpoint_id: UUID,
+        query_id: str,
+        *,
+        execution_id: UUID | None = None,
+        elsewhere: bool = True,
     ) -> bool:
         """Stop the runs with this id and wait until the engine has ended them.
 
         Args:
             endpoint_id: the endpoint.
             query_id: the ``client_query_id`` of the run.
-            execution_id: the query's id in the engine, for a run that may be in another process.
+            execution_id: the query's id in the engine, of a background run.
+            elsewhere: ask other servers for a waiting run; that takes two seconds if there is none.
 
         Returns:
-            Whether this process had any.
+            Whether there was a waiting run, or one in this process.
         """
         stopped = await self.cancellable.cancel(endpoint_id, query_id)
         if not stopped and execution_id is not None:
             await self._computer.stop(str(execution_id))
+        elif not stopped and elsewhere:
+            stopped = await self.cancellable.cancel_elsewhere(endpoint_id, query_id)
         return stopped
 
     async def _cancellable(

@@ -1,0 +1,28 @@
+"""Requests to cancel runs that wait on another server."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from hoglet.store.base import UtcDateTime
+
+revision = "0020"
+down_revision = "0019"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "cancel_requests",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("owner_id", sa.Uuid(), nullable=False),
+        sa.Column("query_id", sa.Text(), nullable=False),
+        sa.Column("requested_at", UtcDateTime(timezone=True), nullable=False),
+        sa.Column("found_at", UtcDateTime(timezone=True), nullable=True),
+        sa.Column("ended_at", UtcDateTime(timezone=True), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_cancel_requests")),
+    )
+
+
+def downgrade() -> None:
+    op.drop_table("cancel_requests")
