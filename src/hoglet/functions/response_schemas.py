@@ -35,7 +35,7 @@ class TemplateObject(DocumentedResponse):
     mapping_templates: list[Json] | None
 
 
-class FunctionFields(DocumentedResponse):
+class FunctionOverview(DocumentedResponse):
     """What a function has in lists and alone."""
 
     id: str
@@ -48,7 +48,7 @@ class FunctionFields(DocumentedResponse):
     enabled: bool
 
 
-class FunctionItem(FunctionFields):
+class FunctionItem(FunctionOverview):
     """A function in a list."""
 
     hog: str
@@ -60,7 +60,7 @@ class FunctionItem(FunctionFields):
     search_match_type: Literal["exact", "similar"] = Field(default="exact")
 
 
-class FunctionObject(FunctionFields):
+class FunctionObject(FunctionOverview):
     """A function in full; ``retry``, ``delivery`` and ``warnings`` only if there are any."""
 
     deleted: bool

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from hoglet.kit.errors import SourceError
+from hoglet.kit.errors import SourceError, SourceSpan
 from hoglet.kit.suggestions import near
 
 _FUNNEL = "FunnelsQuery computes funnels; in SQL use windowFunnel(seconds)(time, step, ...)"
@@ -61,10 +61,7 @@ def refused(
         return SourceError(message, code=code, hint=hint, attr=attr)
     return SourceError(
         message,
-        line=start.line,
-        column=start.column + 1,
-        start=start.offset,
-        end=end.offset if end else start.offset,
+        SourceSpan(start.line, start.column + 1, start.offset, end.offset if end else start.offset),
         hint=hint,
         code=code,
         attr=attr,

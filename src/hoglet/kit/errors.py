@@ -8,7 +8,7 @@ Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
 docs/adr/0004-errors-and-wire-form.md.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 type Blame = Literal["caller", "author", "operator", "hoglet"]
 type Retry = Literal["never", "later"]
@@ -155,6 +155,18 @@ class Unavailable(HogletError):
         self.wait_seconds = wait_seconds
 
 
+class SourceSpan(NamedTuple):
+    """A part of a text, ``source[start:end]``; ``line`` and ``column`` count from 1."""
+
+    line: int = 1
+    column: int = 1
+    start: int = 0
+    end: int = 0
+
+
+START_OF_SOURCE = SourceSpan()
+
+
 class SourceError(HogletError):
     """Hog or HogQL text that does not parse or compile; never worth retrying.
 
@@ -169,21 +181,15 @@ class SourceError(HogletError):
     def __init__(
         self,
         message: str,
+        span: SourceSpan = START_OF_SOURCE,
         *,
-        line: int = 1,
-        column: int = 1,
-        start: int = 0,
-        end: int = 0,
         hint: str | None = None,
         code: str | None = None,
         attr: str | None = None,
     ) -> None:
         super().__init__(message, code=code, attr=attr)
         self.message = message
-        self.line = line
-        self.column = column
-        self.start = start
-        self.end = end
+        self.line, self.column, self.start, self.end = span
         self.hint = hint
 
     def __str__(self) -> str:

@@ -60,7 +60,7 @@ class EntityProperties(_Query):
     entity: Name
 
 
-class EventValues(_Query):
+class EventValuesQuery(_Query):
     """Sample values of a property of an event."""
 
     kind: Literal["event_property_values"]
@@ -89,7 +89,7 @@ type TaxonomyQuery = Annotated[
     | EventProperties
     | ActionProperties
     | EntityProperties
-    | EventValues
+    | EventValuesQuery
     | ActionValues
     | EntityValues,
     Field(discriminator="kind"),
@@ -136,7 +136,7 @@ class Taxonomy:
                 return await self._properties(scope, await self._named(scope, query.event_name))
             case ActionProperties():
                 return await self._properties(scope, await self._action(scope, query.action_id))
-            case EventValues():
+            case EventValuesQuery():
                 events = await self._named(scope, query.event_name)
                 return await self._event_values(scope, events, query.property_name)
             case ActionValues():

@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from hoglet.kit.errors import Bug, HogletError, SourceError, Unavailable
+from hoglet.kit.errors import Bug, HogletError, SourceError, SourceSpan, Unavailable
 from hoglet.sandbox import protocol as frames
 
 log = structlog.get_logger()
@@ -315,10 +315,7 @@ def _value_of(answer: frames.Answer, operation: str) -> Any:
         case frames.Refused():
             raise SourceError(
                 answer.message,
-                line=answer.line,
-                column=answer.column,
-                start=answer.start,
-                end=answer.end,
+                SourceSpan(answer.line, answer.column, answer.start, answer.end),
                 hint=answer.hint,
                 code=answer.code,
                 attr=answer.attr,

@@ -9,9 +9,9 @@ Source: docs/spec/hog-language.md#13-parser.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hoglet.kit.errors import SourceError
-from hoglet.syntax.place import place
+from hoglet.kit.errors import SourceError, SourceSpan
 from hoglet.syntax.scan import Token, template_tokens, tokens
+from hoglet.syntax.source_span import source_span
 
 MAX_BYTES = 100 * 1024
 MAX_BRACKETS = 64
@@ -75,10 +75,10 @@ def check_text(text: str) -> None:
         size = len(text.encode())
     except UnicodeEncodeError as error:
         message = "The text contains a lone surrogate (half of a character)"
-        raise SourceError(message, **place(text, error.start, error.start + 1)) from None
+        raise SourceError(message, source_span(text, error.start, error.start + 1)) from None
     if size > MAX_BYTES:
         message = f"The source is longer than {MAX_BYTES // 1024} KB"
-        raise SourceError(message, start=0, end=len(text))
+        raise SourceError(message, SourceSpan(end=len(text)))
 
 
 class _Counter:
@@ -211,4 +211,4 @@ class _Counter:
 
     def _refuse(self, message: str, token: Token) -> None:
         end = token.offset + len(token.text)
-        raise SourceError(message, **place(self._text, token.offset, end))
+        raise SourceError(message, source_span(self._text, token.offset, end))

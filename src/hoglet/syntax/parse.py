@@ -18,11 +18,11 @@ from hogql_parser_rs import (
     parse_select_json,  # pyright: ignore[reportAttributeAccessIssue] (native module)
 )
 
-from hoglet.kit.errors import SourceError
+from hoglet.kit.errors import SourceError, SourceSpan
 from hoglet.syntax import tree
 from hoglet.syntax.caps import check_caps, check_template_caps
-from hoglet.syntax.place import place
 from hoglet.syntax.refusals import hint_for, plain_message, unknown_part
+from hoglet.syntax.source_span import source_span
 from hoglet.syntax.tree import Node, Position
 
 _program = msgspec.json.Decoder(tree.Program)
@@ -88,7 +88,7 @@ def _parse(
     except msgspec.ValidationError as error:
         raise _as_source_error(answer, source, prefix, error) from None
     except RecursionError:
-        raise SourceError("The source is nested too deeply", end=len(source)) from None
+        raise SourceError("The source is nested too deeply", SourceSpan(end=len(source))) from None
 
 
 def _as_source_error(
@@ -97,13 +97,13 @@ def _as_source_error(
     failure = msgspec.json.decode(answer)
     if not failure.get("error"):
         what, start, end = unknown_part(failure, str(error))
-        found = place(source, start - prefix, (len(source) if end is None else end) - prefix)
-        return SourceError(f"{what} is not supported", **found)
+        span = source_span(source, start - prefix, (len(source) if end is None else end) - prefix)
+        return SourceError(f"{what} is not supported", span)
     start = (failure.get("start") or {}).get("offset", 0)
     end = (failure.get("end") or {}).get("offset", start)
-    found = place(source, start - prefix, end - prefix)
+    span = source_span(source, start - prefix, end - prefix)
     message = plain_message(failure["message"])
-    return SourceError(message, hint=hint_for(source, found["start"]), **found)
+    return SourceError(message, span, hint=hint_for(source, span.start))
 
 
 def shift_back[Tree: Node](node: Tree, count: int) -> Tree:

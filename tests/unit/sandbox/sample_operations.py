@@ -3,7 +3,7 @@
 import os
 import time
 
-from hoglet.kit.errors import SourceError
+from hoglet.kit.errors import SourceError, SourceSpan
 
 
 def echo(payload):
@@ -21,7 +21,7 @@ def die(payload):
 
 
 def refuse(payload):
-    raise SourceError("nope", line=2, column=3, hint="yes")
+    raise SourceError("nope", SourceSpan(2, 3), hint="yes")
 
 
 def crash(payload):

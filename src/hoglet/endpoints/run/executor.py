@@ -24,7 +24,7 @@ from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.run.plan import ReadPlan, effective_ttl_seconds
 from hoglet.endpoints.run.system_rows import SystemRows
-from hoglet.endpoints.worker.compiler import EndpointSql, Page, QueryCompiler
+from hoglet.endpoints.worker.compiler import EndpointSql, QueryCompiler, RowPage
 from hoglet.hogql.paging.keyset import Key
 from hoglet.hogql.paging.limit import cut_page
 from hoglet.kit.clock import Clock
@@ -225,7 +225,7 @@ class QueryExecutor:
         )
 
     async def _compile(self, reading: ReadPlan) -> EndpointSql:
-        page = Page(reading.limit, reading.offset, reading.seek)
+        page = RowPage(reading.limit, reading.offset, reading.seek)
         if reading.kept is None:
             return await self._compiler.compile(
                 reading.project,

@@ -75,7 +75,7 @@ class ProjectSchema:
 type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
 
 
-class Page(NamedTuple):
+class RowPage(NamedTuple):
     """Rows of a result: at most ``limit`` after ``offset``, or after ``seek`` of a cursor.
 
     ``seek`` is ``{"after": [...]}``.
@@ -86,7 +86,7 @@ class Page(NamedTuple):
     seek: Json | None = None
 
 
-FIRST_PAGE = Page()
+FIRST_PAGE = RowPage()
 
 
 class EndpointSql(msgspec.Struct, frozen=True):
@@ -139,7 +139,7 @@ class QueryCompiler:
         query: Json,
         *,
         variables: Json,
-        page: Page = FIRST_PAGE,
+        page: RowPage = FIRST_PAGE,
         system_tables: Sequence[str] = (),
     ) -> EndpointSql:
         """Compile a HogQL query with typed values to SQL on the raw data.
@@ -174,7 +174,7 @@ class QueryCompiler:
         *,
         variables: Json,
         buckets: Json | None,
-        page: Page,
+        page: RowPage,
     ) -> EndpointSql:
         """Compile a run on the table of a materialized query.
 

@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Iterable
 
 from hoglet.hog.bind.tree import Warning_
-from hoglet.kit.errors import SourceError
+from hoglet.kit.errors import SourceError, SourceSpan
 from hoglet.syntax.tree import Position
 
 _MAX_ERRORS = 50
@@ -23,10 +23,7 @@ class CompileError(SourceError):
         first = errors[0]
         super().__init__(
             first.message,
-            line=first.line,
-            column=first.column,
-            start=first.start,
-            end=first.end,
+            SourceSpan(first.line, first.column, first.start, first.end),
             hint=first.hint,
         )
         self.errors = errors
@@ -49,10 +46,7 @@ class Diagnostics:
     ) -> None:
         """Record an error; binding continues, so that all errors are reported."""
         if len(self._errors) < _MAX_ERRORS:
-            line, column, first, last = _place(start, end)
-            self._errors.append(
-                SourceError(message, line=line, column=column, start=first, end=last, hint=hint)
-            )
+            self._errors.append(SourceError(message, SourceSpan(*_place(start, end)), hint=hint))
 
     def warning(
         self,

@@ -13,9 +13,9 @@ from functools import cache
 import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser
 
-from hoglet.kit.errors import SourceError
+from hoglet.kit.errors import SourceError, SourceSpan
 from hoglet.syntax.caps import check_text
-from hoglet.syntax.place import Place, place
+from hoglet.syntax.source_span import source_span
 
 _ERASED = frozenset(
     ["type_annotation", "type_parameters", "type_arguments", "type_predicate_annotation",
@@ -74,14 +74,14 @@ def _syntax_error(source: str, root: Node) -> SourceError:
     node = next((found for found in _walk(root) if found.is_error or found.is_missing), root)
     text = (node.text or b"").decode().split("\n")[0][:40]
     message = f"`{node.type}` expected" if node.is_missing else f"Unexpected `{text}`"
-    return SourceError(f"Error in the TypeScript code: {message}", **_place_of(source, node))
+    return SourceError(f"Error in the TypeScript code: {message}", _span_of(source, node))
 
 
-def _place_of(source: str, node: Node) -> Place:
+def _span_of(source: str, node: Node) -> SourceSpan:
     encoded = source.encode()
     start = len(encoded[: node.start_byte].decode())
     end = len(encoded[: node.end_byte].decode())
-    return place(source, start, end)
+    return source_span(source, start, end)
 
 
 def _imports_types_only(node: Node) -> bool:
@@ -288,9 +288,7 @@ class _TypeStripper:
         self._edits.append((node.start_byte, node.end_byte, text))
 
     def _refuse(self, node: Node, message: str) -> None:
-        raise SourceError(
-            f"Error in the TypeScript code: {message}", **_place_of(self._source, node)
-        )
+        raise SourceError(f"Error in the TypeScript code: {message}", _span_of(self._source, node))
 
     def _apply(self) -> str:
         pieces: list[bytes] = []

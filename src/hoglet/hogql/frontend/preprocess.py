@@ -19,8 +19,8 @@ from hoglet.hogql.frontend.unsupported import (
 )
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import parse_expression, parse_query, tree
-from hoglet.syntax.place import place
 from hoglet.syntax.scan import tokens
+from hoglet.syntax.source_span import source_span
 
 _ANY = re.IGNORECASE
 _EXTRACT = re.compile(r"\bextract\s*\(\s*(?P<unit>'\s*'|[a-z_]\w*)\s+(?P<word>from)\b", _ANY)
@@ -224,7 +224,7 @@ def refuse_empty_names(source: str) -> None:
             end = token.offset + len(token.text)
             raise SourceError(
                 "A quoted name must not be empty.",
-                **place(source, token.offset, end),
+                source_span(source, token.offset, end),
                 hint="write the name between the quotes",
                 code=SYNTAX,
             )

@@ -8,7 +8,7 @@ ON (a)`` a function. ``NULLS LAST`` is the engine's default.
 import re
 
 from hoglet.hogql.errors import SYNTAX
-from hoglet.kit.errors import SourceError
+from hoglet.kit.errors import SourceError, SourceSpan
 
 _SKIPPED = re.compile(
     r"'(?:[^'\\]|\\.|'')*'|`(?:[^`\\]|\\.)*`|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|//[^\n]*|#[^\n]*|/\*.*?\*/",
@@ -99,10 +99,7 @@ def _dropped(source: str, words: str, start: int, end: int) -> SourceError:
     before = source[:start]
     return SourceError(
         f"{words} is not supported",
-        line=before.count("\n") + 1,
-        column=start - (before.rfind("\n") + 1) + 1,
-        start=start,
-        end=end,
+        SourceSpan(before.count("\n") + 1, start - before.rfind("\n"), start, end),
         hint=_HINTS.get(words.rsplit(maxsplit=1)[-1].lower()),
         code=SYNTAX,
     )
