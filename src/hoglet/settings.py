@@ -4,7 +4,10 @@ Only the composition root (``hoglet.app``) and the command line import this; pac
 values. ``docs/reference/settings.md`` is generated from the descriptions here.
 """
 
+import difflib
 import ipaddress
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -28,6 +31,12 @@ from hoglet.functions.watcher.rules import WatcherSettings
 from hoglet.kit.errors import HogletError
 
 type Role = Literal["api", "pipeline", "executor", "console"]
+
+_CENTURY_DAYS = 36_500  # beyond it, dates overflow
+_YEAR_MINUTES = 525_600
+
+# Read by commands, not by the server.
+_CLIENT_VARIABLES = frozenset({"url", "project", "profile", "api_key"})
 
 ALL_ROLES: tuple[Role, ...] = ("api", "pipeline", "executor", "console")
 
@@ -142,7 +151,7 @@ class BadSetting(HogletError):
 class Settings(BaseSettings):
     """The settings of one hoglet process."""
 
-    model_config = SettingsConfigDict(env_prefix="HOGLET_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="HOGLET_", extra="ignore", allow_inf_nan=False)
 
     data_dir: Path = Field(
         Path("hoglet-data"), description="Folder of the embedded databases and keys."
@@ -267,7 +276,10 @@ class Settings(BaseSettings):
         10, gt=0, description="Most concurrent reads of materialized endpoints."
     )
     cohort_minutes: float = Field(
-        15, gt=0, description="Minutes after which a dynamic cohort is recalculated."
+        15,
+        gt=0,
+        le=_YEAR_MINUTES,
+        description="Minutes after which a dynamic cohort is recalculated.",
     )
     query_queue_seconds: float = Field(
         30,
@@ -281,7 +293,10 @@ class Settings(BaseSettings):
         128 * 1024**2, gt=0, description="Largest result of an endpoint run, in bytes of JSON."
     )
     events_retention_days: int = Field(
-        0, ge=0, description="Days for which events are kept, by timestamp; 0: forever."
+        0,
+        ge=0,
+        le=_CENTURY_DAYS,
+        description="Days for which events are kept, by timestamp; 0: forever.",
     )
     dedup_window_days: int = Field(
         7,
@@ -290,12 +305,20 @@ class Settings(BaseSettings):
         description="Days within which an event that is sent again with its uuid is stored once.",
     )
     logs_retention_days: int = Field(
-        90, ge=1, description="Days for which log lines of functions and endpoints are kept."
+        90,
+        ge=1,
+        le=_CENTURY_DAYS,
+        description="Days for which log lines of functions and endpoints are kept.",
     )
     metrics_retention_days: int = Field(
-        365, ge=1, description="Days for which metrics of functions and the query log are kept."
+        365,
+        ge=1,
+        le=_CENTURY_DAYS,
+        description="Days for which metrics of functions and the query log are kept.",
     )
-    dead_letter_days: int = Field(7, ge=1, description="Days for which dead letters are kept.")
+    dead_letter_days: int = Field(
+        7, ge=1, le=_CENTURY_DAYS, description="Days for which dead letters are kept."
+    )
     dead_letters_per_function: int = Field(
         10_000,
         ge=1,
@@ -438,8 +461,9 @@ def load_settings(**given: Any) -> Settings:
     """Load the settings of this process; given values (not None) override the environment.
 
     Raises:
-        BadSetting: one is invalid.
+        BadSetting: one is invalid, or a variable looks like a misspelt one.
     """
+    _refuse_misspelt(os.environ)
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
@@ -459,6 +483,20 @@ _SECRET = frozenset(
         "smtp_password",
     }
 )
+
+
+def _refuse_misspelt(environment: Mapping[str, str]) -> None:
+    """Other variables may begin with HOGLET_ too, so only close ones are refused."""
+    known = [*Settings.model_fields, *_CLIENT_VARIABLES]
+    prefix = Settings.model_config.get("env_prefix", "").lower()
+    for variable in sorted(environment):
+        name = variable.lower()
+        if not name.startswith(prefix) or name.removeprefix(prefix) in known:
+            continue
+        close = difflib.get_close_matches(name.removeprefix(prefix), known, n=1, cutoff=0.8)
+        if close:
+            meant = f"{prefix}{close[0]}".upper()
+            raise BadSetting(f"{variable} is not a setting; {meant} is.")
 
 
 def _unfit(name: str, text: str) -> ValueError:

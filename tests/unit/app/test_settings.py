@@ -26,6 +26,20 @@ from hoglet.settings import BadSetting, load_settings
         ("HOST", "http://127.0.0.1:8000", "commands find the server by HOGLET_URL"),
         ("HOST", " ", "HOGLET_HOST"),
         ("PORT", "65536", 'HOGLET_PORT is "65536"'),
+        ("PIPELINE_WORKERS", "0", "HOGLET_PIPELINE_WORKERS"),
+        ("PIPELINE_WORKERS", "1000", "HOGLET_PIPELINE_WORKERS"),
+        ("PIPELINE_SECONDS", "inf", "HOGLET_PIPELINE_SECONDS"),
+        ("DRAIN_SECONDS", "inf", "HOGLET_DRAIN_SECONDS"),
+        ("QUERY_QUEUE_SECONDS", "nan", "HOGLET_QUERY_QUEUE_SECONDS"),
+        ("COHORT_MINUTES", "1e300", "HOGLET_COHORT_MINUTES"),
+        ("DEAD_LETTER_DAYS", "10000000000", "HOGLET_DEAD_LETTER_DAYS"),
+        ("EVENTS_RETENTION_DAYS", "10000000000", "HOGLET_EVENTS_RETENTION_DAYS"),
+        ("LOGS_RETENTION_DAYS", "10000000000", "HOGLET_LOGS_RETENTION_DAYS"),
+        ("METRICS_RETENTION_DAYS", "10000000000", "HOGLET_METRICS_RETENTION_DAYS"),
+        ("PIPELINE_WORKER", "2", "; HOGLET_PIPELINE_WORKERS is."),
+        ("DATABASE", "sqlite", "; HOGLET_DATABASE_URL is."),
+        ("DATADIR", "/data", "; HOGLET_DATA_DIR is."),
+        ("ALLOWED_HOSTS", "10.0.0.1", "; HOGLET_ALLOW_HOSTS is."),
         ("PORT", "-1", 'HOGLET_PORT is "-1"'),
         ("DATABASE_URL", "postgresql+psycopg://me:hunter2@host:x/y", "not a URL such as"),
         ("DATABASE_URL", "sqlite+aiosqlite:///", "it must name a persistent database"),
@@ -91,3 +105,14 @@ def test_the_command_exits_with_two_and_no_traceback():
     assert ended.returncode == 2
     assert ended.stderr.startswith('HOGLET_PORT is "x"')
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "variable", ["HOGLET_SERVICE_HOST", "HOGLET_PORT_80_TCP_PORT", "HOGLET_URL", "HOGLET_PROFILE"]
+)
+def test_variables_of_commands_and_orchestrators_are_no_misspelt_settings(
+    monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "x")
+
+    assert load_settings().pipeline_workers == 1
