@@ -37,8 +37,8 @@ def seed_functions(seeds: Seeds, server: RunningServer, post: Post) -> None:
     seeds.places["/public/webhooks"] = [{"name": made["source_webhook"]}]
     seeds.spares[ONE] = _plain(post)
     seeds.take("POST", ALL, {"type": "destination", "hog": HOG, "name": "fuzz"})
-    seeds.take("PATCH", ONE, {"name": "other", "inputs_schema": SCHEMA, "inputs": INPUTS})
-    seeds.take("PATCH", ONE, {"draft": {"hog": HOG, "name": "next"}}, {"draft": None})
+    changes: Json = {"name": "other", "inputs_schema": SCHEMA, "inputs": INPUTS}
+    seeds.take("PATCH", ONE, changes, {"draft": {"name": "next"}}, {"draft": None})
     seeds.places[f"{ONE}/publish"] = _drafted(server, post)
     seeds.take("PATCH", f"{ALL}/rearrange", {"orders": {made["transformation"]: 2}})
     _test_runs(seeds, made)
