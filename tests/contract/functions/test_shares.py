@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from hoglet.functions.jobs import INVOKE_QUEUE
+from hoglet.pipeline.delivery import executor as executor_module
 from hoglet.pipeline.delivery.executor import (
     FAIR_SHARE,
     LARGE_SHARE,
@@ -47,8 +48,8 @@ def _executor(hoglet, runs) -> Executor:
     )
 
 
-async def _enqueue(hoglet, lane: str | None, number: int) -> None:
-    jobs = [NewJob(queue=INVOKE_QUEUE, payload=b"", lane=lane) for _ in range(number)]
+async def _enqueue(hoglet, lane: str | None, number: int, payload: bytes = b"") -> None:
+    jobs = [NewJob(queue=INVOKE_QUEUE, payload=payload, lane=lane) for _ in range(number)]
     async with hoglet.database.write() as session:
         await hoglet.queue.enqueue(session, jobs)
 
@@ -91,6 +92,19 @@ async def test_stuck_functions_leave_slots_to_others(hoglet, runs):
     assert max(stuck.values()) <= LARGE_SHARE
     assert stuck.total() <= SLOTS_FOR_LARGE_SHARES
     assert [all_of_them[f"other {number}"] for number in range(5)] == [FAIR_SHARE // 2] * 5
+
+
+async def test_large_shares_are_bounded_by_bytes_and_fair_ones_are_not(hoglet, runs, monkeypatch):
+    monkeypatch.setattr(executor_module, "BYTES_FOR_LARGE_SHARES", 100_000)
+    executor = _executor(hoglet, runs)
+    await _enqueue(hoglet, "large", 300, payload=bytes(3_000))
+    alone = await _lease_all(executor)
+    await _enqueue(hoglet, "other", FAIR_SHARE, payload=bytes(3_000))
+    both = await _lease_all(executor)
+    await _end(executor)
+
+    assert FAIR_SHARE // 2 < alone["large"] <= FAIR_SHARE
+    assert both == {**alone, "other": FAIR_SHARE}
 
 
 async def test_ended_runs_make_room_again(hoglet, runs):

@@ -36,6 +36,7 @@ FAIR_SHARE = 64  # runs of a lane while others wait
 LARGE_SHARE = 256  # runs of a lane while no other waits
 SLOTS_FOR_LARGE_SHARES = 512  # the other slots are for lanes below their fair share
 LEASE_BYTES = 16 * 1024 * 1024
+BYTES_FOR_LARGE_SHARES = 128 * 1024 * 1024  # payloads of runs; the fair shares have no such limit
 ENDS_BEFORE_A_LOOK = 16  # at hosts without capacity
 LEASE = timedelta(seconds=60)
 LEASE_IS_EXTENDED_EVERY = 20.0
@@ -117,7 +118,8 @@ class Executor:
         """
         self._note_saturated_lanes()
         jobs = await self._lease(FAIR_SHARE, RUNS_AT_ONCE)
-        if not jobs:
+        size = sum(len(job.payload) for job in self._running.values())
+        if not jobs and size < BYTES_FOR_LARGE_SHARES:
             jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES)
         for job in jobs:
             task = asyncio.create_task(self._execute(job))
