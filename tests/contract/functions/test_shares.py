@@ -10,6 +10,7 @@ import pytest
 from hoglet.functions.jobs import INVOKE_QUEUE
 from hoglet.pipeline.delivery import executor as executor_module
 from hoglet.pipeline.delivery.executor import (
+    ENDS_BEFORE_LARGE_SHARES,
     FAIR_SHARE,
     LARGE_SHARE,
     SLOTS_FOR_LARGE_SHARES,
@@ -33,9 +34,10 @@ class _Stuck(Executor):
         await asyncio.Event().wait()
 
 
-def _executor(hoglet, runs) -> Executor:
+def _executor(hoglet, runs, ended: int = ENDS_BEFORE_LARGE_SHARES) -> Executor:
+    """An executor in whose process as many runs have ended."""
     executor = runs.executor
-    return _Stuck(
+    stuck = _Stuck(
         database=hoglet.database,
         queue=hoglet.queue,
         clock=hoglet.clock,
@@ -46,6 +48,8 @@ def _executor(hoglet, runs) -> Executor:
             hosts=executor._hosts,
         ),
     )
+    stuck._ended = ended
+    return stuck
 
 
 async def _enqueue(hoglet, lane: str | None, number: int, payload: bytes = b"") -> None:
@@ -77,6 +81,15 @@ async def test_a_function_alone_gets_a_large_share_and_others_still_find_room(ho
 
     assert FAIR_SHARE < alone["stuck"] <= LARGE_SHARE
     assert both == {**alone, "other": 3}
+
+
+async def test_a_process_that_just_started_holds_few_runs(hoglet, runs):
+    executor = _executor(hoglet, runs, ended=0)
+    await _enqueue(hoglet, "kills its process", 300)
+    held = await _lease_all(executor)
+    await _end(executor)
+
+    assert held == {"kills its process": FAIR_SHARE}
 
 
 async def test_stuck_functions_leave_slots_to_others(hoglet, runs):
