@@ -19,7 +19,7 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.watcher.service import Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.health import PipelineHealth
-from hoglet.pipeline.ingest.commit import ChunkCommitter
+from hoglet.pipeline.ingest.commit import ChunkCommitter, FunctionReports, ProjectState
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
 from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
@@ -27,7 +27,13 @@ from hoglet.pipeline.ingest.sandbox_client import (
     DEADLINE_SECONDS,
     PipelineSandboxClient,
 )
-from hoglet.pipeline.ingest.worker import BatchWorker, GroupLimits
+from hoglet.pipeline.ingest.worker import (
+    BatchWorker,
+    GroupLimits,
+    GroupStages,
+    IngestMonitoring,
+    ProjectSources,
+)
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.port import Job
 from hoglet.queue.sql import SqlQueue
@@ -108,28 +114,20 @@ class Line:
         )
         self.calls = PipelineSandboxClient(self.sandbox, self.spare, self.functions, deadline)
         self.health = PipelineHealth(CollectorRegistry())
+        committing = ChunkCommitter(
+            database=database,
+            queue=self.queue,
+            clock=clock,
+            state=ProjectState(self.events, self.copies, self.definitions),
+            reports=FunctionReports(self.letters, Watcher(clock, access.activity), self.outbox),
+            warnings=self.warnings,
+        )
+        processor = GroupProcessor(self.calls, database, self.events)
         self.batches = BatchWorker(
             queue=self.queue,
-            warehouse=warehouse,
-            processor=GroupProcessor(self.calls, database, self.events),
-            functions=self.functions,
-            committing=ChunkCommitter(
-                database=database,
-                queue=self.queue,
-                outbox=self.outbox,
-                copies=self.copies,
-                events=self.events,
-                letters=self.letters,
-                watcher=Watcher(clock, access.activity),
-                warnings=self.warnings,
-                definitions=self.definitions,
-                clock=clock,
-            ),
-            definitions=self.definitions,
-            access=access,
-            health=self.health,
-            metrics=IngestMetrics(CollectorRegistry()),
-            site_url="https://hoglet.example",
+            stages=GroupStages(processor, self.definitions, warehouse, committing),
+            projects=ProjectSources(access, self.functions, "https://hoglet.example"),
+            monitoring=IngestMonitoring(self.health, IngestMetrics(CollectorRegistry())),
             limits=limits,
         )
 

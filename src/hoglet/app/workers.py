@@ -25,13 +25,19 @@ from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
 from hoglet.pipeline.delivery.metrics import DeliveryMetrics
 from hoglet.pipeline.delivery.run import InvocationRunner
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
-from hoglet.pipeline.ingest.commit import ChunkCommitter
+from hoglet.pipeline.ingest.commit import ChunkCommitter, FunctionReports, ProjectState
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
 from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
-from hoglet.pipeline.ingest.worker import BatchWorker, GroupLimits
+from hoglet.pipeline.ingest.worker import (
+    BatchWorker,
+    GroupLimits,
+    GroupStages,
+    IngestMonitoring,
+    ProjectSources,
+)
 from hoglet.pipeline.internal_events import INTERNAL_POLICY, INTERNAL_QUEUE, InternalEventMatcher
 from hoglet.pipeline.maintenance import ExpiredRows, MaintenanceWorker
 from hoglet.pipeline.persons.deletions import DELETIONS_QUEUE
@@ -125,35 +131,27 @@ def build_ingestion(rooms: Services, features: Features, outbox: TelemetryOutbox
         readers_notice_after=timedelta(seconds=SCHEMA_SECONDS + COMPILE_SECONDS),
         on_detected=rooms.access.providers.properties_detected,
     )
+    repository = features.events.repository
     committing = ChunkCommitter(
         database=rooms.database,
         queue=rooms.queue,
-        outbox=outbox,
-        copies=copies,
-        events=features.events.repository,
-        letters=features.functions.letters,
-        watcher=features.functions.watcher,
-        warnings=features.events.warnings,
-        definitions=definitions,
         clock=rooms.clock,
+        state=ProjectState(repository, copies, definitions),
+        reports=FunctionReports(features.functions.letters, features.functions.watcher, outbox),
+        warnings=features.events.warnings,
     )
-    metrics = IngestMetrics(rooms.registry)
-    settings = rooms.settings
+    settings, functions = rooms.settings, features.functions.service
+    projects = ProjectSources(rooms.access, functions, settings.resolved_site_url())
+    monitoring = IngestMonitoring(rooms.health, IngestMetrics(rooms.registry))
 
     def batch_worker(number: int, sandboxes: IngestSandboxes) -> BatchWorker:
-        functions = features.functions.service
         calls = PipelineSandboxClient(*sandboxes, functions, settings.pipeline_seconds)
+        processor = GroupProcessor(calls, rooms.database, repository)
         return BatchWorker(
             queue=rooms.queue.consumer(number) if number else rooms.queue,
-            warehouse=rooms.warehouse,
-            processor=GroupProcessor(calls, rooms.database, features.events.repository),
-            functions=functions,
-            committing=committing,
-            definitions=definitions,
-            access=rooms.access,
-            health=rooms.health,
-            metrics=metrics,
-            site_url=settings.resolved_site_url(),
+            stages=GroupStages(processor, definitions, rooms.warehouse, committing),
+            projects=projects,
+            monitoring=monitoring,
             limits=GroupLimits(
                 size=settings.pipeline_group_bytes, events=settings.pipeline_group_events
             ),

@@ -7,6 +7,7 @@ because they go there under the group's id.
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import NoReturn
 from uuid import UUID
@@ -47,6 +48,24 @@ async def _roll_back(session: AsyncSession) -> NoReturn:
     raise _RolledBack
 
 
+@dataclass(frozen=True, slots=True)
+class ProjectState:
+    """The state that events change: persons, groups, uuids; their copies; types of properties."""
+
+    events: EventsRepository
+    copies: WarehouseReplicator
+    definitions: DefinitionTracker
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionReports:
+    """What is reported about functions: dead letters, states, logs and metrics."""
+
+    letters: DeadLetters
+    watcher: Watcher
+    outbox: TelemetryOutbox
+
+
 class ChunkCommitter:
     """Writes the results of groups."""
 
@@ -55,25 +74,21 @@ class ChunkCommitter:
         *,
         database: Database,
         queue: Queue,
-        outbox: TelemetryOutbox,
-        copies: WarehouseReplicator,
-        events: EventsRepository,
-        letters: DeadLetters,
-        watcher: Watcher,
-        warnings: IngestionWarnings,
-        definitions: DefinitionTracker,
         clock: Clock,
+        state: ProjectState,
+        reports: FunctionReports,
+        warnings: IngestionWarnings,
     ) -> None:
         self._database = database
         self._queue = queue
-        self._outbox = outbox
-        self._copies = copies
-        self._events = events
-        self._letters = letters
-        self._watcher = watcher
-        self._warnings = warnings
-        self._definitions = definitions
         self._clock = clock
+        self._events = state.events
+        self._copies = state.copies
+        self._definitions = state.definitions
+        self._letters = reports.letters
+        self._watcher = reports.watcher
+        self._outbox = reports.outbox
+        self._warnings = warnings
 
     async def commit(
         self, project_id: int, jobs: Sequence[Job], acted: BatchResult, *, is_first: bool = False

@@ -16,6 +16,7 @@ import contextlib
 import functools
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 import msgspec
@@ -78,6 +79,39 @@ def _is_refusal(error: Exception) -> bool:
     return not isinstance(error, LeaseLost) and not is_storage_failure(error)
 
 
+@dataclass(frozen=True, slots=True)
+class GroupStages:
+    """The stages of a group: processed, its types recorded, its rows inserted, committed."""
+
+    processor: GroupProcessor
+    definitions: DefinitionTracker
+    warehouse: Warehouse
+    committing: ChunkCommitter
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSources:
+    """Where groups find their projects.
+
+    Args:
+        access: the projects.
+        functions: their functions.
+        site_url: where users reach hoglet, for URLs in globals.
+    """
+
+    access: AccessService
+    functions: FunctionLoader
+    site_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class IngestMonitoring:
+    """Reports about groups: readiness, and Prometheus metrics."""
+
+    health: PipelineHealth
+    metrics: IngestMetrics
+
+
 class _Begun(msgspec.Struct):
     """A leased group whose first half is done or in progress."""
 
@@ -94,38 +128,31 @@ class BatchWorker:
     Args:
         queue: of this worker alone if there are several, see :meth:`Queue.consumer`.
         number: tells it apart from the other workers of the process.
-        site_url: where users reach hoglet, for URLs in globals.
     """
 
     def __init__(
         self,
         *,
         queue: Queue,
-        warehouse: Warehouse,
-        processor: GroupProcessor,
-        functions: FunctionLoader,
-        committing: ChunkCommitter,
-        definitions: DefinitionTracker,
-        access: AccessService,
-        health: PipelineHealth,
-        metrics: IngestMetrics,
-        site_url: str,
+        stages: GroupStages,
+        projects: ProjectSources,
+        monitoring: IngestMonitoring,
         limits: GroupLimits | None = None,
         number: int = 0,
     ) -> None:
         self._queue = queue
-        self._warehouse = warehouse
-        self._processor = processor
-        self._functions = functions
-        self._committing = committing
-        self._definitions = definitions
-        self._access = access
-        self._health = health
-        self._metrics = metrics
+        self._processor = stages.processor
+        self._definitions = stages.definitions
+        self._warehouse = stages.warehouse
+        self._committing = stages.committing
+        self._functions = projects.functions
+        self._access = projects.access
+        self._site_url = projects.site_url.rstrip("/")
+        self._health = monitoring.health
+        self._metrics = monitoring.metrics
         self._limits = limits or GroupLimits()
         self._number = number
         self._storage_failures = 0
-        self._site_url = site_url.rstrip("/")
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
