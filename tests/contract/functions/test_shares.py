@@ -10,9 +10,10 @@ import pytest
 from hoglet.functions.jobs import INVOKE_QUEUE
 from hoglet.pipeline.delivery import executor as executor_module
 from hoglet.pipeline.delivery.executor import (
-    ENDS_BEFORE_LARGE_SHARES,
+    ENDS_BEFORE_FULL_SHARES,
     FAIR_SHARE,
     LARGE_SHARE,
+    SHARE_AT_START,
     SLOTS_FOR_LARGE_SHARES,
     DeliveryStages,
     Executor,
@@ -34,7 +35,7 @@ class _Stuck(Executor):
         await asyncio.Event().wait()
 
 
-def _executor(hoglet, runs, ended: int = ENDS_BEFORE_LARGE_SHARES) -> Executor:
+def _executor(hoglet, runs, ended: int = ENDS_BEFORE_FULL_SHARES) -> Executor:
     """An executor in whose process as many runs have ended."""
     executor = runs.executor
     stuck = _Stuck(
@@ -89,7 +90,7 @@ async def test_a_process_that_just_started_holds_few_runs(hoglet, runs):
     held = await _lease_all(executor)
     await _end(executor)
 
-    assert held == {"kills its process": FAIR_SHARE}
+    assert held == {"kills its process": SHARE_AT_START}
 
 
 async def test_stuck_functions_leave_slots_to_others(hoglet, runs):

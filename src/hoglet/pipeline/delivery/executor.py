@@ -36,8 +36,9 @@ FAIR_SHARE = 64  # runs of a lane while others wait
 LARGE_SHARE = 256  # runs of a lane while no other waits
 SLOTS_FOR_LARGE_SHARES = 512  # the other slots are for lanes below their fair share
 # A process that dies soon after its start loses the leases of what it held, and a run is given up
-# after losing MOST_LOST_LEASES. So it holds few runs until it has shown that it lives.
-ENDS_BEFORE_LARGE_SHARES = 256
+# after losing MOST_LOST_LEASES. So it holds few runs until some have ended.
+SHARE_AT_START = 32
+ENDS_BEFORE_FULL_SHARES = 256
 LEASE_BYTES = 16 * 1024 * 1024
 BYTES_FOR_LARGE_SHARES = 128 * 1024 * 1024  # payloads of runs; the fair shares have no such limit
 ENDS_BEFORE_A_LOOK = 16  # at hosts without capacity
@@ -120,8 +121,10 @@ class Executor:
         An endless function, or a host that is down, must not take all slots.
         """
         self._note_saturated_lanes()
-        jobs = await self._lease(FAIR_SHARE, RUNS_AT_ONCE)
-        if not jobs and self._allows_large_shares():
+        has_started = self._ended >= ENDS_BEFORE_FULL_SHARES
+        jobs = await self._lease(FAIR_SHARE if has_started else SHARE_AT_START, RUNS_AT_ONCE)
+        size = sum(len(job.payload) for job in self._running.values())
+        if not jobs and has_started and size < BYTES_FOR_LARGE_SHARES:
             jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES)
         for job in jobs:
             task = asyncio.create_task(self._execute(job))
@@ -145,10 +148,6 @@ class Executor:
             max_bytes=LEASE_BYTES,
             without_lanes=self._without_room | full,
         )
-
-    def _allows_large_shares(self) -> bool:
-        size = sum(len(job.payload) for job in self._running.values())
-        return self._ended >= ENDS_BEFORE_LARGE_SHARES and size < BYTES_FOR_LARGE_SHARES
 
     def _note_saturated_lanes(self) -> None:
         """Note lanes whose hosts have no capacity."""
@@ -183,7 +182,7 @@ class Executor:
         left = self._runs_by_lane[ended.lane] = self._runs_by_lane[ended.lane] - 1
         if not left:
             del self._runs_by_lane[ended.lane]
-        half = left in (FAIR_SHARE // 2, LARGE_SHARE // 2)
+        half = left in (SHARE_AT_START // 2, FAIR_SHARE // 2, LARGE_SHARE // 2)
         if self._should_poll() or half or not self._running:
             self._queue.wake(INVOKE_QUEUE)
 
