@@ -201,3 +201,32 @@ async def test_a_run_that_is_being_loaded_is_cancelled(endpoints: EndpointWorld)
     assert "cityHash64" not in str(await processes(endpoints))
     await asyncio.wait_for(doing, 30)  # the query would take a minute
     assert "cityHash64" not in str(await processes(endpoints))
+
+
+@pytest.mark.parametrize("cancelled", ["before", "after", "never"])
+async def test_a_restarted_server_does_only_runs_that_are_not_cancelled(
+    endpoints: EndpointWorld, cancelled: str
+) -> None:
+    """The server is killed while it holds the run's job; the next one releases the lease."""
+    await endpoints.create("SELECT 1", name="a")
+    await endpoints.run("a", refresh="force_async", client_query_id="q")
+    killed = SqlQueue(endpoints.world.database, endpoints.world.clock, owner="killed")
+    (job,) = await killed.lease(RUNS, limit=1, duration=timedelta(hours=1))
+    if cancelled == "before":
+        assert (await cancel(endpoints, "a", "q")).status_code == 204
+    restarted = SqlQueue(endpoints.world.database, endpoints.world.clock, owner="killed")
+    assert await restarted.reclaim() == 1
+    if cancelled == "after":
+        assert (await cancel(endpoints, "a", "q")).status_code == 204
+    await endpoints.rooms.jobs.work_off()
+
+    ended = await endpoints.get("/a/run", client_query_id="q")
+    if cancelled == "never":
+        assert (ended.status_code, ended.json()["results"]) == (200, [[1]])
+        return
+    assert (ended.status_code, ended.json()["code"]) == (400, "query_cancelled")
+    assert await restarted.lease(RUNS, limit=1, duration=timedelta(minutes=1)) == []
+    assert (await restarted.depth(RUNS)).leased == 0
+    run = msgspec.json.decode(job.payload, type=RunJob)
+    await endpoints.rooms.background.do(run)  # a job delivered twice changes nothing either
+    assert (await endpoints.get("/a/run", client_query_id="q")).json()["code"] == "query_cancelled"
