@@ -21,12 +21,18 @@ class Page:
 
     def href(self, project_id: str) -> str:
         """The address, e.g. ``/project/1/functions``."""
-        return f"/project/{project_id}{self.path}"
+        return self.path if self.path == "/status" else f"/project/{project_id}{self.path}"
 
 
 PAGES = (
     Page("Home", "home", "", "g h"),
+    Page("Events", "events", "/events", "g e"),
+    Page("Persons", "people", "/persons", "g p"),
     Page("SQL", "sql", "/sql", "g s"),
     Page("Functions", "bolt", "/functions", "g f"),
     Page("Endpoints", "api", "/endpoints", "g n"),
+    Page("Dead letters", "error", "/dead-letters", "g d"),
+    Page("Data", "list", "/data"),
+    Page("Settings", "key", "/settings"),
+    Page("Status", "status", "/status"),
 )

@@ -9,16 +9,22 @@ from hoglet.console.assets import asset_routes, head_html
 from hoglet.console.editor_service import editor_route
 from hoglet.console.jump import jump_route
 from hoglet.console.pages import (
+    data,
     endpoint,
     endpoints,
     event,
+    events,
+    failed_runs,
     function,
     functions,
     home,
     not_found,
     person,
+    persons,
+    settings,
     sign_in,
     sql,
+    status,
 )
 from hoglet.console.session import Sessions
 from hoglet.web.error_handlers import install
@@ -44,6 +50,24 @@ _COLORS = {
     "info": "var(--accent)",
     "warning": "var(--warn)",
 }
+_PAGES = (
+    sign_in,
+    home,
+    events,
+    event,
+    persons,
+    person,
+    sql,
+    functions,
+    function,
+    endpoints,
+    endpoint,
+    failed_runs,
+    data,
+    settings,
+    status,
+    not_found,  # last: it matches everything else
+)
 RECONNECT_SECONDS = 10.0
 
 
@@ -58,8 +82,7 @@ def make_site(api: ASGIApp, secret_keys: list[str]) -> FastAPI:
     site.router.routes.extend(
         [*sessions.routes(), *asset_routes(), jump_route(sessions), editor_route(sessions)]
     )
-    pages = (sign_in, home, functions, function, endpoints, endpoint, event, person, sql, not_found)
-    for page in pages:
+    for page in _PAGES:
         page.register(sessions)
     ui.add_head_html(head_html(), shared=True)
     nicegui_app.config.vue_config_script += _VUE

@@ -3,6 +3,7 @@
 Source: docs/spec/data-and-queries.md#43-links.
 """
 
+import asyncio
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -25,6 +26,9 @@ from hoglet.pipeline.ingest.matching import invocation_id
 type Json = dict[str, Any]
 
 _FUNCTIONS = 1000
+_EXPLAINED = 100
+_AT_ONCE = 4
+_RUN_BY_EVENTS = frozenset({"destination", "transformation"})
 # Log lines of the runs themselves, and of others with the event's id: backfills, test runs.
 _RUN_LINES = (
     "SELECT timestamp, log_source_id, level, message FROM log_entries "
@@ -85,6 +89,8 @@ async def _build(backend: Backend, uuid: str) -> None:
         with section("Elements"):
             _elements(event)
     with section("Functions"):
+        await _why(backend, event)
+    with section("Log lines"):
         await _runs(backend, event)
 
 
@@ -113,6 +119,46 @@ def _elements(event: Json) -> None:
     columns = [column("tag", "Tag"), column("text", "Text"), column("attributes", "Attributes")]
     DataTable("Elements", columns, rows, key="order").mark("elements")
     code_block(event["elements_chain"])
+
+
+async def _why(backend: Backend, event: Json) -> None:
+    """Which functions run for this event, and of the others why not."""
+    reply = await backend.get("/hog_functions", limit=_EXPLAINED)
+    if not reply.is_good:
+        failed(reply)
+        return
+    limit = asyncio.Semaphore(_AT_ONCE)
+
+    async def explained(function: Json) -> Json:
+        path = f"/hog_functions/{function['id']}"
+        async with limit:
+            answer = await backend.send(
+                "POST", f"{path}/explain_match", {"event_uuid": event["id"]}
+            )
+        would_run = answer.is_good and answer.body["would_run"]
+        reason = (answer.body["reason"] or "") if answer.is_good else answer.problem
+        return {
+            "id": function["id"],
+            "name": function["name"] or "Untitled",
+            "href": f"/project/{backend.project_id}/functions/{function['id']}?event={event['id']}",
+            "runs": "runs" if would_run else "does not run",
+            "runs_tone": "ok" if would_run else "",
+            "reason": reason,
+        }
+
+    functions = [each for each in reply.body["results"] if each["type"] in _RUN_BY_EVENTS]
+    if not functions:
+        empty("No functions", "Functions that events run are listed here.", "bolt")
+        return
+    rows = await asyncio.gather(*map(explained, functions))
+    columns = [
+        column("name", "Test with this event", "link"),
+        column("runs", "As it is now", "badge"),
+        column("reason", "Why not", "mono"),
+    ]
+    DataTable(
+        "Functions and this event", columns, sorted(rows, key=lambda row: row["runs_tone"] != "ok")
+    )
 
 
 async def _runs(backend: Backend, event: Json) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 from nicegui import ui
@@ -11,7 +12,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import Text, badge, failed
+from hoglet.console.widgets import Text, badge, failed, url_value
 
 type Json = dict[str, Any]
 
@@ -72,6 +73,9 @@ class TestPanel:
         chosen.props("dense outlined options-dense").classes("w-full")
         chosen.set_enabled(bool(names))
         example = _globals(self._events[0]) if self._events else _EXAMPLE
+        if given := url_value("event"):
+            event = await self._backend.get(f"/events/{quote(given, safe='')}")
+            example = _globals(event.body) if event.is_good else example
         self._editor = CodeEditor(
             self._backend, _json(example), "json", "Globals", on_run=self._run
         )

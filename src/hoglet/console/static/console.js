@@ -235,7 +235,7 @@
   });
   const isTyping = (target) =>
     target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName ?? "");
-  const GO = { h: "", e: "/events", f: "/functions", n: "/endpoints", s: "/sql", p: "/persons" };
+  const GO = { h: "", e: "/events", f: "/functions", n: "/endpoints", s: "/sql", p: "/persons", d: "/dead-letters" };
   let leader = 0;
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {

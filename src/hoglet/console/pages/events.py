@@ -1,0 +1,164 @@
+"""The events page: newest first, followed live, filtered; the URL has filters and columns."""
+
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.console.api_client import Backend
+from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.filters_form import Suggestions
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.session import Sessions
+from hoglet.console.widgets import empty, failed, heading, set_url_values, url_value
+
+type Json = dict[str, Any]
+
+_LINES = 200
+_LIVE_SECONDS = 2.0
+_RANGES = {
+    "-1h": "last hour",
+    "-24h": "24 hours",
+    "-7d": "7 days",
+    "-30d": "30 days",
+    "all": "ever",
+}
+_EVER = "1970-01-01T00:00:00Z"
+_FIELD = "dense outlined options-dense clearable"
+
+
+def register(sessions: Sessions) -> None:
+    """Add the page."""
+
+    @ui.page(
+        "/project/{project_id}/events", title="Events · hoglet", response_timeout=BUILD_SECONDS
+    )
+    async def events(request: Request, project_id: str) -> Response | None:
+        async def build(backend: Backend) -> None:
+            await _EventList(backend).draw()
+
+        return await signed_in_page(sessions, request, project_id, section="events", build=build)
+
+
+class _EventList:
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._seen: list[str] = []
+
+    async def draw(self) -> None:
+        names = Suggestions(self._backend)
+        await names.load()
+        with ui.element("div").classes("toolbar"):
+            heading("Events", "What was captured, newest first")
+            ui.space()
+            self._live = ui.switch("Live", value=True)
+        with ui.element("div").classes("toolbar"):
+            self._event = self._select("Event", names.events, "event")
+            self._person = ui.input("Distinct id", value=url_value("distinct_id"))
+            self._person.props("dense outlined clearable debounce=300 data-search")
+            self._key = self._select("Property", names.properties["event"], "key")
+            self._value = ui.input("is", value=url_value("value"))
+            self._value.props("dense outlined clearable debounce=300").classes("w-40")
+            after = url_value("after", "-7d")
+            self._after = ui.select(_RANGES, value=after if after in _RANGES else "-7d")
+            self._after.props('dense outlined options-dense aria-label="Period"')
+            shown = [name for name in url_value("columns").split(",") if name]
+            options = list(dict.fromkeys([*shown, *names.properties["event"]]))
+            self._columns = ui.select(options, value=shown, label="Columns", multiple=True)
+            self._columns.props("dense outlined options-dense use-chips").classes("grow")
+        for field in (
+            self._event,
+            self._person,
+            self._key,
+            self._value,
+            self._after,
+            self._columns,
+        ):
+            field.on_value_change(self._refresh)
+        self._box = ui.element("div").classes("pane")
+        await self._show()
+        ui.timer(_LIVE_SECONDS, self._follow, immediate=False)
+
+    def _select(self, label: str, names: list[str], parameter: str) -> ui.select:
+        given = url_value(parameter)
+        options = list(dict.fromkeys([*filter(None, [given]), *names]))
+        field = ui.select(options, value=given or None, label=label, with_input=True)
+        return field.props(_FIELD).classes("w-44")
+
+    def _query(self) -> Json:
+        query: Json = {
+            "event": self._event.value or None,
+            "distinct_id": self._person.value or None,
+            "after": _EVER if self._after.value == "all" else self._after.value,
+            "limit": _LINES,
+        }
+        if self._key.value and self._value.value:
+            condition = {"key": self._key.value, "value": self._value.value}
+            condition |= {"operator": "exact", "type": "event"}
+            query["properties"] = orjson.dumps([condition]).decode()
+        return query
+
+    async def _refresh(self) -> None:
+        set_url_values(
+            event=self._event.value,
+            distinct_id=self._person.value,
+            key=self._key.value,
+            value=self._value.value,
+            after=None if self._after.value == "-7d" else self._after.value,
+            columns=",".join(self._columns.value),
+        )
+        self._seen = []
+        await self._show()
+
+    async def _follow(self) -> None:
+        if self._live.value:
+            await self._show()
+
+    async def _show(self) -> None:
+        reply = await self._backend.get("/events", **self._query())
+        if not reply.is_good:
+            self._seen = []
+            self._box.clear()
+            with self._box:
+                failed(reply)
+            return
+        found: list[Json] = reply.body["results"]
+        ids = [event["id"] for event in found]
+        if ids == self._seen and ids:
+            return
+        had_rows, self._seen = bool(self._seen), ids
+        if had_rows and ids:
+            self._table.set_rows([self._row(event) for event in found])
+            return
+        self._box.clear()
+        with self._box:
+            if found:
+                self._draw_table(found)
+            else:
+                empty("No events", "New events appear here by themselves.", "events")
+
+    def _draw_table(self, found: list[Json]) -> None:
+        columns = [
+            column("event", "Event", "link"),
+            column("person", "Person", "link"),
+            column("time", "Time", "time"),
+            *(column(f"p_{name}", name, "value") for name in self._columns.value),
+        ]
+        rows = [self._row(event) for event in found]
+        self._table = DataTable("Events", columns, rows).mark("events")
+
+    def _row(self, event: Json) -> Json:
+        project = f"/project/{self._backend.project_id}"
+        person = (event.get("person") or {}).get("properties") or {}
+        shown = {f"p_{name}": event["properties"].get(name, "") for name in self._columns.value}
+        return shown | {
+            "id": event["id"],
+            "event": event["event"],
+            "href": f"{project}/events/{event['id']}/{quote(event['timestamp'], safe='')}",
+            "person": str(person.get("email") or person.get("name") or event["distinct_id"]),
+            "person_href": f"{project}/person/{quote(event['distinct_id'], safe='')}",
+            "time": event["timestamp"],
+        }

@@ -1,0 +1,141 @@
+"""The dead letters of all functions, grouped by error, with redrive."""
+
+import asyncio
+from typing import Any
+
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.console.api_client import Backend
+from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.session import Sessions
+from hoglet.console.widgets import confirm, empty, failed, heading
+
+type Json = dict[str, Any]
+type Group = tuple[str, str]
+
+_PAGE = 500
+_AT_ONCE = 4
+_WITH_LETTERS = (
+    "SELECT DISTINCT app_source_id FROM app_metrics WHERE metric_name = 'dead_lettered' "
+    "ORDER BY app_source_id LIMIT 1000"
+)
+
+
+def register(sessions: Sessions) -> None:
+    """Add the page."""
+
+    @ui.page(
+        "/project/{project_id}/dead-letters",
+        title="Dead letters · hoglet",
+        response_timeout=BUILD_SECONDS,
+    )
+    async def dead_letters(request: Request, project_id: str) -> Response | None:
+        async def build(backend: Backend) -> None:
+            await _DeadLetters(backend).draw()
+
+        return await signed_in_page(
+            sessions, request, project_id, section="dead-letters", build=build
+        )
+
+
+class _DeadLetters:
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._groups: dict[Group, list[Json]] = {}
+
+    async def draw(self) -> None:
+        with ui.element("div").classes("toolbar"):
+            heading("Dead letters", "Runs that failed for good; they are kept for a week")
+            ui.space()
+            self._button = ui.button("Redrive selected", icon="replay", on_click=self._redrive)
+            self._button.set_enabled(False)
+        self._box = ui.element("div").classes("pane")
+        await self._show()
+
+    async def _show(self) -> None:
+        self._box.clear()
+        self._button.set_enabled(False)
+        functions = await self._backend.get("/hog_functions", limit=1000)
+        sources = await self._backend.hogql(_WITH_LETTERS)
+        with self._box:
+            for reply in (functions, sources):
+                if not reply.is_good:
+                    failed(reply)
+                    return
+        names = {each["id"]: each["name"] or "Untitled" for each in functions.body["results"]}
+        ids = [source for (source,) in sources.body["results"] if source in names]
+        await self._load(ids)
+        with self._box:
+            if self._groups:
+                self._table(names)
+            else:
+                empty("Nothing failed", "Runs that cannot be retried appear here.", "done_all")
+
+    async def _load(self, ids: list[str]) -> None:
+        limit = asyncio.Semaphore(_AT_ONCE)
+
+        async def letters(function_id: str) -> list[Json]:
+            path = f"/hog_functions/{function_id}/dead_letters"
+            async with limit:
+                reply = await self._backend.get(path, limit=_PAGE, redriven="false")
+            return reply.body["results"] if reply.is_good else []
+
+        self._groups = {}
+        found = await asyncio.gather(*map(letters, ids))
+        for function_id, group in zip(ids, found, strict=True):
+            for letter in group:
+                key = (function_id, str(letter["error"]))
+                self._groups.setdefault(key, []).append(letter)
+
+    def _table(self, names: dict[str, str]) -> None:
+        project = f"/project/{self._backend.project_id}"
+        self._keys = list(self._groups)
+        rows = [
+            {
+                "id": index,
+                "function": names[function_id],
+                "href": f"{project}/functions/{function_id}?tab=Failed",
+                "error": error,
+                "count": len(letters),
+                "events": ", ".join(sorted({str(letter["event"]) for letter in letters})[:5]),
+                "last": max(letter["last_failed_at"] for letter in letters),
+            }
+            for index, ((function_id, error), letters) in enumerate(self._groups.items())
+        ]
+        columns = [
+            column("function", "Function", "link"),
+            column("error", "Error", "mono"),
+            column("count", "Runs", "number"),
+            column("events", "Events"),
+            column("last", "Last failed", "time"),
+        ]
+        self._rows = DataTable(
+            "Dead letters", columns, rows, selectable=True, on_select=self._selected
+        )
+
+    def _selected(self, keys: list[int]) -> None:
+        self._button.set_enabled(bool(keys))
+
+    async def _redrive(self) -> None:
+        chosen = [self._keys[index] for index in self._rows.selected]
+        count = sum(len(self._groups[key]) for key in chosen)
+        text = f"{count} runs are queued again, with the functions as they are now."
+        if not await confirm("Redrive?", text, f"Redrive {count}"):
+            return
+        queued = 0
+        progress = ui.notification("Queuing …", spinner=True, timeout=None)
+        for function_id, error in chosen:
+            ids = [letter["id"] for letter in self._groups[function_id, error]]
+            path = f"/hog_functions/{function_id}/dead_letters/redrive"
+            reply = await self._backend.send("POST", path, {"ids": ids})
+            if not reply.is_good:
+                ui.notify(reply.problem, type="negative", timeout=10_000)
+                break
+            queued += reply.body["queued"]
+            progress.message = f"{queued} of {count} queued"
+        progress.dismiss()
+        ui.notify(f"{queued} queued again.", type="positive")
+        await self._show()

@@ -1,0 +1,83 @@
+"""The list of persons, with search."""
+
+from typing import Any
+
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.console.api_client import Backend
+from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.session import Sessions
+from hoglet.console.widgets import (
+    empty,
+    failed,
+    heading,
+    search_input,
+    set_url_values,
+    url_value,
+)
+
+_PAGE = 100
+
+
+def register(sessions: Sessions) -> None:
+    """Add the page."""
+
+    @ui.page(
+        "/project/{project_id}/persons", title="Persons · hoglet", response_timeout=BUILD_SECONDS
+    )
+    async def persons(request: Request, project_id: str) -> Response | None:
+        return await signed_in_page(sessions, request, project_id, section="persons", build=_build)
+
+
+async def _build(backend: Backend) -> None:
+    with ui.element("div").classes("toolbar"):
+        heading("Persons", "Who events are about, newest first")
+        ui.space()
+        search = search_input("Search persons by email, name or distinct id", url_value("search"))
+
+    @ui.refreshable
+    async def listing() -> None:
+        reply = await backend.get("/persons", limit=_PAGE, search=search.value or None)
+        if not reply.is_good:
+            failed(reply)
+        elif reply.body["results"]:
+            _table(backend, reply.body["results"], has_more=bool(reply.body["next"]))
+        elif search.value:
+            empty("Nobody found", "No person matches the search.", "search_off")
+        else:
+            empty("No persons yet", "Events of identified users create persons.", "people")
+
+    def find() -> None:
+        set_url_values(search=search.value)
+        listing.refresh()
+
+    search.on_value_change(find)
+    await listing()
+
+
+def _table(backend: Backend, persons: list[dict[str, Any]], *, has_more: bool) -> None:
+    rows = [
+        {
+            "id": person["uuid"],
+            "name": person["name"],
+            "href": f"/project/{backend.project_id}/persons/{person['uuid']}",
+            "ids": ", ".join(person["distinct_ids"][:3]),
+            "properties": len(person["properties"]),
+            "created": person["created_at"],
+            "seen": person["last_seen_at"],
+        }
+        for person in persons
+    ]
+    columns = [
+        column("name", "Name", "link"),
+        column("ids", "Distinct ids"),
+        column("properties", "Properties", "number"),
+        column("created", "First seen", "time"),
+        column("seen", "Last seen", "time"),
+    ]
+    DataTable("Persons", columns, rows, page_size=_PAGE)
+    if has_more:
+        ui.label(f"The newest {_PAGE} are shown; search finds the others.").classes("muted")

@@ -1,0 +1,80 @@
+"""The status page of the server: checks, warnings, queues, versions."""
+
+import re
+from importlib.metadata import version
+from platform import python_version
+
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from hoglet.console.api_client import Backend
+from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.layout import signed_in_page
+from hoglet.console.session import SIGN_IN, Sessions
+from hoglet.console.widgets import badge, failed, heading, section
+
+_METRIC = re.compile(rb"^hoglet_([a-z_]+?)(\{[^}]*\})? ([-+.eE\d]+)$", re.MULTILINE)
+_HIDDEN = ("_created", "_bucket", "_sum")
+_PACKAGES = ("hoglet", "chdb", "nicegui", "granian")
+_REFRESH_SECONDS = 5.0
+
+
+def register(sessions: Sessions) -> None:
+    """Add the page."""
+
+    @ui.page("/status", title="Status · hoglet")
+    async def status(request: Request) -> Response | None:
+        backend = sessions.backend(request)
+        me = None if backend is None else await backend.call("GET", "/api/projects")
+        if me is None or not me.is_good or not me.body["results"]:
+            return RedirectResponse(f"{SIGN_IN}?next=/status", 303)
+        project_id = str(me.body["results"][0]["id"])
+        return await signed_in_page(sessions, request, project_id, section="status", build=_build)
+
+
+async def _build(backend: Backend) -> None:
+    heading("Status", "Of the server and its parts")
+
+    @ui.refreshable
+    async def parts() -> None:
+        ready = await backend.call("GET", "/_readyz")
+        body = ready.body if isinstance(ready.body, dict) else {}
+        if "checks" not in body:
+            failed(ready)
+            return
+        with section("Parts"), ui.element("div").classes("figures"):
+            for name, state in body["checks"].items():
+                with ui.element("div").classes("figure"):
+                    ui.label(name).classes("muted text-sm")
+                    badge(str(state), "ok" if state == "ok" else "danger")
+        for warning in body.get("warnings", []):
+            with ui.element("div").classes("notice"):
+                ui.icon("warning").classes("text-xl")
+                ui.label(str(warning)).classes("break-words")
+        metrics = await backend.call("GET", "/metrics")
+        rows = [
+            {
+                "id": index,
+                "name": name.decode().replace("_", " "),
+                "labels": labels.decode().strip("{}").replace('"', ""),
+                "value": float(value),
+            }
+            for index, (name, labels, value) in enumerate(_METRIC.findall(metrics.text))
+            if not name.decode().endswith(_HIDDEN)
+        ]
+        with section("Metrics"):
+            columns = [
+                column("name", "Metric"),
+                column("labels", "Labels"),
+                column("value", "Value", "number"),
+            ]
+            DataTable("Metrics", columns, rows)
+
+    await parts()
+    ui.timer(_REFRESH_SECONDS, parts.refresh, immediate=False)
+    with section("Versions"):
+        rows = [{"name": name, "version": version(name)} for name in _PACKAGES]
+        rows.append({"name": "Python", "version": python_version()})
+        columns = [column("name", "Package"), column("version", "Version")]
+        DataTable("Versions", columns, rows, key="name")

@@ -1,0 +1,172 @@
+"""Events, persons, dead letters, data, settings and status in Chromium."""
+
+import re
+from collections.abc import Generator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from support.console import post, wait_for
+from support.server import TOKEN, RunningServer
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    """Its own server: these tests count what is there and rename the project."""
+    server = RunningServer(tmp_path_factory.mktemp("pages") / "data").start()
+    yield server
+    assert server.stop() == 0
+
+
+def capture(server: RunningServer, event: str, distinct_id: str, **properties: object) -> None:
+    batch = [{"event": event, "distinct_id": distinct_id, "properties": properties}]
+    server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
+    query = {"event": event, "distinct_id": distinct_id, "after": "2020-01-01T00:00:00Z"}
+    path = "/api/projects/1/events"
+    wait_for(lambda: server.client.get(path, params=query).json()["results"])
+
+
+def test_events_appear_by_themselves_and_are_filtered(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    capture(server, "looked", "ada", plan="pro")
+    page.goto("/project/1/events?columns=plan")
+    expect(page.get_by_role("cell", name="pro", exact=True)).to_be_visible()
+    capture(server, HOSTILE, "bob", plan="free")
+    expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
+
+    page.get_by_label("Distinct id").fill("ada")
+    expect(page.get_by_role("link", name=HOSTILE)).to_be_hidden()
+    expect(page).to_have_url(re.compile("distinct_id=ada"))
+    page.reload()
+    expect(page.get_by_role("link", name="looked")).to_be_visible()
+    expect(page.get_by_role("link", name=HOSTILE)).to_be_hidden()
+    page.goto("/project/1/events?key=plan&value=free")
+    expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
+    expect(page.get_by_role("link", name="looked")).to_be_hidden()
+
+
+def test_an_event_says_which_functions_it_runs_and_why_not(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    capture(server, "explained", "carl", plan="free")
+    condition = {"key": "plan", "value": ["pro"], "operator": "exact", "type": "event"}
+    entry = {"id": "explained", "type": "events"}
+    for name, properties in (("Runs for it", []), ("Wants pro", [condition])):
+        filters = {"events": [entry | {"properties": properties}]}
+        body = {"type": "destination", "name": name, "hog": "print(1)", "enabled": True}
+        post(server, "hog_functions", body | {"filters": filters})
+    page.goto("/project/1/events?event=explained")
+    page.get_by_role("link", name="explained").click()
+    runs = page.get_by_role("row").filter(has_text="Runs for it")
+    expect(runs.get_by_text("runs", exact=True)).to_be_visible()
+    refused = page.get_by_role("row").filter(has_text="Wants pro")
+    expect(refused).to_contain_text("properties.plan is 'free'")
+
+    refused.get_by_role("link", name="Wants pro").click()
+    expect(page.get_by_role("textbox", name="Globals")).to_contain_text("carl")
+
+
+def test_dead_letters_are_redriven_by_error(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    body = {
+        "type": "destination",
+        "name": "Broken",
+        "hog": "throw Error(f'no {event.properties.why}')",
+        "enabled": True,
+        "filters": {"events": [{"id": "fails", "type": "events"}]},
+    }
+    function = f"/api/projects/1/hog_functions/{post(server, 'hog_functions', body)['id']}"
+    for why in ("disk", "disk", "network"):
+        capture(server, "fails", f"u-{why}", why=why)
+    wait_for(lambda: server.client.get(f"{function}/dead_letters").json()["count"] == 3)
+    count = f"{function}/metrics/totals/?breakdown_by=name"
+    wait_for(lambda: server.client.get(count).json()["totals"].get("dead_lettered") == 3)
+    server.client.patch(function, json={"hog": "print('mended')"}).raise_for_status()
+
+    page.goto("/project/1/dead-letters")
+    row = page.get_by_role("row").filter(has_text="no disk")
+    expect(row.get_by_role("cell", name="2", exact=True)).to_be_visible()
+    row.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Redrive selected").click()
+    page.get_by_role("dialog").get_by_role("button", name="Redrive 2").click()
+    expect(page.get_by_text("2 queued again.")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="no disk")).to_be_hidden()
+    expect(page.get_by_role("row").filter(has_text="no network")).to_be_visible()
+
+
+def test_persons_are_searched(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    for name in ("dora", "emil"):
+        properties = {"email": f"{name}@example.com"}
+        capture(server, "met", name, **{"$set": properties})
+    page.goto("/project/1/persons")
+    expect(page.get_by_role("link", name="emil@example.com")).to_be_visible()
+    page.get_by_label("Search persons").fill("dora@example.com")
+    expect(page.get_by_role("link", name="emil@example.com")).to_be_hidden()
+    page.get_by_role("link", name="dora@example.com").click()
+    expect(page.get_by_role("heading", name="dora@example.com")).to_be_visible()
+
+
+def test_the_type_of_a_property_is_changed(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    capture(server, "sized", "f", size_text="12")
+    path, query = "/api/projects/1/property_definitions", {"type": "event", "search": "size_text"}
+    wait_for(lambda: server.client.get(path, params=query).json()["results"])
+    page.goto("/project/1/data?tab=Event+properties")
+    page.get_by_role("button", name="size_text").click()
+    page.get_by_label("Description").fill(HOSTILE)
+    page.get_by_role("combobox", name="Type").click()
+    page.get_by_role("option", name="Numeric").click()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("cell", name=HOSTILE)).to_be_visible()
+    stored = server.client.get(path, params=query).json()["results"][0]
+    assert (stored["property_type"], stored["description"]) == ("Numeric", HOSTILE)
+
+
+def test_a_key_is_shown_once_and_deleted(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    page.goto("/project/1/settings?tab=Personal+keys")
+    page.get_by_role("button", name="Create personal key").click()
+    page.get_by_label("Label").fill("From the browser")
+    page.get_by_label("Scopes").fill("query:read")
+    page.get_by_role("dialog").get_by_role("button", name="Create").click()
+    shown = page.get_by_text(re.compile("^phx_[A-Za-z0-9]{20,}"))
+    expect(shown).to_be_visible()
+    headers = {"Authorization": f"Bearer {shown.inner_text()}"}
+    assert server.client.get("/api/personal_api_keys/@current", headers=headers).status_code == 200
+    page.get_by_role("button", name="Done").click()
+    expect(shown).to_be_hidden()
+
+    page.get_by_role("button", name="Delete: From the browser").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("cell", name="From the browser", exact=True)).to_be_hidden()
+    assert server.client.get("/api/personal_api_keys/@current", headers=headers).status_code == 401
+
+
+def test_the_project_is_renamed_and_errors_are_shown(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    page.goto("/project/1/settings")
+    page.get_by_label("Name", exact=True).fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert").filter(has_text="name")).to_be_visible()
+    page.get_by_label("Name", exact=True).fill(f"Shop {HOSTILE}")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("navigation", name="Main")).to_contain_text(f"Shop {HOSTILE}")
+    assert server.client.get("/api/projects/1").json()["name"] == f"Shop {HOSTILE}"
+
+
+def test_the_status_names_parts_and_versions(signed_in: Page) -> None:
+    page = signed_in
+    page.goto("/status")
+    for part in ("storage", "warehouse", "queue", "disk"):
+        expect(page.get_by_text(part, exact=True)).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="chdb")).to_be_visible()
