@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hoglet.web.app import set_fallback
 
-PREFIXES = ("/project/", "/sign-in", "/console/", "/_nicegui")
+PREFIXES = ("/project/", "/sign-in", "/status", "/console/", "/_nicegui")
 
 type MakeSite = Callable[[ASGIApp, list[str]], FastAPI]
 

@@ -69,7 +69,7 @@
     home: "M3 11l9-8 9 8M5 10v10h5v-6h4v6h5V10",
     info: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 11v6M12 7.5v.1",
     input: "M4 5h16v14H4zM8 12h8M12 9l3 3-3 3",
-    key: "M8 12a4 4 0 1 0 0 .1M12 12h9v4M17 12v3",
+    key: "M8 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 12h9v4M17 12v3",
     keyboard_arrow_down: "M6 9l6 6 6-6",
     last_page: "M6 5l7 7-7 7M18 5v14",
     list: "M8 6h12M8 12h12M8 18h12M4 6v.1M4 12v.1M4 18v.1",
