@@ -64,8 +64,8 @@ def reads_built_rows(sql: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A node of a cluster and the tables that it lacks, e.g. ``Node("ch-3", ["events"])``."""
+class ClusterNode:
+    """A node and the tables that it lacks, e.g. ``ClusterNode("ch-3", ["events"])``."""
 
     name: str
     missing: list[str]
@@ -88,7 +88,7 @@ def created_everywhere(name: str, statement: str, cluster: str) -> str:
     return f"CREATE TABLE IF NOT EXISTS {name} {on_cluster(cluster)} {definition}"
 
 
-async def nodes(warehouse: Warehouse, cluster: str, tables: set[str]) -> list[Node]:
+async def nodes(warehouse: Warehouse, cluster: str, tables: set[str]) -> list[ClusterNode]:
     """The nodes that respond, and which of ``tables`` each lacks."""
     found = await warehouse.query(_NODES.format(quoted(cluster)))
-    return [Node(str(name), sorted(tables - set(existing))) for name, existing in found.rows]
+    return [ClusterNode(str(name), sorted(tables - set(existing))) for name, existing in found.rows]

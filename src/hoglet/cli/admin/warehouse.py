@@ -9,7 +9,7 @@ from hoglet.cli.admin.data_folder import DataDir, NoData, in_transaction
 
 if TYPE_CHECKING:  # ClickHouse's client is not needed by the other commands
     from hoglet.settings import Settings
-    from hoglet.warehouse.cluster import Node
+    from hoglet.warehouse.cluster import ClusterNode
 
 warehouse_app = typer.Typer(help="The warehouse of a data folder.", no_args_is_help=True)
 
@@ -35,7 +35,7 @@ def sync(data_dir: DataDir = None) -> None:
         raise typer.Exit(1)
 
 
-async def _sync(settings: "Settings") -> "list[Node]":
+async def _sync(settings: "Settings") -> "list[ClusterNode]":
     from hoglet.app.services.container import retention_of
     from hoglet.warehouse import ClickHouseWarehouse
     from hoglet.warehouse.cluster import create_own_tables, nodes
