@@ -24,6 +24,7 @@ from hoglet.pipeline.health import PipelineHealth
 from hoglet.queue.sql import SqlQueue
 from hoglet.settings import Settings
 from hoglet.store.database import Database
+from hoglet.store.shared_clock import shared_clock
 from hoglet.warehouse import Retention, Warehouse, open_warehouse
 
 
@@ -51,8 +52,8 @@ async def open_services(settings: Settings, clock: Clock | None = None) -> Async
     Library errors propagate; ``hoglet.app.startup.faults`` turns them into messages.
     """
     async with AsyncExitStack() as stack:
-        clock = clock or SystemClock()
         database, warehouse = await _open_storage(settings, stack)
+        clock = await stack.enter_async_context(shared_clock(database, clock or SystemClock()))
         if set(settings.roles) & {"api", "pipeline"}:  # an executor does not use the warehouse
             await stack.enter_async_context(embedded_writer(database, settings))
             await claim_warehouse(database, warehouse, settings, clock)
