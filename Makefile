@@ -9,7 +9,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo quick coverage test test-clickhouse check slow faults full load fuzz browser clients editor fuzz-api oracle bench bench-hog bench-capture profile-capture profile-endpoints profile-runs bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
+.PHONY: help setup run demo quick coverage test test-clickhouse check slow faults full load fuzz browser clients editor pictures fuzz-api oracle bench bench-hog bench-capture profile-capture profile-endpoints profile-runs bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -72,6 +72,9 @@ fuzz: setup ## 100,000 damaged Hog programs (FUZZ="--count 5000 --seed 7" for ot
 editor: ## build the console's code editor from its npm packages (after a change of console/editor)
 	cd src/hoglet/console/editor && bash $(CURDIR)/tools/npm.sh install --no-package-lock --no-audit --no-fund --silent
 	cd src/hoglet/console/editor && bash $(CURDIR)/tools/npm.sh run --silent build
+
+pictures: setup ## take the pictures of the console in docs/pictures; look at them before committing
+	.venv/bin/python tools/pictures.py
 
 browser: setup ## the console and site functions in Chromium
 	@bash tools/install_clients.sh npm
