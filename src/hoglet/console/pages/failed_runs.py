@@ -77,14 +77,14 @@ class _DeadLetters:
     async def _load(self, ids: list[str]) -> None:
         limit = asyncio.Semaphore(_AT_ONCE)
 
-        async def letters(function_id: str) -> list[Json]:
+        async def dead_letters_of(function_id: str) -> list[Json]:
             path = f"/hog_functions/{function_id}/dead_letters"
             async with limit:
                 reply = await self._backend.get(path, limit=_PAGE, redriven="false")
             return reply.body["results"] if reply.is_good else []
 
         self._groups = {}
-        found = await asyncio.gather(*map(letters, ids))
+        found = await asyncio.gather(*map(dead_letters_of, ids))
         for function_id, group in zip(ids, found, strict=True):
             for letter in group:
                 key = (function_id, str(letter["error"]))

@@ -61,7 +61,9 @@ def merged(row: HogFunctionRow, earlier: Fields, sent: Fields) -> Fields:
     fields = {**earlier, **sent}
     schema = fields.get("inputs_schema", row.inputs_schema)
     if "inputs" in sent:
-        fields["inputs"] = _kept(schema, sent["inputs"], object_at(earlier, "inputs"))
+        fields["inputs"] = _with_drafted_secrets(
+            schema, sent["inputs"], object_at(earlier, "inputs")
+        )
     if sent.get("mappings"):
         before: list[Fields] = array_at(earlier, "mappings")
         fields["mappings"] = [
@@ -99,10 +101,12 @@ def _mapping(mapping: Fields, before: Fields) -> Fields:
     if not mapping.get("inputs"):
         return mapping
     schema = array_at(mapping, "inputs_schema")
-    return mapping | {"inputs": _kept(schema, mapping["inputs"], object_at(before, "inputs"))}
+    return mapping | {
+        "inputs": _with_drafted_secrets(schema, mapping["inputs"], object_at(before, "inputs"))
+    }
 
 
-def _kept(schema: list[Fields], sent: Fields, before: Fields) -> Fields:
+def _with_drafted_secrets(schema: list[Fields], sent: Fields, before: Fields) -> Fields:
     """The inputs with drafted secrets in place of their marks."""
     inputs = dict(sent)
     for key in secret_keys(schema):
