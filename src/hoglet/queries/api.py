@@ -6,6 +6,7 @@ Source: docs/spec/data-and-queries.md#11-routes.
 import re
 from datetime import timedelta
 from typing import Annotated, Any
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Depends
@@ -172,7 +173,7 @@ def _extra(request: Request, answer: RunResult) -> dict[str, Any]:
 def _accepted(request: Request, row: QueryRunRow) -> Response:
     path = request.url.path.rstrip("/")
     path = path.removesuffix("/" + path.rsplit("/", 1)[-1]) if not path.endswith("/query") else path
-    headers = {"Location": f"{path}/{row.query_id}/"}
+    headers = {"Location": f"{path}/{quote(row.query_id, safe='')}/"}
     return JsonResponse({"query_status": query_status(row)}, status_code=202, headers=headers)
 
 

@@ -197,6 +197,19 @@ async def test_a_background_query_is_polled(queries: QueryWorld) -> None:
     assert (await queries.get("nobody")).status_code == 404
 
 
+@pytest.mark.parametrize("query_id", ["W\u0005x", "a b/c?d#e%", "é", "\ue38f", "\U000c4d45"])
+async def test_the_location_of_a_background_query_is_encoded(
+    queries: QueryWorld, query_id: str
+) -> None:
+    accepted = await queries.send("select 1", client_query_id=query_id, refresh="force_async")
+    assert accepted.status_code == 202
+    await queries.services.worker.drain()
+    location = accepted.headers["Location"]
+    assert location.isascii()
+    if "/" not in query_id:  # a slash in an id cannot be polled by path
+        assert (await queries.client.get(location)).json()["query_status"]["id"] == query_id
+
+
 async def test_a_failed_background_query_says_why(queries: QueryWorld) -> None:
     await queries.send("select nope from events", **{"async": True, "client_query_id": "q2"})
     await queries.services.worker.drain()
