@@ -58,7 +58,7 @@ STAGES = {
 }
 _ROWS = (
     "SELECT number, concat('text ', toString(number)) AS t, (number + 0.5) / 3 AS third "
-    "FROM numbers(10000)"
+    "FROM numbers(10000) LIMIT 10000"
 )
 QUERIES = {
     "cached": ("SELECT 1 AS one", {}),
