@@ -45,10 +45,14 @@ def test_the_shown_start_ends_in_a_delivery(server, receiver):
     sdk = shown(r"    from posthog import .*?shutdown\(\)", token=TOKEN)
     sdk = sdk.replace("http://localhost:8000", server.url)
 
+    event = shown(r"    curl http\S+/capture/.*?}}'\n", token=TOKEN)
+    event = event.replace("http://localhost:8000", server.url)
+
     subprocess.run(["bash", "-c", curl], check=True, timeout=60)
+    subprocess.run(["bash", "-c", event], check=True, timeout=60)
     subprocess.run([sys.executable, "-c", sdk], check=True, timeout=60)
     deadline = time.monotonic() + 30
-    while not receiver.deliveries and time.monotonic() < deadline:
+    while len(receiver.deliveries) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
 
-    assert list(receiver.deliveries.values()) == [{"text": "ada chose pro"}]
+    assert list(receiver.deliveries.values()) == [{"text": "ada chose pro"}] * 2
