@@ -50,7 +50,8 @@ def _tenant_tokens(seeds: Seeds, post: Post) -> None:
     path, grace = f"{P}/tenant_tokens", {"grace_seconds": 100_000}
     seeds.take("POST", path, {"endpoints": ["variable"], "variables": {"n": 1}, "expires_in": 60})
     seeds.take("POST", f"{path}/rotate", grace)
-    keys = [post("tenant_tokens/rotate", grace)["id"] for _ in range(6)]
+    keys = [post("tenant_tokens/rotate", grace)["id"] for _ in range(7)]
+    seeds.places[f"{path}/keys"] = [{"key_id": keys.pop()}]
     seeds.spares[f"{path}/keys/{{key_id}}"] = [{"key_id": key} for key in keys]
 
 

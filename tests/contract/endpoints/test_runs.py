@@ -304,22 +304,27 @@ async def test_a_client_that_leaves_cancels_its_query(endpoints: EndpointWorld) 
         "http_version": "1.1",
     }
     running = asyncio.ensure_future(endpoints.app(scope, receive, send))
-    await asyncio.sleep(0.5)
+    await _wait_for_queries(endpoints, is_running=True)
     gone.set()
     await asyncio.wait_for(running, 60)
     logged = (await endpoints.get("/slow/logs")).json()["results"]
     assert [(line["level"], "disconnected" in line["message"]) for line in logged] == [
         ("ERROR", True)
     ]
-    for _ in range(300):
-        left = await endpoints.warehouse.query(
+    await _wait_for_queries(endpoints, is_running=False)
+
+
+async def _wait_for_queries(endpoints: EndpointWorld, *, is_running: bool) -> None:
+    """Wait until the slow query runs in the engine, or no longer does."""
+    for _ in range(600):
+        queries = await endpoints.warehouse.query(
             "SELECT count() FROM system.processes WHERE position(query, 'sipHash64') > 0 "
             "AND position(query, 'system.processes') = 0"
         )
-        if left.rows[0][0] == 0:
+        if (queries.rows[0][0] > 0) == is_running:
             return
-        await asyncio.sleep(0.1)
-    raise AssertionError("the query still runs")
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"the query {'does not run' if is_running else 'still runs'}")
 
 
 async def test_equal_runs_at_once_are_one_computation(endpoints: EndpointWorld) -> None:
