@@ -79,7 +79,7 @@ def test_the_overview_counts_events_and_lists_failing_functions(
     page = signed_in
     page.goto("/project/1")
     expect(page.get_by_text("events in the last hour")).to_be_visible()
-    expect(page.get_by_text("dead letters")).to_be_visible()
+    expect(page.get_by_text("dead letters", exact=True)).to_be_visible()
     page.get_by_role("link", name="Fails <i>always</i>").click()
     expect(page).to_have_url(re.compile(f"{created['id']}.*tab=Failed"))
     expect(page.get_by_role("cell", name="no", exact=True)).to_be_visible()

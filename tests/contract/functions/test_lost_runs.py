@@ -58,7 +58,7 @@ async def test_a_run_that_kills_its_process_becomes_a_dead_letter(hoglet, runs, 
     assert receiver.paths() == []
     (letter,) = await letters_of(hoglet, made)
     assert letter["class"] == "hog"
-    assert letter["error"] == "Given up: its process died, or hoglet failed on it, 10 times"
+    assert letter["error"] == "Given up: its process died, or hoglet failed on it, 30 times"
     counts = await runs.counts()
     assert (counts["failure/failed"], counts["other/dead_lettered"]) == (1, 1)
     assert len(await runs.lines_of_log("ERROR")) == 1

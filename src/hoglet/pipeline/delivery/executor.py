@@ -46,7 +46,9 @@ LEASE = timedelta(seconds=60)
 LEASE_IS_EXTENDED_EVERY = 20.0
 IDLE = timedelta(seconds=1)  # how soon a due retry is noticed
 PAUSES_ARE_READ_EVERY = 2.0  # runs enqueued by other processes
-MOST_LOST_LEASES = 10  # of one run: it kills its process, or hoglet fails on it
+# A run that lost more kills its process, or hoglet fails on it. Ten gave up an innocent run when a
+# server was killed twenty times within two seconds of each start.
+MOST_LOST_LEASES = 30
 STORAGE_PAUSE = timedelta(seconds=5)  # delay before retrying a run whose outcome cannot be written
 STOP_SECONDS = 10.0  # a longer run is released; another process continues it
 
