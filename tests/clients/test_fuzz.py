@@ -38,6 +38,13 @@ NEVER_DONE = {
     f"GET {P}/hog_functions/icon",  # there is no provider of logos
     f"DELETE {P}/endpoints/{{name}}/run",  # done only while that run computes
 }
+OFTEN_GONE = {
+    # Deleting a person with its events deletes the stored answers of the project's queries.
+    f"GET {P}/query/{{query_id}}",
+    f"DELETE {P}/query/{{query_id}}",
+    # A rotation without grace time ends the keys before it.
+    f"DELETE {P}/tenant_tokens/keys/{{key_id}}",
+}
 
 
 def test_fuzz(server: RunningServer, post: Post, tmp_path: Path) -> None:
@@ -81,7 +88,7 @@ def unreached(server: RunningServer, seen: dict[str, dict[str, int]]) -> dict[st
 
 def reached(label: str, operation: dict[str, Any], seen: dict[str, int]) -> bool:
     """Whether some request was answered as it should be."""
-    if label in NEVER_DONE:
+    if label in NEVER_DONE or (label in OFTEN_GONE and "404" in seen):
         return "404" in seen
     done = [status for status in operation["responses"] if status.startswith("2")]
     return any(status in seen for status in done or ["405"])
