@@ -122,14 +122,22 @@ bench-isolation: setup ## the API beside functions that spin, allocate and log w
 bench-endpoints: setup ## runs on ten million events, against the bare engine, a bare route, other servers
 	.venv/bin/python -m benchmarks.endpoints --neighbours
 
-docs: setup ## regenerate docs/reference
+docs: setup .venv-docs/.ready ## regenerate docs/reference, build the site into site/, check its links
 	.venv/bin/python tools/generate_reference.py
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --clean
+	@echo "Open site/index.html"
+
+.venv-docs/.ready: requirements-docs.lock
+	PATH=$(UV_DIR):$$PATH uv venv --quiet --clear --python .venv/bin/python .venv-docs
+	PATH=$(UV_DIR):$$PATH uv pip install --quiet --python .venv-docs/bin/python --require-hashes -r requirements-docs.lock
+	@touch $@
 
 LOCK := uv pip compile -q --universal --generate-hashes --no-emit-index-url --python-version 3.12 pyproject.toml --all-extras
 
-lock: ## compile requirements.lock (running) and requirements-dev.lock (tests and checks)
+lock: ## compile requirements.lock (running), requirements-dev.lock (tests and checks), requirements-docs.lock (the site)
 	PATH=$(UV_DIR):$$PATH $(LOCK) --group demo -o requirements.lock
 	PATH=$(UV_DIR):$$PATH $(LOCK) --group dev -c requirements.lock -o requirements-dev.lock
+	PATH=$(UV_DIR):$$PATH uv pip compile -q --universal --generate-hashes --no-emit-index-url --python-version 3.12 --group docs -o requirements-docs.lock
 
 clean: ## remove the environment and caches
-	rm -rf .venv .uv .coverage .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-docs .uv site .coverage .pytest_cache .ruff_cache .hypothesis
