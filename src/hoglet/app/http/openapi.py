@@ -1,10 +1,11 @@
-"""All routes of the application, and ``/api/schema``: the OpenAPI document of the whole API."""
+"""All routes of the application, their OpenAPI document, and a page to browse it (``/docs``)."""
 
 import inspect
 import re
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter
@@ -22,7 +23,16 @@ from hoglet.web.responses import JsonResponse
 PATH = "/api/schema"
 _ROW = re.compile(r"^Row \d+[.:]\s*")
 _RUN = "/endpoints/{name}/run"  # a plain route: it checks the key itself
-
+_STATIC = Path(__file__).parent / "static"
+_BROWSER_HEADERS = {
+    "Cache-Control": "no-cache",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+}
 
 router = APIRouter()
 
@@ -32,6 +42,36 @@ router = APIRouter()
 async def read_schema() -> Response:
     """Get the OpenAPI document of the whole API."""
     return JsonResponse(api_document())
+
+
+@router.get("/docs")
+@describe({200: "text/html"})
+async def read_api_browser() -> Response:
+    """Browse the OpenAPI document."""
+    return _browser_file("api-browser.html", "text/html")
+
+
+@router.get("/docs/api-browser.js")
+@describe({200: "text/javascript"})
+async def read_api_browser_script() -> Response:
+    """Get the script of ``/docs``."""
+    return _browser_file("api-browser.js", "text/javascript")
+
+
+@router.get("/docs/api-browser.css")
+@describe({200: "text/css"})
+async def read_api_browser_stylesheet() -> Response:
+    """Get the stylesheet of ``/docs``."""
+    return _browser_file("api-browser.css", "text/css")
+
+
+def _browser_file(name: str, media_type: str) -> Response:
+    return Response(_static(name), media_type=media_type, headers=_BROWSER_HEADERS)
+
+
+@cache
+def _static(name: str) -> bytes:
+    return (_STATIC / name).read_bytes()
 
 
 @cache
