@@ -41,7 +41,9 @@ from hoglet.endpoints.versions import api as api_versions
 from hoglet.endpoints.worker.compiler import ProjectSchema, SchemaOf
 from hoglet.functions.integrations.service import IntegrationService
 from hoglet.functions.secrets.box import SecretBox
+from hoglet.mcp import api as mcp_api
 from hoglet.queries import api as query_api
+from hoglet.queries import tools_api
 from hoglet.queries.services import build_queries
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
@@ -145,7 +147,7 @@ async def open_endpoints(
         )
         app = create_application(
             routes=run_routes(),
-            routers=[api_user.router, api_keys.router],
+            routers=[api_user.router, api_keys.router, mcp_api.router],
             project_routers=[
                 api_versions.router,
                 api_documents.router,
@@ -156,7 +158,9 @@ async def open_endpoints(
                 api_project.router,
                 api_keys.project_router,
                 query_api.router,
+                tools_api.router,
                 cohort_api.router,
+                mcp_api.project_router,
             ],
             policy=RequestPolicy(log_requests=False),
         )

@@ -10,7 +10,18 @@ import typer
 from typer.core import TyperGroup
 
 from hoglet import __version__
-from hoglet.cli import backup, cohorts, demo, events, integrations, query, serve, status, tokens
+from hoglet.cli import (
+    backup,
+    cohorts,
+    demo,
+    events,
+    integrations,
+    mcp,
+    query,
+    serve,
+    status,
+    tokens,
+)
 from hoglet.cli.admin.commands import admin_app
 from hoglet.cli.admin.keys import keys_app, projects_app
 from hoglet.cli.endpoints.commands import endpoints_app
@@ -72,6 +83,7 @@ app.command("login")(login.login)
 app.command("logout")(login.logout)
 app.command("query", cls=ServerCommand)(query.query)
 app.command("status", cls=ServerCommand)(status.status)
+app.command("mcp", cls=ServerCommand)(mcp.mcp)
 app.command("backup")(backup.backup)
 app.command("restore")(backup.restore)
 app.command("init")(init.init)

@@ -5,16 +5,14 @@ never show or change more than the key permits, and needs no rules of its own. N
 network: the application is called as a function.
 """
 
-import asyncio
 import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-import orjson
-from starlette.types import ASGIApp, Message
+from starlette.types import ASGIApp
 
-from hoglet.kit.text import dump_json
+from hoglet.web.in_process import ApiRequest, Origin, call_application
 
 _PLACE = re.compile(r"(\d+):(\d+): ")
 
@@ -67,7 +65,7 @@ class Backend:
     ) -> None:
         self._api = api
         self._key = key
-        self._scheme, self._host = origin
+        self._origin = Origin(*origin)
         self.project_id = project_id
 
     async def get(self, path: str, **query: Any) -> Reply:
@@ -87,63 +85,13 @@ class Backend:
 
     async def call(self, method: str, path: str, *, query: str = "", body: Any = None) -> Reply:
         """Call any route of the API by its absolute path."""
-        call = _Call(b"" if body is None else dump_json(body))
-        await self._api(self._scope(method, path, query), call.receive, call.send)
-        return call.reply()
+        response = await call_application(
+            self._api,
+            ApiRequest(method, path, query, body),
+            authorization=f"Bearer {self._key}",
+            origin=self._origin,
+        )
+        return Reply(response.status, response.body, response.text)
 
     def _below(self, path: str) -> str:
         return f"/api/projects/{self.project_id}{path}"
-
-    def _scope(self, method: str, path: str, query: str) -> dict[str, Any]:
-        return {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": method,
-            "scheme": self._scheme,
-            "path": path,
-            "raw_path": path.encode(),
-            "root_path": "",
-            "query_string": query.encode(),
-            "headers": [
-                (b"host", self._host.encode("latin-1")),
-                (b"authorization", f"Bearer {self._key}".encode()),
-                (b"content-type", b"application/json"),
-            ],
-            "client": None,
-            "server": ("console", 80),
-            "state": {},
-        }
-
-
-class _Call:
-    """The two channels of one ASGI call."""
-
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-        self._sent = False
-        self._answered = asyncio.Event()
-        self._status = 500
-        self._parts: list[bytes] = []
-
-    async def receive(self) -> Message:
-        if self._sent:  # a second receive waits for the client to disconnect
-            await self._answered.wait()
-            return {"type": "http.disconnect"}
-        self._sent = True
-        return {"type": "http.request", "body": self._body, "more_body": False}
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self._status = message["status"]
-        elif message["type"] == "http.response.body":
-            self._parts.append(message.get("body", b""))
-            if not message.get("more_body", False):
-                self._answered.set()
-
-    def reply(self) -> Reply:
-        text = b"".join(self._parts)
-        try:
-            return Reply(self._status, orjson.loads(text) if text else None, text)
-        except orjson.JSONDecodeError:
-            return Reply(self._status, None, text)

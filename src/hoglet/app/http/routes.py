@@ -30,6 +30,7 @@ from hoglet.functions.logs import live_tail_api
 from hoglet.functions.templates import api as template_api
 from hoglet.functions.test_runs import api as test_run_api
 from hoglet.functions.webhooks import api as public_api
+from hoglet.mcp import api as mcp_api
 from hoglet.pipeline.persons import api as person_change_api
 from hoglet.queries import api as query_api
 from hoglet.queries import tools_api
@@ -41,6 +42,7 @@ ROUTERS = (
     api_public.router,
     template_api.public_router,
     public_api.router,
+    mcp_api.router,
 )
 PROJECT_ROUTERS = (
     api_project.router,
@@ -71,6 +73,7 @@ PROJECT_ROUTERS = (
     events_api.router,
     tools_api.router,
     definition_api.router,
+    mcp_api.project_router,
 )
 
 

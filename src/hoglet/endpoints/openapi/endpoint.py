@@ -92,7 +92,7 @@ def document(
         place: the base URL and prefix of the request.
         known: the project's variables, for types and defaults.
     """
-    variables = _variables(target, known)
+    variables = variables_schema(target, known)
     about = description or f"Run the endpoint {target.name}."
     return {
         "openapi": "3.0.3",
@@ -195,7 +195,8 @@ def _request(target: RunTarget, variables: Json | None, *, filters: bool) -> Jso
     return schema
 
 
-def _variables(target: RunTarget, known: Sequence[InsightVariable]) -> Json | None:
+def variables_schema(target: RunTarget, known: Sequence[InsightVariable]) -> Json | None:
+    """JSON schema of the variables that a run accepts; None if there are none."""
     if target.query["kind"] == HOGQL:
         properties, required = _hogql_variables(target, known)
     else:

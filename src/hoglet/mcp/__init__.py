@@ -1,0 +1,1 @@
+"""The MCP server: tools for language models over the API, at ``/mcp``."""

@@ -1,0 +1,158 @@
+"""One tool for each active endpoint: ``run_<name>``, with the endpoint's variables as arguments.
+
+A tenant token sees its endpoints only, and not the variables that it fixes.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from hoglet.access.principals import Principal, ProjectScope
+from hoglet.access.variables import InsightVariable
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.openapi.endpoint import variables_schema
+from hoglet.endpoints.repository import FoundEndpoint, ListFilters
+from hoglet.endpoints.run.targets import RunTarget, target_of
+from hoglet.endpoints.services import EndpointServices
+from hoglet.endpoints.tenant_tokens.grants import check_endpoint
+from hoglet.kit.errors import Invalid
+from hoglet.kit.suggestions import near
+from hoglet.mcp.tools import READ_ONLY
+from hoglet.web.in_process import ApiRequest
+
+type Json = dict[str, Any]
+
+PREFIX = "run_"
+_ENDPOINT_READ = "endpoint:read"
+_DEFAULT_ROWS = 100
+_MOST_ROWS = 10_000
+_OTHER = re.compile(r"[^A-Za-z0-9_.-]+")  # models accept only these in names of arguments
+_PAGING: Json = {
+    "limit": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": _MOST_ROWS,
+        "default": _DEFAULT_ROWS,
+        "description": "Most rows of the result.",
+    },
+    "offset": {"type": "integer", "minimum": 0, "description": "Rows to skip."},
+}
+_REPLY = ("columns", "types", "results", "hasMore", "last_refresh")
+
+
+async def endpoint_tools(services: EndpointServices, scope: ProjectScope) -> list[Json]:
+    """The definitions of the endpoints that the caller may run, by name."""
+    if not scope.principal.may(_ENDPOINT_READ):
+        return []
+    _, found = await services.service.page(scope, ListFilters(is_active=True))
+    known = await services.service.variables(scope)
+    grant = scope.principal.tenant
+    visible = [
+        each
+        for each in sorted(found, key=lambda each: each.endpoint.name)
+        if each.version.is_active and (grant is None or each.endpoint.name in grant.endpoints)
+    ]
+    return [_definition(each, known, scope.principal) for each in visible]
+
+
+async def run_request(
+    services: EndpointServices, scope: ProjectScope, tool: str, arguments: Json
+) -> ApiRequest:
+    """The run that a call asks for.
+
+    Raises:
+        Forbidden: a tenant token that does not name the endpoint.
+        NotFound: no such active endpoint.
+        Invalid: an argument that the endpoint does not have.
+    """
+    name = tool.removeprefix(PREFIX)
+    check_endpoint(scope.principal, name)
+    target = await services.targets.current(scope.project.id, name)
+    known = await services.service.variables(scope)
+    names = _argument_names(_properties(target, known))
+    body: Json = {}
+    variables: Json = {}
+    for argument, value in arguments.items():
+        if argument in names:
+            variables[names[argument]] = value
+        elif argument in _paging_of(target, names):
+            body[argument] = value
+        else:
+            usable = [*_without_fixed(names, scope.principal), *_paging_of(target, names)]
+            hint = near(argument, usable)
+            raise Invalid(f'{tool} has no argument "{argument}".{hint}', attr=argument)
+    if "limit" in _paging_of(target, names):
+        body.setdefault("limit", _DEFAULT_ROWS)
+    path = f"/endpoints/{quote(name, safe='')}/run"
+    return ApiRequest("POST", path, body=body | {"variables": variables})
+
+
+def run_reply(body: Json) -> Json:
+    """What a model reads of a run."""
+    return {key: body[key] for key in _REPLY if key in body}
+
+
+def _definition(
+    found: FoundEndpoint, known: Sequence[InsightVariable], principal: Principal
+) -> Json:
+    target = target_of(found)
+    schema = variables_schema(target, known) or {}
+    names = _argument_names(schema.get("properties", {}))
+    usable = _without_fixed(names, principal)
+    properties: Json = {
+        argument: _property(schema["properties"][name]) for argument, name in usable.items()
+    }
+    required = [argument for argument, name in usable.items() if name in schema.get("required", ())]
+    name = target.name
+    return {
+        "name": PREFIX + name,
+        "description": found.version.description or f"Run the saved query {name}.",
+        "inputSchema": {
+            "type": "object",
+            "properties": properties | _paging_of(target, names),
+            "required": required,
+            "additionalProperties": False,
+        },
+        "annotations": READ_ONLY,
+    }
+
+
+def _property(schema: Json) -> Json:
+    """A schema of OpenAPI 3.0 in JSON Schema's words."""
+    copied = dict(schema)
+    if "example" in copied:
+        copied["examples"] = [copied.pop("example")]
+    return copied
+
+
+def _properties(target: RunTarget, known: Sequence[InsightVariable]) -> Json:
+    return (variables_schema(target, known) or {}).get("properties", {})
+
+
+def _paging_of(target: RunTarget, names: Iterable[str]) -> Json:
+    """``limit`` and ``offset``; insights have no pages, and a variable's name wins."""
+    if target.query["kind"] != HOGQL:
+        return {}
+    return {name: schema for name, schema in _PAGING.items() if name not in names}
+
+
+def _argument_names(variables: Iterable[str]) -> dict[str, str]:
+    """Variables by argument, e.g. ``{"browser": "$browser", "plan": "plan"}``."""
+    names: dict[str, str] = {}
+    for variable in sorted(variables, key=lambda name: (_OTHER.search(name) is not None, name)):
+        base = _OTHER.sub("_", variable).strip("_") or "variable"
+        base = variable if _OTHER.search(variable) is None else base
+        argument, number = base, 1
+        while argument in names:
+            number += 1
+            argument = f"{base}_{number}"
+        names[argument] = variable
+    return names
+
+
+def _without_fixed(names: dict[str, str], principal: Principal) -> dict[str, str]:
+    if principal.tenant is None:
+        return names
+    fixed = principal.tenant.variables
+    return {argument: name for argument, name in names.items() if name not in fixed}
