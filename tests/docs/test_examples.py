@@ -44,6 +44,7 @@ PAGES = [
     "definitions",
     "keys",
     "tenant-tokens",
+    "mcp",
 ]
 
 
