@@ -49,7 +49,7 @@ from hoglet.web.openapi import (
     describe,
     json_object,
 )
-from hoglet.web.request_body import read_body, refuse_other_media
+from hoglet.web.request_body import read_body, read_json
 from hoglet.web.responses import JsonResponse
 from hoglet.web.validation import validate
 
@@ -118,9 +118,9 @@ async def receive_project_message(request: Request, scope: Caller) -> Response:
 
 
 async def _receive(request: Request, scope: ProjectScope) -> Response:
-    refuse_other_media(request.headers.get("content-type"))
+    await read_body(request, limit_bytes=_BODY_BYTES)
     try:
-        message = read_message(await read_body(request, limit_bytes=_BODY_BYTES))
+        message = read_message(await read_json(request))
         if message.id is None:  # a notification: nothing here needs one
             return Response(status_code=202)
         try:

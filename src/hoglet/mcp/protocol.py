@@ -11,20 +11,18 @@ from typing import Any
 import msgspec
 
 from hoglet import __version__
+from hoglet.kit.errors import Invalid
 from hoglet.kit.json_values import is_object
-from hoglet.kit.nesting import is_deeper_than
 
 type Json = dict[str, Any]
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Revisions with the ``initialize`` handshake, oldest first."""
 
-PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 UNSUPPORTED_VERSION = -32022
-_DEEPEST = 100
 _LONGEST_ID = 200
 
 _INSTRUCTIONS = (
@@ -68,42 +66,34 @@ class RpcMessage(msgspec.Struct, frozen=True):
     params: Json
 
 
-def read_message(body: bytes) -> RpcMessage:
-    """Parse one message.
+def read_message(message: Any) -> RpcMessage:
+    """One message, from parsed JSON.
 
     Raises:
-        RpcError: not JSON, a batch, or not a message.
+        Invalid: not a message, or a batch: the HTTP response is an ordinary 400.
+        RpcError: a request that can be answered, since its id is known.
     """
-    try:
-        message: Any = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        raise RpcError(PARSE_ERROR, "The body is not JSON.", status=400) from None
-    if is_deeper_than(message, _DEEPEST):
-        raise RpcError(INVALID_REQUEST, f"Nested deeper than {_DEEPEST} levels.", status=400)
     if not is_object(message) or message.get("jsonrpc") != "2.0":
-        raise RpcError(
-            INVALID_REQUEST,
-            'Send one message with "jsonrpc": "2.0"; batches are not supported.',
-            status=400,
+        raise Invalid(
+            'Send one JSON-RPC message with "jsonrpc": "2.0"; batches are not supported.',
+            attr="jsonrpc",
         )
-    return _read(message)
-
-
-def _read(message: Json) -> RpcMessage:
     request_id = _read_id(message)
     method = message.get("method")
     if method is None and ("result" in message or "error" in message):
         return RpcMessage(None, None, {})
     if not isinstance(method, str):
-        raise RpcError(
-            INVALID_REQUEST, "method must be a string.", status=400, request_id=request_id
-        )
+        raise _invalid_request("method must be a string.", request_id)
     params = message.get("params", {})
     if not is_object(params):
-        raise RpcError(
-            INVALID_PARAMS, "params must be an object.", status=400, request_id=request_id
-        )
+        raise _invalid_request("params must be an object.", request_id)
     return RpcMessage(request_id, method, params)
+
+
+def _invalid_request(detail: str, request_id: str | int | None) -> RpcError | Invalid:
+    if request_id is None:
+        return Invalid(detail, attr=detail.partition(" ")[0])
+    return RpcError(INVALID_REQUEST, detail, request_id=request_id)
 
 
 def _read_id(message: Json) -> str | int | None:
@@ -114,7 +104,7 @@ def _read_id(message: Json) -> str | int | None:
     if is_number or (isinstance(value, str) and len(value) <= _LONGEST_ID):
         return value
     detail = f"id must be an integer or a string of at most {_LONGEST_ID} characters."
-    raise RpcError(INVALID_REQUEST, detail, status=400)
+    raise Invalid(detail, attr="id")
 
 
 def check_version(header: str | None) -> None:

@@ -194,8 +194,12 @@ def build_document(title: str, version: str, routes: Sequence[DescribedRoute]) -
     """The OpenAPI 3.1 document of these routes."""
     references, schemas = _schemas(routes)
     paths: dict[str, Json] = {}
+    operation_ids: set[str] = set()
     for route in routes:
         operation = _operation(route, references)
+        if operation["operationId"] in operation_ids:  # the same path in and outside of projects
+            operation["operationId"] += "_2"
+        operation_ids.add(operation["operationId"])
         paths.setdefault(route.path, {})[route.method.lower()] = operation
     return {
         "openapi": "3.1.0",

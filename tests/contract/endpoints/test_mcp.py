@@ -134,54 +134,57 @@ async def test_an_unknown_version_gets_the_newest(agent: Agent, version: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("message", "status", "code"),
+    ("message", "attr"),
     [
-        (b"{", 400, -32700),
-        (b"\xff", 400, -32700),
-        (b"[" * 5000, 400, -32700),
-        (b"[" * 500 + b"]" * 500, 400, -32600),
-        (b"", 400, -32700),
-        ([], 400, -32600),
-        ([{"jsonrpc": "2.0", "id": 1, "method": "ping"}], 400, -32600),
-        ({"id": 1, "method": "ping"}, 400, -32600),
-        ({"jsonrpc": "1.0", "id": 1, "method": "ping"}, 400, -32600),
-        ({"jsonrpc": "2.0", "id": None, "method": "ping"}, 400, -32600),
-        ({"jsonrpc": "2.0", "id": True, "method": "ping"}, 400, -32600),
-        ({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}, 400, -32600),
-        ({"jsonrpc": "2.0", "id": "x" * 201, "method": "ping"}, 400, -32600),
-        ({"jsonrpc": "2.0", "id": 1}, 400, -32600),
-        ({"jsonrpc": "2.0", "id": 1, "method": 5}, 400, -32600),
-        ({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}, 400, -32602),
-        ({"jsonrpc": "2.0", "id": 1, "method": "tools/drop"}, 200, -32601),
-        ({"jsonrpc": "2.0", "id": 1, "method": "tools/call"}, 200, -32602),
-        (
-            {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "nothing"}},
-            200,
-            -32602,
-        ),
-        (
-            {
-                "jsonrpc": "2.0",
-                "id": 1,
-                "method": "tools/call",
-                "params": {"name": "query", "arguments": []},
-            },
-            200,
-            -32602,
-        ),
+        (b"{", None),
+        (b"\xff", None),
+        (b"[" * 5000, None),
+        (b"[" * 500 + b"]" * 500, None),
+        (b"", "jsonrpc"),
+        (5, "jsonrpc"),
+        ([], "jsonrpc"),
+        ([{"jsonrpc": "2.0", "id": 1, "method": "ping"}], "jsonrpc"),
+        ({"id": 1, "method": "ping"}, "jsonrpc"),
+        ({"jsonrpc": "1.0", "id": 1, "method": "ping"}, "jsonrpc"),
+        ({"jsonrpc": "2.0", "id": None, "method": "ping"}, "id"),
+        ({"jsonrpc": "2.0", "id": True, "method": "ping"}, "id"),
+        ({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}, "id"),
+        ({"jsonrpc": "2.0", "id": "x" * 201, "method": "ping"}, "id"),
+        ({"jsonrpc": "2.0"}, "method"),
+        ({"jsonrpc": "2.0", "method": "ping", "params": 1}, "params"),
     ],
 )
-async def test_wrong_messages_get_an_error_with_its_code(
-    agent: Agent, message: Any, status: int, code: int
-) -> None:
+async def test_what_is_no_message_is_400(agent: Agent, message: Any, attr: str | None) -> None:
     answer = await agent.post(message)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), answer.text
+    assert (answer.status_code, answer.json()["attr"]) == (400, attr), answer.text
 
 
-async def test_an_error_repeats_the_id_where_it_could_be_read(agent: Agent) -> None:
-    answer = await agent.post({"jsonrpc": "2.0", "id": "a", "method": "ping", "params": 1})
-    assert answer.json()["id"] == "a"
-    assert (await agent.post(b"{")).json()["id"] is None
+async def test_a_message_of_more_than_a_megabyte_is_413(agent: Agent) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "x" * 1_100_000}}
+    assert (await agent.post(message)).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        ({}, -32600),
+        ({"method": 5}, -32600),
+        ({"method": "ping", "params": []}, -32600),
+        ({"method": "ping", "params": None}, -32600),
+        ({"method": "tools/drop"}, -32601),
+        ({"method": ""}, -32601),
+        ({"method": "tools/call"}, -32602),
+        ({"method": "tools/call", "params": {"name": ["query"]}}, -32602),
+        ({"method": "tools/call", "params": {"name": "nothing"}}, -32602),
+        ({"method": "tools/call", "params": {"name": "query", "arguments": []}}, -32602),
+    ],
+)
+async def test_wrong_requests_get_an_error_with_its_code(
+    agent: Agent, request_: dict[str, Any], code: int
+) -> None:
+    answer = await agent.post({"jsonrpc": "2.0", "id": "a"} | request_)
+    assert (answer.status_code, answer.json()["id"]) == (200, "a"), answer.text
+    assert answer.json()["error"]["code"] == code
 
 
 async def test_notifications_and_responses_are_accepted_without_a_body(agent: Agent) -> None:
