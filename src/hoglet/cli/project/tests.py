@@ -80,7 +80,7 @@ def _run(
     if update:
         for path in update_files(outcomes):
             print(f"updated {path}")
-    print(closing_line(outcomes))
+    print(closing_line(outcomes), flush=True)  # --watch goes on, and a pipe is buffered
     return int(any(not outcome.passed for outcome in outcomes) and not update)
 
 

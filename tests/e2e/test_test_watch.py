@@ -1,0 +1,63 @@
+"""``hoglet test --watch``: runs again after each save, names wrong files, ends with Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from hoglet.cli.main import app
+
+
+def _can_be_interrupted() -> None:
+    """Whoever runs the tests in the background made their children ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def read_until(process: "subprocess.Popen[str]", text: str) -> list[str]:
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line)
+        if text in line:
+            return lines
+    raise AssertionError(f"{text} never came: {lines}")
+
+
+def test_cases_run_again_after_each_save_until_ctrl_c(tmp_path: Path) -> None:
+    project = tmp_path / "shop"
+    assert CliRunner().invoke(app, ["init", str(project)]).exit_code == 0
+    folder = project / "functions" / "welcome-webhook"
+    cases, code = folder / "tests.yaml", folder / "code.hog"
+    cases.write_text("- name: greets\n  event: {event: plan_chosen}\n  expect: {logs: [/hello/]}\n")
+    code.write_text("print('hello')\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hoglet.cli.main", "test", "-C", str(project), "-k", "greets",
+         "--watch"],
+        env=os.environ | {"COLUMNS": "200"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=_can_be_interrupted,  # noqa: PLW1509 (nothing else runs in this process)
+    )  # fmt: skip
+    try:
+        read_until(process, "1 passed, 0 failed")
+        code.write_text("print('good evening')\n")
+        failed = read_until(process, "0 passed, 1 failed")
+        assert any("greets" in line for line in failed)
+        code.write_text("print('good\n")
+        read_until(process, "code.hog:1:")
+        cases.write_text("- name: greets\n  events: {}\n")
+        code.write_text("print('hello again')\n")
+        read_until(process, "tests.yaml:")
+        cases.write_text(
+            "- name: greets\n  event: {event: plan_chosen}\n  expect: {logs: [/again/]}\n"
+        )
+        read_until(process, "1 passed, 0 failed")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        assert process.returncode == 0
+    finally:
+        process.kill()
