@@ -145,7 +145,7 @@ class ProjectApi:
 
 
 @asynccontextmanager
-async def open_embedded() -> AsyncGenerator[Embedded]:
+async def open_embedded(*, with_warehouse: bool = True) -> AsyncGenerator[Embedded]:
     """An application on a temporary folder, which is deleted at the end."""
     import structlog
 
@@ -160,7 +160,7 @@ async def open_embedded() -> AsyncGenerator[Embedded]:
                 smtp_host="mail.invalid",  # messages are recorded, never sent
                 site_url="http://hoglet.test",
             )  # pyright: ignore[reportCallIssue] (the rest has defaults)
-        async with open_services(settings, clock) as services:
+        async with open_services(settings, clock, with_warehouse=with_warehouse) as services:
             await ensure_first_project(services.database, clock, personal_api_key=_KEY)
             yield Embedded(services, build_features(services), clock)
 

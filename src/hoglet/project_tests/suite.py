@@ -28,9 +28,14 @@ async def run_cases(folder: Path, cases: Sequence[Case]) -> AsyncGenerator[CaseO
     check_code(files)
     if not cases:
         return
-    async with open_embedded() as embedded:
+    async with open_embedded(with_warehouse=_needs_warehouse(files, cases)) as embedded:
         async for outcome in run_in(embedded, files, cases):
             yield outcome
+
+
+def _needs_warehouse(files: Project, cases: Sequence[Case]) -> bool:
+    """Opening it takes most of the time of a short run; functions do not read it, cohorts do."""
+    return bool(files.objects["cohort"]) or any(case.kind == "endpoint" for case in cases)
 
 
 async def run_in(

@@ -3,9 +3,10 @@
 import asyncio
 import os
 import platform
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from prometheus_client import CollectorRegistry
 
@@ -25,7 +26,7 @@ from hoglet.queue.sql import SqlQueue
 from hoglet.settings import Settings
 from hoglet.store.database import Database
 from hoglet.store.shared_clock import shared_clock
-from hoglet.warehouse import Retention, Warehouse, open_warehouse
+from hoglet.warehouse import ClickHouseWarehouse, Retention, Warehouse, open_warehouse
 
 
 @dataclass
@@ -46,15 +47,26 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, clock: Clock | None = None) -> AsyncGenerator[Services]:
+async def open_services(
+    settings: Settings, clock: Clock | None = None, *, with_warehouse: bool = True
+) -> AsyncGenerator[Services]:
     """Open everything a server needs; closed on exit.
+
+    Args:
+        settings: of the server.
+        clock: the time; by default that of the system.
+        with_warehouse: False for work that never uses it: it is neither opened nor migrated.
 
     Library errors propagate; ``hoglet.app.startup.faults`` turns them into messages.
     """
     async with AsyncExitStack() as stack:
-        database, warehouse = await _open_storage(settings, stack)
+        opening = _open_warehouse(settings) if with_warehouse else _unopened(settings)
+        database, warehouse = await _open_storage(settings, stack, opening)
         clock = await stack.enter_async_context(shared_clock(database, clock or SystemClock()))
-        if set(settings.roles) & {"api", "pipeline"}:  # an executor does not use the warehouse
+        if with_warehouse and set(settings.roles) & {
+            "api",
+            "pipeline",
+        }:  # an executor does not use the warehouse
             await stack.enter_async_context(embedded_writer(database, settings))
             await claim_warehouse(database, warehouse, settings, clock)
         secret_keys = await open_secret_keys(database, settings)
@@ -79,12 +91,14 @@ async def open_services(settings: Settings, clock: Clock | None = None) -> Async
         )
 
 
-async def _open_storage(settings: Settings, stack: AsyncExitStack) -> tuple[Database, Warehouse]:
+async def _open_storage(
+    settings: Settings, stack: AsyncExitStack, opening: Coroutine[Any, Any, Warehouse]
+) -> tuple[Database, Warehouse]:
     """Open both concurrently: importing chDB takes as long as the migrations."""
     url = settings.resolved_database_url()
     with native_stderr():
         migrated, warehouse = await asyncio.gather(
-            asyncio.to_thread(migrate, url), _open_warehouse(settings), return_exceptions=True
+            asyncio.to_thread(migrate, url), opening, return_exceptions=True
         )
         if not isinstance(warehouse, BaseException):
             stack.push_async_callback(warehouse.close)
@@ -117,6 +131,11 @@ async def _open_warehouse(settings: Settings) -> Warehouse:
         query_memory_bytes=settings.query_memory_bytes,
         retention=retention_of(settings),
     )
+
+
+async def _unopened(settings: Settings) -> Warehouse:
+    """A warehouse that connects when it is first used."""
+    return ClickHouseWarehouse(settings.resolved_warehouse_url())
 
 
 def retention_of(settings: Settings) -> Retention:
