@@ -404,3 +404,23 @@ def test_a_function_that_cannot_be_saved_fails_its_cases(tmp_path: Path) -> None
 
     assert ran.exit_code == 1
     assert "the function cannot be used: inputs__url" in ran.stdout
+
+
+def test_cases_of_functions_do_not_open_the_warehouse(tmp_path: Path) -> None:
+    folder = tmp_path / "functions" / "say"
+    folder.mkdir(parents=True)
+    (tmp_path / "hoglet.yaml").write_text("name: Say\n")
+    (folder / "function.yaml").write_text("type: destination\nname: Say\n")
+    (folder / "code.hog").write_text("print('hello')\n")
+    (folder / "tests.yaml").write_text(
+        "- name: greets\n  event: {event: paid}\n  expect: {logs: [/hello/]}\n"
+    )
+    command = [sys.executable, "-X", "importtime", "-m", "hoglet.cli.main", "test"]
+    ended = subprocess.run(
+        [*command, "-C", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    imported = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
+
+    assert ended.stdout.splitlines()[-1] == "1 passed, 0 failed", ended.stdout + ended.stderr
+    assert "hoglet.warehouse.clickhouse" in imported
+    assert "chdb" not in imported
