@@ -70,7 +70,7 @@ ALLOWED = {
     ("dead", "letter"),
 }
 EXCEPTIONS: dict[str, str] = {
-    "src/hoglet/console/pages/endpoint_table.py": "still to be renamed",
+    "src/hoglet/console/pages/endpoints/endpoint_table.py": "still to be renamed",
     "src/hoglet/demo/flights.py": "air traffic",
     "src/hoglet/endpoints/encoding/arrow.py": "tell() is part of the file protocol",
     "src/hoglet/hogql/insights/breakdowns.py": "still to be renamed",

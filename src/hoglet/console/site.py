@@ -8,24 +8,10 @@ from starlette.types import ASGIApp
 from hoglet.console.assets import asset_routes, head_html
 from hoglet.console.editor_service import editor_route
 from hoglet.console.jump import jump_route
-from hoglet.console.pages import (
-    data,
-    endpoint,
-    endpoints,
-    event,
-    events,
-    failed_runs,
-    function,
-    functions,
-    home,
-    not_found,
-    person,
-    persons,
-    settings,
-    sign_in,
-    sql,
-    status,
-)
+from hoglet.console.pages import home, not_found, settings, sign_in, status
+from hoglet.console.pages.endpoints import endpoint, endpoints
+from hoglet.console.pages.functions import failed_runs, function, functions
+from hoglet.console.pages.project import data, event, events, person, persons, sql
 from hoglet.console.session import Sessions
 from hoglet.web.error_handlers import install
 

@@ -5,8 +5,8 @@ import shlex
 import orjson
 
 from hoglet.console.api_client import Reply
-from hoglet.console.pages.result import csv_text
-from hoglet.console.pages.run import curl
+from hoglet.console.pages.endpoints.result import csv_text
+from hoglet.console.pages.endpoints.run import curl
 from hoglet.console.source_excerpt import pointed
 
 

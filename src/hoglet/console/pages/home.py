@@ -13,7 +13,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.charts import chart_frame
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.pages.functions import runs_by_hour, status_of
+from hoglet.console.pages.functions.functions import runs_by_hour, status_of
 from hoglet.console.session import Sessions
 from hoglet.console.snippets import snippets
 from hoglet.console.source_excerpt import code_block

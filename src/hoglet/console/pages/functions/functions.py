@@ -10,7 +10,7 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.pages.new_function import ask_for_new_function
+from hoglet.console.pages.functions.new_function import ask_for_new_function
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     confirm,

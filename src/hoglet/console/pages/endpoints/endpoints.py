@@ -9,9 +9,9 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import signed_in_page
-from hoglet.console.pages.endpoint_head import KINDS
-from hoglet.console.pages.endpoint_table import table_state
-from hoglet.console.pages.new_endpoint import ask_for_new_endpoint
+from hoglet.console.pages.endpoints.endpoint_head import KINDS
+from hoglet.console.pages.endpoints.endpoint_table import table_state
+from hoglet.console.pages.endpoints.new_endpoint import ask_for_new_endpoint
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, failed, heading, search_input, set_url_values, url_value
 

@@ -16,7 +16,7 @@ from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.components.schema_tree import SchemaTree, Table
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.pages.result import downloads, result_table
+from hoglet.console.pages.endpoints.result import downloads, result_table
 from hoglet.console.query_chart import query_chart
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (

@@ -9,7 +9,7 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.components.data_table import DataTable, Kind, column
-from hoglet.console.pages.insight import insight_view
+from hoglet.console.pages.endpoints.insight import insight_view
 from hoglet.console.widgets import short_time
 
 type Json = dict[str, Any]

@@ -9,8 +9,8 @@ from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.filters_form import FiltersForm, Suggestions
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
-from hoglet.console.pages.function_test import TestPanel
-from hoglet.console.pages.history import written
+from hoglet.console.pages.functions.function_test import TestPanel
+from hoglet.console.pages.functions.history import written
 from hoglet.console.widgets import Text
 
 type Json = dict[str, Any]

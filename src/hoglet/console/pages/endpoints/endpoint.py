@@ -8,13 +8,13 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.layout import signed_in_page
-from hoglet.console.pages.endpoint_head import endpoint_head
-from hoglet.console.pages.endpoint_table import endpoint_table
-from hoglet.console.pages.logs import logs_panel
-from hoglet.console.pages.query import query_panel
-from hoglet.console.pages.run import run_panel
-from hoglet.console.pages.usage import usage_panel
-from hoglet.console.pages.versions import versions_panel
+from hoglet.console.pages.endpoints.endpoint_head import endpoint_head
+from hoglet.console.pages.endpoints.endpoint_table import endpoint_table
+from hoglet.console.pages.endpoints.query import query_panel
+from hoglet.console.pages.endpoints.run import run_panel
+from hoglet.console.pages.endpoints.usage import usage_panel
+from hoglet.console.pages.endpoints.versions import versions_panel
+from hoglet.console.pages.functions.logs import logs_panel
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import failed, tabs
 

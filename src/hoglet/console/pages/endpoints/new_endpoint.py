@@ -5,7 +5,7 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.pages.versions import query_text
+from hoglet.console.pages.endpoints.versions import query_text
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import failed, until_closed
 

@@ -15,9 +15,9 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.pages.logs import LEVEL_TONES
+from hoglet.console.pages.functions.logs import LEVEL_TONES
 from hoglet.console.pages.not_found import not_found
-from hoglet.console.pages.properties import properties_table
+from hoglet.console.pages.project.properties import properties_table
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import empty, failed, heading, section, short_time

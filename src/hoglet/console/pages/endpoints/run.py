@@ -8,8 +8,8 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.pages.result import result_view
-from hoglet.console.pages.run_fields import RunFields
+from hoglet.console.pages.endpoints.result import result_view
+from hoglet.console.pages.endpoints.run_fields import RunFields
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import failed
 

@@ -7,7 +7,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.code_editor import CodeEditor
-from hoglet.console.pages.versions import query_text
+from hoglet.console.pages.endpoints.versions import query_text
 from hoglet.console.widgets import notify
 
 type Json = dict[str, Any]

@@ -14,7 +14,7 @@ from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.not_found import not_found
-from hoglet.console.pages.properties import properties_table
+from hoglet.console.pages.project.properties import properties_table
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, failed, heading, section, short_time
 from hoglet.web.pagination import ORIGINAL_PATH

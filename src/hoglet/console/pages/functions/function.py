@@ -10,11 +10,11 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.charts import metrics_chart
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.pages.dead_letters import dead_letters_panel
-from hoglet.console.pages.functions import status_of
-from hoglet.console.pages.history import history_panel, written
-from hoglet.console.pages.logs import logs_panel
-from hoglet.console.pages.workbench import Workbench
+from hoglet.console.pages.functions.dead_letters import dead_letters_panel
+from hoglet.console.pages.functions.functions import status_of
+from hoglet.console.pages.functions.history import history_panel, written
+from hoglet.console.pages.functions.logs import logs_panel
+from hoglet.console.pages.functions.workbench import Workbench
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     Text,

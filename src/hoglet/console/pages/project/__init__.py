@@ -1,0 +1,1 @@
+"""Pages of a project's events, persons and queries."""
