@@ -82,10 +82,10 @@ def test_a_function_is_made_from_a_template_and_its_inputs_changed(
     page = signed_in
     page.goto("/project/1/functions")
     page.get_by_role("button", name="New function").click()
-    page.get_by_label("Begin with").fill("HTTP Webhook")
-    page.get_by_role("option", name="HTTP Webhook (destination)").click()
+    page.get_by_label("Search templates").fill("webhook")
+    page.get_by_role("link", name="HTTP Webhook", exact=True).click()
     page.get_by_role("button", name="Create").click()
-    expect(page.get_by_text("inputs__url: This field is required.")).to_be_visible()
+    expect(page.get_by_text("This field is required.")).to_be_visible()
 
     page.get_by_label("Webhook URL").fill("https://one.example/hook")
     page.get_by_role("button", name="Create").click()

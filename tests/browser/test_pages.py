@@ -26,6 +26,8 @@ ADDRESSES = (
     "/project/1",
     "/project/1/functions",
     "/project/1/functions?search=nothing-has-this-name",
+    "/project/1/functions/new",
+    "/project/1/functions/new?template=template-slack",
     "/project/1/functions/{function}",
     "/project/1/functions/{function}?tab=Logs",
     "/project/1/functions/{function}?tab=Metrics",

@@ -10,7 +10,7 @@ from hoglet.console.editor_service import editor_route
 from hoglet.console.jump import jump_route
 from hoglet.console.pages import home, not_found, settings, sign_in, status
 from hoglet.console.pages.endpoints import endpoint, endpoints
-from hoglet.console.pages.functions import failed_runs, function, functions
+from hoglet.console.pages.functions import failed_runs, function, functions, gallery
 from hoglet.console.pages.project import data, event, events, person, persons, sql
 from hoglet.console.session import Sessions
 from hoglet.web.error_handlers import install
@@ -45,6 +45,7 @@ _PAGES = (
     person,
     sql,
     functions,
+    gallery,  # before the page of one function: "new" is no id
     function,
     endpoints,
     endpoint,

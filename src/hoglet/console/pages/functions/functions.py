@@ -10,9 +10,10 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.pages.functions.new_function import ask_for_new_function
+from hoglet.console.pages.functions.new_function import BLANKS
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
+    Link,
     confirm,
     empty,
     failed,
@@ -35,14 +36,7 @@ _STATES = {
     12: ("disabled by an administrator", "danger"),
 }
 _PAGE = 1000
-_TYPES = {
-    "": "All types",
-    "destination": "Destinations",
-    "transformation": "Transformations",
-    "source_webhook": "Source webhooks",
-    "site_destination": "Site destinations",
-    "site_app": "Site apps",
-}
+_TYPES = {"": "All types"} | {blank.type: blank.plural for blank in BLANKS}
 _DAY = (
     "SELECT app_source_id, toStartOfHour(timestamp) AS hour, "
     "sumIf(count, metric_name = 'succeeded') AS good, sumIf(count, metric_name = 'failed') AS bad "
@@ -91,9 +85,7 @@ class _FunctionList:
         self._hours: Hours = {}
 
     async def draw(self) -> None:
-        async def new() -> None:
-            await ask_for_new_function(self._backend)
-
+        new = f"/project/{self._backend.project_id}/functions/new"
         with ui.row().classes("w-full items-center"):
             heading("Functions", "Run code for events: send, transform, receive")
             ui.space()
@@ -101,7 +93,7 @@ class _FunctionList:
             chosen = url_value("type")
             self._type = ui.select(_TYPES, value=chosen if chosen in _TYPES else "")
             self._type.props('dense outlined options-dense aria-label="Type"')
-            ui.button("New function", icon="add", on_click=new)
+            ui.button("New function", icon="add", on_click=lambda: ui.navigate.to(new))
         self._search.on_value_change(self._refresh)
         self._type.on_value_change(self._refresh)
         self._bulk = ui.row().classes("items-center gap-2")
@@ -137,9 +129,10 @@ class _FunctionList:
             elif search or self._type.value:
                 empty("Nothing found", "No function matches the search.", "search_off")
             else:
-                empty(
-                    "No functions yet", "A function runs when an event matches its filters.", "bolt"
-                )
+                hint = "A function runs when an event matches its filters."
+                with empty("No functions yet", hint, "bolt"):
+                    new = f"/project/{self._backend.project_id}/functions/new"
+                    Link("Choose a template", new)
 
     def _table(self, functions: list[Json]) -> None:
         columns = [

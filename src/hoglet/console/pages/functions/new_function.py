@@ -1,68 +1,190 @@
-"""The dialog that creates a function from a template, or an empty one."""
+"""What a new function begins with: templates, and a blank one for each type."""
 
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from nicegui import ui
+from hoglet.console.api_client import Backend, Reply
 
-from hoglet.console.api_client import Backend
-from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
-from hoglet.console.widgets import notify, until_closed
+type Json = dict[str, Any]
 
-_TYPES = "destination,transformation,source_webhook,site_destination,site_app"
-_FIRST_CODE = "print(event.event, event.distinct_id)\n"
-_EMPTY = "an empty destination"
-
-
-async def ask_for_new_function(backend: Backend) -> None:
-    """Show the dialog, create the function, and open its page."""
-    reply = await backend.get("/hog_function_templates", limit=500, types=_TYPES)
-    templates = {one["id"]: one for one in reply.body["results"]} if reply.is_good else {}
-    names = {_EMPTY: "Empty destination"} | {
-        key: f"{one['name']} ({one['type'].replace('_', ' ')})" for key, one in templates.items()
-    }
-
-    integrations = await stored_integrations(backend)
-
-    @ui.refreshable
-    def form() -> None:
-        template = templates.get(chosen.value)
-        schema = template["inputs_schema"] if template else []
-        forms["current"] = InputsForm(schema or [], {}, integrations)
-
-    async def create() -> None:
-        try:
-            inputs = forms["current"].inputs()
-        except NotJson as problem:
-            ui.notify(str(problem), type="negative")
-            return
-        reply = await backend.send(
-            "POST", "/hog_functions", _body(templates.get(chosen.value), name.value or "", inputs)
-        )
-        if notify(reply, "Created. It is disabled until you enable it."):
-            ui.navigate.to(f"/project/{backend.project_id}/functions/{reply.body['id']}")
-
-    forms: dict[str, InputsForm] = {}
-    with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-xl"):
-        ui.label("New function").classes("text-lg font-medium")
-        chosen = ui.select(names, value=_EMPTY, label="Begin with", with_input=True)
-        chosen.classes("w-full").on_value_change(form.refresh)
-        name = ui.input("Name", placeholder="as the template").classes("w-full")
-        form()
-        with ui.row():
-            ui.button("Create", on_click=create).props("no-caps")
-            ui.button("Cancel", on_click=dialog.close).props("flat no-caps")
-    await until_closed(dialog)
+_HIDDEN = "hidden"
+_PRINT_EVENT = "print(event.event, event.distinct_id)\n"
+_CAPTURE_REQUEST = (
+    "postHogCapture({\n    'event': request.body.event,\n"
+    "    'distinct_id': request.body.distinct_id,\n    'properties': {}\n})\n"
+)
 
 
-def _body(template: dict[str, Any] | None, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
-    if template is None:
-        return {"type": "destination", "name": name or "New function", "hog": _FIRST_CODE}
-    named = {"name": name} if name else {}
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A type of functions with the code of an empty one.
+
+    Args:
+        type: of functions.
+        name: of one.
+        plural: of several.
+        description: when such a function runs.
+        template_id: supplies the code; None if ``hog`` does.
+        hog: the code.
+    """
+
+    type: str
+    name: str
+    plural: str
+    description: str
+    template_id: str | None = None
+    hog: str = ""
+
+
+BLANKS = (
+    Blank(
+        "destination",
+        "Blank destination",
+        "Destinations",
+        "Runs after an event was stored, and sends it somewhere.",
+        hog=_PRINT_EVENT,
+    ),
+    Blank(
+        "transformation",
+        "Blank transformation",
+        "Transformations",
+        "Changes or drops events before they are stored.",
+        template_id="template-blank-transformation",
+    ),
+    Blank(
+        "source_webhook",
+        "Blank source webhook",
+        "Source webhooks",
+        "Receives requests at its own URL and captures events.",
+        hog=_CAPTURE_REQUEST,
+    ),
+    Blank(
+        "internal_destination",
+        "Blank internal destination",
+        "Internal destinations",
+        "Runs on what happens in the project, not on captured events.",
+        hog=_PRINT_EVENT,
+    ),
+    Blank(
+        "site_destination",
+        "Blank site destination",
+        "Site destinations",
+        "Runs in the visitor's browser for matching events.",
+        template_id="template-blank-site-destination",
+    ),
+    Blank(
+        "site_app",
+        "Blank site app",
+        "Site apps",
+        "Runs in the visitor's browser when a page loads.",
+        template_id="template-blank-site-app",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """An input without a default that the function cannot run without.
+
+    ``integration`` is the kind of the integration it takes, None for other inputs.
+    """
+
+    label: str
+    integration: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A template or a blank function.
+
+    Args:
+        parameter: of the URL that chooses it.
+        key: its value: a template's id, or a type.
+        name: as shown.
+        type: of the new function.
+        description: what it does.
+        icon_url: None for the icon of code.
+        inputs_schema: asked for before it is created.
+        needs: labels of the inputs that have to be filled in.
+        created: fields of the new function besides name and inputs.
+    """
+
+    parameter: Literal["template", "blank"]
+    key: str
+    name: str
+    type: str
+    description: str
+    icon_url: str | None = None
+    inputs_schema: list[Json] = field(default_factory=list)
+    needs: tuple[str, ...] = ()
+    created: Json = field(default_factory=dict)
+
+    def matches(self, search: str, type_: str | None) -> bool:
+        """Whether all words of a search occur in the name or description."""
+        text = f"{self.name} {self.description}".lower()
+        words = all(word in text for word in search.lower().split())
+        return words and type_ in (None, "", self.type)
+
+    def body(self, name: str, inputs: Json) -> Json:
+        """The request that creates the function."""
+        named = {"name": name} if name else {}
+        return {**self.created, **named, "inputs": inputs}
+
+
+async def beginnings(backend: Backend) -> list[Beginning] | Reply:
+    """Everything a function can begin with, templates first; the error response if refused."""
+    kinds = ",".join(blank.type for blank in BLANKS)
+    reply = await backend.get("/hog_function_templates", limit=500, types=kinds)
+    if not reply.is_good:
+        return reply
+    templates: dict[str, Json] = {each["id"]: each for each in reply.body["results"]}
+    used = {blank.template_id for blank in BLANKS}
+    listed = [
+        _of_template(each)
+        for each in templates.values()
+        if each["id"] not in used and each["status"] != _HIDDEN
+    ]
+    return listed + [_of_blank(blank, templates) for blank in BLANKS]
+
+
+def needs_of(schema: list[Json]) -> list[Need]:
+    """What a person has to supply before a function with this schema can run."""
+    return [
+        Need(item.get("label") or item["key"], item.get("integration"))
+        for item in schema
+        if item.get("required") and not item.get("hidden") and item.get("default") in (None, "")
+    ]
+
+
+def _of_template(template: Json) -> Beginning:
     filters = {"filters": template["filters"]} if template["filters"] else {}
-    return {
-        "type": template["type"],
-        "template_id": template["id"],
-        "inputs": inputs,
-        **named,
-        **filters,
-    }
+    schema = template["inputs_schema"] or []
+    return Beginning(
+        parameter="template",
+        key=template["id"],
+        name=template["name"],
+        type=template["type"],
+        description=template["description"] or "",
+        icon_url=template["icon_url"],
+        inputs_schema=schema,
+        needs=tuple(need.label for need in needs_of(schema)),
+        created={"type": template["type"], "template_id": template["id"], **filters},
+    )
+
+
+def _of_blank(blank: Blank, templates: dict[str, Json]) -> Beginning:
+    template = templates.get(blank.template_id or "")
+    created: Json = {"type": blank.type, "name": blank.name}
+    if template is None:
+        created["hog"] = blank.hog
+    else:
+        created["template_id"] = template["id"]
+    return Beginning(
+        parameter="blank",
+        key=blank.type,
+        name=blank.name,
+        type=blank.type,
+        description=blank.description,
+        inputs_schema=(template or {}).get("inputs_schema") or [],
+        created=created,
+    )

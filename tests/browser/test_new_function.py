@@ -1,0 +1,72 @@
+"""The gallery of templates, and functions created from it, in Chromium."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from support.server import RunningServer
+
+pytestmark = pytest.mark.browser
+
+NEW = "/project/1/functions/new"
+
+
+def test_templates_are_searched_and_filtered_by_type(signed_in: Page) -> None:
+    page = signed_in
+    page.goto(NEW)
+    slack = page.get_by_role("link", name="Slack", exact=True)
+    expect(slack).to_be_visible()
+    card = page.get_by_role("listitem").filter(has=slack)
+    expect(card).to_contain_text("Needs: Slack workspace, Channel to post to")
+    assert card.locator("img").evaluate("(image) => image.decode().then(() => true)")
+
+    page.get_by_label("Search templates").fill("bot")
+    expect(slack).to_be_hidden()
+    expect(page).to_have_url(re.compile("search=bot"))
+    page.reload()
+    expect(page.get_by_label("Search templates")).to_have_value("bot")
+    expect(slack).to_be_hidden()
+
+    page.goto(f"{NEW}?type=transformation")
+    expect(page.get_by_role("link", name="Blank transformation")).to_be_visible()
+    expect(slack).to_be_hidden()
+    expect(page.get_by_role("link", name="Blank destination")).to_be_hidden()
+
+    page.goto(f"{NEW}?search=nothing-has-this-name")
+    expect(page.get_by_text("No template matches the search.")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "destination",
+        "transformation",
+        "source_webhook",
+        "internal_destination",
+        "site_destination",
+        "site_app",
+    ],
+)
+def test_a_blank_function_of_each_type_is_created(
+    signed_in: Page, server: RunningServer, kind: str
+) -> None:
+    page = signed_in
+    page.goto(NEW)
+    page.get_by_role("link", name=f"Blank {kind.replace('_', ' ')}", exact=True).click()
+    page.get_by_label("Function name").fill(f"My {kind}")
+    page.get_by_role("button", name="Create").click()
+    expect(page).to_have_url(re.compile(r"/functions/[0-9a-f-]{36}$"))
+    path = f"/api/projects/1/hog_functions/{page.url.rsplit('/', 1)[1]}"
+    stored = server.client.get(path).json()
+    assert (stored["type"], stored["name"], stored["enabled"]) == (kind, f"My {kind}", False)
+    assert stored["hog"]
+
+
+def test_an_error_stands_at_its_input(signed_in: Page) -> None:
+    page = signed_in
+    page.goto(f"{NEW}?template=template-slack")
+    expect(page.get_by_text("No slack integration is stored yet.")).to_be_visible()
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_text("This field is required.")).to_be_visible()
+    expect(page).to_have_url(re.compile("template=template-slack"))
