@@ -13,7 +13,7 @@ from hoglet.console.widgets import Text
 
 type Json = dict[str, Any]
 
-_OPERATORS = {
+OPERATORS = {
     "exact": "is",
     "is_not": "is not",
     "icontains": "contains",
@@ -27,7 +27,7 @@ _OPERATORS = {
     "is_set": "is set",
     "is_not_set": "is not set",
 }
-_WITHOUT_VALUE = frozenset({"is_set", "is_not_set"})
+WITHOUT_VALUE = frozenset({"is_set", "is_not_set"})
 _NUMERIC = frozenset({"gt", "gte", "lt", "lte"})
 _SUGGESTIONS = 500
 _FIELD = "dense outlined options-dense"
@@ -183,9 +183,9 @@ class FiltersForm:
         with ui.element("div").classes("toolbar"):
             self._kind_and_key(condition, kind)
             operator = ui.select(
-                _OPERATORS | {str(condition.get("operator")): str(condition.get("operator"))}
-                if condition.get("operator", "exact") not in _OPERATORS
-                else _OPERATORS,
+                OPERATORS | {str(condition.get("operator")): str(condition.get("operator"))}
+                if condition.get("operator", "exact") not in OPERATORS
+                else OPERATORS,
                 value=condition.get("operator", "exact"),
                 on_change=lambda event: self._set_operator(condition, event.value),
             )
@@ -214,7 +214,7 @@ class FiltersForm:
 
     def _value(self, condition: Json, kind: str) -> None:
         operator = condition.get("operator", "exact")
-        if operator in _WITHOUT_VALUE:
+        if operator in WITHOUT_VALUE:
             return
         stored = condition.get("value")
         values = stored if isinstance(stored, list) else [] if stored in (None, "") else [stored]
@@ -224,7 +224,7 @@ class FiltersForm:
                 "Value",
                 value=values[0] if values else "",
                 on_change=lambda event: self._set(
-                    condition, "value", _scalar(operator, event.value or "")
+                    condition, "value", scalar(operator, event.value or "")
                 ),
             )
             text.props("dense outlined debounce=300").classes("grow")
@@ -276,7 +276,7 @@ class FiltersForm:
         self._draw()
 
     def _set_operator(self, condition: Json, operator: str) -> None:
-        if operator in _WITHOUT_VALUE:
+        if operator in WITHOUT_VALUE:
             condition["value"] = operator
         self._set(condition, "operator", operator, redraw=True)
 
@@ -289,7 +289,7 @@ class FiltersForm:
         self._on_change()
 
 
-def _scalar(operator: str, text: str) -> Any:
+def scalar(operator: str, text: str) -> Any:
     """Numbers for comparisons, where the text is one."""
     if operator not in _NUMERIC:
         return text

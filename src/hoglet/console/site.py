@@ -11,7 +11,18 @@ from hoglet.console.jump import jump_route
 from hoglet.console.pages import home, not_found, settings, sign_in, status
 from hoglet.console.pages.endpoints import endpoint, endpoints
 from hoglet.console.pages.functions import failed_runs, function, functions, gallery
-from hoglet.console.pages.project import data, event, events, person, persons, sql
+from hoglet.console.pages.project import (
+    actions,
+    cohorts,
+    data,
+    event,
+    events,
+    integrations,
+    person,
+    persons,
+    sql,
+    variables,
+)
 from hoglet.console.session import Sessions
 from hoglet.web.error_handlers import install
 
@@ -51,6 +62,10 @@ _PAGES = (
     endpoint,
     failed_runs,
     data,
+    cohorts,
+    actions,
+    variables,
+    integrations,
     settings,
     status,
     not_found,  # last: it matches everything else

@@ -1,0 +1,248 @@
+"""A page that lists records of one kind, with a form for each, its users and its deletion.
+
+``?open=<id>`` opens the form of a record, ``?new=<text>`` the form of a new one.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from nicegui import ui
+
+from hoglet.console.api_client import Backend, Reply
+from hoglet.console.components.data_table import DataTable, Row
+from hoglet.console.widgets import (
+    Link,
+    Text,
+    confirm,
+    empty,
+    failed,
+    heading,
+    notify,
+    search_input,
+    set_url_values,
+    until_closed,
+    url_value,
+)
+
+type Json = dict[str, Any]
+
+MOST = 500
+_SHOWN_USERS = 20
+
+
+class User(NamedTuple):
+    """What uses a record: ``("function", "To Slack", "/project/1/functions/…")``."""
+
+    kind: str
+    name: str
+    href: str
+
+
+class RecordForm(Protocol):
+    """The fields of a record; renders them when it is created."""
+
+    fields: dict[str, Any]
+    """The fields by the key that errors of the API name."""
+
+    def body(self) -> Json:
+        """What to send.
+
+        Raises:
+            ValueError: a field is invalid; the text is for display.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a page lists.
+
+    Args:
+        noun: of one record, ``cohort``.
+        title: of the page.
+        note: what such records are for.
+        icon: of the empty state.
+        path: of the API, ``/cohorts``.
+        columns: of the table; the first one names the record.
+        row: a record as a row of the table; the page adds ``id`` and ``delete``.
+        form: renders the form of a record, of a new one for None.
+        users: what uses a record.
+        is_deleted_with_patch: whether ``{"deleted": true}`` deletes a record, not DELETE.
+        on_delete: what happens to users of a deleted record.
+    """
+
+    noun: str
+    title: str
+    note: str
+    icon: str
+    path: str
+    columns: list[dict[str, str]]
+    row: Callable[[Json], Row]
+    form: Callable[[Backend, Json | None], Awaitable[RecordForm]]
+    users: Callable[[Backend, Json], Awaitable[list[User]]]
+    is_deleted_with_patch: bool
+    on_delete: str
+
+
+class RecordPage:
+    """Renders the page of a subject.
+
+    Args:
+        backend: the user's.
+        subject: what is listed.
+    """
+
+    def __init__(self, backend: Backend, subject: Subject) -> None:
+        self._backend = backend
+        self._subject = subject
+        self._records: dict[str, Json] = {}
+
+    async def draw(self) -> None:
+        """Render the list, and open the form that the URL names."""
+        subject = self._subject
+        with ui.element("div").classes("toolbar"):
+            heading(subject.title, subject.note)
+            ui.space()
+            self._search = search_input(f"Search {subject.title.lower()}", url_value("search"))
+            ui.button(f"New {subject.noun}", icon="add", on_click=self._new)
+        self._search.on_value_change(self._filter)
+        self._box = ui.element("div").classes("pane")
+        await self._load()
+        wanted = self._records.get(url_value("open"))
+        if wanted is not None or url_value("new"):
+            ui.timer(0, lambda: self._edit(wanted), once=True)
+
+    async def _load(self) -> None:
+        reply = await self._backend.get(self._subject.path, limit=MOST)
+        if not reply.is_good:
+            self._box.clear()
+            with self._box:
+                failed(reply)
+            return
+        self._records = {str(each["id"]): each for each in reply.body["results"]}
+        self._show(has_more=bool(reply.body["next"]))
+
+    def _filter(self) -> None:
+        set_url_values(search=self._search.value)
+        self._show(has_more=False)
+
+    def _show(self, *, has_more: bool) -> None:
+        wanted = (self._search.value or "").lower()
+        rows = [
+            {**self._subject.row(record), "id": key, "delete": "Delete"}
+            for key, record in self._records.items()
+        ]
+        name = self._subject.columns[0]["key"]
+        rows = [row for row in rows if wanted in str(row[name]).lower()]
+        self._box.clear()
+        with self._box:
+            if rows:
+                self._table(rows)
+            elif self._records:
+                empty("Nothing found", f"No {self._subject.noun} matches the search.", "search_off")
+            else:
+                with empty(f"No {self._subject.title.lower()} yet", *self._hint()):
+                    ui.button(f"Create the first {self._subject.noun}", on_click=self._new)
+            if has_more:
+                ui.label(f"The first {MOST} are shown.").classes("muted")
+
+    def _hint(self) -> tuple[str, str]:
+        return f"{self._subject.note}.", self._subject.icon
+
+    def _table(self, rows: list[Row]) -> None:
+        columns = [*self._subject.columns, {"key": "delete", "label": "", "kind": "button"}]
+        DataTable(
+            self._subject.title, columns, rows, on_row=self._open, on_action=self._confirm_delete
+        )
+
+    async def _open(self, key: str) -> None:
+        await self._edit(self._records[key])
+
+    async def _new(self) -> None:
+        await self._edit(None)
+
+    async def _edit(self, record: Json | None) -> None:
+        if record is not None:
+            set_url_values(open=str(record["id"]))
+        title = f"Edit {self._subject.noun}" if record else f"New {self._subject.noun}"
+        with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):
+            dialog.props["aria-label"] = title
+            Text("h2", title)
+            form = await self._subject.form(self._backend, record)
+            if record is not None:
+                _listed(await self._subject.users(self._backend, record))
+            problem = ui.label().classes("field-error").props("role=alert")
+
+            async def save() -> None:
+                if await self._save(record, form, problem):
+                    dialog.close()
+
+            with ui.row().classes("w-full justify-end gap-2"):
+                ui.button("Cancel", on_click=dialog.close).props("flat")
+                ui.button("Save" if record else "Create", on_click=save)
+        await until_closed(dialog)
+        set_url_values(open=None, new=None)
+        await self._load()
+
+    async def _save(self, record: Json | None, form: RecordForm, problem: ui.label) -> bool:
+        problem.set_text("")
+        for field in form.fields.values():
+            field.props(remove="error error-message")
+        try:
+            body = form.body()
+        except ValueError as error:
+            problem.set_text(str(error))
+            return False
+        path = self._subject.path
+        if record is None:
+            reply = await self._backend.send("POST", path, body)
+        else:
+            reply = await self._backend.send("PATCH", f"{path}/{record['id']}", body)
+        if not reply.is_good and not _at_field(reply, form):
+            problem.set_text(reply.problem)
+        return reply.is_good
+
+    async def _confirm_delete(self, key: str, _column: str, _value: Any) -> None:
+        record, subject = self._records[key], self._subject
+        users = await subject.users(self._backend, record)
+        name = self._subject.row(record)[subject.columns[0]["key"]]
+        if not await confirm(f"Delete {name}?", _consequence(users, subject.on_delete), "Delete"):
+            return
+        path = f"{subject.path}/{key}"
+        if subject.is_deleted_with_patch:
+            reply = await self._backend.send("PATCH", path, {"deleted": True})
+        else:
+            reply = await self._backend.send("DELETE", path, None)
+        notify(reply, "Deleted.")
+        await self._load()
+
+
+def _at_field(reply: Reply, form: RecordForm) -> bool:
+    """Show an error at the field it names; False if there is none."""
+    body: Json = reply.body if isinstance(reply.body, dict) else {}
+    field = form.fields.get(str(body.get("attr") or "").split("__")[0])
+    if field is None:
+        return False
+    field.props("error")
+    field.props["error-message"] = str(body.get("detail") or reply.problem)
+    return True
+
+
+def _consequence(users: list[User], on_delete: str) -> str:
+    if not users:
+        return "Nothing uses it."
+    return f"Used by {', '.join(f'{each.kind} {each.name}' for each in users)}. {on_delete}"
+
+
+def _listed(users: list[User]) -> None:
+    with ui.element("section").classes("pane"):
+        Text("h3", "Used by")
+        if not users:
+            ui.label("Nothing uses it.").classes("muted")
+        for user in users[:_SHOWN_USERS]:
+            with ui.row().classes("gap-2"):
+                Text("span", user.kind).classes("muted")
+                Link(user.name, user.href)
+        if len(users) > _SHOWN_USERS:
+            ui.label(f"and {len(users) - _SHOWN_USERS} more").classes("muted")

@@ -1,0 +1,56 @@
+"""Which functions and endpoints use a record of another kind."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+from hoglet.console.api_client import Backend
+from hoglet.console.components.record_page import User
+
+type Json = dict[str, Any]
+
+_MOST = 1000
+_AT_ONCE = 4
+
+
+async def functions_with(backend: Backend, uses: Callable[[Json], bool]) -> list[User]:
+    """The functions, as read one by one, that use something."""
+    reply = await backend.get("/hog_functions", limit=_MOST)
+    listed: list[Json] = reply.body["results"] if reply.is_good else []
+    limit = asyncio.Semaphore(_AT_ONCE)
+
+    async def whole(function: Json) -> Json:
+        async with limit:
+            found = await backend.get(f"/hog_functions/{function['id']}")
+        return found.body if found.is_good else function
+
+    functions = await asyncio.gather(*map(whole, listed))
+    return [
+        User(
+            "function",
+            function["name"] or "Untitled",
+            f"/project/{backend.project_id}/functions/{function['id']}",
+        )
+        for function in functions
+        if uses(function)
+    ]
+
+
+async def endpoints_with(backend: Backend, uses: Callable[[Json], bool]) -> list[User]:
+    """The endpoints whose current query uses something."""
+    reply = await backend.get("/endpoints", limit=_MOST)
+    listed: list[Json] = reply.body["results"] if reply.is_good else []
+    return [endpoint_user(backend, each["name"]) for each in listed if uses(each["query"])]
+
+
+def endpoint_user(backend: Backend, name: str) -> User:
+    """An endpoint with its page."""
+    return User("endpoint", name, f"/project/{backend.project_id}/endpoints/{quote(name)}")
+
+
+def filters_of(function: Json) -> Iterator[Json]:
+    """The filters of a function and of its mappings."""
+    for owner in (function, *(function.get("mappings") or ())):
+        if owner.get("filters"):
+            yield owner["filters"]

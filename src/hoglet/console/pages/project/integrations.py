@@ -1,0 +1,123 @@
+"""The page of integrations: stored credentials that functions use without seeing them."""
+
+from typing import Any
+
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.console.api_client import Backend
+from hoglet.console.components.data_table import Row, column
+from hoglet.console.components.record_page import RecordPage, Subject, User
+from hoglet.console.components.record_users import functions_with
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.session import Sessions
+from hoglet.console.widgets import url_value
+
+type Json = dict[str, Any]
+
+_TYPES = frozenset({"integration", "integration_multi"})
+
+
+def register(sessions: Sessions) -> None:
+    """Add the page."""
+
+    @ui.page(
+        "/project/{project_id}/integrations",
+        title="Integrations · hoglet",
+        response_timeout=BUILD_SECONDS,
+    )
+    async def integrations(request: Request, project_id: str) -> Response | None:
+        async def build(backend: Backend) -> None:
+            await RecordPage(backend, _INTEGRATIONS).draw()
+
+        return await signed_in_page(
+            sessions, request, project_id, section="integrations", build=build
+        )
+
+
+def _row(integration: Json) -> Row:
+    return {
+        "name": integration["display_name"],
+        "kind": integration["kind"],
+        "hosts": ", ".join(integration["hosts"] or []),
+        "state": integration["errors"] or "usable",
+        "state_tone": "danger" if integration["errors"] else "ok",
+        "updated": integration["updated_at"],
+    }
+
+
+async def _users(backend: Backend, integration: Json) -> list[User]:
+    def uses(function: Json) -> bool:
+        given: Json = function.get("inputs") or {}
+        keys = [
+            item["key"] for item in function.get("inputs_schema") or () if item["type"] in _TYPES
+        ]
+        values = [(given.get(key) or {}).get("value") for key in keys]
+        return any(
+            integration["id"] in (value if isinstance(value, list) else [value]) for value in values
+        )
+
+    return await functions_with(backend, uses)
+
+
+async def _form(_backend: Backend, integration: Json | None) -> "_Form":
+    return _Form(integration)
+
+
+class _Form:
+    """``?new=<kind>`` fills in the kind of a new one."""
+
+    def __init__(self, integration: Json | None) -> None:
+        shown = integration or {"kind": "", "display_name": "", "hosts": None}
+        wanted = url_value("new")
+        kind = shown["kind"] or ("" if wanted == "1" else wanted)
+        self._is_new = integration is None
+        self._kind = ui.input("Kind", value=kind, placeholder="slack")
+        self._kind.set_enabled(self._is_new)
+        self._name = ui.input("Name", value=shown["display_name"])
+        self._hosts = ui.input("Hosts that get the token", value=", ".join(shown["hosts"] or []))
+        self._hosts.props["hint"] = (
+            "Separated by commas, *.example.com for subdomains; empty: the hosts of the kind"
+        )
+        self._token = ui.input("Token", password=True)
+        if not self._is_new:
+            self._token.props["hint"] = "stored; leave empty to keep it"
+        self.fields: dict[str, Any] = {
+            "kind": self._kind,
+            "display_name": self._name,
+            "hosts": self._hosts,
+            "access_token": self._token,
+        }
+        for field in self.fields.values():
+            field.props("outlined dense stack-label").classes("w-full")
+
+    def body(self) -> Json:
+        hosts = [part.strip() for part in (self._hosts.value or "").split(",") if part.strip()]
+        body: Json = {"display_name": self._name.value or None, "hosts": hosts or None}
+        if self._is_new:
+            body["kind"] = (self._kind.value or "").strip()
+        if self._token.value:
+            body["access_token"] = self._token.value
+        return body
+
+
+_INTEGRATIONS = Subject(
+    noun="integration",
+    title="Integrations",
+    note="Credentials that functions use without seeing them",
+    icon="key",
+    path="/integrations",
+    columns=[
+        column("name", "Name"),
+        column("kind", "Kind"),
+        column("hosts", "Hosts"),
+        column("state", "State", "badge"),
+        column("updated", "Updated", "time"),
+    ],
+    row=_row,
+    form=_form,
+    users=_users,
+    is_deleted_with_patch=False,
+    on_delete="Their runs fail until they use another one.",
+)
