@@ -114,6 +114,50 @@ def test_persons_are_searched(signed_in: Page, server: RunningServer) -> None:
     expect(page.get_by_role("heading", name="dora@example.com")).to_be_visible()
 
 
+def test_a_persons_properties_are_edited(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    capture(server, "met", "fay", **{"$set": {"plan": "free", "code": "12"}})
+    page.goto("/project/1/person/fay")
+    page.get_by_role("button", name="Edit: code").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Value")).to_have_value('"12"')
+    dialog.get_by_label("Value").fill(HOSTILE)
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("cell", name=HOSTILE)).to_be_visible()
+
+    page.get_by_role("button", name="Add property").click()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("key")
+    dialog.get_by_label("Name").fill("age")
+    dialog.get_by_label("Value").fill("41")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("cell", name="age", exact=True)).to_be_visible()
+
+    page.get_by_role("button", name="Delete: plan").click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("cell", name="plan", exact=True)).to_be_hidden()
+    path = "/api/projects/1/persons?distinct_id=fay"
+    wanted = {"code": HOSTILE, "age": 41}
+    wait_for(lambda: server.client.get(path).json()["results"][0]["properties"] == wanted)
+
+
+def test_a_person_is_deleted_with_the_events(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    capture(server, "left", "gil", **{"$set": {"email": "gil@example.com"}})
+    page.goto("/project/1/person/gil")
+    expect(page.get_by_text("In no cohort")).to_be_visible()
+    page.get_by_role("button", name="Delete person").click()
+    page.get_by_label("Delete the events of this person, too").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page).to_have_url(re.compile("/project/1/persons$"))
+    persons = "/api/projects/1/persons?distinct_id=gil"
+    wait_for(lambda: server.client.get(persons).json()["results"] == [])
+    query = {"event": "left", "after": "2020-01-01T00:00:00Z"}
+    wait_for(
+        lambda: server.client.get("/api/projects/1/events", params=query).json()["results"] == []
+    )
+
+
 def test_the_type_of_a_property_is_changed(signed_in: Page, server: RunningServer) -> None:
     page = signed_in
     capture(server, "sized", "f", size_text="12")

@@ -1,8 +1,9 @@
-"""The page of a person: properties, distinct ids and the newest events.
+"""The page of a person: properties, distinct ids, cohorts and the newest events.
 
 Source: docs/spec/data-and-queries.md#43-links.
 """
 
+import asyncio
 from typing import Any
 from urllib.parse import quote
 
@@ -12,9 +13,10 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.not_found import not_found
-from hoglet.console.pages.project.properties import properties_table
+from hoglet.console.pages.project.person_properties import PersonProperties
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, failed, heading, section, short_time
 from hoglet.web.pagination import ORIGINAL_PATH
@@ -22,6 +24,8 @@ from hoglet.web.pagination import ORIGINAL_PATH
 type Json = dict[str, Any]
 
 _EVENTS = 100
+_LOOKS = 20
+_LOOK_SECONDS = 0.25
 _EVER = "1970-01-01T00:00:00Z"
 
 
@@ -69,14 +73,78 @@ async def _build(backend: Backend, reply: Reply, what: str) -> None:
     if not reply.is_good:
         failed(reply)
         return
-    person: Json = reply.body
-    heading(person["name"], f"first seen {short_time(person['created_at'])} UTC · {person['uuid']}")
-    with section("Properties"):
-        properties_table(person["properties"], "Events set properties with $set and $set_once.")
-    with section("Distinct ids"):
-        _distinct_ids(person)
-    with section("Events"):
-        await _events(backend, person)
+    await _Person(backend, reply.body).draw()
+
+
+class _Person:
+    def __init__(self, backend: Backend, person: Json) -> None:
+        self._backend = backend
+        self._person = person
+        self._path = f"/persons/{person['uuid']}"
+
+    async def draw(self) -> None:
+        person = self._person
+        with ui.element("div").classes("toolbar"):
+            seen = f"first seen {short_time(person['created_at'])} UTC · {person['uuid']}"
+            heading(person["name"], seen)
+            ui.space()
+            ui.button("Delete person", icon="delete", on_click=self._delete).props("outline")
+        with section("Properties"):
+            PersonProperties(self._backend, person, self._reload).draw()
+        with section("Distinct ids"):
+            _distinct_ids(person)
+        with section("Cohorts"):
+            await _cohorts(self._backend, person)
+        with section("Events"):
+            await _events(self._backend, person)
+
+    async def _reload(self, expected: Json) -> Json:
+        """The person once its properties are as expected, or after a while as it is."""
+        for _ in range(_LOOKS):
+            reply = await self._backend.get(self._path)
+            if reply.is_good:
+                self._person = reply.body
+            if self._person["properties"] == expected:
+                break
+            await asyncio.sleep(_LOOK_SECONDS)
+        return self._person
+
+    async def _delete(self) -> None:
+        name = self._person["name"]
+        dialog = FormDialog(f"Delete {name}?", "Delete")
+        with dialog.fields():
+            ui.label("Properties and distinct ids are deleted. This cannot be undone.")
+            with_events = ui.switch("Delete the events of this person, too")
+
+        async def send() -> Reply:
+            query = "delete_events=true" if with_events.value else ""
+            path = f"/api/projects/{self._backend.project_id}{self._path}"
+            return await self._backend.call("DELETE", path, query=query)
+
+        if await dialog.answered(send) is not None:
+            ui.notify("Deleted.", type="positive")
+            ui.navigate.to(f"/project/{self._backend.project_id}/persons")
+
+
+async def _cohorts(backend: Backend, person: Json) -> None:
+    reply = await backend.get("/persons/cohorts", person_id=person["uuid"])
+    if not reply.is_good:
+        failed(reply)
+        return
+    rows = [
+        {
+            "id": cohort["id"],
+            "name": cohort["name"],
+            "href": f"/project/{backend.project_id}/cohorts?open={cohort['id']}",
+            "count": cohort["count"],
+        }
+        for cohort in reply.body["results"]
+    ]
+    if not rows:
+        empty("In no cohort", "Cohorts that contain this person are listed here.", "people")
+        return
+    columns = [column("name", "Cohort", "link"), column("count", "Persons", "number")]
+    DataTable("Cohorts of this person", columns, rows)
 
 
 def _distinct_ids(person: Json) -> None:

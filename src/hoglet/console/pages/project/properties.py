@@ -12,10 +12,11 @@ def properties_table(properties: dict[str, Any], hint: str) -> None:
     if not properties:
         empty("No properties", hint, "list")
         return
-    rows = [{"name": name, "value": _text(properties[name])} for name in sorted(properties)]
+    rows = [{"name": name, "value": property_text(properties[name])} for name in sorted(properties)]
     columns = [column("name", "Property"), column("value", "Value", "mono")]
     DataTable("Properties", columns, rows, key="name").mark("properties")
 
 
-def _text(value: Any) -> str:
+def property_text(value: Any) -> str:
+    """A value for display: texts as they are, others as JSON."""
     return value if isinstance(value, str) else dump_json(value).decode()

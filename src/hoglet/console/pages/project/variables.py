@@ -58,7 +58,7 @@ def default_value(kind: str, text: str) -> Any:
     except orjson.JSONDecodeError:
         number = None
     if isinstance(number, bool) or not isinstance(number, int | float):
-        raise ValueError(f'The default value "{text}" is not a number.')
+        raise ValueError(f'The default value "{text}" is not a number.')  # noqa: TRY004 (of a form, not of a caller)
     return number
 
 
