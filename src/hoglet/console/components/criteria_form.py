@@ -149,15 +149,13 @@ class CriteriaForm:
 
     def _name(self, criterion: Json, label: str, known: list[str]) -> None:
         name = criterion["key"]
-        field = ui.select(
-            list(dict.fromkeys([*filter(None, [name]), *known])),
-            value=name or None,
-            label=label,
-            with_input=True,
-            new_value_mode="add-unique",
+        field = ui.input(
+            label,
+            value=name,
+            autocomplete=known,
             on_change=lambda event: criterion.update(key=event.value or ""),
         )
-        field.props(_FIELD).classes("grow")
+        field.props("outlined dense").classes("grow")
 
     def _add(self) -> None:
         self._criteria.append(dict(_NEW))

@@ -109,16 +109,14 @@ class _Form:
 
         name = step.get("event")
         with ui.element("div").classes("toolbar"):
-            event = ui.select(
-                list(dict.fromkeys([*filter(None, [name]), *self._events])),
-                value=name,
-                label="Event",
-                with_input=True,
-                new_value_mode="add-unique",
-                clearable=True,
+            event = ui.input(
+                "Event",
+                value=name or "",
+                autocomplete=self._events,
+                placeholder="any event",
                 on_change=lambda event: change("event", event.value),
             )
-            event.props(_FIELD).classes("grow")
+            event.props("outlined dense").classes("grow")
             matching = ui.select(
                 _MATCHING,
                 value=step.get("url_matching") or "contains",
