@@ -294,3 +294,29 @@ def test_nothing_is_wider_than_a_phone(signed_in: Page, server: RunningServer) -
         else:
             expect(page.get_by_role("link", name=name)).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_an_endpoint_is_copied_and_deleted(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    save_sql(server, "moving", "SELECT 1")
+    open_endpoint(page, "moving")
+    page.get_by_role("button", name="Python").click()
+    expect(page.get_by_text("requests.post(")).to_be_visible()
+    page.get_by_role("button", name="TypeScript").click()
+    expect(page.get_by_text("await fetch(")).to_be_visible()
+
+    page.get_by_role("button", name="Rename", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("its name is part of the URL")).to_be_visible()
+    dialog.get_by_label("New name").fill("moving")
+    dialog.get_by_role("button", name="Copy").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("already exists")
+    dialog.get_by_label("New name").fill("moved")
+    dialog.get_by_role("button", name="Copy").click()
+    expect(page).to_have_url(re.compile("/endpoints/moved$"))
+    assert stored_of(server, "moved")["query"] == stored_of(server, "moving")["query"]
+
+    page.get_by_role("button", name="Delete", exact=True).click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page).to_have_url(re.compile("/project/1/endpoints$"))
+    assert server.client.get("/api/projects/1/endpoints/moved").status_code == 404

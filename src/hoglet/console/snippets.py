@@ -1,7 +1,8 @@
-"""Code that captures a first event, with the address and token of the project. Pure."""
+"""Code for callers: captures a first event, runs an endpoint. Pure."""
 
 import json
 import shlex
+from typing import Any
 
 
 def snippets(address: str, token: str) -> dict[str, str]:
@@ -32,5 +33,51 @@ def snippets(address: str, token: str) -> dict[str, str]:
             'import posthog from "posthog-js";\n\n'
             f"posthog.init({key}, {{ api_host: {host} }});\n"
             'posthog.capture("signup", { plan: "pro" });'
+        ),
+    }
+
+
+def call_snippets(url: str, body: dict[str, Any]) -> dict[str, str]:
+    r"""Code that runs an endpoint, by language; the key is in ``HOGLET_API_KEY``.
+
+    Example:
+        >>> calls = call_snippets("http://h/run", {"variables": {"who": "O'Neil"}})
+        >>> calls["curl"].splitlines()[-1]
+        '  -d \'{"variables": {"who": "O\'"\'"\'Neil"}}\''
+    """
+    text = json.dumps(body)
+    return {
+        "curl": " \\\n  ".join(
+            (
+                f"curl {shlex.quote(url)}",
+                '-H "Authorization: Bearer $HOGLET_API_KEY"',
+                "-H 'Content-Type: application/json'",
+                f"-d {shlex.quote(text)}",
+            )
+        ),
+        "Python": (
+            "# pip install requests\n"
+            "import os\n\nimport requests\n\n"
+            "response = requests.post(\n"
+            f"    {url!r},\n"
+            "    headers={'Authorization': f\"Bearer {os.environ['HOGLET_API_KEY']}\"},\n"
+            f"    json={body!r},\n"
+            "    timeout=60,\n"
+            ")\n"
+            "response.raise_for_status()\n"
+            "print(response.json()['results'])"
+        ),
+        "TypeScript": (
+            f"const response = await fetch({json.dumps(url)}, {{\n"
+            '  method: "POST",\n'
+            "  headers: {\n"
+            "    Authorization: `Bearer ${process.env.HOGLET_API_KEY}`,\n"
+            '    "Content-Type": "application/json",\n'
+            "  },\n"
+            f"  body: JSON.stringify({text}),\n"
+            "});\n"
+            "if (!response.ok) throw new Error(await response.text());\n"
+            "const { results } = await response.json();\n"
+            "console.log(results);"
         ),
     }

@@ -1,22 +1,37 @@
 """Texts of endpoint pages: shell calls, files, error positions."""
 
+import ast
 import shlex
 
 import orjson
 
 from hoglet.console.api_client import Reply
 from hoglet.console.pages.endpoints.result import csv_text
-from hoglet.console.pages.endpoints.run import curl
+from hoglet.console.snippets import call_snippets
 from hoglet.console.source_excerpt import pointed
 
 
 def test_a_call_survives_the_shell() -> None:
     body = {"variables": {"who": "O'Neil $HOME `ls` \n\\"}}
 
-    words = shlex.split(curl("http://h/run", body).replace("\\\n", ""))
+    words = shlex.split(call_snippets("http://h/run", body)["curl"].replace("\\\n", ""))
 
     assert words[:2] == ["curl", "http://h/run"]
     assert orjson.loads(words[-1]) == body
+
+
+def test_a_call_in_python_sends_the_same_body() -> None:
+    body = {"variables": {"who": 'O\'Neil \\ "x"', "flag": True, "none": None}}
+    tree = ast.parse(call_snippets("http://h/run", body)["Python"])
+    (call,) = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and "requests.post" in ast.unparse(node.func)
+    ]
+    given = {each.arg: each.value for each in call.keywords}
+
+    assert ast.literal_eval(call.args[0]) == "http://h/run"
+    assert ast.literal_eval(given["json"]) == body
 
 
 def test_rows_become_csv() -> None:

@@ -1,11 +1,13 @@
 """The header of an endpoint's page: name, state, description and tags, editable in place."""
 
 from typing import Any
+from urllib.parse import quote
 
 from nicegui import ui
 
-from hoglet.console.api_client import Backend
-from hoglet.console.widgets import heading, notify
+from hoglet.console.api_client import Backend, Reply
+from hoglet.console.components.form_dialog import FormDialog
+from hoglet.console.widgets import confirm, heading, notify
 
 type Json = dict[str, Any]
 
@@ -45,7 +47,53 @@ def endpoint_head(backend: Backend, path: str, record: Json) -> None:
             ui.badge(f"version {record['current_version']}").props("outline")
             ui.space()
             ui.switch("Active", value=record["is_active"], on_change=switch)
+            _Acts(backend, path, record).draw()
         _Details(backend, path, record).draw()
+
+
+class _Acts:
+    """Copying under another name, which is how an endpoint is renamed, and deleting."""
+
+    def __init__(self, backend: Backend, path: str, record: Json) -> None:
+        self._backend = backend
+        self._path = path
+        self._record = record
+
+    def draw(self) -> None:
+        """Render the buttons."""
+        for icon, label, act in (
+            ("edit", "Rename", self._rename),
+            ("delete", "Delete", self._delete),
+        ):
+            button = ui.button(icon=icon, on_click=act).props("flat dense")
+            button.props["aria-label"] = label
+            button.tooltip(label)
+
+    async def _rename(self) -> None:
+        dialog = FormDialog("Copy under another name", "Copy")
+        with dialog.fields():
+            ui.label(
+                "An endpoint cannot be renamed: its name is part of the URL that programs call. "
+                "Copy it under another name, move the callers, then delete this one."
+            )
+            name = ui.input("New name", value=f"{self._record['name']}_copy").classes("w-full")
+            name.props("outlined dense autofocus")
+
+        async def send() -> Reply:
+            body = {key: self._record[key] for key in ("description", "query", "tags")}
+            return await self._backend.send("POST", "/endpoints", body | {"name": name.value or ""})
+
+        reply = await dialog.answered(send)
+        if reply is not None:
+            copy = quote(reply.body["name"])
+            ui.navigate.to(f"/project/{self._backend.project_id}/endpoints/{copy}")
+
+    async def _delete(self) -> None:
+        text = "Its versions and its table are deleted; programs that call it get 404."
+        if not await confirm(f"Delete {self._record['name']}?", text, "Delete"):
+            return
+        if notify(await self._backend.send("DELETE", self._path, None), "Deleted."):
+            ui.navigate.to(f"/project/{self._backend.project_id}/endpoints")
 
 
 class _Details:

@@ -1,6 +1,5 @@
 """The run tab of an endpoint: variables, the result, and the same call for a terminal."""
 
-import shlex
 import time
 from typing import Any
 
@@ -10,6 +9,7 @@ from nicegui import ui
 from hoglet.console.api_client import Backend
 from hoglet.console.pages.endpoints.result import result_view
 from hoglet.console.pages.endpoints.run_fields import RunFields
+from hoglet.console.snippets import call_snippets
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import failed
 
@@ -107,32 +107,20 @@ class _RunForm:
 
     def _draw_call(self) -> None:
         with ui.expansion("Call it from a program", icon="terminal", value=True).classes("w-full"):
-            self._call = code_block("", wraps=True).mark("curl")
+            chosen = ui.toggle(list(self._calls()), value="curl", on_change=self._show_call)
+            self._language = chosen.props("no-caps dense")
+            self._call = code_block("", wraps=True).mark("call")
             ui.button("openapi.json", icon="download", on_click=self._download).props(
                 "flat dense no-caps"
             ).tooltip("Types of variables and rows, for client generators")
         self._show_call()
 
     def _show_call(self) -> None:
-        self._call.set_text(curl(self._record["url"], self._body()))
+        self._call.set_text(self._calls()[str(self._language.value)])
+
+    def _calls(self) -> dict[str, str]:
+        return call_snippets(self._record["url"], self._body())
 
     def _download(self) -> None:
         text = orjson.dumps(self._document, option=orjson.OPT_INDENT_2)
         ui.download.content(text, f"{self._record['name']}.openapi.json")
-
-
-def curl(url: str, body: Json) -> str:
-    r"""The call for a shell, with a placeholder for the key.
-
-    Example:
-        >>> curl("http://h/run", {"variables": {"who": "O'Neil"}}).splitlines()[-1]
-        '  -d \'{"variables":{"who":"O\'"\'"\'Neil"}}\''
-    """
-    return " \\\n  ".join(
-        (
-            f"curl {shlex.quote(url)}",
-            '-H "Authorization: Bearer $HOGLET_API_KEY"',
-            "-H 'Content-Type: application/json'",
-            f"-d {shlex.quote(orjson.dumps(body).decode())}",
-        )
-    )
