@@ -185,6 +185,8 @@ def test_the_first_page_is_light_and_assets_are_cached(
 def open_page(page: Page, path: str) -> None:
     page.goto(path)
     page.wait_for_selector("h1", timeout=15_000)
+    if "new=" in path:
+        page.wait_for_selector("[role=dialog] h2")
 
 
 def violations(page: Page) -> list[str]:

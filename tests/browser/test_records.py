@@ -1,5 +1,7 @@
 """Cohorts, actions, variables and integrations in Chromium: create, edit, where used, delete."""
 
+from typing import Any
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -11,7 +13,7 @@ pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-def listed(server: RunningServer, noun: str, name: str) -> list[dict[str, object]]:
+def listed(server: RunningServer, noun: str, name: str) -> list[dict[str, Any]]:
     results = server.client.get(f"/api/projects/1/{noun}?limit=500").json()["results"]
     return [each for each in results if name in (each.get("name"), each.get("display_name"))]
 

@@ -43,9 +43,9 @@ def call_snippets(url: str, body: dict[str, Any]) -> dict[str, str]:
     Example:
         >>> calls = call_snippets("http://h/run", {"variables": {"who": "O'Neil"}})
         >>> calls["curl"].splitlines()[-1]
-        '  -d \'{"variables": {"who": "O\'"\'"\'Neil"}}\''
+        '  -d \'{"variables":{"who":"O\'"\'"\'Neil"}}\''
     """
-    text = json.dumps(body)
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return {
         "curl": " \\\n  ".join(
             (

@@ -7,6 +7,7 @@ import orjson
 
 from hoglet.console.api_client import Reply
 from hoglet.console.pages.endpoints.result import csv_text
+from hoglet.console.pages.functions.history import difference
 from hoglet.console.snippets import call_snippets
 from hoglet.console.source_excerpt import pointed
 
@@ -32,6 +33,15 @@ def test_a_call_in_python_sends_the_same_body() -> None:
 
     assert ast.literal_eval(call.args[0]) == "http://h/run"
     assert ast.literal_eval(given["json"]) == body
+
+
+def test_a_change_is_a_diff_of_its_lines() -> None:
+    before, after = {"a": [1, 2], "bytecode": ["x"]}, {"a": [1, 3], "bytecode": ["y"]}
+    lines = difference(before, after).splitlines()
+
+    assert [line.split() for line in lines if line[:1] in "+-"] == [["-", "2"], ["+", "3"]]
+    assert difference(None, "new").splitlines()[1:] == ["+new"]
+    assert difference("same", "same") == ""
 
 
 def test_rows_become_csv() -> None:

@@ -1,12 +1,13 @@
 """The change history of a function, with restore."""
 
+from difflib import unified_diff
 from typing import Any
 
 import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.source_excerpt import code_block
+from hoglet.console.source_excerpt import diff_block
 from hoglet.console.widgets import empty, failed, notify, short_time
 
 _PAGE = 50
@@ -50,15 +51,23 @@ def _entry(entry: dict[str, Any], restore: Any) -> None:
 
 def _change(change: dict[str, Any]) -> None:
     ui.label(str(change["field"])).classes("text-sm font-medium opacity-70")
-    with ui.row().classes("w-full no-wrap gap-2"):
-        for name in ("before", "after"):
-            with ui.column().classes("w-1/2 min-w-0"):
-                code_block(f"{name}: {_text(change[name])}", wraps=True)
+    diff_block(difference(change["before"], change["after"]))
+
+
+def difference(before: Any, after: Any) -> str:
+    r"""A unified diff of two stored values without its file header.
+
+    Example:
+        >>> difference("let a := 1\nreturn a", "let a := 2\nreturn a").splitlines()[1:3]
+        ['-let a := 1', '+let a := 2']
+    """
+    old, new = (_text(value).splitlines() for value in (before, after))
+    return "\n".join(list(unified_diff(old, new, lineterm=""))[2:])
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
+    if value is None or isinstance(value, str):
+        return value or ""
     return orjson.dumps(written(value), option=orjson.OPT_INDENT_2).decode()
 
 
