@@ -7,8 +7,9 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.console.api_client import Backend
+from hoglet.console.api_client import Backend, Reply
 from hoglet.console.charts import metrics_chart
+from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.dead_letters import dead_letters_panel
 from hoglet.console.pages.functions.functions import status_of
@@ -17,7 +18,6 @@ from hoglet.console.pages.functions.logs import logs_panel
 from hoglet.console.pages.functions.workbench import Workbench
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
-    Text,
     badge,
     confirm,
     empty,
@@ -25,7 +25,6 @@ from hoglet.console.widgets import (
     heading,
     notify,
     tabs,
-    until_closed,
 )
 
 _RANGES = {"-24h": "24 hours", "-7d": "7 days", "-30d": "30 days"}
@@ -96,26 +95,19 @@ def _icon(icon: str, label: str, act: Callable[[], Awaitable[None]]) -> None:
 
 
 async def _rename(backend: Backend, path: str, function: dict[str, Any]) -> None:
-    async def save() -> None:
-        body = {"name": name.value or "", "description": description.value or ""}
-        reply = await backend.send("PATCH", path, body)
-        if reply.is_good:
-            ui.navigate.reload()
-        else:
-            problem.set_text(reply.problem)
-
-    with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-xl"):
-        dialog.props["aria-label"] = "Rename or describe"
-        Text("h2", "Rename or describe")
+    dialog = FormDialog("Rename or describe", "Save")
+    with dialog.fields():
         name = ui.input("Name", value=function["name"]).classes("w-full")
-        name.props("outlined dense autofocus").on("keydown.enter", save)
+        name.props("outlined dense autofocus").on("keydown.enter", dialog.submit)
         description = ui.input("Description", value=function["description"]).classes("w-full")
         description.props("outlined dense")
-        problem = ui.label().classes("field-error").props("role=alert")
-        with ui.row().classes("w-full justify-end gap-2"):
-            ui.button("Cancel", on_click=dialog.close).props("flat")
-            ui.button("Save", on_click=save)
-    await until_closed(dialog)
+
+    async def send() -> Reply:
+        body = {"name": name.value or "", "description": description.value or ""}
+        return await backend.send("PATCH", path, body)
+
+    if await dialog.answered(send) is not None:
+        ui.navigate.reload()
 
 
 async def _duplicate(backend: Backend, function: dict[str, Any]) -> None:

@@ -7,11 +7,12 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.console.api_client import Backend
+from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import Sessions
-from hoglet.console.widgets import Text, empty, failed, heading, tabs, until_closed
+from hoglet.console.widgets import empty, failed, heading, tabs
 
 type Json = dict[str, Any]
 
@@ -126,20 +127,8 @@ async def _edit(
     """Change the description, and the type of a property."""
     is_property = "property_type" in definition
 
-    async def save() -> None:
-        body: Json = {"description": description.value or ""}
-        if kind is not None:
-            body["property_type"] = kind.value
-        reply = await backend.send("PATCH", f"{path}/{definition['id']}", body)
-        if reply.is_good:
-            dialog.close()
-            done()
-        else:
-            problem.set_text(reply.problem)
-
-    with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-xl"):
-        dialog.props["aria-label"] = "Edit a definition"
-        Text("h2", definition["name"])
+    dialog = FormDialog(definition["name"], "Save")
+    with dialog.fields():
         description = ui.input("Description", value=definition["description"] or "")
         description.props("outlined dense autofocus").classes("w-full")
         kind = None
@@ -148,8 +137,12 @@ async def _edit(
             options = _TYPES if stored in {None, *_TYPES} else [*_TYPES, stored]
             kind = ui.select(options, value=stored, label="Type")
             kind.props("outlined dense").classes("w-full")
-        problem = ui.label().classes("field-error").props("role=alert")
-        with ui.row().classes("w-full justify-end gap-2"):
-            ui.button("Cancel", on_click=dialog.close).props("flat")
-            ui.button("Save", on_click=save)
-    await until_closed(dialog)
+
+    async def send() -> Reply:
+        body: Json = {"description": description.value or ""}
+        if kind is not None:
+            body["property_type"] = kind.value
+        return await backend.send("PATCH", f"{path}/{definition['id']}", body)
+
+    if await dialog.answered(send) is not None:
+        done()
