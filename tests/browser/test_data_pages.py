@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -28,6 +29,14 @@ def capture(server: RunningServer, event: str, distinct_id: str, **properties: o
     query = {"event": event, "distinct_id": distinct_id, "after": "2020-01-01T00:00:00Z"}
     path = "/api/projects/1/events"
     wait_for(lambda: server.client.get(path, params=query).json()["results"])
+    if "$set" in properties:  # stored apart from the event
+        person = {"distinct_id": distinct_id}
+        persons = "/api/projects/1/persons"
+        wait_for(lambda: properties_of(server.client.get(persons, params=person).json()))
+
+
+def properties_of(persons: dict[str, Any]) -> Any:
+    return [person["properties"] for person in persons["results"] if person["properties"]]
 
 
 def test_events_appear_by_themselves_and_are_filtered(
