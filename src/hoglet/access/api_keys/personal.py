@@ -1,7 +1,5 @@
 """Personal API keys over the API.
 
-The value of a key is returned once; afterwards only its hash is stored.
-
 Source: docs/spec/data-and-queries.md#51-personal-keys-apipersonal_api_keys.
 """
 
@@ -12,20 +10,18 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import key_repository, repository
-from hoglet.access.activity import Activity, FieldChange, changes_between
 from hoglet.access.api_keys.schemas import PersonalKeyChanges, PersonalKeyFields
-from hoglet.access.keys import NewKey, make_key, make_key_id
+from hoglet.access.api_keys.stored_keys import StoredKeys
 from hoglet.access.principals import ANY_SCOPE, Principal, User
 from hoglet.access.scopes import check_grant, check_scopes
 from hoglet.access.service import AccessService
 from hoglet.access.tables import PersonalKeyRow
-from hoglet.kit.errors import Forbidden, Invalid, NotFound
+from hoglet.kit.errors import Forbidden, Invalid
 
 MOST_KEYS = 10  # of a user, created by the API
-_LOGGED = ("label", "scopes", "scoped_teams", "scoped_organizations")
 
 
-class PersonalKeys:
+class PersonalKeys(StoredKeys[PersonalKeyRow]):
     """The keys of the caller's user.
 
     Args:
@@ -33,10 +29,14 @@ class PersonalKeys:
         principal: the caller; a personal key with ``*``.
     """
 
+    prefix = "phx_"
+    logged_as = "PersonalAPIKey"
+    logged_fields = ("label", "scopes", "scoped_teams", "scoped_organizations")
+
     def __init__(self, access: AccessService, principal: Principal) -> None:
         if principal.user is None or ANY_SCOPE not in principal.scopes:
             raise Forbidden("Managing personal API keys needs a key with the scope '*'.")
-        self._access = access
+        super().__init__(access, principal.user.id)
         self._principal = principal
         self._user: User = principal.user
 
@@ -45,15 +45,6 @@ class PersonalKeys:
         async with self._access.database.read() as session:
             return await key_repository.personal_keys_of(session, self._user.id)
 
-    async def get(self, key_id: str) -> PersonalKeyRow:
-        """One of the user's keys.
-
-        Raises:
-            NotFound: no such key.
-        """
-        async with self._access.database.read() as session:
-            return await self._find(session, key_id)
-
     async def create(self, fields: PersonalKeyFields) -> tuple[PersonalKeyRow, str]:
         """A new key with its value.
 
@@ -61,28 +52,22 @@ class PersonalKeys:
             Invalid: unknown scopes, unreachable projects, or ten keys already.
             Forbidden: more than the caller's own key may do.
         """
-        now = self._access.clock.now()
         async with self._access.database.write() as session:
             await self._check(session, fields.model_dump())
             if await key_repository.count_made_by_api(session, self._user.id) >= MOST_KEYS:
                 raise Invalid(f"A user can have at most {MOST_KEYS} keys. Delete one first.")
-            key = make_key("phx_")
+            generated, value = self._generate()
             row = PersonalKeyRow(
-                id=make_key_id(),
+                **generated._asdict(),
                 user_id=self._user.id,
                 label=fields.label,
-                mask_value=key.mask,
-                key_hash=key.hash,
                 scopes=fields.scopes,
                 scoped_teams=fields.scoped_teams,
                 scoped_organizations=[str(each) for each in fields.scoped_organizations],
                 is_made_by_api=True,
-                created_at=now,
-                last_rolled_at=now,
             )
-            session.add(row)
-            await self._log(session, row, "created")
-        return row, key.value
+            await self._add(session, row)
+        return row, value
 
     async def change(self, key_id: str, changes: PersonalKeyChanges) -> PersonalKeyRow:
         """Change the given fields.
@@ -92,49 +77,26 @@ class PersonalKeys:
         """
         given = changes.model_dump(include=changes.model_fields_set)
         async with self._access.database.write() as session:
-            row = await self._find(session, key_id)
-            await self._check(session, _state(row) | given)
+            row = await self._get(session, key_id)
+            await self._check(session, self._logged(row) | given)
             if "scopes" in given and ANY_SCOPE not in given["scopes"]:
                 await self._keep_one_with_everything(session, row)
             if "scoped_organizations" in given:
                 given["scoped_organizations"] = [str(e) for e in given["scoped_organizations"]]
-            changed = changes_between(_state(row), given)
-            for name, value in given.items():
-                setattr(row, name, value)
-            if changed:
-                await self._log(session, row, "updated", changed)
+            await self._apply(session, row, given)
         self._access.forget()
         return row
 
-    async def roll(self, key_id: str) -> tuple[PersonalKeyRow, str]:
-        """Generate a new value for a key; the old one stops working at once."""
-        async with self._access.database.write() as session:
-            row = await self._find(session, key_id)
-            key: NewKey = make_key("phx_")
-            row.key_hash, row.mask_value = key.hash, key.mask
-            row.last_rolled_at = self._access.clock.now()
-            await self._log(session, row, "rolled")
-        self._access.forget()
-        return row, key.value
+    async def _find(self, session: AsyncSession, key_id: str) -> PersonalKeyRow | None:
+        row = await key_repository.find_key(session, key_id)
+        return row if row is not None and row.user_id == self._user.id else None
 
-    async def delete(self, key_id: str) -> None:
-        """Delete a key.
+    async def _project_id(self, row: PersonalKeyRow) -> int | None:  # noqa: ARG002 (of the caller)
+        project = await self._access.current_project(self._principal)
+        return None if project is None else project.id
 
-        Raises:
-            NotFound: no such key. Invalid: it is the user's last key with ``*``.
-        """
-        async with self._access.database.write() as session:
-            row = await self._find(session, key_id)
-            await self._keep_one_with_everything(session, row)
-            await self._log(session, row, "deleted")
-            await session.delete(row)
-        self._access.forget()
-
-    async def _find(self, session: AsyncSession, key_id: str) -> PersonalKeyRow:
-        row = await key_repository.find_key(session, key_id.replace("\x00", ""))
-        if row is None or row.user_id != self._user.id:
-            raise NotFound
-        return row
+    async def _check_delete(self, session: AsyncSession, row: PersonalKeyRow) -> None:
+        await self._keep_one_with_everything(session, row)
 
     async def _check(self, session: AsyncSession, fields: dict[str, Any]) -> None:
         check_scopes(fields["scopes"])
@@ -158,24 +120,6 @@ class PersonalKeys:
         others = await key_repository.personal_keys_of(session, self._user.id)
         if not any(ANY_SCOPE in each.scopes for each in others if each.id != row.id):
             raise Invalid("This is your last key with the scope '*'. Create another one first.")
-
-    async def _log(
-        self,
-        session: AsyncSession,
-        row: PersonalKeyRow,
-        activity: str,
-        changes: Sequence[FieldChange] = (),
-    ) -> None:
-        project = await self._access.current_project(self._principal)
-        if project is not None:
-            entry = Activity(
-                project.id, self._user.id, activity, "PersonalAPIKey", row.id, row.label, changes
-            )
-            await self._access.activity.record(session, entry)
-
-
-def _state(row: PersonalKeyRow) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in _LOGGED}
 
 
 def _unreachable(attr: str, values: Iterable[Any]) -> Invalid:

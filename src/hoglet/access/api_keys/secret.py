@@ -4,24 +4,22 @@ Source: docs/spec/data-and-queries.md#52-project-secret-keys-project_secret_api_
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import key_repository
-from hoglet.access.activity import Activity, FieldChange, changes_between
 from hoglet.access.api_keys.schemas import SecretKeyChanges, SecretKeyFields
-from hoglet.access.keys import make_key, make_key_id
+from hoglet.access.api_keys.stored_keys import StoredKeys
 from hoglet.access.principals import ProjectScope
 from hoglet.access.scopes import SECRET_KEY_SCOPES, check_grant, check_scopes
 from hoglet.access.service import AccessService
 from hoglet.access.tables import SecretKeyRow
-from hoglet.kit.errors import Invalid, NotFound
+from hoglet.kit.errors import Invalid
 
 MOST_KEYS = 50  # of a project
 
 
-class SecretKeys:
+class SecretKeys(StoredKeys[SecretKeyRow]):
     """The secret keys of one project.
 
     Args:
@@ -29,8 +27,12 @@ class SecretKeys:
         scope: the project and the caller.
     """
 
+    prefix = "phs_"
+    logged_as = "ProjectSecretAPIKey"
+    logged_fields = ("label", "scopes")
+
     def __init__(self, access: AccessService, scope: ProjectScope) -> None:
-        self._access = access
+        super().__init__(access, scope.user_id)
         self._scope = scope
 
     async def all(self) -> Sequence[SecretKeyRow]:
@@ -39,15 +41,6 @@ class SecretKeys:
             rows = await key_repository.secret_keys(session, self._scope.project.id)
         return rows[::-1]
 
-    async def get(self, key_id: str) -> SecretKeyRow:
-        """A key of the project.
-
-        Raises:
-            NotFound: the project has no key with this id.
-        """
-        async with self._access.database.read() as session:
-            return await self._find(session, key_id)
-
     async def create(self, fields: SecretKeyFields) -> tuple[SecretKeyRow, str]:
         """A new key with its value.
 
@@ -55,7 +48,7 @@ class SecretKeys:
             Invalid: a scope that secret keys cannot have, a label in use, or fifty keys already.
             Forbidden: the caller's own key does not have the scope.
         """
-        project_id, now = self._scope.project.id, self._access.clock.now()
+        project_id = self._scope.project.id
         self._check_scopes(fields.scopes)
         async with self._access.database.write() as session:
             await self._check_label(session, fields.label)
@@ -63,21 +56,16 @@ class SecretKeys:
                 raise Invalid(
                     f"A project can have at most {MOST_KEYS} secret keys. Delete one first."
                 )
-            key = make_key("phs_")
+            generated, value = self._generate()
             row = SecretKeyRow(
-                id=make_key_id(),
+                **generated._asdict(),
                 project_id=project_id,
                 label=fields.label,
-                mask_value=key.mask,
-                key_hash=key.hash,
                 scopes=fields.scopes,
                 created_by_id=self._scope.user_id,
-                created_at=now,
-                last_rolled_at=now,
             )
-            session.add(row)
-            await self._log(session, row, "created")
-        return row, key.value
+            await self._add(session, row)
+        return row, value
 
     async def change(self, key_id: str, changes: SecretKeyChanges) -> SecretKeyRow:
         """Change the given fields.
@@ -89,41 +77,19 @@ class SecretKeys:
         if "scopes" in given:
             self._check_scopes(given["scopes"])
         async with self._access.database.write() as session:
-            row = await self._find(session, key_id)
+            row = await self._get(session, key_id)
             if given.get("label", row.label) != row.label:
                 await self._check_label(session, given["label"])
-            changed = changes_between(_state(row), given)
-            for name, value in given.items():
-                setattr(row, name, value)
-            if changed:
-                await self._log(session, row, "updated", changed)
+            await self._apply(session, row, given)
         self._access.forget()
         return row
 
-    async def roll(self, key_id: str) -> tuple[SecretKeyRow, str]:
-        """Generate a new value for a key; the old one stops working at once."""
-        async with self._access.database.write() as session:
-            row = await self._find(session, key_id)
-            key = make_key("phs_")
-            row.key_hash, row.mask_value = key.hash, key.mask
-            row.last_rolled_at = self._access.clock.now()
-            await self._log(session, row, "rolled")
-        self._access.forget()
-        return row, key.value
+    async def _find(self, session: AsyncSession, key_id: str) -> SecretKeyRow | None:
+        row = await session.get(SecretKeyRow, key_id)
+        return row if row is not None and row.project_id == self._scope.project.id else None
 
-    async def delete(self, key_id: str) -> None:
-        """Delete a key; it stops working at once."""
-        async with self._access.database.write() as session:
-            row = await self._find(session, key_id)
-            await self._log(session, row, "deleted")
-            await session.delete(row)
-        self._access.forget()
-
-    async def _find(self, session: AsyncSession, key_id: str) -> SecretKeyRow:
-        row = await session.get(SecretKeyRow, key_id.replace("\x00", ""))
-        if row is None or row.project_id != self._scope.project.id:
-            raise NotFound
-        return row
+    async def _project_id(self, row: SecretKeyRow) -> int:
+        return row.project_id
 
     def _check_scopes(self, scopes: Sequence[str]) -> None:
         check_scopes(scopes, SECRET_KEY_SCOPES)
@@ -133,25 +99,3 @@ class SecretKeys:
         rows = await key_repository.secret_keys(session, self._scope.project.id)
         if any(row.label == label for row in rows):
             raise Invalid(f'A secret key with the label "{label}" already exists.', attr="label")
-
-    async def _log(
-        self,
-        session: AsyncSession,
-        row: SecretKeyRow,
-        activity: str,
-        changes: Sequence[FieldChange] = (),
-    ) -> None:
-        entry = Activity(
-            row.project_id,
-            self._scope.user_id,
-            activity,
-            "ProjectSecretAPIKey",
-            row.id,
-            row.label,
-            changes,
-        )
-        await self._access.activity.record(session, entry)
-
-
-def _state(row: SecretKeyRow) -> dict[str, Any]:
-    return {"label": row.label, "scopes": row.scopes}
