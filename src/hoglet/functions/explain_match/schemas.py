@@ -3,6 +3,7 @@
 from typing import Any, Literal
 from uuid import UUID
 
+from hoglet.functions.explain_match.outline import Kind, Operator
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json_values import is_object
 from hoglet.kit.suggestions import near
@@ -25,23 +26,13 @@ KEYS = (
 class MatchCondition(DocumentedResponse):
     """A part of a filter; ``parts`` are combined by ``operator``."""
 
-    kind: Literal[
-        "source",
-        "bytecode_error",
-        "filters",
-        "test_accounts",
-        "properties",
-        "entries",
-        "events",
-        "actions",
-        "data_warehouse",
-    ]
+    kind: Kind
     path: str
     matched: bool
     condition: str | None
     reason: str | None
     error: str | None
-    operator: Literal["all", "any"] | None
+    operator: Operator | None
     parts: list["MatchCondition"]
 
 
