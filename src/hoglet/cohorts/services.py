@@ -60,20 +60,20 @@ def build_cohorts(
     compiler = CohortCompiler(endpoints.compiler)
     seconds = endpoints.settings.background_seconds
     members = CohortMembers(endpoints.warehouse, seconds=seconds)
-    calculator = CohortCalculator(database, access.clock, compiler, members, changed=changed)
-    static = StaticCohorts(database, access.clock, compiler, members, changed=changed)
+    parts = (database, access.clock, compiler, members, changed)
+    calculator, static = CohortCalculator(*parts), StaticCohorts(*parts)
 
     async def work(job: Job) -> None:
-        wanted = read_job(job.payload)
-        if isinstance(wanted, CalculateV1):
-            await calculator.run(wanted)
+        request = read_job(job.payload)
+        if isinstance(request, CalculateV1):
+            await calculator.run(request)
         else:
-            await static.fill(wanted)
+            await static.fill(request)
 
     async def give_up(job: Job) -> None:
-        wanted = read_job(job.payload)
-        if not isinstance(wanted, CalculateV1):
-            await static.fail(wanted, UNEXPECTED, "error")
+        request = read_job(job.payload)
+        if not isinstance(request, CalculateV1):
+            await static.fail(request, UNEXPECTED, "error")
 
     policy = JobPolicy(at_once=AT_ONCE, lease=timedelta(hours=1))
     return CohortServices(

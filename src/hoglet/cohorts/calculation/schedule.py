@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from hoglet.cohorts import repository
-from hoglet.cohorts.calculation.service import record_failure
+from hoglet.cohorts.computation import record_failure
 from hoglet.cohorts.jobs import COHORTS, scheduled_job
 from hoglet.kit.clock import Clock
 from hoglet.queue.port import Queue

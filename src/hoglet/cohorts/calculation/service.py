@@ -7,7 +7,7 @@ Idempotency: a killed attempt leaves unused rows, which the next one deletes.
 Source: docs/spec/data-and-queries.md#35-calculation.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -16,15 +16,11 @@ import structlog
 from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.cohorts import repository
-from hoglet.cohorts.compiler import CohortCompiler
+from hoglet.cohorts.computation import MemberComputation, clear_errors
 from hoglet.cohorts.criteria.schema import cohorts_in
 from hoglet.cohorts.jobs import CalculateV1
-from hoglet.cohorts.members import CohortMembers
-from hoglet.cohorts.tables import CohortRow
 from hoglet.endpoints.worker.query_errors import as_query_error
-from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError
-from hoglet.store.database import Database
 
 log = structlog.get_logger(__name__)
 
@@ -46,38 +42,15 @@ class CalculationAttempt(NamedTuple):
         return self.project.id, self.cohort_id, self.calculation_id
 
 
-class CohortCalculator:
-    """Computes dynamic cohorts.
-
-    Args:
-        database: cohorts and history.
-        clock: the current time.
-        compiler: compiles criteria.
-        members: stores the result.
-        changed: called after each outcome, so that queries read it at once.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        compiler: CohortCompiler,
-        members: CohortMembers,
-        *,
-        changed: Callable[[], None],
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._compiler = compiler
-        self._members = members
-        self._changed = changed
+class CohortCalculator(MemberComputation):
+    """Computes dynamic cohorts."""
 
     async def run(self, job: CalculateV1) -> None:
         """Compute a cohort; after a save, also its dependencies and dependents."""
         if job.version is None:
             await self._calculate(job.cohort_id, None)
             return
-        async with self._database.read() as session:
+        async with self.database.read() as session:
             row = await repository.find_locked(session, job.cohort_id)
             if row is None or row.deleted or row.pending_version != job.version:
                 return
@@ -95,9 +68,9 @@ class CohortCalculator:
             return
         started = perf_counter()
         try:
-            sql, params = await self._compiler.criteria(attempt.project, attempt.filters)
-            await self._members.compute(attempt.key, sql, params)
-            count = await self._members.count(attempt.key)
+            sql, params = await self.compiler.criteria(attempt.project, attempt.filters)
+            await self.members.compute(attempt.key, sql, params)
+            count = await self.members.count(attempt.key)
         except HogletError as error:
             public = as_query_error(error)
             await self._fail(attempt, str(public), public.error_code)
@@ -109,8 +82,8 @@ class CohortCalculator:
         await self._finish(attempt, count, int((perf_counter() - started) * 1000))
 
     async def _begin(self, cohort_id: int, version: int | None) -> CalculationAttempt | None:
-        now = self._clock.now()
-        async with self._database.write() as session:
+        now = self.clock.now()
+        async with self.database.write() as session:
             row = await repository.find_locked(session, cohort_id)
             if row is None or row.deleted or row.is_static:
                 return None
@@ -131,8 +104,8 @@ class CohortCalculator:
             )
 
     async def _finish(self, attempt: CalculationAttempt, count: int, milliseconds: int) -> None:
-        now = self._clock.now()
-        async with self._database.write() as session:
+        now = self.clock.now()
+        async with self.database.write() as session:
             row = await repository.find_locked(session, attempt.cohort_id)
             is_current = row is not None and row.pending_version == attempt.version
             outcome: dict[str, Any] = {"count": count, "total_query_ms": milliseconds}
@@ -146,23 +119,21 @@ class CohortCalculator:
                 row.version = attempt.version
                 row.count = count
                 row.last_calculation = now
-                release(row)
-                row.errors_calculating = 0
-                row.last_error_at = row.last_error_message = None
-        self._changed()
+                clear_errors(row)
+        self.changed()
         if not is_current:
-            await self._members.forget(attempt.key)
+            await self.members.forget(attempt.key)
         elif previous:  # running queries may still read these members
-            await self._members.forget_before((attempt.project.id, attempt.cohort_id, previous))
+            await self.members.forget_before((attempt.project.id, attempt.cohort_id, previous))
 
     async def _fail(self, attempt: CalculationAttempt, message: str, code: str) -> None:
-        async with self._database.write() as session:
+        async with self.database.write() as session:
             await self._note(session, attempt, {"error": message, "error_code": code})
             row = await repository.find_locked(session, attempt.cohort_id)
             if row is not None and row.pending_version == attempt.version:
-                record_failure(row, self._clock, message)
+                self.record_failure(row, message)
         try:
-            await self._members.forget(attempt.key)
+            await self.members.forget(attempt.key)
         except HogletError:  # unused; the next calculation deletes them
             log.warning(
                 "members were not deleted", action="cohort_rows_left", cohort=attempt.cohort_id
@@ -173,23 +144,9 @@ class CohortCalculator:
     ) -> None:
         created = await repository.calculation(session, attempt.calculation_id)
         if created is not None:
-            created.finished_at = self._clock.now()
+            created.finished_at = self.clock.now()
             for name, value in outcome.items():
                 setattr(created, name, value)
-
-
-def release(row: CohortRow) -> None:
-    """Clear the calculating flag."""
-    row.is_calculating = False
-    row.calculating_since = None
-
-
-def record_failure(row: CohortRow, clock: Clock, message: str) -> None:
-    """Count an error; the members stay as they are."""
-    release(row)
-    row.errors_calculating += 1
-    row.last_error_at = clock.now()
-    row.last_error_message = message
 
 
 # --- dependencies

@@ -4,7 +4,7 @@ Source: docs/spec/data-and-queries.md#33-static-cohorts.
 """
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -13,16 +13,12 @@ import orjson
 from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.cohorts import repository
-from hoglet.cohorts.calculation.service import record_failure, release
-from hoglet.cohorts.compiler import CohortCompiler
+from hoglet.cohorts.computation import MemberComputation, clear_errors
 from hoglet.cohorts.jobs import FillV1
-from hoglet.cohorts.members import CohortMembers
 from hoglet.cohorts.tables import CohortRow, CohortUploadRow
 from hoglet.endpoints.worker.query_errors import as_query_error
-from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError, NotFound
 from hoglet.kit.ids import new_id
-from hoglet.store.database import Database
 
 PERSON_ID, DISTINCT_ID, EMAIL = "person_id", "distinct_id", "email"
 _EMAILS = 2_000  # per query
@@ -35,31 +31,8 @@ def new_upload(cohort_id: int, kind: str, texts: Sequence[str]) -> CohortUploadR
     return CohortUploadRow(id=new_id(), cohort_id=cohort_id, kind=kind, texts=packed)
 
 
-class StaticCohorts:
-    """Fills and changes static cohorts.
-
-    Args:
-        database: cohorts, uploads, persons.
-        clock: the current time.
-        compiler: compiles queries and criteria.
-        members: stores the result.
-        changed: called after each outcome.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        compiler: CohortCompiler,
-        members: CohortMembers,
-        *,
-        changed: Callable[[], None],
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._compiler = compiler
-        self._members = members
-        self._changed = changed
+class StaticCohorts(MemberComputation):
+    """Fills and changes static cohorts."""
 
     async def fill(self, job: FillV1) -> None:
         """Fill a cohort.
@@ -67,7 +40,7 @@ class StaticCohorts:
         Raises:
             HogletError: a later retry may succeed; the job is retried.
         """
-        async with self._database.read() as session:
+        async with self.database.read() as session:
             row = await repository.find_locked(session, job.cohort_id)
             project = row and await projects.find_project(session, row.project_id)
         if row is None or project is None:
@@ -87,14 +60,14 @@ class StaticCohorts:
 
     async def fail(self, job: FillV1, message: str, code: str) -> None:
         """Record that filling a cohort failed."""
-        async with self._database.write() as session:
+        async with self.database.write() as session:
             row = await repository.find_locked(session, job.cohort_id)
             if row is None:
                 return
-            record_failure(row, self._clock, message)
+            self.record_failure(row, message)
             created = await repository.calculation(session, row.calculation_id)
             if created is not None and created.finished_at is None:
-                created.finished_at = self._clock.now()
+                created.finished_at = self.clock.now()
                 created.error, created.error_code = message, code
 
     async def add(self, row: CohortRow, persons: set[UUID]) -> None:
@@ -107,23 +80,23 @@ class StaticCohorts:
 
     async def _change(self, row: CohortRow, persons: set[UUID], *, is_deleted: bool) -> None:
         """Take the revision first, so that the later of two changes wins."""
-        async with self._database.write() as session:
+        async with self.database.write() as session:
             fresh = await repository.find_locked(session, row.id)
             if fresh is None:
                 raise NotFound
             fresh.revision += 1
             revision, key = fresh.revision, key_of(fresh)
-        await self._members.put(key, persons, revision=revision, is_deleted=is_deleted)
-        count = await self._members.count(key)
-        async with self._database.write() as session:
+        await self.members.put(key, persons, revision=revision, is_deleted=is_deleted)
+        count = await self.members.count(key)
+        async with self.database.write() as session:
             fresh = await repository.find_locked(session, row.id)
             if fresh is not None:
                 fresh.count = count
-                fresh.last_calculation = self._clock.now()
-        self._changed()
+                fresh.last_calculation = self.clock.now()
+        self.changed()
 
     async def _store_upload(self, project: Project, row: CohortRow, upload_id: UUID) -> None:
-        async with self._database.read() as session:
+        async with self.database.read() as session:
             upload = await repository.upload(session, upload_id)
             if upload is None:
                 return
@@ -141,20 +114,20 @@ class StaticCohorts:
                 part = texts[start : start + _EMAILS]
                 leaf = {"type": "person", "key": "email", "operator": "exact", "value": part}
                 group = {"type": "AND", "values": [leaf | {"negation": False}]}
-                sql, params = await self._compiler.criteria(project, {"properties": group})
-                await self._members.compute(key_of(row), sql, params, revision=revision)
+                sql, params = await self.compiler.criteria(project, {"properties": group})
+                await self.members.compute(key_of(row), sql, params, revision=revision)
             return
-        await self._members.put(key_of(row), persons, revision=revision)
+        await self.members.put(key_of(row), persons, revision=revision)
 
     async def _store_query(self, project: Project, row: CohortRow) -> None:
         if row.query is not None:
-            sql, params = await self._compiler.query(project, row.query)
+            sql, params = await self.compiler.query(project, row.query)
         else:
-            sql, params = await self._compiler.criteria(project, row.filters)
-        await self._members.compute(key_of(row), sql, params, revision=_FIRST_REVISION)
+            sql, params = await self.compiler.criteria(project, row.filters)
+        await self.members.compute(key_of(row), sql, params, revision=_FIRST_REVISION)
 
     async def _next_revision(self, cohort_id: int) -> int:
-        async with self._database.write() as session:
+        async with self.database.write() as session:
             row = await repository.find_locked(session, cohort_id)
             if row is None:
                 raise NotFound
@@ -162,28 +135,26 @@ class StaticCohorts:
             return row.revision
 
     async def _settle(self, cohort_id: int, upload_id: UUID | None) -> None:
-        async with self._database.read() as session:
+        async with self.database.read() as session:
             row = await repository.find_locked(session, cohort_id)
         if row is None:
             return
-        count = await self._members.count(key_of(row))
-        now = self._clock.now()
-        async with self._database.write() as session:
+        count = await self.members.count(key_of(row))
+        now = self.clock.now()
+        async with self.database.write() as session:
             fresh = await repository.find_locked(session, cohort_id)
             if fresh is None:
                 return
             if upload_id is not None:
                 await repository.drop_upload(session, upload_id)
-            release(fresh)
+            clear_errors(fresh)
             fresh.count, fresh.last_calculation = count, now
             fresh.version = fresh.pending_version
-            fresh.errors_calculating = 0
-            fresh.last_error_at = fresh.last_error_message = None
             created = await repository.calculation(session, fresh.calculation_id)
             if created is not None:
                 created.finished_at, created.count = now, count
                 created.error = created.error_code = None
-        self._changed()
+        self.changed()
 
 
 def key_of(row: CohortRow) -> tuple[int, int, int]:
