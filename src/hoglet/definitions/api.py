@@ -30,7 +30,7 @@ from hoglet.definitions.schemas import (
     PropertyDefinitions,
     PropertyForms,
 )
-from hoglet.definitions.service import DefinitionService
+from hoglet.definitions.service import services_of
 from hoglet.kit.errors import Invalid
 from hoglet.web.openapi import PAGE, describe, flag, text
 from hoglet.web.pagination import envelope, parse_page
@@ -46,15 +46,9 @@ type EventReader = Annotated[ProjectScope, Depends(requires("event_definition:re
 type EventWriter = Annotated[ProjectScope, Depends(requires("event_definition:write"))]
 
 _SEARCH = text("search", "Words that must all occur in the name or its title.")
-_SAID = (flag("verified"), flag("exclude_hidden"))
+_FLAGS = (flag("verified"), flag("exclude_hidden"))
 _EXCLUDED = text("excluded_properties", "A JSON list of names to exclude.")
 _ORDERS = [*ORDERINGS, *(f"-{name}" for name in ORDERINGS)]
-
-
-def service_of(request: Request) -> DefinitionService:
-    """The definitions of the application."""
-    service: DefinitionService = request.app.state.definitions
-    return service
 
 
 @router.get("/property_definitions")
@@ -72,14 +66,14 @@ def service_of(request: Request) -> DefinitionService:
         flag("is_numerical"),
         flag("is_feature_flag"),
         flag("exclude_core_properties"),
-        *_SAID,
+        *_FLAGS,
     ),
 )
 async def list_property_definitions(request: Request, scope: PropertyReader) -> Response:
     """List properties of events, persons, a group type, or sessions."""
     page = parse_page(request.query_params)
-    wanted = read_property_filter(request.query_params)
-    count, results = await service_of(request).list_properties(scope.project, wanted, page)
+    filters = read_property_filter(request.query_params)
+    count, results = await services_of(request).properties.search(scope.project, filters, page)
     return JsonResponse(envelope(request, page, count, results))
 
 
@@ -94,7 +88,9 @@ async def read_seen_together(request: Request, scope: PropertyReader) -> Respons
     name = request.query_params.get("property_name")
     if not name:
         raise Invalid("This field is required.", attr="property_name", code="required")
-    return JsonResponse(await service_of(request).seen_together(scope.project, events, name))
+    return JsonResponse(
+        await services_of(request).properties.seen_together(scope.project, events, name)
+    )
 
 
 @router.get("/property_definitions/{definition_id}")
@@ -103,7 +99,7 @@ async def read_property_definition(
     request: Request, definition_id: str, scope: PropertyReader
 ) -> Response:
     """Get a property definition."""
-    return JsonResponse(await service_of(request).get_property(scope.project, definition_id))
+    return JsonResponse(await services_of(request).properties.get(scope.project, definition_id))
 
 
 @router.get("/property_definitions/{definition_id}/forms")
@@ -112,7 +108,9 @@ async def read_property_forms(
     request: Request, definition_id: str, scope: PropertyReader
 ) -> Response:
     """How the latest values are written, and how many do not convert to the type."""
-    return JsonResponse(await service_of(request).count_forms(scope.project, definition_id))
+    return JsonResponse(
+        await services_of(request).properties.count_forms(scope.project, definition_id)
+    )
 
 
 @router.api_route("/property_definitions/{definition_id}", methods=["PATCH", "PUT"])
@@ -122,7 +120,7 @@ async def update_property_definition(
 ) -> Response:
     """Update a property's type, description, tags, verified or hidden flag."""
     changes = validate(PropertyChanges, await read_object(request))
-    record = await service_of(request).change_property(scope, definition_id, changes)
+    record = await services_of(request).properties.change(scope, definition_id, changes)
     return JsonResponse(record)
 
 
@@ -132,7 +130,7 @@ async def delete_property_definition(
     request: Request, definition_id: str, scope: PropertyWriter
 ) -> Response:
     """Delete a property definition, until the next event with the property."""
-    await service_of(request).delete_property(scope, definition_id)
+    await services_of(request).properties.delete(scope, definition_id)
     return Response(status_code=204)
 
 
@@ -146,14 +144,14 @@ async def delete_property_definition(
         text("ordering", "Defaults to last seen day, newest first, then name.", enum=_ORDERS),
         _EXCLUDED,
         text("tags", "A JSON list; events with any of these tags."),
-        *_SAID,
+        *_FLAGS,
     ),
 )
 async def list_event_definitions(request: Request, scope: EventReader) -> Response:
     """List event definitions."""
     page = parse_page(request.query_params)
-    wanted = read_event_filter(request.query_params)
-    count, results = await service_of(request).list_events(scope.project, wanted, page)
+    filters = read_event_filter(request.query_params)
+    count, results = await services_of(request).events.search(scope.project, filters, page)
     return JsonResponse(envelope(request, page, count, results))
 
 
@@ -162,7 +160,7 @@ async def list_event_definitions(request: Request, scope: EventReader) -> Respon
 async def create_event_definition(request: Request, scope: EventWriter) -> Response:
     """Create the definition of an event before it is seen."""
     body = validate(NewEvent, await read_object(request))
-    return JsonResponse(await service_of(request).create_event(scope, body), status_code=201)
+    return JsonResponse(await services_of(request).events.create(scope, body), status_code=201)
 
 
 @router.get("/event_definitions/{definition_id}")
@@ -171,7 +169,7 @@ async def read_event_definition(
     request: Request, definition_id: str, scope: EventReader
 ) -> Response:
     """Get an event definition."""
-    return JsonResponse(await service_of(request).get_event(scope.project, definition_id))
+    return JsonResponse(await services_of(request).events.get(scope.project, definition_id))
 
 
 @router.api_route("/event_definitions/{definition_id}", methods=["PATCH", "PUT"])
@@ -181,7 +179,7 @@ async def update_event_definition(
 ) -> Response:
     """Update an event's owner, description, tags, columns, verified or hidden flag."""
     changes = validate(EventChanges, await read_object(request))
-    return JsonResponse(await service_of(request).change_event(scope, definition_id, changes))
+    return JsonResponse(await services_of(request).events.change(scope, definition_id, changes))
 
 
 @router.delete("/event_definitions/{definition_id}")
@@ -190,5 +188,5 @@ async def delete_event_definition(
     request: Request, definition_id: str, scope: EventWriter
 ) -> Response:
     """Delete an event definition, until the next such event."""
-    await service_of(request).delete_event(scope, definition_id)
+    await services_of(request).events.delete(scope, definition_id)
     return Response(status_code=204)

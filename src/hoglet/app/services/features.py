@@ -12,9 +12,11 @@ from hoglet.app.services.system_tables import row_readers
 from hoglet.cohorts.references import person_criteria
 from hoglet.cohorts.services import CohortServices, build_cohorts
 from hoglet.definitions.conversion import ConversionShares
+from hoglet.definitions.event_service import EventDefinitionService
 from hoglet.definitions.forms import PropertyFormCounter
+from hoglet.definitions.property_service import PropertyDefinitionService
 from hoglet.definitions.repository import property_types
-from hoglet.definitions.service import DefinitionService
+from hoglet.definitions.service import DefinitionServices
 from hoglet.endpoints.services import EndpointServices
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.persons.api import PersonChangeServices
@@ -33,7 +35,7 @@ class Features:
     queries: QueryServices
     person_changes: PersonChangeServices
     cohorts: CohortServices
-    definitions: DefinitionService
+    definitions: DefinitionServices
 
 
 def build_features(services: Services) -> Features:
@@ -53,7 +55,10 @@ def build_features(services: Services) -> Features:
     )
     shares = ConversionShares(services.database, services.warehouse, services.clock)
     forms = PropertyFormCounter(services.warehouse, services.clock)
-    definitions = DefinitionService(services.access, shares, forms)
+    definitions = DefinitionServices(
+        PropertyDefinitionService(services.access, shares, forms),
+        EventDefinitionService(services.access),
+    )
     changes = build_person_changes(services, events, endpoints)
     return Features(events, functions, endpoints, queries, changes, cohorts, definitions)
 
