@@ -7,7 +7,8 @@ touch other processes:
 - ``no_new_privs``: no program can gain privileges.
 - Landlock (Linux 5.13): only a few folders of code are readable.
 - seccomp, a filter in classic BPF: the calls in ``hoglet.sandbox.syscalls`` fail; files
-    open read-only; ``clone`` creates threads, not processes.
+    open read-only; ``clone`` creates threads, not processes; limits can be read, not set, so that
+    neither the worker lifts its own nor lowers those of the server.
 - ``setrlimit``: few descriptors, no bytes written to files, no core dumps.
 
 The restrictions are irreversible, and what a platform lacks is skipped: see :func:`missing_walls`.
@@ -23,7 +24,7 @@ import platform
 import resource
 import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,15 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 _FOREIGN_CALLS = 0x40000000  # system call numbers of the x32 ABI start here
 _THREAD = 0x00010000  # of the flags of clone
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+# Commands that have the kernel send signals to another process, or keep a worker alive after the
+# server has died: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY; FIOASYNC, FIOSETOWN, SIOCSPGRP, TIOCSTI;
+# PR_SET_PDEATHSIG.
+_DENIED_COMMANDS = (
+    (syscalls.FCNTL, 1, (8, 10, 15, 1026)),
+    (syscalls.IOCTL, 1, (0x5452, 0x8901, 0x8902, 0x5412)),
+    (syscalls.PRCTL, 0, (1,)),
+)
+_PRLIMIT_PID, _PRLIMIT_NEW = 0, 2
 
 
 def seccomp_program() -> bytes:
@@ -204,6 +214,9 @@ def seccomp_program() -> bytes:
         steps += _fail_by_argument(numbers[column], argument, _HAS_BITS, _WRITES, fails=True)
     steps += _fail_by_argument(syscalls.CLONE[column], 0, _HAS_BITS, _THREAD, fails=False)
     steps += _fail_by_argument(syscalls.TGKILL[column], 0, _EQUALS, os.getpid(), fails=False)
+    for numbers, argument, commands in _DENIED_COMMANDS:
+        steps += _fail_by_command(numbers[column], argument, commands)
+    steps += _fail_unless_zero(syscalls.PRLIMIT64[column], (_PRLIMIT_PID, _PRLIMIT_NEW))
     steps.append(_step(_RETURN, _ALLOW))
     return b"".join(steps)
 
@@ -228,6 +241,35 @@ def _fail_by_argument(
         _step(_RETURN, met),
         _step(_RETURN, unmet),
     ]
+
+
+def _fail_by_command(number: int | None, argument: int, commands: Sequence[int]) -> list[bytes]:
+    """A call that fails if one of its arguments is one of these numbers."""
+    if number is None:
+        return []
+    last = len(commands) - 1
+    tests = [
+        _step(_EQUALS, value, then=last - place, otherwise=int(place == last))
+        for place, value in enumerate(commands)
+    ]
+    return [
+        _step(_EQUALS, number, otherwise=len(commands) + 3),
+        _step(_LOAD, _ARGUMENTS + 8 * argument),
+        *tests,
+        _step(_RETURN, _FAIL | errno.EPERM),
+        _step(_RETURN, _ALLOW),
+    ]
+
+
+def _fail_unless_zero(number: int | None, arguments: Sequence[int]) -> list[bytes]:
+    """A call that fails unless all 64 bits of these arguments are zero."""
+    if number is None:
+        return []
+    halves = [_ARGUMENTS + 8 * argument + half for argument in arguments for half in (0, 4)]
+    steps = [_step(_EQUALS, number, otherwise=2 * len(halves) + 2)]
+    for left, offset in zip(range(len(halves) - 1, -1, -1), halves, strict=True):
+        steps += [_step(_LOAD, offset), _step(_EQUALS, 0, otherwise=2 * left + 1)]
+    return [*steps, _step(_RETURN, _ALLOW), _step(_RETURN, _FAIL | errno.EPERM)]
 
 
 def _step(code: int, value: int, *, then: int = 0, otherwise: int = 0) -> bytes:

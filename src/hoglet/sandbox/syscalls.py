@@ -15,6 +15,10 @@ OPENAT2: Numbers = (437, 437)
 CLONE: Numbers = (56, 220)
 CLONE3: Numbers = (435, 435)
 TGKILL: Numbers = (234, 131)
+FCNTL: Numbers = (72, 25)
+IOCTL: Numbers = (16, 29)
+PRCTL: Numbers = (157, 167)
+PRLIMIT64: Numbers = (302, 261)
 SECCOMP: Numbers = (317, 277)
 LANDLOCK_CREATE_RULESET: Numbers = (444, 444)
 LANDLOCK_ADD_RULE: Numbers = (445, 445)
@@ -49,6 +53,20 @@ DENIED: dict[str, Numbers] = {
     "pidfd_open": (434, 434),
     "pidfd_getfd": (438, 438),
     "pidfd_send_signal": (424, 424),
+    "process_mrelease": (448, 448),
+    "kcmp": (312, 272),
+    "move_pages": (279, 239),
+    "migrate_pages": (256, 238),
+    "setpgid": (109, 154),
+    "setsid": (112, 157),
+    # limits and priorities, of any process of the same user
+    "setrlimit": (160, 164),
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setattr": (314, 274),
+    "sched_setaffinity": (203, 122),
     # files
     "creat": (85, None),
     "truncate": (76, 45),
@@ -89,6 +107,9 @@ DENIED: dict[str, Numbers] = {
     "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265),
     "fanotify_init": (300, 262),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "inotify_add_watch": (254, 27),
     # shared memory and queues
     "shmget": (29, 194),
     "shmat": (30, 196),

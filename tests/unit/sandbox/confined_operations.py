@@ -2,6 +2,7 @@
 """What an escaped program might try in a worker; each operation is one try, in the worker."""
 
 import ctypes
+import fcntl
 import os
 import resource
 import signal
@@ -127,6 +128,71 @@ def raise_limit(_):
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
 
 
+def lower_limit_of_parent(_):
+    resource.prlimit(os.getppid(), resource.RLIMIT_CORE, (0, 0))
+
+
+def read_limit_of_parent(_):
+    resource.prlimit(os.getppid(), resource.RLIMIT_CORE)
+
+
+def lower_own_limit(_):
+    resource.setrlimit(resource.RLIMIT_CPU, (1000, 1000))
+
+
+def slow_parent(_):
+    os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)
+
+
+def pin_parent(_):
+    os.sched_setaffinity(os.getppid(), {0})
+
+
+def idle_parent(_):
+    os.sched_setscheduler(os.getppid(), os.SCHED_OTHER, os.sched_param(0))
+
+
+def hurry(_):
+    os.nice(-1)
+
+
+def idle_disk_of_parent(_):
+    number = {"x86_64": 251, "aarch64": 30}[os.uname().machine]
+    check(ctypes.CDLL(None, use_errno=True).syscall(number, 1, os.getppid(), 3 << 13))
+
+
+def own_signals_of_parent(_):
+    fcntl.fcntl(0, fcntl.F_SETOWN, os.getppid())
+
+
+def choose_signal(_):
+    fcntl.fcntl(0, fcntl.F_SETSIG, signal.SIGURG)
+
+
+def own_signals_extended(_):
+    fcntl.fcntl(0, 15, b"\x01\0\0\0" + os.getppid().to_bytes(4, "little"))
+
+
+def own_signals_by_ioctl(_):
+    fcntl.ioctl(0, 0x8901, os.getppid().to_bytes(4, "little"))
+
+
+def outlive_parent(_):
+    check(ctypes.CDLL(None, use_errno=True).prctl(1, 0, 0, 0, 0))
+
+
+def leave_group(_):
+    os.setpgid(0, 0)
+
+
+def leave_session(_):
+    os.setsid()
+
+
+def watch_folders(_):
+    check(ctypes.CDLL(None, use_errno=True).inotify_init())
+
+
 def hoard_descriptors(_):
     return len([os.dup(0) for _ in range(4096)])
 
@@ -159,4 +225,6 @@ def work(_):
     thread.join()
     print("printed")
     assert process_bytes() > 1 << 20
+    assert fcntl.fcntl(0, fcntl.F_GETFD) == 0
+    assert resource.getrlimit(resource.RLIMIT_AS)[0] > 1 << 20
     return [seen, colorsys.__name__, ZoneInfo("Europe/Berlin").key, len(os.urandom(4))]

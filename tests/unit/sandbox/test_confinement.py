@@ -24,6 +24,10 @@ ON_FILES = [
 ON_THE_SYSTEM = [
     "make_anonymous_file", "open_pair", "run_program", "replace_program", "fork", "signal_parent",
     "trace_parent", "take_descriptor_of_parent", "become_other", "leave_namespaces", "raise_limit",
+    "lower_own_limit", "lower_limit_of_parent", "read_limit_of_parent", "slow_parent", "pin_parent",
+    "idle_parent", "idle_disk_of_parent", "hurry", "own_signals_of_parent", "choose_signal",
+    "own_signals_extended", "own_signals_by_ioctl", "outlive_parent", "leave_group",
+    "leave_session", "watch_folders",
 ]  # fmt: skip
 
 OTHERS = [
