@@ -7,6 +7,7 @@ values. ``docs/reference/settings.md`` is generated from the descriptions here.
 import difflib
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -54,6 +55,20 @@ def _fernet_key(text: str) -> str:
     except ValueError:
         raise ValueError("each is a Fernet key, 32 bytes in URL-safe base64") from None
     return text
+
+
+def _key(prefix: str, kind: str) -> AfterValidator:
+    pattern = re.compile(prefix + r"[A-Za-z0-9_-]{1,200}")
+
+    def check(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise ValueError(
+                f"{kind} is {prefix} followed by 1 to 200 ASCII letters, digits, - or _; unset it "
+                "to have one generated"
+            )
+        return text
+
+    return AfterValidator(check)
 
 
 def _private_target(text: str) -> str:
@@ -125,6 +140,8 @@ def _watcher_numbers(numbers: dict[str, Any]) -> dict[str, Any]:
 
 type CommaList[T] = Annotated[list[T], NoDecode, BeforeValidator(_split)]
 type PrivateTarget = Annotated[str, AfterValidator(_private_target)]
+type PersonalKey = Annotated[str, _key("phx_", "a personal API key")]
+type ProjectToken = Annotated[str, _key("phc_", "a project token")]
 type FernetKey = Annotated[str, AfterValidator(_fernet_key)]
 type ListeningAddress = Annotated[str, AfterValidator(_listening_address)]
 type DatabaseUrl = Annotated[
@@ -217,10 +234,10 @@ class Settings(BaseSettings):
     bot_list: FilePath | None = Field(
         None, description="File with additional bots: user agents and address ranges, one per line."
     )
-    bootstrap_personal_api_key: str | None = Field(
+    bootstrap_personal_api_key: PersonalKey | None = Field(
         None, description="Personal API key of the first user, `phx_…`; generated if not set."
     )
-    bootstrap_project_token: str | None = Field(
+    bootstrap_project_token: ProjectToken | None = Field(
         None, description="Token of the first project, `phc_…`; generated if not set."
     )
 
@@ -453,8 +470,18 @@ class Settings(BaseSettings):
     def resolved_site_url(self) -> str:
         """Public URL of hoglet, without a trailing slash."""
         everywhere = {"127.0.0.1", "0.0.0.0", "::"}  # noqa: S104 (compared, not bound)
-        host = "localhost" if self.host in everywhere else self.host
+        host = "localhost" if self.host in everywhere else _in_url(self.host)
         return (self.site_url or f"http://{host}:{self.port}").rstrip("/")
+
+    def local_url(self) -> str:
+        """Where processes on this machine reach the server, ``http://127.0.0.1:8000``."""
+        loopback = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not bound)
+        return f"http://{_in_url(loopback.get(self.host, self.host))}:{self.port}"
+
+
+def _in_url(host: str) -> str:
+    """An address as URLs contain it: ``[::1]``, ``127.0.0.1``."""
+    return f"[{host}]" if ":" in host else host
 
 
 def load_settings(**given: Any) -> Settings:
@@ -480,6 +507,7 @@ _SECRET = frozenset(
         "warehouse_url",
         "warehouse_read_url",
         "bootstrap_personal_api_key",
+        "bootstrap_project_token",
         "smtp_password",
     }
 )

@@ -2,10 +2,12 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from hoglet.cli.main import app
@@ -24,6 +26,23 @@ def read_until(process: "subprocess.Popen[str]", text: str) -> list[str]:
         if text in line:
             return lines
     raise AssertionError(f"{text} never came: {lines}")
+
+
+@pytest.mark.parametrize("command", ["dev", "demo"])
+def test_a_port_in_use_is_refused(tmp_path: Path, command: str) -> None:
+    """Another hoglet there would answer health checks and get the project."""
+    project = tmp_path / "shop"
+    assert CliRunner().invoke(app, ["init", str(project)]).exit_code == 0
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        words = {
+            "dev": ["dev", "-C", str(project), "--port", port],
+            "demo": ["demo", "--once", "--port", port],
+        }
+        result = CliRunner().invoke(app, words[command])
+
+    assert result.exit_code == 2, result.output
+    assert f"Port {port} of 127.0.0.1 is in use" in result.output
 
 
 def test_saves_are_applied_until_ctrl_c(tmp_path: Path) -> None:

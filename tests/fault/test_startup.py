@@ -20,6 +20,9 @@ from support.server import TOKEN, RunningServer, free_port
 
 pytestmark = pytest.mark.slow
 
+IPV6 = pytest.mark.skipif(
+    not socket.has_ipv6 or not Path("/proc/net/if_inet6").exists(), reason="there is no IPv6 here"
+)
 SECRET_FUNCTION = {
     "type": "destination",
     "hog": "print(1)",
@@ -334,11 +337,19 @@ def test_a_fault_is_one_sentence(start: Start, damage: Callable[[Start], None], 
     assert "hunter2" not in sentence
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "0.0.0.0"])  # noqa: S104 (to listen on)
-@pytest.mark.parametrize("is_shared", [False, True])
+@pytest.mark.parametrize(
+    ("address", "is_shared"),
+    [
+        ("127.0.0.1", False),
+        ("127.0.0.1", True),
+        ("0.0.0.0", True),  # noqa: S104 (to listen on)
+        pytest.param("::", True, marks=IPV6),  # takes IPv4 connections too
+    ],
+)
 def test_a_used_port_is_not_shared(tmp_path: Path, address: str, is_shared: bool):
     start = Start(tmp_path / "data")
-    with socket.socket() as other:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, is_shared)
         other.bind((address, 0))
         other.listen()
@@ -349,6 +360,28 @@ def test_a_used_port_is_not_shared(tmp_path: Path, address: str, is_shared: bool
 
     assert f"Port {port} of 127.0.0.1 is in use" in sentence
     assert not (start.folder / "hoglet.db").exists()
+
+
+@IPV6
+def test_an_ipv6_address_and_a_second_server_on_it(tmp_path: Path):
+    start = Start(tmp_path / "data")
+    start.environment["HOST"] = "::1"
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as other:
+        port = str(other.getsockname()[1])
+        start.words = ["--port", port]
+        assert f"Port {port} of ::1 is in use" in refused(start)
+
+    server = RunningServer(start.folder, port=int(port), host="::1")
+    server.url = f"http://[::1]:{port}"
+    server.start()
+    backup = [sys.executable, "-m", "hoglet.cli.main", "backup", str(tmp_path / "backup")]
+    made = subprocess.run(
+        backup, env=server.environment, check=False, capture_output=True, text=True
+    )
+
+    assert server.stop() == 0
+    assert f"hoglet serves at http://[::1]:{port}" in server.log()
+    assert made.returncode == 0, made.stderr
 
 
 def test_a_port_that_needs_a_right(tmp_path: Path):

@@ -90,19 +90,13 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
         log.warning("workers are not fully confined: the kernel lacks features", wall=wall)
     listen(listener)
     stack.callback(remove_server_file, settings.data_dir)
-    write_server_file(settings.data_dir, ServerAddress(_local_url(settings), token))
+    write_server_file(settings.data_dir, ServerAddress(settings.local_url(), token))
     _greet(await _first_project(services), settings)
     await stack.enter_async_context(running(workers))
     connections = connection_limit(settings.connections)
     await stack.enter_async_context(reaping(_reaper(application, settings, connections)))
     on_stop = features.functions.live_tail.close
     return _Server(application, listener, connections, drain, on_stop)
-
-
-def _local_url(settings: Settings) -> str:
-    """Where commands on this machine reach the server."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)  # noqa: S104
-    return f"http://{host}:{settings.port}"
 
 
 def _reaper(application: FastAPI, settings: Settings, limit: int) -> ConnectionReaper:

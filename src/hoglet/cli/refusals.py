@@ -28,6 +28,7 @@ _WRONG_USE_CODES = frozenset(
         "bad_usage",
         "keys_configured",
         "no_data",
+        "startup_fault",
         "unreadable_file",
     }
 )

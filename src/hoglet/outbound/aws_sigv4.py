@@ -100,7 +100,9 @@ def _canonical_path(target: Target, service: str) -> str:
 def _canonical_query(target: Target) -> str:
     query = target.origin_form.partition("?")[2]
     pairs = [part.partition("=") for part in query.split("&") if part]
-    return "&".join(sorted(f"{_encoded(name)}={_encoded(value)}" for name, _, value in pairs))
+    # by name, then value: as text, "a1=2" would come before "a=1"
+    ordered = sorted((_encoded(name), _encoded(value)) for name, _, value in pairs)
+    return "&".join(f"{name}={value}" for name, value in ordered)
 
 
 def _encoded(text: str) -> str:

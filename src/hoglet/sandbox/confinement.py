@@ -179,8 +179,8 @@ _FOREIGN_CALLS = 0x40000000  # system call numbers of the x32 ABI start here
 _THREAD = 0x00010000  # of the flags of clone
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # Commands that have the kernel send signals to another process, or keep a worker alive after the
-# server has died: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY; FIOASYNC, FIOSETOWN, SIOCSPGRP, TIOCSTI;
-# PR_SET_PDEATHSIG.
+# server has died: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY; FIOASYNC, FIOSETOWN, SIOCSPGRP,
+# TIOCSTI; PR_SET_PDEATHSIG.
 _DENIED_COMMANDS = (
     (syscalls.FCNTL, 1, (8, 10, 15, 1026)),
     (syscalls.IOCTL, 1, (0x5452, 0x8901, 0x8902, 0x5412)),

@@ -52,6 +52,22 @@ from hoglet.settings import BadSetting, load_settings
         ("WAREHOUSE_URL", "clickhouse://me:hunter2@host:x/y", "not a URL such as"),
         ("WAREHOUSE_URL", "clickhouse://", "not a URL such as"),
         ("WAREHOUSE_URL", "chdb://data/warehouse", "an absolute path after three slashes"),
+        ("BOOTSTRAP_PERSONAL_API_KEY", "", "is phx_ followed by"),
+        ("BOOTSTRAP_PERSONAL_API_KEY", "phx_", "unset it to have one generated."),
+        ("BOOTSTRAP_PERSONAL_API_KEY", "hunter2", "HOGLET_BOOTSTRAP_PERSONAL_API_KEY: a personal"),
+        ("BOOTSTRAP_PERSONAL_API_KEY", "PHX_hunter2", "is phx_ followed by"),
+        ("BOOTSTRAP_PERSONAL_API_KEY", "phs_hunter2", "is phx_ followed by"),
+        ("BOOTSTRAP_PERSONAL_API_KEY", "phx_hunter2 ", "is phx_ followed by"),
+        ("BOOTSTRAP_PERSONAL_API_KEY", "phx_hunter2\n", "is phx_ followed by"),
+        ("BOOTSTRAP_PERSONAL_API_KEY", '"phx_hunter2"', "is phx_ followed by"),
+        ("BOOTSTRAP_PERSONAL_API_KEY", "phx_hunter2\u00e9", "is phx_ followed by"),
+        ("BOOTSTRAP_PERSONAL_API_KEY", "phx_\u0661hunter2", "is phx_ followed by"),
+        ("BOOTSTRAP_PERSONAL_API_KEY", "phx_hunter2" + "x" * 200, "is phx_ followed by"),
+        ("BOOTSTRAP_PROJECT_TOKEN", "", "is phc_ followed by"),
+        ("BOOTSTRAP_PROJECT_TOKEN", "hunter2", "HOGLET_BOOTSTRAP_PROJECT_TOKEN: a project token"),
+        ("BOOTSTRAP_PROJECT_TOKEN", "phx_hunter2", "is phc_ followed by"),
+        ("BOOTSTRAP_PROJECT_TOKEN", "phc_a b", "is phc_ followed by"),
+        ("BOOTSTRAP_PROJECT_TOKEN", "phc_a'; --", "is phc_ followed by"),
         ("TRUST_PROXY", "perhaps", 'HOGLET_TRUST_PROXY is "perhaps"'),
     ],
 )
@@ -116,3 +132,22 @@ def test_variables_of_commands_and_orchestrators_are_no_misspelt_settings(
     monkeypatch.setenv(variable, "x")
 
     assert load_settings().pipeline_workers == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "site", "local"),
+    [
+        ("127.0.0.1", "http://localhost:8000", "http://127.0.0.1:8000"),
+        ("0.0.0.0", "http://localhost:8000", "http://127.0.0.1:8000"),  # noqa: S104 (compared)
+        ("::", "http://localhost:8000", "http://[::1]:8000"),
+        ("::1", "http://[::1]:8000", "http://[::1]:8000"),
+        ("fd00::5", "http://[fd00::5]:8000", "http://[fd00::5]:8000"),
+        ("10.0.0.5", "http://10.0.0.5:8000", "http://10.0.0.5:8000"),
+        ("hoglet.test", "http://hoglet.test:8000", "http://hoglet.test:8000"),
+    ],
+)
+def test_the_address_is_a_url(host: str, site: str, local: str) -> None:
+    settings = load_settings(host=host, port=8000)
+
+    assert settings.resolved_site_url() == site
+    assert settings.local_url() == local

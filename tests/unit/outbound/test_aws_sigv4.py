@@ -124,6 +124,42 @@ def test_one_signature_for_each_way_to_write_a_query() -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "canonical"),
+    [
+        ("a1=2&a=1", "a=1&a1=2"),
+        ("a-b=1&a.b=2&a=3", "a=3&a-b=1&a.b=2"),
+        ("list-type=2&list=1&l%69st=0", "list=0&list=1&list-type=2"),
+        ("a%20b=1&a=2", "a=2&a%20b=1"),
+        ("a=10&a=1&a=1-", "a=1&a=1-&a=10"),
+        ("b&a", "a=&b="),
+        ("a=b=c", "a=b%3Dc"),
+        ("A=1&a=2&_=3&~=4&0=5", "0=5&A=1&_=3&a=2&~=4"),
+        ("x=a%2Bb&y=%c3%a9", "x=a%2Bb&y=%C3%A9"),
+        ("&&a=1&", "a=1"),
+        ("", ""),
+    ],
+)
+def test_a_query_is_sorted_by_name_then_by_value(query: str, canonical: str) -> None:
+    canonical_request = "\n".join(
+        [
+            "GET", "/", canonical, "host:h.test", "x-amz-date:20150830T123600Z", "",
+            "host;x-amz-date", hashlib.sha256(b"").hexdigest(),
+        ]
+    )  # fmt: skip
+    scope = "20150830/us-east-1/service/aws4_request"
+    digest = hashlib.sha256(canonical_request.encode()).hexdigest()
+    key = f"AWS4{SECRET}".encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    text = f"AWS4-HMAC-SHA256\n20150830T123600Z\n{scope}\n{digest}"
+
+    assert (
+        signature("GET", f"https://h.test/?{query}")
+        == hmac.digest(key, text.encode(), "sha256").hex()
+    )
+
+
+@pytest.mark.parametrize(
     "change",
     [
         {"url": "https://example.amazonaws.com/b"},

@@ -32,6 +32,15 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
+def check_free(host: str, port: int) -> None:
+    """Check that nobody listens on a port that a process is about to be started on.
+
+    Raises:
+        StartupFault: as :func:`bind`.
+    """
+    bind(host, port).close()
+
+
 def listen(listener: socket.socket) -> None:
     """Start listening; connections wait until the server is ready.
 

@@ -68,8 +68,12 @@ def _server(data: Path, port: int) -> Generator[_Server]:
 
     Raises:
         BadUsage: it did not start; the text has what it said.
+        StartupFault: the port is in use.
     """
+    from hoglet.app.http.listener import check_free
+
     server = _Server(port)
+    check_free("127.0.0.1", server.port)  # another hoglet would answer as if it were this one
     environment = {
         name: text for name, text in os.environ.items() if not name.startswith("HOGLET_")
     }
