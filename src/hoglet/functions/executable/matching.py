@@ -15,12 +15,9 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from hoglet.functions.executable.literal_prefilter import (
-    RequiredLiterals,
-    field_value,
-    required_literals,
-)
+from hoglet.functions.executable.candidates import CandidateIndex
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableMapping
+from hoglet.functions.executable.requirements import requirements
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.filter_globals import (
     FilterGlobals,
@@ -30,8 +27,6 @@ from hoglet.functions.runtime.filter_globals import (
 
 SLOW_FILTER_MS = 100
 _SLOW_FILTER_S = SLOW_FILTER_MS / 1000
-# Equal to no string that is not numeric, except that false equals every string but "true".
-_UNLIKE_TEXT = frozenset({type(None), int, float})
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,8 +53,8 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
 class FunctionIndex:
     """The functions of one project and kind, indexed by event name.
 
-    Within a name, functions that require a property to have a certain value are found by that
-    value.
+    Within a name, functions whose condition requires something of one field are found by that
+    (:mod:`hoglet.functions.executable.requirements`).
 
     Args:
         functions: enabled functions; results are in their order.
@@ -69,14 +64,16 @@ class FunctionIndex:
         self.functions = list(functions)
         self.by_id = {function.id: function for function in functions}
         self._keys = [(function.id, function.version, None) for function in functions]
-        self._by_name: dict[str, _Bucket] = {}
-        self._for_any = _Bucket()
+        self._by_name: dict[str, CandidateIndex] = {}
+        self._for_any = CandidateIndex()
         for position, function in enumerate(self.functions):
-            needed = required_literals(function.filter)
             if function.events is None:
-                self._for_any.add(position, needed)
+                self._for_any.add(position, requirements(function.filter))
             for name in dict.fromkeys(function.events or ()):
-                self._by_name.setdefault(name, _Bucket()).add(position, needed)
+                index = self._by_name.get(name)
+                if index is None:
+                    index = self._by_name[name] = CandidateIndex()
+                index.add(position, requirements(function.filter, name))
 
     def waits_for(self, event_name: str) -> bool:
         """Whether any function has conditions for such an event."""
@@ -113,20 +110,24 @@ class FunctionIndex:
         named = self._by_name.get(name)
         positions = named.candidates(values) if named else []
         if self._for_any.everything:
-            positions = [*positions, *self._for_any.candidates(values)]
-        positions.sort()
-        return self._ask(positions, values)
+            positions = sorted([*positions, *self._for_any.candidates(values)])
+        return self._evaluate(positions, values) if positions else []
 
-    def _ask(self, positions: Sequence[int], values: FilterGlobals) -> list[Match]:
+    def _evaluate(self, positions: Sequence[int], values: FilterGlobals) -> list[Match]:
         found: list[Match] = []
-        keys, conditions = self._keys, _shared
+        keys, functions, conditions = self._keys, self.functions, _shared
         last = perf_counter()
         for position in positions:
-            function = self.functions[position]
+            function = functions[position]
+            error = None
             try:
                 condition = conditions.of_function(keys[position], function)
-                holds = condition is not None and condition.holds(values)
-                error = None
+                if condition is None:
+                    continue
+                predicate, parts = condition
+                if parts:
+                    values.provide(parts)
+                holds = predicate(values) is True
             except engine.EvaluationFailed as failure:
                 holds, error = False, str(failure)
             now = perf_counter()
@@ -139,38 +140,6 @@ class FunctionIndex:
                     Match(function_id=function.id, outcome=outcome, error=error, milliseconds=spent)
                 )
             last = now
-        return found
-
-
-class _Bucket:
-    """Indexes of functions; those that require a value are grouped by field and value."""
-
-    def __init__(self) -> None:
-        self.everything: list[int] = []
-        self._always: list[int] = []
-        self._by_text: dict[tuple[str, ...], dict[str, list[int]]] = {}
-        self._parts: dict[tuple[str, ...], int] = {}
-
-    def add(self, position: int, needed: RequiredLiterals | None) -> None:
-        self.everything.append(position)
-        if needed is None:
-            self._always.append(position)
-            return
-        by_text = self._by_text.setdefault(needed.chain, {})
-        self._parts[needed.chain] = parts_read(needed.chain[:1])
-        for text in needed.texts:
-            by_text.setdefault(text, []).append(position)
-
-    def candidates(self, values: FilterGlobals) -> list[int]:
-        """Indexes of functions that can match, unordered."""
-        found = list(self._always)
-        for chain, by_text in self._by_text.items():
-            values.provide(self._parts[chain])
-            value = field_value(values, chain)
-            if type(value) is str:
-                found += by_text.get(value, ())
-            elif type(value) not in _UNLIKE_TEXT:
-                found += {position for positions in by_text.values() for position in positions}
         return found
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hoglet.functions.compile.hog import template_tree
-from hoglet.functions.executable.literal_prefilter import cannot_fail
+from hoglet.functions.executable.requirements import cannot_fail
 from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths
 from hoglet.functions.runtime.host import HOST_FUNCTIONS, Host, HostRefused
 from hoglet.hog.compile import bind_expression, compile_program
@@ -31,7 +31,7 @@ from hoglet.hog.python import (
     compile_expression,
     compile_python,
 )
-from hoglet.hog.python.predicate import PredicateFailed, compile_predicate
+from hoglet.hog.python.predicate import compile_predicate
 from hoglet.hog.python.steps import TraceStep
 from hoglet.hog.runtime.convert import export_value
 from hoglet.hog.runtime.errors import RunError
@@ -194,21 +194,14 @@ def _roots(condition: bytes) -> frozenset[str]:
 @lru_cache(maxsize=_CACHED)
 def _filter(condition: bytes) -> Predicate:
     try:
-        predicate = compile_predicate(
+        return compile_predicate(
             bind_expression(_conditions.decode(condition)),
             known_globals=FILTER_ROOTS,
             budget=FILTER_BUDGET,
+            failure=lambda error: EvaluationFailed(_error_text(error)),
         )
     except (SourceError, msgspec.ValidationError) as error:
         raise EvaluationFailed(f"The filter does not compile: {error}") from None
-
-    def evaluate(values: dict[str, Any]) -> Any:
-        try:
-            return predicate(values)
-        except PredicateFailed as failed:
-            raise EvaluationFailed(_error_text(failed.error)) from None
-
-    return evaluate
 
 
 def evaluate_template(

@@ -47,6 +47,7 @@ def compile_predicate(
     *,
     known_globals: Collection[str] = frozenset(),
     budget: Budget = _BUDGET,
+    failure: Callable[[RunError], Exception] = PredicateFailed,
 ) -> Predicate:
     """Compile an expression to a function of the globals.
 
@@ -54,29 +55,36 @@ def compile_predicate(
         expression: the result of ``hoglet.hog.compile.compile_expression``.
         known_globals: roots that every event has; ``and`` and ``or`` can then stop early.
         budget: for expressions that are not simple.
+        failure: makes the exception that the function raises.
 
     Returns:
         ``predicate({"event": "x"})`` gives the value as plain data; its Hog truth is what a
         filter asks for. The globals are not changed.
 
     Raises:
-        PredicateFailed: by the function, when the expression ends with an error.
+        PredicateFailed: by the function (or what ``failure`` makes), when the expression ends
+            with an error.
     """
     program = compile_expression(expression, known_globals=known_globals)
     if not is_simple(expression):
-        return _Budgeted(program, budget)
-    fast, careful = load(program.source).main, load(program.careful or program.source).main
-    roots, is_one = program.roots, fast is careful
+        return _Budgeted(program, budget, failure)
+    main: Any = load(program.source).main
+    if program.careful is not None:
+        main = _main_for_roots(main, load(program.careful).main, program.roots)
 
     def predicate(given: Mapping[str, Any]) -> Any:
         try:
-            main = fast if is_one or roots <= given.keys() else careful
-            value = main(1, given)  # pyright: ignore[reportArgumentType] (only read)
+            value = main(1, given)
             return value if value is True or value is False else exported(value)
         except (EngineError, HogThrow, RecursionError) as error:
-            raise PredicateFailed(_error(error)) from None
+            raise failure(_error(error)) from None
 
     return predicate
+
+
+def _main_for_roots(fast: Any, careful: Any, roots: frozenset[str]) -> Any:
+    """The program that stops early where the globals that it relies on exist."""
+    return lambda depth, given: (fast if roots <= given.keys() else careful)(depth, given)
 
 
 def compile_batch_predicate(
@@ -145,14 +153,17 @@ def _error(error: BaseException) -> RunError:
 class _Budgeted:
     """A predicate that runs as a program of its own."""
 
-    def __init__(self, program: CompiledProgram, budget: Budget) -> None:
+    def __init__(
+        self, program: CompiledProgram, budget: Budget, failure: Callable[[RunError], Exception]
+    ) -> None:
         self._program = program
         self._budget = budget
+        self._failure = failure
 
     def __call__(self, given: Mapping[str, Any]) -> Any:
         step = Execution(self._program, globals=given, budget=self._budget).start()
         if isinstance(step, Finished):
             return step.result
         if isinstance(step, Failed):
-            raise PredicateFailed(step.error)
-        raise PredicateFailed(_error(EngineError(f"{step.name} can not be called here")))
+            raise self._failure(step.error)
+        raise self._failure(_error(EngineError(f"{step.name} can not be called here")))

@@ -138,6 +138,8 @@ def greater_equal(left: Any, right: Any) -> bool:
 def _order(left: Any, right: Any, test: Any) -> bool:
     if left is None or right is None:
         return False
+    if type(left) is HogDateTime and type(right) is HogDateTime:
+        return test(left.seconds, right.seconds)
     left, right = unify(left, right)
     if isinstance(left, list) and isinstance(right, list) and _finite(left) and _finite(right):
         return test(list(left), list(right))

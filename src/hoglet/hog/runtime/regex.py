@@ -96,7 +96,8 @@ def not_regex_ignore_case(text: Any, pattern: Any) -> bool:
 
 
 def _search(text: Any, pattern: Any, *, ignore_case: bool) -> bool:
-    text, pattern = _searched(text), _searched(pattern)
+    if type(text) is not str or type(pattern) is not str:
+        text, pattern = _searched(text), _searched(pattern)
     return bool(text and pattern) and found(pattern, text, ignore_case=ignore_case)
 
 

@@ -305,13 +305,15 @@ def _guarded_comparison(
     if guard is None:
         return f"{slow}({left.text}, {right.text})"
     guards, uses = list[str](), dict[int, str]()
+    is_beside_literal = guard == "I" and (left.constant or right.constant)
     for operand in sorted((left, right), key=lambda operand: operand.atom):
         if operand.atom and operand.kind in "ZCKFS":
             uses[id(operand)] = operand.text
             continue
         first, again = new.twice(operand)
         uses[id(operand)] = again
-        guards.append(f"type({first}) is {guard}")
+        either = f" or type({again}) is F" if is_beside_literal else ""
+        guards.append(f"type({first}) is {guard}{either}")
     a, b = uses[id(left)], uses[id(right)]
     slow_a, slow_b = (f"imp({a})" if left.raw else a), (f"imp({b})" if right.raw else b)
     return f"({a} {operator} {b} if {' and '.join(guards)} else {slow}({slow_a}, {slow_b}))"
