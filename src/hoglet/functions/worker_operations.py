@@ -3,6 +3,7 @@
 Registered by name in the composition root. Each takes and returns plain msgspec values.
 """
 
+from time import perf_counter
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import Transformation
 from hoglet.functions.explain_match.conditions import ExplanationRequest, explain
 from hoglet.functions.runtime.engine import Pinned
-from hoglet.functions.runtime.filter_globals import filter_globals
+from hoglet.functions.runtime.filter_globals import filter_globals, lazy_filter_globals
 from hoglet.functions.runtime.step import RunLogLine, StepRequest
 from hoglet.functions.runtime.step import run_step as run
 from hoglet.functions.test_runs.skip_reason import filter_skip_reason
@@ -76,6 +77,30 @@ def match(payload: dict[str, Any]) -> dict[str, Any]:
         mapping = function.mapping(number)
         reasons[str(number)] = filter_skip_reason(mapping and mapping.filter, values)
     return {"match": msgspec.to_builtins(match), "reasons": reasons}
+
+
+def match_events(payload: dict[str, Any]) -> dict[str, Any]:
+    """Match a function with many events.
+
+    Args:
+        payload: ``{"function": {...}, "globals": [{...}], "seconds": 8.5}``.
+
+    Returns:
+        ``{"outcomes": ["matched", "filtered", "failed"], "error": "…"}``: one outcome for each
+        event, fewer if the time is up, and the first error of a filter or None.
+    """
+    function = msgspec.convert(payload["function"], ExecutableFunction)
+    end = perf_counter() + payload["seconds"]
+    conditions = Conditions(kept=100)
+    outcomes: list[str] = []
+    error: str | None = None
+    for values in payload["globals"]:
+        match = match_function(function, lazy_filter_globals(values), conditions)
+        outcomes.append("filtered" if match.mappings == [] else match.outcome)
+        error = error or match.error
+        if perf_counter() > end:
+            break
+    return {"outcomes": outcomes, "error": error}
 
 
 def explain_match(payload: dict[str, Any]) -> dict[str, Any]:

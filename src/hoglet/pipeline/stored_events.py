@@ -3,6 +3,7 @@
 Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -133,66 +134,110 @@ def _where(window: EventWindow) -> tuple[str, dict[str, Any]]:
     return " AND ".join(conditions), params
 
 
+class StoredGroups:
+    """The current groups of stored events.
+
+    Args:
+        database: has the groups.
+        events: reads them.
+    """
+
+    def __init__(self, database: Database, events: EventsRepository) -> None:
+        self._database = database
+        self._events = events
+
+    async def load(
+        self, project_id: int, url: str, events: Sequence[Sequence[str]]
+    ) -> list[dict[str, Any]]:
+        """The globals ``groups`` of each event.
+
+        Args:
+            project_id: of the events.
+            url: of the project.
+            events: the group keys of each event, ``""`` for none: ``[("acme", "", "", "", "")]``.
+        """
+        wanted = {(index, key) for keys in events for index, key in enumerate(keys) if key}
+        if not wanted:
+            return [{} for _ in events]
+        async with self._database.read() as session:
+            types = await self._events.group_types(session, project_id)
+            states = await self._events.load_groups(session, project_id, wanted)
+        store = GroupStore(types, states)
+        return [
+            {
+                kind: group_globals(
+                    project_url=url,
+                    group_type=kind,
+                    index=index,
+                    key=keys[index],
+                    properties=store.properties_of(index, keys[index]),
+                )
+                for kind, index in types.items()
+                if keys[index]
+            }
+            for keys in events
+        ]
+
+
 class StoredEventLookup:
-    """Finds single events by UUID, with the globals that their functions saw.
+    """Finds events by UUID, with the globals that their functions saw.
 
     Groups have their current properties; those at the time of the event are not stored.
     """
 
     def __init__(
-        self,
-        warehouse: Warehouse,
-        access: AccessService,
-        database: Database,
-        events: EventsRepository,
-        site_url: str,
+        self, warehouse: Warehouse, access: AccessService, groups: StoredGroups, site_url: str
     ) -> None:
         self._warehouse = warehouse
         self._access = access
-        self._database = database
-        self._events = events
+        self._groups = groups
         self._site_url = site_url
 
     async def find(self, project_id: int, uuid: UUID) -> dict[str, Any] | None:
         """``{"event": {...}, "person": {...}?, "groups": {...}}``; None if it is not stored."""
+        found = await self.find_all(project_id, [uuid], seconds=PAGE_SECONDS)
+        return found[0] if found else None
+
+    async def find_all(
+        self,
+        project_id: int,
+        uuids: Sequence[UUID],
+        *,
+        between: tuple[datetime, datetime] | None = None,
+        seconds: float,
+    ) -> list[dict[str, Any]]:
+        """The globals of several events, newest first.
+
+        Args:
+            project_id: of the events.
+            uuids: of the events; those that are not stored are left out.
+            between: the first and last timestamp that they have, which makes finding them fast.
+            seconds: most time for the query.
+        """
+        where = "project_id = {project_id:Int64} AND uuid IN {uuids:Array(UUID)}"
+        params: dict[str, Any] = {"project_id": project_id, "uuids": [str(one) for one in uuids]}
+        if between is not None:
+            where += (
+                " AND timestamp BETWEEN {start:DateTime64(6, 'UTC')} AND {end:DateTime64(6, 'UTC')}"
+            )
+            params |= {"start": instant_text(between[0]), "end": instant_text(between[1])}
         found = await self._warehouse.query(
             f"SELECT {_COLUMNS}, person_mode, {_GROUP_COLUMNS} "  # noqa: S608 (fixed texts)
-            "FROM events WHERE project_id = {project_id:Int64} AND uuid = {uuid:UUID} LIMIT 1",
-            {"project_id": project_id, "uuid": str(uuid)},
-            budget=QueryBudget(seconds=PAGE_SECONDS),
+            f"FROM events WHERE {where} ORDER BY timestamp DESC, uuid DESC LIMIT 1 BY uuid",
+            params,
+            budget=QueryBudget(seconds=seconds),
         )
-        if not found.rows:
-            return None
-        row = found.rows[0]
-        event = StoredEvent(UUID(str(row[0])), *row[1:8])
-        has_profile, keys = row[8] != "propertyless", list(row[9:])
         project = await self._access.project(project_id)
         url = project_globals(project_id=project_id, name="", site_url=self._site_url)["url"]
         names = project.person_display_name_properties if project else None
-        run = globals_of(event, url, names)
-        if not has_profile:
-            run.pop("person", None)
-        return {**run, "groups": await self._groups(project_id, url, keys)}
-
-    async def _groups(self, project_id: int, url: str, keys: list[str]) -> dict[str, Any]:
-        wanted = [(index, key) for index, key in enumerate(keys) if key]
-        if not wanted:
-            return {}
-        async with self._database.read() as session:
-            types = await self._events.group_types(session, project_id)
-            states = await self._events.load_groups(session, project_id, wanted)
-        store = GroupStore(types, states)
-        return {
-            kind: group_globals(
-                project_url=url,
-                group_type=kind,
-                index=index,
-                key=keys[index],
-                properties=store.properties_of(index, keys[index]),
-            )
-            for kind, index in types.items()
-            if keys[index]
-        }
+        groups = await self._groups.load(project_id, url, [row[9:] for row in found.rows])
+        runs: list[dict[str, Any]] = []
+        for row, of_event in zip(found.rows, groups, strict=True):
+            run = globals_of(StoredEvent(UUID(str(row[0])), *row[1:8]), url, names)
+            if row[8] == "propertyless":
+                run.pop("person", None)
+            runs.append({**run, "groups": of_event})
+        return runs
 
 
 def globals_of(event: StoredEvent, url: str, name_properties: list[str] | None) -> dict[str, Any]:

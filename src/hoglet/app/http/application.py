@@ -59,6 +59,7 @@ def build_application(
     app.state.live_tail = features.functions.live_tail
     app.state.telemetry = features.functions.telemetry
     app.state.webhooks = features.functions.webhooks
+    app.state.match_counts = features.functions.match_counts
     app.state.match_explainer = features.functions.match_explainer
     app.state.trials = features.functions.trials
     app.state.endpoints = features.endpoints

@@ -12,6 +12,7 @@ from hoglet.functions.actions.service import ActionService
 from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.compile.compiler import SandboxCompiler
 from hoglet.functions.dead_letters.service import DeadLetters, DeadLetterSettings
+from hoglet.functions.explain_match.match_counts import MatchCounts
 from hoglet.functions.explain_match.service import MatchExplainer
 from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.integrations.service import IntegrationService
@@ -33,7 +34,8 @@ from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.delivery.completion_writer import CompletionWriter
 from hoglet.pipeline.delivery.webhook_completion import WebhookCompletion
 from hoglet.pipeline.internal_events import InternalEvents
-from hoglet.pipeline.stored_events import StoredEventLookup
+from hoglet.pipeline.recent_events import RecentEvents
+from hoglet.pipeline.stored_events import StoredEventLookup, StoredGroups
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.settings import BadSetting, Settings
 from hoglet.warehouse.telemetry import Telemetry
@@ -49,6 +51,7 @@ class FunctionServices:
     calls: HostCalls
     integrations: IntegrationService
     letters: DeadLetters
+    match_counts: MatchCounts
     match_explainer: MatchExplainer
     live_tail: LiveTail
     watcher: Watcher
@@ -132,9 +135,9 @@ def build_functions(
     dead_letters = DeadLetters(service, services.queue, keep, enqueue=lines.enqueue)
     telemetry = Telemetry(services.warehouse)
     site_url = settings.resolved_site_url()
-    stored = StoredEventLookup(
-        services.warehouse, access, services.database, EventsRepository(), site_url
-    )
+    groups = StoredGroups(services.database, EventsRepository())
+    stored = StoredEventLookup(services.warehouse, access, groups, site_url)
+    recent = RecentEvents(services.warehouse, stored, services.clock)
     run_endings = CompletionWriter(
         queue=services.queue,
         outbox=TelemetryOutbox(services.database, telemetry),
@@ -160,6 +163,7 @@ def build_functions(
             services.database, box, services.clock, access.activity, templates.icon_url
         ),
         letters=dead_letters,
+        match_counts=MatchCounts(service, services.sandboxes.run, recent.pages),
         match_explainer=MatchExplainer(service, services.sandboxes.run, stored.find, site_url),
         live_tail=LiveTail(telemetry, services.clock),
         watcher=watcher,

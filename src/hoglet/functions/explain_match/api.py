@@ -1,4 +1,4 @@
-"""Route that explains why an event does or does not run a function."""
+"""Routes that explain a match, and count how many of the newest events match."""
 
 from typing import Any
 
@@ -7,7 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.functions.api import ONE, Reads
-from hoglet.functions.explain_match.schemas import MatchExplanation
+from hoglet.functions.explain_match.match_counts import MatchCounts
+from hoglet.functions.explain_match.schemas import (
+    MAX_COUNTED_EVENTS,
+    MatchCount,
+    MatchExplanation,
+)
 from hoglet.functions.explain_match.service import MatchExplainer
 from hoglet.web.openapi import OBJECT, describe, json_object
 from hoglet.web.request_body import read_object
@@ -26,6 +31,16 @@ _BODY = json_object(
     configuration={"type": "object", "additionalProperties": True},
     draft={"type": "boolean", "default": False},
 )
+_COUNT_BODY = json_object(
+    limit={
+        "type": "integer",
+        "minimum": 1,
+        "maximum": MAX_COUNTED_EVENTS,
+        "default": MAX_COUNTED_EVENTS,
+    },
+    configuration={"type": "object", "additionalProperties": True},
+    draft={"type": "boolean", "default": False},
+)
 
 
 @router.post(ONE + "/explain_match")
@@ -38,3 +53,15 @@ async def explain_match(request: Request, function_id: str, scope: Reads) -> Res
     explainer: MatchExplainer = request.app.state.match_explainer
     body = await read_object(request)
     return json_response(request, await explainer.explain(scope, function_id, body))
+
+
+@router.post(ONE + "/count_matches")
+@describe({200: MatchCount}, body=_COUNT_BODY)
+async def count_matches(request: Request, function_id: str, scope: Reads) -> Response:
+    """Count how many of the newest stored events match a function; ``new`` for one not stored.
+
+    Needs ``query:read``, too; a configuration or draft also ``hog_function:write``.
+    """
+    counts: MatchCounts = request.app.state.match_counts
+    body = await read_object(request)
+    return json_response(request, await counts.count(scope, function_id, body))

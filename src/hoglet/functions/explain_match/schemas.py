@@ -21,6 +21,8 @@ KEYS = (
     "configuration",
     "draft",
 )
+COUNT_KEYS = ("limit", "configuration", "draft")
+MAX_COUNTED_EVENTS = 10_000
 
 
 class MatchCondition(DocumentedResponse):
@@ -106,15 +108,48 @@ class MatchExplanation(DocumentedResponse):
     notes: list[str]
 
 
-def check_keys(body: dict[str, Any]) -> None:
+class MatchCount(DocumentedResponse):
+    """How many of the newest stored events match.
+
+    ``examined`` is at most ``limit``. ``complete`` is false if the count ended early because it
+    took too long. ``failed``: events whose filter raised. ``error``: why the filter does not
+    compile, the first error that it raised, or why the count ended. ``events``: the newest events
+    that match, at most 20.
+    """
+
+    matched: int
+    failed: int
+    examined: int
+    limit: int
+    complete: bool
+    newest: str | None
+    oldest: str | None
+    error: str | None
+    events: list[MatchedEvent]
+
+
+def read_count_limit(body: dict[str, Any], most: int) -> int:
+    """The number of events to examine; also rejects unknown keys.
+
+    Raises:
+        Invalid: not a whole number from 1 to ``most``.
+    """
+    check_keys(body, COUNT_KEYS)
+    limit = body.get("limit", most)
+    if type(limit) is not int or not 1 <= limit <= most:
+        raise Invalid(f"Use a whole number from 1 to {most}.", attr="limit")
+    return limit
+
+
+def check_keys(body: dict[str, Any], known: tuple[str, ...] = KEYS) -> None:
     """Reject unknown keys.
 
     Raises:
         Invalid: attr is the key.
     """
     for name in body:
-        if name not in KEYS and name != BODY_KEY:
-            detail = f'"{name}" is not a known field.{near(name, KEYS)}'
+        if name not in known and name != BODY_KEY:
+            detail = f'"{name}" is not a known field.{near(name, known)}'
             raise Invalid(detail, attr=name)
 
 

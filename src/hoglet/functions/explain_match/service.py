@@ -1,14 +1,13 @@
 """Explains whether an event matches a function, with the conditions that production evaluates."""
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from hoglet.access.principals import ProjectScope
-from hoglet.functions import types, worker_operations
-from hoglet.functions.executable.loader import executable_from_row, executable_from_values
+from hoglet.functions import worker_operations
 from hoglet.functions.executable.matching import masked_allowance
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.explain_match.conditions import (
@@ -26,17 +25,14 @@ from hoglet.functions.explain_match.failures import (
     status_failures,
 )
 from hoglet.functions.explain_match.schemas import check_keys, read_event_uuid, read_inline
+from hoglet.functions.explain_match.subject import Subject, check_scope, read_subject
 from hoglet.functions.masking import find_counter
 from hoglet.functions.runtime.globals import project_globals, source_globals
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
-from hoglet.functions.test_runs.configuration import (
-    configured_values,
-    find_function,
-    requested_configuration,
-)
+from hoglet.functions.test_runs.configuration import find_function
 from hoglet.functions.test_runs.globals import read_globals
-from hoglet.kit.errors import Forbidden, Invalid, NotFound
+from hoglet.kit.errors import Invalid, NotFound
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.timestamps import iso_z
 
@@ -44,15 +40,6 @@ type FindEvent = Callable[[int, UUID], Awaitable[dict[str, Any] | None]]
 """Project id and UUID to the globals of a stored event: ``{"event", "person"?, "groups"}``."""
 
 _SECONDS = 8.0  # a filter can take 5 s; beyond that, the worker is killed
-_EXPLAINABLE = types.TESTABLE - {types.TRANSFORMATION_LOG} | types.SITE
-
-
-class _Subject(NamedTuple):
-    """A function to explain: stored, or with unsaved changes."""
-
-    function: ExecutableFunction
-    filters: dict[str, Any]
-    mapping_filters: list[dict[str, Any]]
 
 
 class MatchExplainer:
@@ -99,9 +86,7 @@ class MatchExplainer:
         row = await find_function(self._functions, scope, function_id)
         if row is None and function_id != "new":
             raise NotFound
-        subject = await self._subject(scope, row, body)
-        if subject.function.type not in _EXPLAINABLE:
-            raise Invalid("Functions of this type have no filter to explain.", attr="type")
+        subject = await read_subject(self._functions, scope, row, body)
         uuid = read_event_uuid(body)
         run = await self._globals(scope, subject.function, uuid, body)
         run, source, notes = as_seen(subject.function, run, is_stored=uuid is not None)
@@ -110,33 +95,6 @@ class MatchExplainer:
         event = {key: str(run["event"].get(key) or "") for key in ("uuid", "event", "distinct_id")}
         event["timestamp"] = str(run["event"].get("timestamp") or "")
         return {**answer, "event": event, "notes": notes}
-
-    async def _subject(
-        self, scope: ProjectScope, row: HogFunctionRow | None, body: dict[str, Any]
-    ) -> _Subject:
-        asked = {name: body.get(name) for name in ("configuration", "draft")}
-        configuration = requested_configuration(self._functions, row, asked)
-        if configuration is None:
-            if row is None:
-                raise Invalid("This field is required.", code="required", attr="configuration")
-            function = executable_from_row(row, self._functions.box)
-            filters, mappings = row.filters, row.mappings
-        else:
-            _check_scope(scope, "hog_function:write")
-            values = await configured_values(self._functions, scope, row, configuration)
-            function = executable_from_values(
-                values,
-                function_id=str(row.id) if row else "new",
-                project_id=scope.project.id,
-                state=row.state if row else 1,
-                enabled=row.enabled if row else True,
-            )
-            filters, mappings = values["filters"], values["mappings"]
-        return _Subject(
-            await self._functions.resolved(function),
-            filters,
-            [mapping.get("filters") or {} for mapping in mappings or []],
-        )
 
     async def _globals(
         self,
@@ -159,7 +117,7 @@ class MatchExplainer:
                 now=self._functions.clock.now(),
                 name_properties=scope.project.person_display_name_properties,
             )
-        _check_scope(scope, "query:read")
+        check_scope(scope, "query:read")
         stored = await self._find_event(scope.project.id, uuid)
         if stored is None:
             detail = (
@@ -170,7 +128,7 @@ class MatchExplainer:
         return {**stored, "project": project, "source": source}
 
     async def _evaluate(
-        self, scope: ProjectScope, subject: _Subject, run: dict[str, Any]
+        self, scope: ProjectScope, subject: Subject, run: dict[str, Any]
     ) -> Explanation:
         tests = scope.project.test_account_filters
         request = ExplanationRequest(
@@ -194,7 +152,7 @@ class MatchExplainer:
 
     async def _answer(
         self,
-        subject: _Subject,
+        subject: Subject,
         row: HogFunctionRow | None,
         explanation: Explanation,
         source: ExplainedCondition | None,
@@ -267,11 +225,6 @@ class MatchExplainer:
             "ttl": int(function.masking.get("ttl") or 1),
             "expires_at": None if counter is None else iso_z(counter.expires_at),
         }
-
-
-def _check_scope(scope: ProjectScope, name: str) -> None:
-    if not scope.principal.may(name):
-        raise Forbidden(f"This key is missing the required scope '{name}'.")
 
 
 def _mapping_runs(

@@ -1,0 +1,77 @@
+"""The function whose filter is evaluated: stored, drafted, or with unsaved changes."""
+
+from typing import Any, NamedTuple
+
+from hoglet.access.principals import ProjectScope
+from hoglet.functions import types
+from hoglet.functions.executable.loader import executable_from_row, executable_from_values
+from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.service import FunctionService
+from hoglet.functions.tables import HogFunctionRow
+from hoglet.functions.test_runs.configuration import configured_values, requested_configuration
+from hoglet.kit.errors import Forbidden, Invalid
+
+_EXPLAINABLE = types.TESTABLE - {types.TRANSFORMATION_LOG} | types.SITE
+
+
+class Subject(NamedTuple):
+    """A function to explain, with the filters that it and its mappings are compiled from."""
+
+    function: ExecutableFunction
+    filters: dict[str, Any]
+    mapping_filters: list[dict[str, Any]]
+
+
+async def read_subject(
+    functions: FunctionService,
+    scope: ProjectScope,
+    row: HogFunctionRow | None,
+    body: dict[str, Any],
+) -> Subject:
+    """The function that a request means.
+
+    Args:
+        functions: the functions.
+        scope: the caller and project.
+        row: the stored function; None for ``new``.
+        body: with ``configuration`` or ``draft`` if other than the live function is meant.
+
+    Raises:
+        Invalid: an invalid configuration, or a type of functions without filters.
+        Forbidden: a configuration or draft needs ``hog_function:write``.
+    """
+    asked = {name: body.get(name) for name in ("configuration", "draft")}
+    configuration = requested_configuration(functions, row, asked)
+    if configuration is None:
+        if row is None:
+            raise Invalid("This field is required.", code="required", attr="configuration")
+        function = executable_from_row(row, functions.box)
+        filters, mappings = row.filters, row.mappings
+    else:
+        check_scope(scope, "hog_function:write")
+        values = await configured_values(functions, scope, row, configuration)
+        function = executable_from_values(
+            values,
+            function_id=str(row.id) if row else "new",
+            project_id=scope.project.id,
+            state=row.state if row else 1,
+            enabled=row.enabled if row else True,
+        )
+        filters, mappings = values["filters"], values["mappings"]
+    if function.type not in _EXPLAINABLE:
+        raise Invalid("Functions of this type have no filter to explain.", attr="type")
+    return Subject(
+        await functions.resolved(function),
+        filters,
+        [mapping.get("filters") or {} for mapping in mappings or []],
+    )
+
+
+def check_scope(scope: ProjectScope, name: str) -> None:
+    """Require a scope besides that of the route.
+
+    Raises:
+        Forbidden: the key lacks it.
+    """
+    if not scope.principal.may(name):
+        raise Forbidden(f"This key is missing the required scope '{name}'.")
