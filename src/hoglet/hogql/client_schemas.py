@@ -10,19 +10,18 @@ from typing import Any
 from hoglet.hogql.errors import near, refused
 from hoglet.hogql.query_nodes import (
     ANY,
-    COUNT,
     FLAG,
+    MOST,
     NODES,
     PROPERTIES,
     WHOLE,
     Choice,
     EachValue,
+    Range,
     property_shape,
 )
 from hoglet.kit.errors import SourceError
 
-MOST = 10**9
-"""Counts and indexes in queries; larger numbers are mistakes."""
 MOST_DEPTH = 30
 
 _NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
@@ -37,9 +36,7 @@ def check_node(query: Mapping[str, Any]) -> None:
     check_shape(query, NODES[str(query.get("kind"))])
 
 
-def check_shape(  # noqa: C901 (one case a kind of shape)
-    value: Any, shape: Any, path: str = "", depth: int = 0
-) -> None:
+def check_shape(value: Any, shape: Any, path: str = "", depth: int = 0) -> None:
     """Reject a value that does not have a shape.
 
     Raises:
@@ -59,10 +56,8 @@ def check_shape(  # noqa: C901 (one case a kind of shape)
             check_shape(item, shape[0], _join(path, str(key)), depth + 1)
     elif isinstance(shape, tuple):
         _check_plain(value, shape, path)
-    elif shape is COUNT:
-        _check_plain(value, WHOLE, path)
-        if value < 0:
-            raise _wrong(path, "must not be negative")
+    elif isinstance(shape, Range):
+        _check_range(value, shape, path)
     elif isinstance(shape, list):
         _check_list(value, shape, path, depth)
     else:
@@ -97,6 +92,14 @@ def _check_plain(value: Any, kinds: tuple[type, ...], path: str) -> None:
     fits = isinstance(value, kinds) and (kinds == FLAG or not isinstance(value, bool))
     if not fits or (isinstance(value, int | float) and not -MOST <= value <= MOST):
         raise _wrong(path, f"must be {' or '.join(_NAMES[kind] for kind in kinds)}")
+
+
+def _check_range(value: Any, allowed: Range, path: str) -> None:
+    _check_plain(value, WHOLE, path)
+    if value < allowed.low:
+        raise _wrong(path, f"must be {allowed.low} or more")
+    if value > allowed.high:
+        raise _wrong(path, f"must be {allowed.high} or less")
 
 
 def _check_map(value: Any, path: str) -> None:

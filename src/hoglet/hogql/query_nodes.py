@@ -1,6 +1,6 @@
 """The schema of query nodes: their keys and values. Unknown keys are errors.
 
-A shape is one of: a tuple of types; ``COUNT``; ``ANY`` (stored as it is); a list of one shape,
+A shape is one of: a tuple of types; ``Range``; ``ANY`` (stored as it is); a list of one shape,
 followed by its maximum length; a dict of all keys; ``Choice``; ``PROPERTIES``; a function that
 returns the shape of a value. Display options are ``ANY``.
 
@@ -9,6 +9,7 @@ docs/spec/data-and-queries.md#75-series-and-display.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from hoglet.hogql.errors import near, refused
@@ -20,8 +21,8 @@ WHOLE = (int,)
 NUMBER = (int, float)
 WORD = (str, int, float)
 FLAG = (bool,)
-COUNT = "count"
-"""A non-negative integer; 0 means the same as no value."""
+MOST = 10**9
+"""Counts and indexes in queries; larger numbers are mistakes."""
 ANY = "any"
 PROPERTIES = "properties"
 """A list of property filters, or one group."""
@@ -32,6 +33,20 @@ class Choice(tuple[str, ...]):
 
     __slots__ = ()
 
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A whole number, bounds included."""
+
+    low: int
+    high: int = MOST
+
+
+COUNT = Range(0)
+FROM_ONE = Range(1)
+GROUP_TYPE = Range(0, 4)
+STEP = Range(0, 14)
+"""A step of a funnel, from 0."""
 
 INTERVALS = Choice(("minute", "hour", "day", "week", "month"))
 DISPLAYS = Choice((
@@ -48,7 +63,7 @@ def _drawn(names: str) -> dict[str, Shape]:
 
 PROPERTY: dict[str, Shape] = {
     "key": WORD, "value": ANY, "operator": TEXT, "type": TEXT, "label": ANY, "negation": FLAG,
-    "group_type_index": WHOLE, "group_key_names": ANY, "cohort_name": ANY,
+    "group_type_index": GROUP_TYPE, "group_key_names": ANY, "cohort_name": ANY,
 }  # fmt: skip
 PROPERTY_GROUP: dict[str, Shape] = {"type": TEXT, "id": ANY}
 
@@ -85,7 +100,7 @@ _MOST_MEMBERS = 50
 _SERIES: dict[str, Shape] = {
     "kind": TEXT, "version": NUMBER, "response": ANY, "name": TEXT, "custom_name": TEXT,
     "math": TEXT, "math_multiplier": NUMBER, "math_property": TEXT, "math_property_type": TEXT,
-    "math_property_revenue_currency": ANY, "math_hogql": TEXT, "math_group_type_index": WHOLE,
+    "math_property_revenue_currency": ANY, "math_hogql": TEXT, "math_group_type_index": GROUP_TYPE,
     "properties": PROPERTIES, "fixedProperties": PROPERTIES, "optionalInFunnel": FLAG,
 }  # fmt: skip
 SERIES: dict[str, dict[str, Shape]] = {
@@ -134,18 +149,19 @@ _SERIES_LIST = [_series_shape]
 
 # --- parts of insights
 
+_BINS = Range(1, 100)
 BREAKDOWN: dict[str, Shape] = {
-    "breakdown": ANY, "breakdown_type": TEXT, "breakdown_limit": COUNT,
-    "breakdown_normalize_url": FLAG, "breakdown_group_type_index": WHOLE,
-    "breakdown_histogram_bin_count": COUNT, "breakdown_hide_other_aggregation": FLAG,
+    "breakdown": ANY, "breakdown_type": TEXT, "breakdown_limit": Range(1, 10_000),
+    "breakdown_normalize_url": FLAG, "breakdown_group_type_index": GROUP_TYPE,
+    "breakdown_histogram_bin_count": _BINS, "breakdown_hide_other_aggregation": FLAG,
     "breakdowns": [
-        {"type": TEXT, "property": WORD, "normalize_url": FLAG, "group_type_index": WHOLE,
-         "histogram_bin_count": COUNT},
+        {"type": TEXT, "property": WORD, "normalize_url": FLAG, "group_type_index": GROUP_TYPE,
+         "histogram_bin_count": _BINS},
         3,
     ],
 }  # fmt: skip
 TRENDS_FILTER: dict[str, Shape] = {
-    "smoothingIntervals": COUNT, "formula": TEXT, "formulas": [TEXT],
+    "smoothingIntervals": Range(1, 1000), "formula": TEXT, "formulas": [TEXT],
     "formulaNodes": [{"formula": TEXT, "custom_name": TEXT}], "display": DISPLAYS,
     **_drawn(
         "showLegend showAlertThresholdLines breakdown_histogram_bin_count aggregationAxisFormat "
@@ -157,14 +173,14 @@ TRENDS_FILTER: dict[str, Shape] = {
     ),
 }  # fmt: skip
 FUNNELS_FILTER: dict[str, Shape] = {
-    "exclusions": [{**_ENTITY, "funnelFromStep": WHOLE, "funnelToStep": WHOLE}],
-    "binCount": COUNT,
+    "exclusions": [{**_ENTITY, "funnelFromStep": STEP, "funnelToStep": STEP}],
+    "binCount": Range(1, 90),
     "breakdownAttributionType": Choice(("first_touch", "last_touch", "all_events", "step")),
-    "breakdownAttributionValue": WHOLE,
-    "funnelAggregateByHogQL": TEXT, "funnelToStep": WHOLE, "funnelFromStep": WHOLE,
+    "breakdownAttributionValue": STEP,
+    "funnelAggregateByHogQL": TEXT, "funnelToStep": STEP, "funnelFromStep": STEP,
     "funnelOrderType": Choice(("ordered", "unordered", "strict")),
     "funnelVizType": Choice(("steps", "trends", "time_to_convert")),
-    "funnelWindowInterval": COUNT,
+    "funnelWindowInterval": FROM_ONE,
     "funnelWindowIntervalUnit": Choice(("second", "minute", "hour", "day", "week", "month")),
     **_drawn(
         "layout hiddenLegendBreakdowns funnelStepReference useUdf resultCustomizations goalLines "
@@ -175,11 +191,11 @@ RETENTION_FILTER: dict[str, Shape] = {
     "retentionType": Choice(
         ("retention_recurring", "retention_first_time", "retention_first_ever_occurrence")
     ),
-    "totalIntervals": COUNT, "minimumOccurrences": COUNT,
+    "totalIntervals": Range(1, 100), "minimumOccurrences": FROM_ONE,
     "returningEntity": _ENTITY, "targetEntity": _ENTITY, "cumulative": FLAG,
     "period": Choice(("Hour", "Day", "Week", "Month")),
     "timeWindowMode": Choice(("strict_calendar_dates", "24_hour_windows")),
-    "retentionCustomBrackets": [WHOLE], "aggregationType": Choice(("count", "sum", "avg")),
+    "retentionCustomBrackets": [FROM_ONE], "aggregationType": Choice(("count", "sum", "avg")),
     "aggregationProperty": TEXT, "aggregationPropertyType": Choice(("event", "person")),
     "display": DISPLAYS,
     **_drawn(
@@ -188,12 +204,12 @@ RETENTION_FILTER: dict[str, Shape] = {
     ),
 }  # fmt: skip
 PATHS_FILTER: dict[str, Shape] = {
-    "edgeLimit": COUNT, "pathsHogQLExpression": TEXT,
+    "edgeLimit": Range(1, 1000), "pathsHogQLExpression": TEXT,
     "includeEventTypes": [Choice(("$pageview", "$screen", "custom_event", "hogql"))],
     "startPoint": TEXT, "endPoint": TEXT, "pathGroupings": [TEXT], "excludeEvents": [TEXT],
-    "stepLimit": COUNT, "pathReplacements": FLAG,
+    "stepLimit": Range(2, 20), "pathReplacements": FLAG,
     "localPathCleaningFilters": [{"alias": TEXT, "regex": TEXT, "order": ANY}],
-    "minEdgeWeight": COUNT, "maxEdgeWeight": COUNT,
+    "minEdgeWeight": COUNT, "maxEdgeWeight": FROM_ONE,
     **_drawn("pathStartKey pathEndKey pathDropoffKey showFullUrls"),
 }  # fmt: skip
 LIFECYCLE_FILTER: dict[str, Shape] = {
@@ -218,7 +234,7 @@ _COMMON: dict[str, Shape] = {
     **_NODE, "dateRange": DATE_RANGE, "properties": PROPERTIES, "filterTestAccounts": FLAG,
     "samplingFactor": NUMBER, "dataColorTheme": NUMBER,
 }  # fmt: skip
-_BY_ACTOR: dict[str, Shape] = {**_COMMON, "aggregation_group_type_index": WHOLE}
+_BY_ACTOR: dict[str, Shape] = {**_COMMON, "aggregation_group_type_index": GROUP_TYPE}
 _INTERVAL: dict[str, Shape] = {"interval": INTERVALS, "series": _SERIES_LIST}
 
 FUNNELS_QUERY: dict[str, Shape] = {
@@ -244,7 +260,7 @@ NODES: dict[str, dict[str, Shape]] = {
     },
     "LifecycleQuery": {**_BY_ACTOR, **_INTERVAL, "lifecycleFilter": LIFECYCLE_FILTER},
     "StickinessQuery": {
-        **_COMMON, **_INTERVAL, "intervalCount": WHOLE, "stickinessFilter": STICKINESS_FILTER,
+        **_COMMON, **_INTERVAL, "intervalCount": FROM_ONE, "stickinessFilter": STICKINESS_FILTER,
         "compareFilter": COMPARE,
     },
 }  # fmt: skip

@@ -11,7 +11,6 @@ from hoglet.hogql.client_schemas import check_node
 from hoglet.hogql.insights import build_insight, compile_insight
 from hoglet.hogql.query_nodes import (
     ANY,
-    COUNT,
     DISPLAYS,
     FLAG,
     NODES,
@@ -20,6 +19,7 @@ from hoglet.hogql.query_nodes import (
     SERIES,
     Choice,
     EachValue,
+    Range,
 )
 from hoglet.hogql.query_upgrade import upgraded
 from hoglet.kit.errors import SourceError
@@ -58,8 +58,8 @@ def sample(shape: Any) -> Any:
     """A value that fits."""
     if shape is ANY or shape is PROPERTIES or isinstance(shape, EachValue):
         return None
-    if shape is COUNT:
-        return 1
+    if isinstance(shape, Range):
+        return shape.low
     if shape == FLAG:
         return True
     if isinstance(shape, Choice):
@@ -277,3 +277,114 @@ def test_groups_of_series_are_closed(changes: dict[str, Any], attr: str) -> None
     with pytest.raises(SourceError) as refused:
         check_node({"kind": "TrendsQuery", "series": [group]})
     assert refused.value.attr == attr
+
+
+def within(path: str, value: Any) -> dict[str, Any]:
+    """A trend, funnel, … with one option, e.g. ``funnelsFilter__binCount``."""
+    first, _, rest = path.partition("__")
+    if not rest:
+        return {path: value}
+    inner = within(rest, value)
+    return {first: [inner] if first == "breakdowns" else inner}
+
+
+RANGES = [
+    ("TrendsQuery", "breakdownFilter__breakdown_limit", 1, 10_000),
+    ("TrendsQuery", "breakdownFilter__breakdown_histogram_bin_count", 1, 100),
+    ("TrendsQuery", "breakdownFilter__breakdown_group_type_index", 0, 4),
+    ("TrendsQuery", "trendsFilter__smoothingIntervals", 1, 1000),
+    ("TrendsQuery", "aggregation_group_type_index", 0, 4),
+    ("FunnelsQuery", "funnelsFilter__binCount", 1, 90),
+    ("FunnelsQuery", "funnelsFilter__funnelWindowInterval", 1, 10**9),
+    ("FunnelsQuery", "funnelsFilter__breakdownAttributionValue", 0, 2),
+    ("FunnelsQuery", "funnelsFilter__funnelFromStep", 0, 1),
+    ("FunnelsQuery", "funnelsFilter__funnelToStep", 1, 2),
+    ("RetentionQuery", "retentionFilter__totalIntervals", 1, 100),
+    ("RetentionQuery", "retentionFilter__minimumOccurrences", 1, 10**9),
+    ("PathsQuery", "pathsFilter__edgeLimit", 1, 1000),
+    ("PathsQuery", "pathsFilter__stepLimit", 2, 20),
+    ("PathsQuery", "pathsFilter__minEdgeWeight", 0, 10**9),
+    ("PathsQuery", "pathsFilter__maxEdgeWeight", 1, 10**9),
+    ("StickinessQuery", "intervalCount", 1, 10**9),
+    ("StickinessQuery", "stickinessFilter__stickinessCriteria__value", 0, 10**9),
+]
+
+
+def ranged(kind: str, path: str, value: Any) -> dict[str, Any]:
+    series = {} if kind in {"RetentionQuery", "PathsQuery"} else {"series": [PAGE, PAGE, PAGE]}
+    query = {"kind": kind, **series, **within(path, value)}
+    query.get("funnelsFilter", {})["funnelVizType"] = "trends"
+    return query
+
+
+@pytest.mark.parametrize(("kind", "path", "low", "high"), RANGES, ids=str)
+def test_numbers_out_of_range_are_refused(kind: str, path: str, low: int, high: int) -> None:
+    for value in (low, high, None):
+        assert build_insight(ranged(kind, path, value), CONTEXT).queries
+    below = low - 1
+    for value in (below, -1, -(10**9), high + 1, 10**12, 10**30, low + 0.5, True, False, "2", [2]):
+        with pytest.raises(SourceError) as error:
+            build_insight(ranged(kind, path, value), CONTEXT)
+        assert error.value.attr == path, value
+
+
+@pytest.mark.parametrize(
+    ("query", "attr"),
+    [
+        ({"funnelsFilter": {"funnelFromStep": 1, "funnelToStep": 1}}, "funnelFromStep"),
+        ({"funnelsFilter": {"funnelFromStep": 2, "funnelToStep": 1}}, "funnelFromStep"),
+        ({"funnelsFilter": {"funnelToStep": 0}}, "funnelToStep"),
+        ({"funnelsFilter": {"exclusions": [{"event": "x", "funnelToStep": 3}]}},
+         "exclusions__0__funnelToStep"),
+        ({"funnelsFilter": {"exclusions": [{"event": "x"}, {"event": "x", "funnelFromStep": 2}]}},
+         "exclusions__1__funnelFromStep"),
+        ({"funnelsFilter": {"exclusions": [{"event": "x", "funnelFromStep": -1}]}},
+         "exclusions__0__funnelFromStep"),
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("display", ["trends", "time_to_convert"])
+def test_steps_in_the_wrong_order_are_refused(
+    query: dict[str, Any], attr: str, display: str
+) -> None:
+    query["funnelsFilter"]["funnelVizType"] = display
+    with pytest.raises(SourceError) as error:
+        build_insight({"kind": "FunnelsQuery", "series": [PAGE] * 3, **query}, CONTEXT)
+
+    assert error.value.attr == f"funnelsFilter__{attr}"
+
+
+@pytest.mark.parametrize(
+    ("query", "attr"),
+    [
+        ({"dateRange": {"date_from": "2026-01-10", "date_to": "2026-01-09"}},
+         "dateRange__date_from"),
+        ({"dateRange": {"date_from": "+1d"}}, "dateRange__date_from"),
+        ({"dateRange": {"date_from": "-1d", "date_to": "-2d"}}, "dateRange__date_from"),
+        ({"dateRange": {"date_to": "1960-01-01"}}, "dateRange__date_to"),
+        ({"compareFilter": {"compare_to": "x"}}, "compareFilter__compare_to"),
+        ({"compareFilter": {"compare": True, "compare_to": "-0d"}}, "compareFilter__compare_to"),
+        ({"compareFilter": {"compare": True, "compare_to": "+1d"}}, "compareFilter__compare_to"),
+        ({"compareFilter": {"compare": False, "compare_to": "-1W"}}, "compareFilter__compare_to"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_ranges_that_end_before_they_start_are_refused(query: dict[str, Any], attr: str) -> None:
+    with pytest.raises(SourceError) as error:
+        build_insight({**TREND, **query}, CONTEXT)
+
+    assert error.value.attr == attr
+
+
+def test_retention_needs_no_start() -> None:
+    query = {"kind": "RetentionQuery", "dateRange": {"date_to": "2020-01-01"}}
+
+    assert build_insight(query, CONTEXT).date_range["date_to"].startswith("2020-01-01")
+
+
+def test_edge_weights_in_the_wrong_order_are_refused() -> None:
+    filter_ = {"minEdgeWeight": 3, "maxEdgeWeight": 2}
+    with pytest.raises(SourceError) as error:
+        build_insight({"kind": "PathsQuery", "pathsFilter": filter_}, CONTEXT)
+
+    assert error.value.attr == "pathsFilter__minEdgeWeight"

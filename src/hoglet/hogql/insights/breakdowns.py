@@ -33,7 +33,6 @@ from hoglet.hogql.insights.build_result import Rows
 
 OTHER = "Other"
 DEFAULT_LIMIT = 25
-_MOST = 10_000
 
 _EVERYBODY = {"all": "all users"}
 
@@ -153,7 +152,7 @@ def _breakdown(filter_: Mapping[str, Any], context: QueryContext) -> Breakdown |
     return Breakdown(
         parts=tuple(parts),
         many=many,
-        limit=max(1, min(int(filter_.get("breakdown_limit") or DEFAULT_LIMIT), _MOST)),
+        limit=filter_.get("breakdown_limit") or DEFAULT_LIMIT,
         names=tuple(str(each.get("property")) for each in items),
         bins=tuple(bins_of(each) for each in items),
         hides_rest=bool(filter_.get("breakdown_hide_other_aggregation")),

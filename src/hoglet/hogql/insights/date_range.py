@@ -39,7 +39,7 @@ _TICK = timedelta(microseconds=1)
 _MOST_BUCKETS = 10_000
 """Allows a year of hours; minutes over months would produce results of many megabytes."""
 _WHOLE_PERIOD = re.compile(r"[-+]?0*([wmqy])Start")
-_COMPARE_TO = re.compile(r"-?([0-9]{1,6})([shdwmqyM])")
+_COMPARE_TO = re.compile(r"-?0*([1-9][0-9]{0,5})([shdwmqyM])")
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -136,11 +136,23 @@ def step(moment: datetime, count: int, interval: str) -> datetime:
     return shift(moment, count, _UNITS[interval])
 
 
-def span_of(query: Mapping[str, Any], context: QueryContext, *, interval: str = "day") -> Span:
+def span_of(
+    query: Mapping[str, Any],
+    context: QueryContext,
+    *,
+    interval: str = "day",
+    has_start: bool = True,
+) -> Span:
     """The date range of an insight's ``dateRange`` and ``interval``.
 
+    Args:
+        query: the insight.
+        context: the project.
+        interval: the default interval.
+        has_start: whether ``date_from`` has an effect.
+
     Raises:
-        SourceError: an invalid date or interval.
+        SourceError: an invalid date or interval, or an end before the start.
     """
     word = query.get("interval") or interval
     if word not in _UNITS:
@@ -148,6 +160,11 @@ def span_of(query: Mapping[str, Any], context: QueryContext, *, interval: str = 
     range_ = query.get("dateRange") or {}
     end = _end(range_, word, context)
     start = _start(range_, word, context, end)
+    if has_start and start > end:
+        raise refused(
+            f"The date range ends ({end:%Y-%m-%d %H:%M}) before it starts ({start:%Y-%m-%d %H:%M})",
+            attr="dateRange__date_from" if range_.get("date_from") else "dateRange__date_to",
+        )
     start = min(start, end)
     if range_.get("excludeIncompletePeriods"):
         running = start_of(clock_of(context).local(), _UNITS[word], context.week_start_day)
@@ -188,16 +205,28 @@ def previous_span(query: Mapping[str, Any], span: Span) -> Span:
     length.
 
     Raises:
-        SourceError: a ``compare_to`` of another form.
+        SourceError: an invalid ``compare_to``.
     """
-    if by := (query.get("compareFilter") or {}).get("compare_to"):
-        match = _COMPARE_TO.fullmatch(by)
-        if match is None:
-            attr = "compareFilter__compare_to"
-            raise refused(f"compare_to must be like -1w, not '{by}'", attr=attr)
-        return span.moved(-int(match[1]), match[2])
+    if by := compare_to(query):
+        return span.moved(-by[0], by[1])
     range_ = query.get("dateRange") or {}
     whole = _WHOLE_PERIOD.fullmatch(range_.get("date_from") or "")
     if whole and not range_.get("date_to"):
         return span.between(shift(span.start, -1, whole[1]), elapse(span.start, -_TICK))
     return span.before()
+
+
+def compare_to(query: Mapping[str, Any]) -> tuple[int, str] | None:
+    """``compareFilter.compare_to`` as count and unit: ``-1w`` is ``(1, "w")``.
+
+    Raises:
+        SourceError: another form.
+    """
+    text = (query.get("compareFilter") or {}).get("compare_to")
+    if not text:
+        return None
+    match = _COMPARE_TO.fullmatch(text)
+    if match is None:
+        attr = "compareFilter__compare_to"
+        raise refused(f"compare_to must be like -1w, not '{text[:40]}'", attr=attr)
+    return int(match[1]), match[2]

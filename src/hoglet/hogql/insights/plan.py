@@ -14,13 +14,13 @@ from hoglet.hogql.filters.properties import filter_expressions
 from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.insights import lifecycle, stickiness
 from hoglet.hogql.insights.build_result import Built
+from hoglet.hogql.insights.date_range import compare_to
 from hoglet.hogql.insights.funnels import build as funnels
 from hoglet.hogql.insights.measures import measure_of
 from hoglet.hogql.insights.paths import build as paths
 from hoglet.hogql.insights.retention import build as retention
 from hoglet.hogql.insights.series import (
     common_conditions,
-    entity_of,
     series_condition,
 )
 from hoglet.hogql.insights.trends import build as trends
@@ -122,7 +122,7 @@ def check_parts(query: Mapping[str, Any], context: QueryContext) -> None:
     for path, text in expressions(query):
         read_expression(text, path)
     common_conditions(query, context)
-    entity_of(query)
+    compare_to(query)
     for path, node in entities(query):
         with located(path):
             series_condition(node, context)

@@ -83,10 +83,7 @@ def _is_cumulative(query: Mapping[str, Any]) -> bool:
 
 def _width(query: Mapping[str, Any]) -> int:
     """The number of intervals combined into one period."""
-    count = query.get("intervalCount")
-    if count is not None and count < 1:
-        raise refused("intervalCount must be 1 or more", attr="intervalCount")
-    return count or 1
+    return query.get("intervalCount") or 1
 
 
 def _query(
@@ -127,7 +124,8 @@ def _often(query: Mapping[str, Any]) -> Expression:
             f"Unknown operator '{operator}' in stickinessCriteria",
             attr="stickinessFilter__stickinessCriteria__operator",
         )
-    return compare(_CRITERIA[operator], field("times"), constant(int(criteria.get("value") or 1)))
+    times = criteria.get("value")
+    return compare(_CRITERIA[operator], field("times"), constant(1 if times is None else times))
 
 
 def _data(

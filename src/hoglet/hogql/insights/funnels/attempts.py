@@ -42,6 +42,7 @@ from hoglet.hogql.insights.funnels.optional_steps import (
     score,
 )
 from hoglet.hogql.insights.funnels.steps import (
+    check_step,
     step_conditions,
     steps_of,
     window_seconds,
@@ -147,6 +148,8 @@ class FunnelAttempts:
         self._exclusions = exclusions_of(self._filter, len(self._steps), context)
         self._window = constant(window_seconds(self._filter) * TICKS + 15)
         self._attribution = _attribution(self._filter, self._order)
+        attr = "funnelsFilter__breakdownAttributionValue"
+        check_step(self._filter.get("breakdownAttributionValue"), len(self._steps), attr)
         if breakdown is not None and breakdown.is_cohorts:
             self._attribution = "all_events"
 
@@ -237,13 +240,7 @@ class FunnelAttempts:
         return call("if", call("empty", found), nothing, found)
 
     def _attributed_step(self) -> int:
-        step = int(self._filter.get("breakdownAttributionValue") or 0)
-        if step not in range(len(self._steps)):
-            raise refused(
-                f"breakdownAttributionValue {step} is not a step",
-                attr="funnelsFilter__breakdownAttributionValue",
-            )
-        return step
+        return self._filter.get("breakdownAttributionValue") or 0
 
 
 def _attribution(filter_: Mapping[str, Any], order: str) -> str:

@@ -30,6 +30,7 @@ from hoglet.hogql.insights.funnels.results import (
     shape_times,
     shape_trends,
 )
+from hoglet.hogql.insights.funnels.steps import check_step
 from hoglet.hogql.insights.sampling import sampled, sampling_factor
 from hoglet.hogql.insights.series import Node
 from hoglet.syntax import tree
@@ -107,16 +108,18 @@ class _Funnel:
         are optional.
         """
         last = len(self._steps) - 1
-        if not last or self._kind == "steps":  # which may contain settings of another visualization
-            return 0, 0
-        start = int(self._filter.get("funnelFromStep") or 0)
+        for key in ("funnelFromStep", "funnelToStep"):
+            check_step(self._filter.get(key), len(self._steps), f"funnelsFilter__{key}")
+        start = self._filter.get("funnelFromStep") or 0
         given = self._filter.get("funnelToStep")
         required = required_before(self._attempts.optional, last + 1)
-        end = int(given) if given is not None else required if required > start else last
-        if not 0 <= start < end <= last:
+        end = given if given is not None else required if required > start else last
+        if not last or self._kind == "steps":  # which may contain settings of another visualization
+            return 0, 0
+        if start >= end:
+            key = "funnelFromStep" if start else "funnelToStep"
             raise refused(
-                "funnelFromStep must be before funnelToStep, both steps of the funnel",
-                attr="funnelsFilter__funnelFromStep",
+                "funnelFromStep must be before funnelToStep", attr=f"funnelsFilter__{key}"
             )
         return start, end
 
@@ -180,8 +183,8 @@ class _Funnel:
     def shape(self, answers: Sequence[Rows]) -> list[Any] | dict[str, Any]:
         rows = answers[0]
         if self._kind == "time_to_convert":
-            bins = int(self._filter.get("binCount") or 0)
-            return shape_times(list(rows[0][0]) if rows else [], bins)
+            seconds = list(rows[0][0]) if rows else []
+            return shape_times(seconds, self._filter.get("binCount") or 0)
         if self._kind == "trends":
             return shape_trends(rows, self.span, self._breakdown)
         factor = sampling_factor(self._query)

@@ -15,6 +15,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.funnels.chains import expression, ticks_of
 from hoglet.hogql.insights.funnels.optional_steps import required_before
+from hoglet.hogql.insights.funnels.steps import check_step
 from hoglet.hogql.insights.series import series_condition
 from hoglet.syntax import tree
 
@@ -47,17 +48,22 @@ def exclusions_of(filter_: Mapping[str, Any], steps: int, context: QueryContext)
         raise refused(
             f"A funnel supports at most {_MOST} exclusions", attr="funnelsFilter__exclusions"
         )
-    return [_exclusion(item, steps, context) for item in found]
+    return [
+        _exclusion(item, steps, context, f"funnelsFilter__exclusions__{index}")
+        for index, item in enumerate(found)
+    ]
 
 
-def _exclusion(item: Mapping[str, Any], steps: int, context: QueryContext) -> Exclusion:
-    start = int(item.get("funnelFromStep") or 0)
+def _exclusion(item: Mapping[str, Any], steps: int, context: QueryContext, path: str) -> Exclusion:
+    for key in ("funnelFromStep", "funnelToStep"):
+        check_step(item.get(key), steps, f"{path}__{key}")
+    start = item.get("funnelFromStep") or 0
     given = item.get("funnelToStep")
-    end = steps - 1 if given is None else int(given)
-    if not 0 <= start < end < steps:
+    end = steps - 1 if given is None else given
+    if start >= end:
+        key = "funnelFromStep" if start else "funnelToStep"
         raise refused(
-            "An exclusion needs funnelFromStep before funnelToStep, both of the funnel",
-            attr="funnelsFilter__exclusions",
+            "An exclusion needs funnelFromStep before funnelToStep", attr=f"{path}__{key}"
         )
     return Exclusion(series_condition(item, context), start, end)
 

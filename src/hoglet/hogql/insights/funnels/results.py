@@ -16,6 +16,7 @@ from hoglet.hogql.insights.sampling import scaled
 from hoglet.hogql.insights.series import Node, action_object
 
 _MOST_BINS = 60
+"""Without ``binCount``."""
 
 
 def shape_steps(
@@ -122,7 +123,7 @@ def shape_times(seconds: Sequence[float], bins: int) -> dict[str, Any]:
     """
     if not seconds:
         return {"bins": [], "average_conversion_time": None}
-    count = min(bins or math.ceil(len(seconds) ** (1 / 3)), _MOST_BINS)
+    count = bins or min(math.ceil(len(seconds) ** (1 / 3)), _MOST_BINS)
     low, high = math.floor(min(seconds)), max(seconds)
     width = max(math.ceil((high - low) / count), 1)
     found = [[low + width * place, 0] for place in range(count + 1)]

@@ -52,6 +52,17 @@ def steps_of(query: Mapping[str, Any]) -> list[Node]:
     return steps
 
 
+def check_step(step: int | None, count: int, attr: str) -> None:
+    """Check that a funnel has a step.
+
+    Raises:
+        SourceError: it does not, with ``attr``.
+    """
+    if step is not None and step >= count:
+        name = attr.rpartition("__")[2]
+        raise refused(f"{name} {step} is not a step: the last one is {count - 1}", attr=attr)
+
+
 def step_conditions(
     steps: Sequence[Node], context: QueryContext, span: Span, actor: Expression
 ) -> list[Expression]:
@@ -93,4 +104,4 @@ def window_seconds(filter_: Mapping[str, Any]) -> int:
             f"Unknown funnelWindowIntervalUnit '{unit}'",
             attr="funnelsFilter__funnelWindowIntervalUnit",
         )
-    return min(int(filter_.get("funnelWindowInterval") or 14) * _SECONDS[unit], _LONGEST)
+    return min((filter_.get("funnelWindowInterval") or 14) * _SECONDS[unit], _LONGEST)

@@ -20,6 +20,7 @@ from hoglet.hogql.ast_builders import (
     fill,
 )
 from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import Span, span_of
@@ -96,7 +97,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
         pause=constant(funnel.window if funnel else _PAUSE),
         walks=_walks(query, context, span, funnel),
         weighty=_weighty(filter_),
-        edges=constant(max(1, min(int(filter_.get("edgeLimit") or 50), 1000))),
+        edges=constant(filter_.get("edgeLimit") or 50),
     )
     factor = sampling_factor(query)
 
@@ -132,7 +133,7 @@ def _walks(
 
 def _cut(filter_: Mapping[str, Any], funnel: FunnelPaths | None) -> tuple[Expression, Expression]:
     """The part of a path between its points, cut to the requested number of steps."""
-    steps = max(2, min(int(filter_.get("stepLimit") or 5), 20))
+    steps: int = filter_.get("stepLimit") or 5
     start, end = (filter_.get(key) for key in ("startPoint", "endPoint"))
     points = {"start": constant(point(str(start))), "end": constant(point(str(end)))}
     if start and end:
@@ -156,11 +157,20 @@ def _both_ends(steps: int) -> Expression:
 
 def _weighty(filter_: Mapping[str, Any]) -> Expression:
     """Edge-weight bounds (min/max) as a HAVING condition."""
-    found: list[Expression] = []
-    for key, operator in (("minEdgeWeight", ">="), ("maxEdgeWeight", "<=")):
-        if filter_.get(key):
-            found.append(compare(operator, field("edges"), constant(int(filter_[key]))))
-    return every(found)
+    low, high = filter_.get("minEdgeWeight"), filter_.get("maxEdgeWeight")
+    if low is not None and high is not None and low > high:
+        raise refused(
+            "minEdgeWeight must not be greater than maxEdgeWeight",
+            attr="pathsFilter__minEdgeWeight",
+        )
+    bounds = ((">=", low), ("<=", high))
+    return every(
+        [
+            compare(operator, field("edges"), constant(weight))
+            for operator, weight in bounds
+            if weight is not None
+        ]
+    )
 
 
 def _expression(text: str, **parts: Any) -> Expression:

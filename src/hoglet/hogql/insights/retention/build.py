@@ -52,7 +52,6 @@ _PERIODS = {
     "Month": ("month", "m", None),
 }
 _TYPES = ("retention_recurring", "retention_first_time", "retention_first_ever_occurrence")
-_MOST_INTERVALS = 100
 _ELAPSED = "24_hour_windows"
 _PAGEVIEW = {"id": "$pageview", "type": "events", "name": "$pageview"}
 
@@ -107,7 +106,7 @@ class _Retention:
         _check(filter_, self._type, self._period)
         self._brackets = brackets_of(filter_)
         self._added = aggregated_property(filter_)
-        self._count = int(filter_.get("totalIntervals") or 8)
+        self._count: int = filter_.get("totalIntervals") or 8
         self.span = _span(query, context, self._period, self._count)
         self._breakdown = breakdown_of(query, context)
         self._factor = sampling_factor(query)
@@ -182,7 +181,7 @@ class _Retention:
         gaps = _expression(_GAPS, gaps=self._gaps("returns"))
         if self._brackets:
             gaps = _expression(_BRACKETED, gaps=gaps, bracket=bracket_of(self._brackets))
-        least = int(self._filter.get("minimumOccurrences") or 1)
+        least = self._filter.get("minimumOccurrences") or 1
         if least > 1:
             gaps = _expression(_OFTEN, gaps=gaps, least=constant(least))
         if self._filter.get("cumulative"):  # actors who returned later count earlier too
@@ -238,10 +237,6 @@ class _Retention:
 def _check(filter_: Mapping[str, Any], type_: str, period: str) -> None:
     if type_ not in _TYPES:
         raise refused(f"Unknown retentionType '{type_}'", attr="retentionFilter__retentionType")
-    if int(filter_.get("totalIntervals") or 0) > _MOST_INTERVALS:
-        raise refused(
-            f"totalIntervals is at most {_MOST_INTERVALS}", attr="retentionFilter__totalIntervals"
-        )
     mode = filter_.get("timeWindowMode") or "strict_calendar_dates"
     if mode not in {"strict_calendar_dates", _ELAPSED}:
         raise refused(f"Unknown timeWindowMode '{mode}'", attr="retentionFilter__timeWindowMode")
@@ -255,7 +250,7 @@ def _check(filter_: Mapping[str, Any], type_: str, period: str) -> None:
 def _span(query: Mapping[str, Any], context: QueryContext, period: str, count: int) -> Span:
     """The last interval contains date_to; the others precede it."""
     interval, unit, _ = _PERIODS[period]
-    requested = span_of({**query, "interval": interval}, context)
+    requested = span_of({**query, "interval": interval}, context, has_start=False)
     last = start_of(requested.end, unit, context.week_start_day)
     return requested.between(step(last, 1 - count, interval), requested.end)
 

@@ -28,7 +28,6 @@ _TOTAL_DISPLAYS = frozenset(
     {"BoldNumber", "ActionsPie", "ActionsBarValue", "ActionsTable", "WorldMap", "CalendarHeatmap"}
 )
 _CUMULATIVE = "ActionsLineGraphCumulative"
-_MOST_SMOOTHED = 1000
 
 
 class _Period(msgspec.Struct, frozen=True):
@@ -80,7 +79,7 @@ class _Trend:
         filter_ = query.get("trendsFilter") or {}
         self._display = filter_.get("display") or "ActionsLineGraph"
         self._is_total = self._display in _TOTAL_DISPLAYS
-        self._smoothing = max(1, min(int(filter_.get("smoothingIntervals") or 1), _MOST_SMOOTHED))
+        self._smoothing: int = filter_.get("smoothingIntervals") or 1
         self._formulas: list[Formula] = formulas_of(filter_, len(self._series))
         self._breakdown = breakdown_of(query, context)
         self._factor = sampling_factor(query)
