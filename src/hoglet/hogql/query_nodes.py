@@ -195,7 +195,7 @@ RETENTION_FILTER: dict[str, Shape] = {
     "returningEntity": _ENTITY, "targetEntity": _ENTITY, "cumulative": FLAG,
     "period": Choice(("Hour", "Day", "Week", "Month")),
     "timeWindowMode": Choice(("strict_calendar_dates", "24_hour_windows")),
-    "retentionCustomBrackets": [FROM_ONE], "aggregationType": Choice(("count", "sum", "avg")),
+    "retentionCustomBrackets": [WHOLE], "aggregationType": Choice(("count", "sum", "avg")),
     "aggregationProperty": TEXT, "aggregationPropertyType": Choice(("event", "person")),
     "display": DISPLAYS,
     **_drawn(

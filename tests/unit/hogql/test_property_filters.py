@@ -49,6 +49,18 @@ CASES = [
     ({"key": "v", "value": "1.9", "operator": "semver_tilde"}, [5]),
     ({"key": "v", "value": "1.2.0", "operator": "semver_caret"}, [4, 5]),
     ({"key": "v", "value": "1.10.*", "operator": "semver_wildcard"}, [4]),
+    (
+        {
+            "key": "timestamp",
+            "value": ["2026-01-05", 1767780000],
+            "type": "event_metadata",
+            "operator": "not_in",
+        },
+        [1, 2, 3, 4, 5, 6],
+    ),
+    ({"key": "when", "value": [1767513600, "x"]}, [4]),
+    ({"key": "price", "value": ["none", None]}, [5, 6]),
+    ({"key": "price", "value": ["none", None], "operator": "not_in"}, [1, 2, 3, 4]),
     ({"key": "email", "value": "bob@a.com", "type": "person"}, [5, 6]),
     ({"key": "distinct_id", "value": "anon", "type": "person"}, [1]),
     ({"key": "name", "value": "Acme", "type": "group", "group_type_index": 0}, [1, 2, 4]),
@@ -186,3 +198,36 @@ def test_in_cohort_needs_one_that_exists(query: str) -> None:
 def test_cohorts_are_filtered_by_membership_only() -> None:
     with pytest.raises(SourceError, match="'in' and 'not_in'"):
         property_condition({"key": "id", "type": "cohort", "value": 5, "operator": "gt"}, CONTEXT)
+
+
+TIMES = (
+    {"key": "when"},
+    {"key": "when", "type": "person"},
+    {"key": "when", "type": "group", "group_type_index": 0},
+    {"key": "$start_timestamp", "type": "session"},
+    {"key": "timestamp", "type": "event_metadata"},
+    {"key": "created_at", "type": "person_metadata"},
+    {"key": "last_seen_at", "type": "person_metadata"},
+)
+_WHEN = dict.fromkeys([(kind, "when") for kind in ("event", "person", "group_0")], "DateTime")
+TIME_CONTEXT = msgspec.structs.replace(CONTEXT, property_types=_WHEN)
+
+
+@pytest.mark.parametrize("item", TIMES, ids=str)
+@pytest.mark.parametrize("operator", ["gt", "gte", "lt", "lte", "min", "max"])
+def test_the_order_of_times_needs_a_date(item: dict[str, object], operator: str) -> None:
+    for value in ("abc", "", "-7d", "true", "2026-02-30", "1.2.3", ["2026-01-05", "abc"]):
+        with pytest.raises(SourceError, match="cannot be compared with a time"):
+            property_condition({**item, "operator": operator, "value": value}, TIME_CONTEXT)
+    for value in ("2026-01-05", "2026-1-5 10:00", "2026-01-05T10:00:00Z", 1767607200, "1767607200"):
+        assert property_condition({**item, "operator": operator, "value": value}, TIME_CONTEXT)
+
+
+@pytest.mark.parametrize("item", TIMES[3:], ids=str)
+@pytest.mark.parametrize("operator", ["exact", "is_not", "in", "not_in"])
+def test_times_of_columns_equal_dates_only(item: dict[str, object], operator: str) -> None:
+    for value in (["abc"], ["2026-01-05", "x"], [True], ["-7d"]):
+        with pytest.raises(SourceError, match="cannot be compared with a time"):
+            property_condition({**item, "operator": operator, "value": value}, TIME_CONTEXT)
+    many = ["2026-01-05", 1767607200, None]
+    assert property_condition({**item, "operator": operator, "value": many}, TIME_CONTEXT)

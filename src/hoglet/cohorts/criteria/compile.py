@@ -118,7 +118,7 @@ class _Builder:
         if leaf["type"] == "person":
             where = property_condition(leaf, self._context, (), FilteredTable("persons"))
             return self._add(_PERSONS, where=where)
-        hint = Hint(self._context)
+        hint = Hint(self._context, is_time_column=leaf["key"] != "is_identified")
         target = field(leaf["key"])
         where = operator_condition(target, leaf["operator"], leaf.get("value"), hint)
         return self._add(_LAST_SEEN if leaf["key"] == "last_seen_at" else _PERSONS, where=where)

@@ -145,7 +145,7 @@ def _group_index(item: dict[str, Any]) -> int:
 def _typed_value(item: dict[str, Any], context: FilterContext) -> Any:
     """Convert ``"true"`` to true only if the project defines the property as Boolean."""
     value = item.get("value")
-    if item.get("operator") not in {None, "exact", "is_not"}:
+    if item.get("operator") not in {None, "exact", "is_not", "is_cleaned_path_exact"}:
         return value
     kind = "event" if item["type"] == "feature" else item["type"]
     if kind == "group":

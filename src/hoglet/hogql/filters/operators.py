@@ -3,7 +3,7 @@
 Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from hoglet.hogql.ast_builders import (
     TRUE,
@@ -19,6 +19,7 @@ from hoglet.hogql.dates import clock_of, moment_constant
 from hoglet.hogql.errors import refused
 from hoglet.kit import property_operators as tests
 from hoglet.kit.property_operators import BadOperator, read_operator
+from hoglet.kit.relative_dates import NotADate, resolve_date
 from hoglet.syntax import tree
 
 type Condition = tree.Expression
@@ -26,15 +27,19 @@ type Condition = tree.Expression
 _NEEDLES = 200
 """The engine searches for at most 255 strings at once."""
 
-_DATE = "^[ ]*[0-9]{4}-[0-9]"
+_DATE = "^[ ]*[0-9]{4}-[0-9]{2}-[0-9]{2}"
 """How a string starts that is parsed as a date; the engine would accept ``10`` too."""
 
 
-class Hint:
-    """Context of a condition: the clock for relative dates."""
+class Hint(NamedTuple):
+    """Context of a condition: the clock for relative dates, and whether the target is a time.
 
-    def __init__(self, context: QueryContext) -> None:
-        self.context = context
+    ``is_time_property`` is a property of type DateTime, compared as text except for its order.
+    """
+
+    context: QueryContext
+    is_time_column: bool = False
+    is_time_property: bool = False
 
 
 def operator_condition(target: Condition, operator: Any, value: Any, hint: Hint) -> Condition:
@@ -55,11 +60,11 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
 ) -> Condition:
     match test:
         case tests.Equals((value,), negative):
-            return compare("!=" if negative else "==", target, _constant(value))
+            return compare("!=" if negative else "==", target, _constant(value, hint))
         case tests.Equals(values, negative) | tests.Member(values, negative):
             if not values:
                 return constant(negative)
-            items = tree.Tuple(exprs=tuple(_constant(value) for value in values))
+            items = tree.Tuple(exprs=tuple(_constant(value, hint) for value in values))
             return compare("not in" if negative else "in", target, items)
         case tests.Contains(part, negative):
             pattern = constant("%" + part.replace("\\", "\\\\") + "%")
@@ -74,7 +79,8 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
             source = f"(?-s){pattern}" if "." in pattern else pattern
             return compare("!~" if negative else "=~", _text(target), constant(source))
         case tests.Order(sign, value):
-            return compare(sign, target, constant(value))
+            is_time = hint.is_time_property or hint.is_time_column
+            return compare(sign, target, _time(value, hint) if is_time else constant(value))
         case tests.NumericRange(low, high, negative):
             signs, join = (("<", ">"), some) if negative else ((">=", "<="), every)
             ends = zip(signs, (low, high), strict=True)
@@ -96,11 +102,33 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
             return TRUE
 
 
-def _constant(value: tests.Scalar) -> Condition:
+def _constant(value: tests.Scalar, hint: Hint) -> Condition:
     """A value: strings are compared with the property's text, numbers by its type."""
+    if hint.is_time_column:
+        return _time(value, hint)
     if isinstance(value, bool):
         return constant("true" if value else "false")
     return constant(value)
+
+
+def _time(value: tests.Scalar, hint: Hint) -> Condition:
+    """A value that is compared with a timestamp: a date, or a number of seconds.
+
+    Raises:
+        SourceError: another string, which the engine would reject when the query runs.
+    """
+    if not isinstance(value, str | bool):
+        return constant(value)
+    try:
+        date = resolve_date(str(value), clock_of(hint.context))
+    except NotADate:
+        date = None
+    if date is None or date.is_relative:
+        raise refused(
+            f"'{str(value)[:40]}' cannot be compared with a time: use 2026-01-05 or "
+            "2026-01-05T10:00:00Z, or a relative date with is_date_before or is_date_after"
+        )
+    return moment_constant(date.at)
 
 
 def _text(target: Condition) -> Condition:
@@ -129,7 +157,8 @@ def _array(parts: tuple[str, ...]) -> tree.Array:
 def _version(target: Condition, sign: tests.Sign, version: str) -> Condition:
     """A comparison of lists, which cannot be NULL, so missing properties are tested separately."""
     numbers = call("sortableSemver", constant(version))
-    test = compare(sign, call("sortableSemver", target), numbers)
+    text = _text(target)
+    test = compare(sign, call("sortableSemver", text), numbers)
     if sign == "!=":
-        return some([compare("==", target, constant(None)), test])
-    return every([compare("!=", target, constant(None)), test])
+        return some([compare("==", text, constant(None)), test])
+    return every([compare("!=", text, constant(None)), test])

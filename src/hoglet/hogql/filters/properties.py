@@ -26,6 +26,8 @@ from hoglet.hogql.errors import located, near, refused
 from hoglet.hogql.filters.operators import Hint, operator_condition
 from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.query_nodes import PROPERTIES
+from hoglet.hogql.schema import TABLES
+from hoglet.hogql.types import DATETIME
 from hoglet.kit.property_operators import WITHOUT_VALUE
 from hoglet.syntax import tree
 
@@ -89,7 +91,8 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     if kind == PERSON_METADATA:
         return _person_metadata(item, context, prefix, source)
     target = _target(item, kind, prefix) if source == EVENTS else _own_target(item, prefix, source)
-    condition = operator_condition(target, operator, value, Hint(context))
+    hint = _hint(item, kind, context, source)
+    condition = operator_condition(target, operator, value, hint)
     if source.table != "groups" or item.get("group_type_index") is None:
         return condition
     index = compare("==", field(*prefix, "index"), constant(_group_index(item)))
@@ -158,6 +161,22 @@ def conditions(
     return found
 
 
+_COLUMNS = {"session": "sessions", "event_metadata": "events"}
+"""The tables of filters on columns."""
+
+
+def _hint(item: Mapping[str, Any], kind: str, context: QueryContext, source: FilteredTable) -> Hint:
+    """What is known about the target of a filter."""
+    key = str(item["key"])
+    if kind in _COLUMNS:
+        column = TABLES[_COLUMNS[kind]].fields.get(key)
+        return Hint(context, is_time_column=getattr(column, "type", None) == DATETIME)
+    bag = {"feature": "event", "group": f"group_{_group_index(item)}"}.get(kind, kind)
+    if source.table == "groups" and item.get("group_type_index") is None:
+        bag = "group"
+    return Hint(context, is_time_property=context.property_type(bag, key) == "DateTime")
+
+
 def _own_target(item: Mapping[str, Any], prefix: Prefix, source: FilteredTable) -> Condition:
     """The field of a table other than events."""
     key = str(item["key"])
@@ -207,7 +226,7 @@ def _person_metadata(
     item: Mapping[str, Any], context: QueryContext, prefix: Prefix, source: FilteredTable
 ) -> Condition:
     """Built-in fields of a person: creation, last seen, identified."""
-    key, hint = str(item["key"]), Hint(context)
+    key, hint = str(item["key"]), Hint(context, is_time_column=item["key"] != "is_identified")
     value, operator = item.get("value"), item.get("operator") or "exact"
     if key not in _METADATA:
         text = f"Persons have no field '{key}'."

@@ -108,8 +108,18 @@ def aligned_items(left: Expr, items: Iterable[Expr], timezone: str) -> list[Expr
         return [text_of(item) if item.type.name != "Unknown" else item for item in items]
     if left.type.name in TIMES:
         name = left.type.name
-        return [_as_time(i, name, timezone) if i.type.name == "String" else i for i in items]
+        return [_time_in_list(item, name, timezone) for item in items]
     return items
+
+
+def _time_in_list(item: Expr, target: str, timezone: str) -> Expr:
+    """A string as a timestamp; a number, in seconds, beside one."""
+    if item.type.name == "String":
+        return _as_time(item, target, timezone)
+    if target == "DateTime" and item.type.name in NUMBERS:
+        parts = ("toDateTime64(", item, f", 6, '{timezone}')")
+        return TrustedSQL(parts=parts, type=DATETIME.or_null(item.type.nullable))
+    return item
 
 
 def _number_in_list(item: Expr) -> Expr | None:

@@ -68,6 +68,8 @@ def compare_resolved(  # noqa: PLR0917 (as compare, with what knows the properti
     lists = split_list(left, right, scope) if operator in _MEMBERSHIP else None
     if lists is not None:
         found = [compare(operator, *sides, zone, node, plain=plain) for sides in lists]
+        if len(found) == 1:
+            return found[0]
         joined = "and" if operator in _NEGATIVE else "or"
         nullable = any(each.type.nullable for each in found)
         return FunctionCall(function=joined, args=tuple(found), type=BOOLEAN.or_null(nullable))

@@ -12,6 +12,7 @@ from functools import cache
 from hoglet.hogql.comparisons import COMPARISONS
 from hoglet.hogql.functions import FunctionEntry, is_text_function
 from hoglet.hogql.plan import Expr, FunctionCall, Name, Value
+from hoglet.hogql.resolve.alignment import is_null
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.syntax import parse_expression, tree
 
@@ -82,20 +83,22 @@ def compared(operator: str, left: Expr, right: Expr, scope: Scope) -> tuple[Expr
 
 
 def split_list(left: Expr, right: Expr, scope: Scope) -> list[tuple[Expr, Expr]] | None:
-    """A property in a mixed list: its text for the strings, its value for the others.
+    """A property in a mixed list: its text for strings and NULL, its value for the others.
 
     None if the list is not mixed.
     """
     if not isinstance(right, FunctionCall) or right.function not in {"array", "tuple"}:
         return None
-    texts = tuple([item for item in right.args if is_text_constant(item)])
-    others = tuple([item for item in right.args if not is_text_constant(item)])
-    text = property_text(left, scope) if texts and others else None
+    texts = tuple([item for item in right.args if is_text_constant(item) or is_null(item)])
+    others = tuple([item for item in right.args if item not in texts])
+    is_mixed = len(texts) < len(right.args) or any(map(is_null, texts))
+    text = property_text(left, scope) if is_mixed and any(map(is_text_constant, texts)) else None
     if text is None:
         return None
     return [
-        (text, FunctionCall(function="tuple", args=texts, type=right.type)),
-        (left, FunctionCall(function="tuple", args=others, type=right.type)),
+        (side, FunctionCall(function="tuple", args=items, type=right.type))
+        for side, items in ((text, texts), (left, others))
+        if items
     ]
 
 

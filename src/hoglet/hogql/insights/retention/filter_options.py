@@ -79,12 +79,12 @@ def brackets_of(filter_: Mapping[str, Any]) -> list[int]:
     """The lengths of the brackets of a ``retentionFilter``; empty means one interval per column.
 
     Raises:
-        SourceError: too many.
+        SourceError: too many, or one without length.
     """
     found = list(filter_.get("retentionCustomBrackets") or [])
-    if len(found) > _MOST:
+    if len(found) > _MOST or not all(each > 0 for each in found):
         raise refused(
-            f"retentionCustomBrackets takes at most {_MOST} items",
+            f"retentionCustomBrackets are at most {_MOST} whole numbers above 0",
             attr="retentionFilter__retentionCustomBrackets",
         )
     return found
