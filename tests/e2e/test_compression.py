@@ -37,6 +37,7 @@ def received(server: RunningServer, path: str, **headers: str) -> tuple[httpx.Re
         (RUN, "application/json"),
         (RUN, "text/csv"),
         (RUN, "application/x-ndjson"),
+        (RUN, "application/vnd.apache.arrow.stream"),
         ("/api/schema", "*/*"),
         ("/metrics", "*/*"),
         ("/sign-in", "text/html"),
@@ -55,6 +56,9 @@ def test_large_answers_shrink(server: RunningServer, path: str, accept: str, enc
     assert "Accept-Encoding" in plain.headers["vary"]
     assert packed.headers["content-type"] == plain.headers["content-type"]
     assert packed_size < size / 2
+    if path == RUN:  # a cache must not answer with another format
+        for answer in (plain, packed):
+            assert {"Accept", "Accept-Encoding"} <= set(answer.headers["vary"].split(", "))
     if path in {RUN, "/api/schema"} and accept != "application/json":  # others tell the time
         assert unpacked == body
 

@@ -49,6 +49,19 @@ def _wait_for(found: Callable[[], bool], server: RunningServer) -> None:
         time.sleep(0.2)
 
 
+def _refuses_test_runs(server: RunningServer, function: str) -> None:
+    """A test run would send a request without its secret; one that brings all secrets may run."""
+    event = {"event": "e", "uuid": "0193e8c6-0000-7000-8000-000000000002", "distinct_id": "u"}
+    body: dict[str, Any] = {"globals": {"event": event}, "mock_async_functions": False}
+    for changes in ({}, {"configuration": {"name": "x"}}):
+        answer = server.client.post(f"{FUNCTIONS}{function}/invocations", json=body | changes)
+        assert answer.json()["status"] == "error", answer.text
+        assert "encrypted with a key that is not configured" in str(answer.json()["errors"])
+    given = {"configuration": {"inputs": {"token": {"value": "new"}}}, "mock_async_functions": True}
+    answer = server.client.post(f"{FUNCTIONS}{function}/invocations", json=body | given)
+    assert answer.json()["status"] == "success", answer.text
+
+
 def test_deliveries_without_a_key_become_letters_and_go_once_it_is_back(tmp_path: Path):
     known, lost = Fernet.generate_key().decode(), Fernet.generate_key().decode()
     receiver = Receiver()
@@ -93,6 +106,9 @@ def test_deliveries_without_a_key_become_letters_and_go_once_it_is_back(tmp_path
             assert "encrypted with a key that is not configured" in errors(function)[0]
             assert totals(function) == {"inputs_failed": 1, "dead_lettered": 1}
         assert "encrypted with a key that is not configured" in errors(transformation)[0]
+        for function in (unreadable, masked, transformation):
+            _refuses_test_runs(server, function)
+        assert len(receiver.arrivals) == 1
         assert "secrets_unreadable" in server.log()
 
         server.stop()

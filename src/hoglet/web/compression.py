@@ -39,6 +39,7 @@ _COMPRESSIBLE = frozenset(
     {
         "application/javascript",
         "application/json",
+        "application/vnd.apache.arrow.stream",  # its buffers are not compressed
         "application/wasm",
         "application/x-ndjson",
         "application/xml",

@@ -121,7 +121,6 @@ def test_the_clients_weights_decide(accept: str, encoding: str | None) -> None:
         Response(TEXT, media_type="image/png"),
         Response(TEXT, media_type="font/woff2"),
         Response(TEXT, media_type="application/vnd.apache.parquet"),
-        Response(TEXT, media_type="application/vnd.apache.arrow.stream"),
         Response(TEXT),
         Response(TEXT, media_type="text/css", headers={"Content-Encoding": "br"}),
         Response(TEXT, media_type="text/css", headers={"Cache-Control": "no-transform"}),

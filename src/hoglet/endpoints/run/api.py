@@ -24,6 +24,7 @@ from hoglet.endpoints.run.fast_path import CachedResponse
 from hoglet.endpoints.run.plan import ReadPlan
 from hoglet.endpoints.run.request import polled_id, read_run
 from hoglet.endpoints.run.response import (
+    VARY,
     accepted,
     answered,
     form_of,
@@ -207,7 +208,7 @@ def _throttle(services: EndpointServices, scope: ProjectScope, target: RunTarget
 def _quickly(request: Request, services: EndpointServices, quick: CachedResponse) -> Response:
     target = quick.target
     services.notes.executed(target.endpoint_id, target.version_id, services.access.clock.now())
-    headers = {"ETag": quick.etag, **cost_headers(quick.result, is_cached=True)}
+    headers = {"ETag": quick.etag, **VARY, **cost_headers(quick.result, is_cached=True)}
     known = not_modified(request, quick.etag)
     return known or Response(quick.body, media_type=JSON, headers=headers)
 

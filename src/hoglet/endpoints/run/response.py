@@ -28,7 +28,7 @@ from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.web.responses import JsonResponse
 
 LARGE_BYTES = 1024 * 1024
-_VARY = {"Vary": "Accept"}
+VARY = {"Vary": "Accept"}
 
 
 def form_of(request: Request, target: RunTarget) -> str:
@@ -57,7 +57,7 @@ def answered(
         known = not_modified(request, etag)
         if known is not None:
             return known
-        headers |= {"ETag": etag, **_VARY}
+        headers |= {"ETag": etag, **VARY}
     if answer.next_cursor is not None:
         headers["Hoglet-Next-Cursor"] = answer.next_cursor
         headers["Link"] = f'<{_next_url(request, answer.next_cursor)}>; rel="next"'
@@ -90,7 +90,7 @@ def not_modified(request: Request, etag: str) -> Response | None:
     sent = request.headers.get("if-none-match")
     if request.method != "GET" or not sent or not is_known(etag, sent):
         return None
-    return Response(status_code=304, headers={"ETag": etag, **_VARY})
+    return Response(status_code=304, headers={"ETag": etag, **VARY})
 
 
 def accepted(request: Request, scope: ProjectScope, row: AsyncRunRow, name: str) -> Response:

@@ -61,6 +61,31 @@ def executable_from_row(row: HogFunctionRow, box: SecretBox) -> ExecutableFuncti
     return msgspec.structs.replace(function, problem=problem)
 
 
+def unreadable_secrets(
+    row: HogFunctionRow | None, values: dict[str, Any], box: SecretBox
+) -> str | None:
+    """Why a function with unsaved changes cannot run, if it needs stored secrets without a key."""
+    try:
+        for encrypted in () if row is None else (row.secrets, row.mapping_secrets):
+            box.open(encrypted)
+    except SecretsUnreadable as error:
+        return error.detail if _lacks_secrets(values) else None
+    return None
+
+
+def _lacks_secrets(values: dict[str, Any]) -> bool:
+    """Whether an input of a secret type has no value, at the top or in a mapping."""
+    schemas = [(values["inputs_schema"], values["secrets"])]
+    for index, mapping in enumerate(values["mappings"] or []):
+        known = values["mapping_secrets"].get(str(index), {})
+        schemas.append((mapping.get("inputs_schema") or [], known))
+    return any(
+        item.get("secret") and item["key"] not in known
+        for schema, known in schemas
+        for item in schema
+    )
+
+
 def executable_from_values(
     values: dict[str, Any],
     *,

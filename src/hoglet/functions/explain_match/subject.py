@@ -2,9 +2,15 @@
 
 from typing import Any, NamedTuple
 
+import msgspec
+
 from hoglet.access.principals import ProjectScope
 from hoglet.functions import types
-from hoglet.functions.executable.loader import executable_from_row, executable_from_values
+from hoglet.functions.executable.loader import (
+    executable_from_row,
+    executable_from_values,
+    unreadable_secrets,
+)
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
@@ -57,6 +63,8 @@ async def read_subject(
             state=row.state if row else 1,
             enabled=row.enabled if row else True,
         )
+        problem = unreadable_secrets(row, values, functions.box)
+        function = msgspec.structs.replace(function, problem=problem)
         filters, mappings = values["filters"], values["mappings"]
     if function.type not in _EXPLAINABLE:
         raise Invalid("Functions of this type have no filter to explain.", attr="type")

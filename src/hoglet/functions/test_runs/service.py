@@ -8,9 +8,11 @@ Source: docs/spec/hog-functions.md#92-invocations-test-run.
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from hoglet.access.principals import ProjectScope
 from hoglet.functions import types
-from hoglet.functions.executable.loader import executable_from_values
+from hoglet.functions.executable.loader import executable_from_values, unreadable_secrets
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.globals import project_globals, source_globals
 from hoglet.functions.runtime.host_calls import HostCalls
@@ -126,7 +128,8 @@ class TestRunService:
         function = executable_from_values(
             values, function_id=str(row.id) if row else "new", project_id=scope.project.id
         )
-        return await self._functions.resolved(function)
+        problem = unreadable_secrets(row, values, self._functions.box)
+        return await self._functions.resolved(msgspec.structs.replace(function, problem=problem))
 
     async def _transform(
         self,
