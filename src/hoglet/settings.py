@@ -358,8 +358,8 @@ class Settings(BaseSettings):
     host_requests_per_second: float = Field(
         0,
         ge=0,
-        description="Most requests of functions per host and second, in each "
-        "executor; 0: no limit.",
+        description="Requests of functions per host and second; executors on one PostgreSQL "
+        "share it; 0: no limit.",
     )
     rate_limit_burst_per_minute: int = Field(
         0, ge=0, description="Requests per minute and key; 0: no limit."

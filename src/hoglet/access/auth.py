@@ -61,7 +61,7 @@ def requires_key(scope: str | None = None) -> Callable[[Request], Awaitable[Prin
             raise _wrong_kind(principal)
         if scope is not None:
             _check_scope(principal, scope)
-        access_of(request).rates.check_key(principal)
+        await access_of(request).rates.check_key(principal)
         return principal
 
     return guard
@@ -106,7 +106,7 @@ async def authorize(
         project = await _project_of_personal_key(access, principal, project_id, scope)
     granted = ProjectScope(project, principal)
     if throttle:
-        access.rates.check(granted)
+        await access.rates.check(granted)
     return granted
 
 

@@ -14,6 +14,7 @@ from hoglet.access.hooks import AccessHooks
 from hoglet.access.keys import SECRET_PREFIX, hash_key
 from hoglet.access.principals import Principal, Project
 from hoglet.access.rate_limit import RateLimiter, RateSettings
+from hoglet.access.rate_windows import MemoryWindows, SharedWindows
 from hoglet.access.tables import PersonalKeyRow, SecretKeyRow
 from hoglet.access.tenant_tokens.codec import TENANT_PREFIX
 from hoglet.access.tenant_tokens.signing_keys import Encryption, SigningKeys
@@ -49,7 +50,8 @@ class AccessService:
     ) -> None:
         self.database = database
         self.clock = clock
-        self.rates = RateLimiter(rates or RateSettings())
+        windows = MemoryWindows() if database.is_sqlite else SharedWindows(database)
+        self.rates = RateLimiter(rates or RateSettings(), windows)
         self.activity = ActivityLog(clock)
         self.providers = AccessHooks()
         self.signing_keys: SigningKeys | None = None

@@ -161,3 +161,17 @@ class ActivityRow(Base):
     item_id: Mapped[str | None] = mapped_column(Text)
     detail: Mapped[Any] = mapped_column(JsonText)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class RateWindowRow(Base):
+    """Requests counted in a window; only on PostgreSQL, where servers share them.
+
+    ``bucket``: ``key:1f2e``, ``runs:secret:1``, ``project:1``.
+    """
+
+    __tablename__ = "rate_windows"
+
+    bucket: Mapped[str] = mapped_column(String(200), primary_key=True)
+    seconds: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    ends_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    used: Mapped[int] = mapped_column()

@@ -22,6 +22,7 @@ from hoglet.pipeline.delivery.completion import CompletionBatcher
 from hoglet.pipeline.delivery.executor import DeliveryStages, Executor
 from hoglet.pipeline.delivery.function_cache import FunctionCache
 from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
+from hoglet.pipeline.delivery.host_rates import HostRates
 from hoglet.pipeline.delivery.metrics import DeliveryMetrics
 from hoglet.pipeline.delivery.run import InvocationRunner
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
@@ -251,7 +252,8 @@ def _executor(rooms: Services, features: Features) -> Executor:
     limits = HostSettings(
         concurrency=settings.host_concurrency, per_second=settings.host_requests_per_second
     )
-    hosts = HostLimiter(rooms.clock, limits)
+    shared = None if rooms.database.is_sqlite else HostRates(rooms.database)
+    hosts = HostLimiter(rooms.clock, limits, shared)
     return Executor(
         database=rooms.database,
         queue=rooms.queue,

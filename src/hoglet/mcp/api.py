@@ -139,7 +139,7 @@ async def _receive(request: Request, scope: ProjectScope) -> Response:
 async def _result(request: Request, scope: ProjectScope, message: RpcMessage) -> Json:
     if message.method == "tools/call":
         return await _call(request, scope, message.params)
-    services_of(request).access.rates.check(scope)
+    await services_of(request).access.rates.check(scope)
     if message.method == "initialize":
         return handshake(message.params)
     if message.method == "ping":

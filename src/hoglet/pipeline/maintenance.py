@@ -7,12 +7,14 @@ from typing import Any
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from hoglet.access import rate_windows
 from hoglet.events.known_uuids import KnownUuids
 from hoglet.events.warnings import IngestionWarnings
 from hoglet.functions import pauses as pause_repository
 from hoglet.functions.dead_letters.service import DeadLetters
 from hoglet.functions.masking import drop_expired
 from hoglet.kit.clock import Clock
+from hoglet.pipeline.delivery import host_rates
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
 from hoglet.pipeline.queue_metrics import QueueMetrics
 from hoglet.store.database import Database
@@ -25,7 +27,7 @@ COUNT_EVERY_S = 60.0
 
 
 class ExpiredRows:
-    """Deletes dead letters, masking windows, pauses and event ids that expired."""
+    """Deletes dead letters, masking windows, pauses, rate limits and event ids that expired."""
 
     def __init__(
         self, database: Database, dead_letters: DeadLetters, known_uuids: KnownUuids, clock: Clock
@@ -41,6 +43,8 @@ class ExpiredRows:
             await self._dead_letters.prune(session)
             await drop_expired(session, self._clock.now())
             await pause_repository.drop_ended(session, self._clock.now())
+            await rate_windows.drop_expired(session, self._clock.now())
+            await host_rates.drop_idle(session, self._clock.now())
 
     async def delete_uuids(self) -> None:
         """Delete ids of events that can no longer be sent twice."""

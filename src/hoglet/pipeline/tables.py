@@ -51,3 +51,15 @@ class OrderedRunRow(Base):
     lane: Mapped[str | None] = mapped_column(String(200))
     priority: Mapped[int] = mapped_column(SmallInteger)
     payload: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class HostRateRow(Base):
+    """When the next request to a rate-limited target may start; only on PostgreSQL.
+
+    ``name``: ``host example.com`` or ``function 0190…``.
+    """
+
+    __tablename__ = "host_rates"
+
+    name: Mapped[str] = mapped_column(String(300), primary_key=True)
+    next_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)

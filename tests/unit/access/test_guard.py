@@ -17,6 +17,7 @@ from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.keys import hash_key
 from hoglet.access.principals import ProjectScope
 from hoglet.access.rate_limit import RateLimit, RateLimiter, RateSettings
+from hoglet.access.rate_windows import MemoryWindows
 from hoglet.access.service import AccessService
 from hoglet.access.tables import PersonalKeyRow, UserRow
 from hoglet.web.app import RequestPolicy, create_application
@@ -258,7 +259,7 @@ async def test_rate_limits_are_per_key_and_tell_when_to_come_back(
 ) -> None:
     now = [100.0]
     settings = RateSettings(per_key=RateLimit(per_minute=2))
-    world.access.rates = RateLimiter(settings, lambda: now[0])
+    world.access.rates = RateLimiter(settings, MemoryWindows(lambda: now[0]))
     other = bearer(await world.add_key(["thing:read"]))
     url = "/api/projects/1/things"
 

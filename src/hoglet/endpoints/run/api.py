@@ -125,7 +125,7 @@ async def run_endpoint(request: Request) -> Response:
     name = request.path_params["name"]
     check_endpoint(scope.principal, name)
     current = await _find(services, scope, name)
-    _throttle(services, scope, current)
+    await _throttle(services, scope, current)
     if current is None:
         raise NotFound
     requested = polled_id(request)
@@ -191,7 +191,9 @@ async def _find(services: EndpointServices, scope: ProjectScope, name: str) -> R
         return None
 
 
-def _throttle(services: EndpointServices, scope: ProjectScope, target: RunTarget | None) -> None:
+async def _throttle(
+    services: EndpointServices, scope: ProjectScope, target: RunTarget | None
+) -> None:
     """Apply the rate limits of the key, the project's secret keys and the project.
 
     Runs have separate buckets; runs of a ready materialized version have higher limits.
@@ -199,10 +201,10 @@ def _throttle(services: EndpointServices, scope: ProjectScope, target: RunTarget
     rates, kind, allowance = services.access.rates, "runs", services.settings.runs
     if target is not None and target.kept is not None and target.kept.table is not None:
         kind, allowance = "materialized", services.settings.materialized_runs
-    rates.take(f"{kind}:{scope.principal.key_id}", allowance)
+    await rates.take(f"{kind}:{scope.principal.key_id}", allowance)
     if scope.principal.kind == "secret":
-        rates.take(f"{kind}:secret:{scope.project.id}", allowance)
-    rates.take(f"project:{scope.project.id}", rates.settings.per_project)
+        await rates.take(f"{kind}:secret:{scope.project.id}", allowance)
+    await rates.take(f"project:{scope.project.id}", rates.settings.per_project)
 
 
 def _quickly(request: Request, services: EndpointServices, quick: CachedResponse) -> Response:

@@ -5,10 +5,11 @@ ones return the run to the queue. Lanes (functions, backfills) that recently sen
 are not leased while that host has no capacity, so runs for a slow, limited or unavailable host
 neither fill nor occupy the executor. All slow hosts together share a part of the slots.
 
-Limits apply per executor process. ``Retry-After`` pauses are stored in the database, so they
-survive restarts and apply to all executors.
+``Retry-After`` pauses are stored in the database, so they survive restarts and apply to all
+executors. Rate limits are shared on PostgreSQL; limits of concurrent requests apply per executor.
 
-Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further; docs/adr/0009-delivery.md.
+Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further; docs/adr/0009-delivery.md;
+docs/adr/0030-shared-limits.md.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ import msgspec
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import Clock
+from hoglet.pipeline.delivery.host_rates import HostRates
 
 WAIT_SECONDS = 1.0  # longest wait here; beyond it in the queue
 WAITING_AT_A_GATE = 64  # further ones return to the queue at once
@@ -63,6 +65,11 @@ class HostGate:
     def is_spaced(self, now: float, *, per_second: float) -> bool:
         """Whether the rate limit delays the next request."""
         return self.wait_seconds(now, concurrency=self.under_way + 1, per_second=per_second) > 0
+
+    def postpone(self, until: float, *, per_second: float) -> None:
+        """Note that executors together have used the rate limit up to a time."""
+        burst = max(0.0, 1.0 - 1.0 / per_second)
+        self._next_at = max(self._next_at, until + burst)
 
     def begin(self, now: float, *, per_second: float) -> int:
         """Start a request; pass its number to :meth:`end`."""
@@ -110,12 +117,20 @@ class _Habit(msgspec.Struct):
 class HostLimiter:
     """The gates of this process, and pauses requested by hosts.
 
+    Args:
+        clock: the time.
+        settings: limits per host.
+        rates: shares rate limits with other executors; None: this is the only one.
+
     Concurrency: any number of tasks of one event loop.
     """
 
-    def __init__(self, clock: Clock, settings: HostSettings | None = None) -> None:
+    def __init__(
+        self, clock: Clock, settings: HostSettings | None = None, rates: HostRates | None = None
+    ) -> None:
         self._clock = clock
         self._settings = settings or HostSettings()
+        self._rates = rates
         self._gates: dict[str, HostGate] = {}
         self._slow_under_way = 0
         self._pauses: dict[tuple[str, str], datetime] = {}
@@ -193,9 +208,11 @@ class HostLimiter:
         self._learn(lane, function.id, host, limits)
         gates = [self._gate(name) for name, *_ in limits]
         again_at = self.paused_until(function.id, host)
-        again_at = (
-            again_at or await self._wait(gates, limits) or self.paused_until(function.id, host)
-        )
+        again_at = again_at or await self._wait(gates, limits)
+        if self._rates is not None and any(per_second for *_, per_second in limits):
+            again_at = again_at or await self._reserve(self._rates, gates, limits)
+            again_at = again_at or await self._wait(gates, limits)
+        again_at = again_at or self.paused_until(function.id, host)
         if again_at is not None:
             yield again_at
             return
@@ -240,6 +257,20 @@ class HostLimiter:
                 pass
             finally:
                 tight.waiting -= 1
+
+    async def _reserve(
+        self, rates: HostRates, gates: list[HostGate], limits: list[Limit]
+    ) -> datetime | None:
+        """Reserve a time with all executors and wait for it; when to ask again if it is far."""
+        longest = 0.0
+        for gate, (name, _, per_second) in zip(gates, limits, strict=True):
+            wait = await rates.reserve(name, per_second, WAIT_SECONDS) if per_second else 0.0
+            if wait is None:
+                gate.postpone(time.monotonic() + WAIT_SECONDS, per_second=per_second)
+                return self._later(WAIT_SECONDS)
+            longest = max(longest, wait)
+        await asyncio.sleep(longest)
+        return None
 
     def _later(self, wait: float) -> datetime:
         seconds = AGAIN_SECONDS if wait == math.inf else max(wait, AGAIN_SECONDS)

@@ -1,0 +1,60 @@
+"""Rate limits of hosts that executors on one PostgreSQL share.
+
+Source: docs/adr/0030-shared-limits.md.
+"""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, func
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.pipeline.tables import HostRateRow
+from hoglet.store.database import Database
+
+_KEPT = timedelta(hours=1)  # a target's row after its last request
+
+
+class HostRates:
+    """Reserves the times at which requests start, for all executors, by the database's clock.
+
+    A reservation is one statement on an unlogged table. Targets without a rate limit need none.
+
+    Raises on use:
+        OperationalError: the database is unavailable; retrying helps.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def reserve(self, name: str, per_second: float, within_seconds: float) -> float | None:
+        """Reserve the next request to a target.
+
+        A second's worth may start together; further requests are evenly spaced.
+
+        Args:
+            name: of the target, e.g. ``host example.com``.
+            per_second: its rate limit, above 0.
+            within_seconds: the longest wait.
+
+        Returns:
+            The seconds until the request may start; None, and nothing reserved, if that is later.
+        """
+        now = func.clock_timestamp()
+        spacing = 1 / per_second
+        burst = max(0.0, 1 - spacing)
+        row = insert(HostRateRow).values(name=name, next_at=now + timedelta(seconds=spacing))
+        latest = now + timedelta(seconds=burst + within_seconds)
+        reserved = row.on_conflict_do_update(
+            index_elements=[HostRateRow.name],
+            set_={"next_at": func.greatest(HostRateRow.next_at, now) + timedelta(seconds=spacing)},
+            where=HostRateRow.next_at <= latest,
+        ).returning(func.extract("epoch", HostRateRow.next_at - now))
+        async with self._database.write() as session:
+            following = await session.scalar(reserved)
+        return None if following is None else max(0.0, float(following) - spacing - burst)
+
+
+async def drop_idle(session: AsyncSession, now: datetime) -> None:
+    """Delete targets without a request for an hour."""
+    await session.execute(delete(HostRateRow).where(HostRateRow.next_at < now - _KEPT))
