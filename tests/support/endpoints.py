@@ -74,6 +74,7 @@ class EndpointWorld:
     app: FastAPI
     client: httpx.AsyncClient
     project_id: int
+    property_types: dict[tuple[str, str], str] = field(default_factory=dict)
     _names: Any = field(default_factory=itertools.count)
 
     @property
@@ -139,10 +140,11 @@ async def open_endpoints(
     async with open_world(folder) as world:
         await _add_project(world, project_id)
         queue = SqlQueue(world.database, world.clock, owner="test")
+        types: dict[tuple[str, str], str] = {}
         rooms = build_endpoints(
             world.access,
             EndpointBackends(warehouse, queue, sandbox),
-            SchemaProviders(_schema_of(world), row_readers(_integrations(world))),
+            SchemaProviders(_schema_of(world, types), row_readers(_integrations(world))),
             settings,
         )
         app = create_application(
@@ -175,13 +177,14 @@ async def open_endpoints(
             headers=world.headers,
             event_hooks=ASYNC_RESPONSE_HOOKS,
         ) as client:
-            yield EndpointWorld(world, warehouse, rooms, app, client, project_id)
+            yield EndpointWorld(world, warehouse, rooms, app, client, project_id, types)
 
 
-def _schema_of(world: World) -> SchemaOf:
+def _schema_of(world: World, types: dict[tuple[str, str], str]) -> SchemaOf:
     async def schema_of(project: Project) -> ProjectSchema:
         async with world.database.read() as session:
             return ProjectSchema(
+                property_types=dict(types),
                 actions={"7": {"name": "Bought", "steps": [{"event": "buy"}]}},
                 cohorts=await cohort_refs(session, project.id),
             )

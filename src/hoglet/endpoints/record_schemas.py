@@ -143,6 +143,13 @@ class Aggregate(DocumentedResponse):
     reaggregate_fn: str
 
 
+class BuildMode(OpenResponse):
+    """How the table is built, and why."""
+
+    mode: Literal["incremental", "full"]
+    reason: str
+
+
 class Preview(OpenResponse):
     """How a query would be materialized."""
 
@@ -153,6 +160,7 @@ class Preview(OpenResponse):
     display_execution_query: str | None
     range_pairs: list[RangePair]
     aggregates: list[Aggregate]
+    build: BuildMode | None
 
 
 VERSION_PARAMETER = text("version", "Version number or alias.")

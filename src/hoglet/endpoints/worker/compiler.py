@@ -18,6 +18,7 @@ from hoglet.endpoints.materialization.catalog import MaterializedTables
 from hoglet.endpoints.worker import operations
 from hoglet.endpoints.worker.operations import TABLE
 from hoglet.hogql.context import CohortRef
+from hoglet.hogql.materialize.incremental import ChangedBuckets
 from hoglet.hogql.paging.keyset import Key
 from hoglet.hogql.paging.limit import ResolvedLimit
 from hoglet.kit.cache import BoundedCache
@@ -93,7 +94,8 @@ class EndpointSql(msgspec.Struct, frozen=True):
     """A compiled query; ``columns`` are ``[("count()", "integer")]``.
 
     ``keys`` is the sort order for cursors; ``filtered`` are the table columns that runs filter by;
-    ``system_tables`` are those whose rows must be bound, e.g. ``system.actions``.
+    ``system_tables`` are those whose rows must be bound, e.g. ``system.actions``; ``state`` reads
+    the present state of the buckets of a table that can be built incrementally.
     """
 
     sql: str
@@ -104,6 +106,7 @@ class EndpointSql(msgspec.Struct, frozen=True):
     keys: list[Key] = []
     filtered: list[str] = []
     system_tables: list[str] = []
+    state: "EndpointSql | None" = None
 
 
 class CompiledInsight(msgspec.Struct, frozen=True):
@@ -193,10 +196,24 @@ class QueryCompiler:
         return await self._compile(operations.compile_read, payload, context)
 
     async def compile_build(
-        self, project: Project, query: Json, *, variables: Json, buckets: Json | None
+        self,
+        project: Project,
+        query: Json,
+        *,
+        variables: Json,
+        buckets: Json | None,
+        changes: ChangedBuckets | None = None,
     ) -> EndpointSql:
-        """Compile the query that fills a table; without a limit of rows."""
-        payload = {"query": query, "variables": variables, "buckets": buckets}
+        """Compile the query that fills a table; without a limit of rows.
+
+        With ``changes`` it computes the rows of the changed buckets only.
+        """
+        payload = {
+            "query": query,
+            "variables": variables,
+            "buckets": buckets,
+            "changes": None if changes is None else msgspec.to_builtins(changes),
+        }
         context = await self.context(project, unlimited=True)
         return await self._compile(operations.compile_build, payload, context)
 

@@ -6,6 +6,7 @@ Payloads and results are plain values (see ``hoglet.sandbox``). A payload is::
      "variables": {"plan": "pro"}, "limit": None, "offset": None}
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import wraps
@@ -40,6 +41,13 @@ from hoglet.hogql.materialize import (
     Refusal,
     plan_materialisation,
 )
+from hoglet.hogql.materialize.incremental import (
+    BuildMode,
+    ChangedBuckets,
+    IncrementalBuild,
+    mode_of,
+    plan_incremental,
+)
 from hoglet.hogql.materialize.predicates import variables_in
 from hoglet.hogql.materialize.refusal import INVALID
 from hoglet.hogql.paging.keyset import KeysetCondition
@@ -52,6 +60,8 @@ from hoglet.kit.json_values import object_at
 type Json = dict[str, Any]
 
 TABLE = "materialized_table"
+_PARSED_TIME = re.compile(r"BestEffort\w*\((?:\{(\w+):String\})?")
+_WHOLE_TIME = re.compile(r"\d{4}-\d\d-\d\d")
 _MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 INSIGHT_COLUMNS: list[Any] = [
     ["position", {"name": "Integer"}],
@@ -197,10 +207,38 @@ def _analyse_insight(payload: Json) -> Json:
 
 @_refusing_malformed
 def compile_build(payload: Json) -> Json:
-    """Compile the query that fills a table."""
+    """Compile the query that fills a table, and ``state`` if it can be built incrementally.
+
+    With ``changes`` (``{"buckets": ["2026-01-05 00:00:00"], "first": …, "last": …}``) it computes
+    the rows of these buckets only.
+    """
     plan, query = _plan(payload), payload["query"]
-    built = _compile(payload | {"limit": None, "offset": None}, plan.build, query)
-    return _plain(built) | {"filtered": plan.filtered}
+    complete = payload | {"limit": None, "offset": None}
+    incremental = _incremental(complete, plan)
+    if isinstance(incremental, BuildMode):
+        return _plain(_compile(complete, plan.build, query)) | {"filtered": plan.filtered}
+    changes = payload.get("changes")
+    only = None if changes is None else msgspec.convert(changes, ChangedBuckets)
+    build = incremental.build if only is None else incremental.only(only)
+    return _plain(_compile(complete, build, query)) | {
+        "filtered": plan.filtered,
+        "state": _plain(_compile(complete, incremental.state, query)),
+    }
+
+
+def _incremental(complete: Json, plan: MaterialisationPlan) -> IncrementalBuild | BuildMode:
+    """How tables of a plan are built; in full if its SQL may turn incomplete text into times.
+
+    "12:00" depends on the day of the build; only literals such as '2026-01-05' are known to be
+    complete.
+    """
+    planned = plan_incremental(plan.build)
+    if isinstance(planned, IncrementalBuild):
+        compiled = _compile(complete, planned.build, complete["query"])
+        texts = [compiled.params.get(name, "") for name in _PARSED_TIME.findall(compiled.sql)]
+        if not all(_WHOLE_TIME.match(str(text)) for text in texts):
+            return BuildMode("full", "The query reads text as a time, which may lack its date.")
+    return planned
 
 
 @_refusing_malformed
@@ -225,7 +263,9 @@ def preview(payload: Json) -> Json:
         return _preview_insight(payload)
     try:
         plan = _plan(payload)
-        _compile(payload | {"limit": None, "offset": None}, plan.build, payload["query"])
+        complete = payload | {"limit": None, "offset": None}
+        _compile(complete, plan.build, payload["query"])
+        mode = mode_of(_incremental(complete, plan))
     except Refusal as refusal:
         return _empty_preview(False, refusal.reason, refusal.reason_code)
     return {
@@ -236,6 +276,7 @@ def preview(payload: Json) -> Json:
         "display_execution_query": plan.execution_query(payload["table"]),
         "range_pairs": [msgspec.to_builtins(pair) for pair in plan.range_pairs],
         "aggregates": [msgspec.to_builtins(each) for each in plan.aggregates],
+        "build": msgspec.to_builtins(mode),
     }
 
 
@@ -258,6 +299,7 @@ def _preview_insight(payload: Json) -> Json:
         "transformed_query": ";\n".join(each["hogql"] for each in built["queries"]),
         "execution_query": reading,
         "display_execution_query": reading,
+        "build": {"mode": "full", "reason": "Tables of insights are always built in full."},
     }
 
 
@@ -271,6 +313,7 @@ def _empty_preview(can: bool, reason: str | None, code: str | None) -> Json:  # 
         "display_execution_query": None,
         "range_pairs": [],
         "aggregates": [],
+        "build": None,
     }
 
 
