@@ -8,7 +8,19 @@ SCHEMA = [{"type": "string", "key": "url"}, {"type": "string", "key": "token", "
 @pytest.mark.parametrize(
     ("hog", "message", "hint", "place"),
     [
-        ("retrun 1", "Unknown global `retrun`", None, (1, 1)),
+        ("retrun 1", "Unknown global `retrun`", "Did you mean `return`?", (1, 1)),
+        (
+            "print(event.propertis.a)",
+            "Unknown field `propertis` of `event`",
+            "Did you mean `properties`?",
+            (1, 7),
+        ),
+        (
+            "print(person['nmae'])",
+            "Unknown field `nmae` of `person`",
+            "Did you mean `name`?",
+            (1, 7),
+        ),
         (
             "let a := 1;\n fecth(inputs.url)",
             "Unknown function `fecth`",
@@ -38,6 +50,9 @@ async def test_a_save_warns(hoglet, hog, message, hint, place):
         ("destination", "fetch(inputs.url, {'headers': {'a': inputs.token}})"),
         ("destination", "postHogCapture({'event': 'a'}); print(variables, groups, person, source)"),
         ("destination", "let inputs := {'urll': 1}; print(inputs.urll)"),
+        ("destination", "let event := {'propertis': 1}; print(event.propertis, person.plan)"),
+        ("destination", "print(event.url, event.captured_at, project.url, source.name)"),
+        ("destination", "print(arrayMap(person -> person.nmae, []), event.properties.propertis)"),
         ("destination", "print(geoipLookup('1.1.1.1'), isKnownBotIp('x'), project.id)"),
         ("source_webhook", "print(request.body); return {'httpResponse': {'status': 200}}"),
         ("transformation", "print(cleanNullValues(event)); return event"),
@@ -79,6 +94,50 @@ async def test_inputs_of_mappings_are_known(hoglet):
 
     assert "warnings" not in made
     assert "warnings" not in patched
+
+
+PARTS = [
+    ({"inputs": {"url": {"value": "https://a/{evnt.event}"}}}, "inputs__url", "event"),
+    ({"inputs": {"url": {"value": "{lowr(event.event)}"}}}, "inputs__url", "lower"),
+    ({"inputs": {"url": {"value": "{event.propertis.a}"}}}, "inputs__url", "properties"),
+    ({"inputs": {"url": {"value": "{inputs.tokn}"}}}, "inputs__url", "token"),
+    ({"inputs": {"map": {"value": {"a": {"b": ["{persn.id}"]}}}}}, "inputs__map", "person"),
+    ({"filters": {"properties": [{"type": "hogql", "key": "lowr(event) = 'a'"}]}},
+     "filters", "lower"),
+    ({"filters": {"events": [{"id": "a", "type": "events", "properties": [
+        {"type": "hogql", "key": "person.propertis.a = 1"}]}]}}, "filters", "properties"),
+    ({"masking": {"ttl": 60, "hash": "{persn.id}"}}, "masking__hash", "person"),
+    ({"mappings": [{"inputs_schema": [{"type": "string", "key": "own"}],
+                    "inputs": {"own": {"value": "{evnt.uuid}"}}}]},
+     "mappings__0__inputs__own", "event"),
+    ({"mappings": [{}, {"filters": {"properties": [{"type": "hogql", "key": "uper(event)"}]}}]},
+     "mappings__1__filters", "upper"),
+]  # fmt: skip
+
+
+async def test_all_parts_of_a_save_are_checked(hoglet):
+    schema = [*SCHEMA, {"type": "json", "key": "map"}]
+    for fields, attr, meant in PARTS:
+        made = await hoglet.create(hog="return 1", inputs_schema=schema, **fields)
+
+        (warning,) = made["warnings"]
+        assert (warning["attr"], warning["hint"]) == (attr, f"Did you mean `{meant}`?"), fields
+
+
+async def test_sound_parts_have_no_warnings(hoglet):
+    inputs = {
+        "url": {"value": "{inputs.token} {event.properties.propertis} {groups.x} {variables.y}"},
+        "token": {"value": "{evnt.secret}"},
+    }
+    made = await hoglet.create(
+        hog="return 1",
+        inputs_schema=SCHEMA,
+        inputs=inputs,
+        masking={"ttl": 60, "hash": "{person.id}{event.event}"},
+        filters={"properties": [{"type": "hogql", "key": "lower(properties.lowr) = person.id"}]},
+    )
+
+    assert "warnings" not in made
 
 
 async def test_inputs_are_not_checked_without_a_schema(hoglet):

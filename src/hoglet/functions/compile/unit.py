@@ -21,7 +21,7 @@ from hoglet.functions.compile.hog import (
     read_template,
 )
 from hoglet.functions.compile.site import site_script, transpile_filter
-from hoglet.functions.compile.warnings import CodeWarning, code_warnings
+from hoglet.functions.compile.warnings import CodeWarning, SaveWarnings, mapping_warnings
 from hoglet.functions.errors import FilterRefused
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
@@ -121,8 +121,21 @@ def compile_function_parts(draft: CompileInput) -> CompiledFunction:
     if draft.masking is not None:
         compiled.masking = _compile_masking(draft.masking)
     if draft.type not in types.SITE:
-        compiled.warnings = code_warnings(draft.saved_hog, draft.type, set(draft.input_keys))
+        compiled.warnings = _warnings(draft, compiled)
     return compiled
+
+
+def _warnings(draft: CompileInput, compiled: CompiledFunction) -> list[CodeWarning]:
+    """The warnings of the code, and of the other parts that were given."""
+    warnings = SaveWarnings(draft.type, draft.input_keys)
+    found = warnings.of_code(draft.saved_hog)
+    found += warnings.of_inputs(draft.inputs_schema, compiled.inputs or {}, "inputs")
+    found += warnings.of_filters(compiled.filters or {}, "filters")
+    for index, mapping in enumerate(compiled.mappings or []):
+        found += mapping_warnings(warnings, index, mapping)
+    if compiled.masking is not None:
+        found += warnings.of_template(compiled.masking["hash"], "masking__hash")
+    return found
 
 
 def _site_script(draft: CompileInput, hog: str, compiled: CompiledFunction) -> str:

@@ -1,22 +1,23 @@
-"""Warnings about code that compiles but looks wrong, reported when a function is saved.
+"""Warnings about code, templates and filters that compile but look wrong, for saves.
 
 Source: docs/spec/hog-language.md#6-scopes-closures-calls.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from hoglet.functions import types
-from hoglet.functions.filters.roots import nodes_of
+from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths, nodes_of
 from hoglet.functions.runtime.host import HELPERS
 from hoglet.hog.bind.diagnostics import suggestion
 from hoglet.hog.bind.tree import Warning_
-from hoglet.hog.compile import bind_program
+from hoglet.hog.compile import bind_expression, bind_program
 from hoglet.kit.errors import SourceError
+from hoglet.kit.json_values import array_at, is_array, is_object, object_at
 from hoglet.syntax import tree
-from hoglet.syntax.parse import parse_program
+from hoglet.syntax.parse import parse_expression, parse_program, parse_template
 
 _RUN_GLOBALS = frozenset({"project", "source", "event", "person", "groups", "inputs", "variables"})
 _CALLS = frozenset({"fetch", "sendEmail", "postHogCapture"})
@@ -25,6 +26,18 @@ _GLOBALS = {
     types.TRANSFORMATION_LOG: frozenset({"project", "record", "inputs"}),
     types.SOURCE_WEBHOOK: _RUN_GLOBALS | _CALLS | {"request"},
 }
+
+
+_EVENT = "uuid event distinct_id properties elements_chain timestamp captured_at url"
+_FIELDS = {
+    "event": frozenset(_EVENT.split()),
+    "person": frozenset({"id", "name", "url", "properties", "distinct_id"}),
+    "project": frozenset({"id", "name", "url"}),
+    "source": frozenset({"name", "url"}),
+    "request": frozenset({"method", "headers", "query", "body", "stringBody", "ip"}),
+}
+"""The fields of globals; other names are reported only if they look misspelt."""
+_PARTS = ("events", "actions", "data_warehouse", "properties", "values")
 
 
 class CodeWarning(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,55 +54,149 @@ class CodeWarning(msgspec.Struct, frozen=True, kw_only=True):
     attr: str = "hog"
 
 
-def code_warnings(source: str, function_type: str, input_keys: set[str]) -> list[CodeWarning]:
-    """The warnings of a program, in source order.
+class SaveWarnings:
+    """Finds the warnings of the parts of a function.
 
     Args:
-        source: Hog; if it does not parse, there are no warnings.
         function_type: determines the available globals and functions.
         input_keys: keys of the function's inputs; if empty, reads of inputs are not checked.
     """
-    known = _GLOBALS.get(function_type, _RUN_GLOBALS | _CALLS) | HELPERS
-    try:
-        program = parse_program(source)
-        found = list(bind_program(program, known_globals=known).warnings)
-    except SourceError:
-        return []
-    if input_keys:
-        found += _unknown_inputs(program, input_keys)
-    found.sort(key=lambda warning: warning.start)
-    return [
-        CodeWarning(message=item.message, hint=item.hint, line=item.line, column=item.column)
-        for item in found
-    ]
+
+    def __init__(self, function_type: str, input_keys: Collection[str]) -> None:
+        self._known = _GLOBALS.get(function_type, _RUN_GLOBALS | _CALLS) | HELPERS
+        self._inputs = frozenset(input_keys)
+
+    def of_code(self, source: str) -> list[CodeWarning]:
+        """The warnings of a program, in source order; none if it does not parse."""
+
+        def read() -> tuple[tree.Program, Iterable[Warning_]]:
+            program = parse_program(source)
+            return program, bind_program(program, known_globals=self._known).warnings
+
+        return self._found(read, "hog")
+
+    def of_inputs(
+        self, schema: Iterable[dict[str, Any]], inputs: dict[str, Any], attr: str
+    ) -> Iterator[CodeWarning]:
+        """The warnings of the templates of inputs; secrets are left out.
+
+        Args:
+            schema: the stored ``inputs_schema``.
+            inputs: as compiled, ``{"url": {"value": "{event.url}", "bytecode": [...]}}``.
+            attr: path of the inputs.
+        """
+        for item in schema:
+            entry = inputs.get(item["key"])
+            if entry and "bytecode" in entry and not item.get("secret"):
+                for text in _texts(entry.get("value")):
+                    yield from self.of_template(text, f"{attr}__{item['key']}")
+
+    def of_template(self, text: str, attr: str) -> list[CodeWarning]:
+        """The warnings of a template, e.g. ``{person.nme}``."""
+
+        def read() -> tuple[tree.Expression, Iterable[Warning_]]:
+            parsed = parse_template(text)
+            known = self._known | {"record"}  # warehouse sources
+            return parsed, bind_expression(parsed, known_globals=known).warnings
+
+        return self._found(read, attr) if "{" in text else []
+
+    def of_filters(self, filters: dict[str, Any], attr: str) -> Iterator[CodeWarning]:
+        """The warnings of the HogQL expressions in filters."""
+        for text in _expressions(filters):
+
+            def read(text: str = text) -> tuple[tree.Expression, Iterable[Warning_]]:
+                parsed = parse_expression(text)
+                return parsed, bind_expression(parsed, known_globals=FILTER_ROOTS).warnings
+
+            yield from self._found(read, attr, fields={"person": _FIELDS["person"]})
+
+    def _found(
+        self,
+        read: Callable[[], tuple[tree.Node, Iterable[Warning_]]],
+        attr: str,
+        fields: dict[str, frozenset[str]] = _FIELDS,
+    ) -> list[CodeWarning]:
+        try:
+            parsed, warnings = read()
+        except SourceError:
+            return []
+        found = [*warnings, *self._unknown_members(parsed, fields)]
+        return [
+            CodeWarning(
+                message=item.message,
+                hint=item.hint,
+                line=item.line,
+                column=item.column,
+                attr=attr,
+            )
+            for item in sorted(found, key=lambda warning: warning.start)
+        ]
+
+    def _unknown_members(
+        self, parsed: tree.Node, fields: dict[str, frozenset[str]]
+    ) -> Iterator[Warning_]:
+        read = {path[0] for path in global_paths(parsed)}
+        for node in nodes_of(parsed):
+            root, key = _member(node)
+            if root not in read or node.start is None or node.end is None:
+                continue
+            known = self._inputs if root == "inputs" else fields.get(root, frozenset())
+            hint = suggestion(key, known)
+            if not known or key in known or (hint is None and root != "inputs"):
+                continue
+            name = f"input `{key}`" if root == "inputs" else f"field `{key}` of `{root}`"
+            yield Warning_(
+                f"Unknown {name}",
+                node.start.line,
+                node.start.column + 1,
+                node.start.offset,
+                node.end.offset,
+                hint,
+            )
 
 
-def _unknown_inputs(program: tree.Program, keys: set[str]) -> Iterator[Warning_]:
-    nodes = list(nodes_of(program))
-    if any(isinstance(node, tree.VariableDeclaration) and node.name == "inputs" for node in nodes):
-        return
-    for node in nodes:
-        key = _input_key(node)
-        if key is None or key in keys or node.start is None or node.end is None:
-            continue
-        yield Warning_(
-            f"Unknown input `{key}`",
-            node.start.line,
-            node.start.column + 1,
-            node.start.offset,
-            node.end.offset,
-            suggestion(key, keys),
-        )
-
-
-def _input_key(node: Any) -> str | None:
-    """``url`` of ``inputs.url``, ``inputs['url']`` and ``inputs?.url``."""
+def _member(node: Any) -> tuple[str, str]:
+    """Global and key of ``inputs.url``, ``inputs['url']`` and ``inputs?.url``; else empty."""
     match node:
-        case tree.Field(chain=("inputs", str() as key, *_)):
-            return key
+        case tree.Field(chain=(str() as root, str() as key, *_)):
+            return root, key
         case tree.ArrayAccess(
-            array=tree.Field(chain=("inputs",)), property=tree.Constant(value=str() as key)
+            array=tree.Field(chain=(str() as root,)), property=tree.Constant(value=str() as key)
         ):
-            return key
+            return root, key
         case _:
-            return None
+            return "", ""
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The strings of a value; the design of an email is not a template."""
+    if isinstance(value, str):
+        yield value
+    elif is_object(value):
+        for key, part in value.items():
+            yield from _texts(part) if key != "design" else ()
+    elif is_array(value):
+        for part in value:
+            yield from _texts(part)
+
+
+def _expressions(filters: dict[str, Any]) -> Iterator[str]:
+    """The HogQL expressions of filters and of their groups."""
+    if filters.get("type") == "hogql" and isinstance(filters.get("key"), str):
+        yield filters["key"]
+    for name in _PARTS:
+        part = filters.get(name)
+        for item in [part] if is_object(part) else part if is_array(part) else ():
+            if is_object(item):
+                yield from _expressions(item)
+
+
+def mapping_warnings(
+    found: SaveWarnings, index: int, mapping: dict[str, Any]
+) -> Iterator[CodeWarning]:
+    """The warnings of a mapping's inputs and filters."""
+    prefix = f"mappings__{index}"
+    schema = array_at(mapping, "inputs_schema")
+    yield from found.of_inputs(schema, object_at(mapping, "inputs"), f"{prefix}__inputs")
+    yield from found.of_filters(object_at(mapping, "filters"), f"{prefix}__filters")

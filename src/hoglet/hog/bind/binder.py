@@ -4,7 +4,7 @@ The functions are in ``expressions``, ``statements`` and ``sql``; they call each
 contains statements) through this class.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from hoglet.hog.bind import tree as bound
@@ -12,6 +12,9 @@ from hoglet.hog.bind.diagnostics import Diagnostics, suggestion
 from hoglet.hog.bind.scopes import FunctionScope, Scopes
 from hoglet.syntax import tree
 
+_KEYWORDS = ("catch", "else", "false", "finally", "let", "null", "return", "throw", "true", "try",
+             "while")  # fmt: skip
+"""Keywords that parse as names if they are misspelt."""
 _JUMPS = {
     "break": "Hog has no `break`: put the condition into the head of the loop, or move the loop "
     "into a function and use `return`",
@@ -80,7 +83,8 @@ class Binder:
         library = root in self.library and len(path) == 1
         self.global_reads.add(root)
         if not library and root not in self.known_globals:
-            self._warn_unknown(node, root, _JUMPS.get(root, f"Unknown global `{root}`"))
+            message = _JUMPS.get(root, f"Unknown global `{root}`")
+            self._warn_unknown(node, root, message, _KEYWORDS)
         return bound.ReadGlobal(path=path, library=library, start=node.start, end=node.end)
 
     def call_global(
@@ -107,8 +111,11 @@ class Binder:
             candidates.update(self.library, self.known_globals)
         return suggestion(name, candidates)
 
-    def _warn_unknown(self, node: tree.Node, name: str, message: str) -> None:
-        self.diagnostics.warning(message, node.start, node.end, hint=self.nearest(name))
+    def _warn_unknown(
+        self, node: tree.Node, name: str, message: str, keywords: Iterable[str] = ()
+    ) -> None:
+        hint = self.nearest(name) or suggestion(name, keywords)
+        self.diagnostics.warning(message, node.start, node.end, hint=hint)
 
 
 def finish_function(
