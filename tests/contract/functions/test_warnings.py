@@ -164,7 +164,12 @@ LOG = {"type": "transformation_log", "hog": "return record"}
         ({"hog": "return arrayMap(x -> event.uuid, [1])"}, "hog"),
         ({"hog": "fn f() { return groups } return record"}, "hog"),
         ({"hog": "print(source.url, request.body); return record"}, "hog"),
+        ({"hog": "print(event); let event := 1; return record"}, "hog"),
+        ({"hog": "let f := [fetch]; f[1]('https://a'); return record"}, "hog"),
+        ({"hog": "return f'{event.uuid}'"}, "hog"),
         ({"inputs": {"a": {"value": "{event.uuid}"}}}, "inputs__a"),
+        ({"inputs": {"a": {"value": "{fetch('https://a')}"}}}, "inputs__a"),
+        ({"inputs": {"a": {"value": "{arrayMap(x -> postHogCapture(x), [1])}"}}}, "inputs__a"),
         ({"inputs": {"a": {"value": "x {person.id}"}}}, "inputs__a"),
     ],
 )
@@ -191,6 +196,8 @@ async def test_log_transformations_have_no_events(hoglet, fields, attr, enabled)
         "let r := record; r.body := upper(r.body); return r",
         "return null",
         "let x := {'event': 1}; return record",
+        "fun fetch(x) { return x } print(fetch(1)); return record",
+        "return arrayMap(event -> event.x, [record])",
     ],
 )
 async def test_sound_log_transformations_are_saved(hoglet, hog):

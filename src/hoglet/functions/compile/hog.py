@@ -26,11 +26,13 @@ class CompiledTemplate(msgspec.Struct, frozen=True):
     Attributes:
         bytecode: ``["_H", 1, ...]``.
         roots: the globals it reads, e.g. ``{"event", "inputs"}``.
+        calls: the functions it calls.
         references: the other inputs it reads.
     """
 
     bytecode: list[Any]
     roots: set[str]
+    calls: set[str]
     references: set[str]
 
 
@@ -83,6 +85,7 @@ def read_template(text: str, *, with_record: bool = False) -> CompiledTemplate:
     return CompiledTemplate(
         bytecode=bytecode.expression_bytecode(bound),
         roots=set(bound.global_reads),
+        calls=set(bound.global_calls),
         references=_references(parsed),
     )
 

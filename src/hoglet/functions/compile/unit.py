@@ -26,12 +26,11 @@ from hoglet.functions.errors import FilterRefused
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.filters.normalize import GENERATED
-from hoglet.functions.filters.roots import global_paths, nodes_of
 from hoglet.functions.inputs.compiled import InputRules, compile_inputs
 from hoglet.functions.inputs.secrets import split_secrets
+from hoglet.hog.compile import bind_program
 from hoglet.kit.errors import Invalid, SourceError
 from hoglet.kit.json_values import array_at, object_at
-from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_program
 
 
@@ -243,22 +242,22 @@ def check_log_filters(filters: dict[str, Any]) -> None:
 def check_log_program(source: str) -> None:
     """Reject code that reads an event or calls functions that log transformations lack.
 
-    Code that does not parse is accepted here; compiling reports the error.
+    Code that does not compile is accepted here; compiling reports the error.
 
     Raises:
         Invalid: attr ``hog``.
     """
     try:
-        program = parse_program(source)
+        program = bind_program(parse_program(source))
     except SourceError:
         return
-    for node in nodes_of(program):
-        if isinstance(node, tree.Call) and node.name in _CALLS:
-            raise Invalid(
-                f"Log transformations cannot call {node.name}: they run while logs are ingested.",
-                attr="hog",
-            )
-    read = sorted({str(path[0]) for path in global_paths(program)} & (_OF_EVENTS | _CALLS))
+    called = sorted(program.global_calls & _CALLS)
+    if called:
+        raise Invalid(
+            f"Log transformations cannot call {called[0]}: they run while logs are ingested.",
+            attr="hog",
+        )
+    read = sorted(program.global_reads & (_OF_EVENTS | _CALLS))
     if read:
         raise Invalid(
             f"Log transformations cannot read {', '.join(read)}. The available globals "

@@ -28,6 +28,7 @@ _GLOBALS = {
 TRANSFORMATION_HELPERS = frozenset(
     {"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp", "parseUserAgent"}
 )
+_ACTIONS = frozenset({"fetch", "postHogCapture", "sendEmail"})
 _ENTRY_KEYS = ("value", "templating")
 
 
@@ -148,6 +149,7 @@ def _with_code(
     templates: list[CompiledTemplate] = []
     bytecode = _mirror(value, templates, rules, attr)
     roots = set[str]().union(*(template.roots for template in templates))
+    roots |= _ACTIONS & set[str]().union(*(template.calls for template in templates))
     references = set[str]().union(*(template.references for template in templates))
     allowed = _GLOBALS.get(rules.function_type)
     if allowed is not None:
