@@ -1,4 +1,4 @@
-"""Refuses retired words in the names of modules, classes and functions.
+"""Refuses retired words in the names of modules, classes, functions and parameters.
 
 ``RETIRED`` maps a word to the term that replaces it. A word counts wherever it is a part of a name
 (``_wish``, ``list_letters``, ``ResealJob``); ``RETIRED_NAMES`` only where it is the whole name, for
@@ -70,22 +70,20 @@ ALLOWED = {
     ("dead", "letter"),
 }
 EXCEPTIONS: dict[str, str] = {
-    "src/hoglet/console/pages/endpoints/endpoint_table.py": "still to be renamed",
     "src/hoglet/demo/flights.py": "air traffic",
     "src/hoglet/endpoints/encoding/arrow.py": "tell() is part of the file protocol",
-    "src/hoglet/hogql/insights/breakdowns.py": "still to be renamed",
-    "src/hoglet/hogql/insights/paths/items.py": "still to be renamed",
-    "src/hoglet/project_files/function_file.py": "still to be renamed",
 }
 """Path of a module: why it may use retired words."""
 
 
 def names(path: Path) -> Iterator[tuple[int, str]]:
-    """The module and every class and function that it defines, with the line."""
+    """The module and every class, function and parameter that it defines, with the line."""
     yield 1, path.stem
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.lineno, node.name
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
 
 
 def replacement(name: str) -> str | None:

@@ -119,7 +119,7 @@ class Runs:
         endings = CompletionWriter(
             queue=hoglet.queue,
             outbox=TelemetryOutbox(hoglet.database, Telemetry(None)),  # pyright: ignore[reportArgumentType]
-            letters=hoglet.app.state.dead_letters,
+            dead_letters=hoglet.app.state.dead_letters,
             watcher=hoglet.service.watcher,
             clock=clock,
         )

@@ -83,19 +83,21 @@ async def running(workers: list[BackgroundWorker]) -> AsyncGenerator[None]:
             await task
 
 
-def build_workers(rooms: Services, features: Features) -> list[BackgroundWorker]:
+def build_workers(services: Services, features: Features) -> list[BackgroundWorker]:
     """The workers of this process's roles."""
-    roles = rooms.settings.roles
-    outbox = TelemetryOutbox(rooms.database, features.functions.telemetry, rooms.health)
+    roles = services.settings.roles
+    outbox = TelemetryOutbox(services.database, features.functions.telemetry, services.health)
     workers: list[BackgroundWorker] = []
     if "pipeline" in roles:
-        workers += build_pipeline(rooms, features, outbox)
-        steps = ClockSteps(rooms.queue)
+        workers += build_pipeline(services, features, outbox)
+        steps = ClockSteps(services.queue)
         workers.append(BackgroundWorker("clock steps", steps.run, steps.stop))
-        recompiler = JobHandler(Recompiler(features.functions.service, rooms.access).work)
-        workers.append(_leased(rooms, "recompiler", RECOMPILE_QUEUE, recompiler, RECOMPILE_POLICY))
+        recompiler = JobHandler(Recompiler(features.functions.service, services.access).work)
+        workers.append(
+            _leased(services, "recompiler", RECOMPILE_QUEUE, recompiler, RECOMPILE_POLICY)
+        )
     if "executor" in roles:
-        executor = _executor(rooms, features)
+        executor = _executor(services, features)
         workers.append(BackgroundWorker("executor", executor.run, executor.stop))
     if "api" in roles:
         workers.append(_endpoint_jobs(features))
@@ -122,35 +124,39 @@ class Ingestion(NamedTuple):
             pass
 
 
-def build_ingestion(rooms: Services, features: Features, outbox: TelemetryOutbox) -> Ingestion:
+def build_ingestion(services: Services, features: Features, outbox: TelemetryOutbox) -> Ingestion:
     """The workers that store events."""
-    copies = WarehouseReplicator(rooms.database, rooms.queue, rooms.warehouse, rooms.health)
+    copies = WarehouseReplicator(
+        services.database, services.queue, services.warehouse, services.health
+    )
     definitions = DefinitionTracker(
-        database=rooms.database,
-        clock=rooms.clock,
-        limit=rooms.settings.definitions_per_project,
+        database=services.database,
+        clock=services.clock,
+        limit=services.settings.definitions_per_project,
         readers_notice_after=timedelta(seconds=SCHEMA_SECONDS + COMPILE_SECONDS),
-        on_detected=rooms.access.providers.properties_detected,
+        on_detected=services.access.providers.properties_detected,
     )
     repository = features.events.repository
     committing = ChunkCommitter(
-        database=rooms.database,
-        queue=rooms.queue,
-        clock=rooms.clock,
+        database=services.database,
+        queue=services.queue,
+        clock=services.clock,
         state=ProjectState(repository, copies, definitions),
-        reports=FunctionReports(features.functions.letters, features.functions.watcher, outbox),
+        reports=FunctionReports(
+            features.functions.dead_letters, features.functions.watcher, outbox
+        ),
         warnings=features.events.warnings,
     )
-    settings, functions = rooms.settings, features.functions.service
-    projects = ProjectSources(rooms.access, functions, settings.resolved_site_url())
-    monitoring = IngestMonitoring(rooms.health, IngestMetrics(rooms.registry))
+    settings, functions = services.settings, features.functions.service
+    projects = ProjectSources(services.access, functions, settings.resolved_site_url())
+    monitoring = IngestMonitoring(services.health, IngestMetrics(services.registry))
 
     def batch_worker(number: int, sandboxes: IngestSandboxes) -> BatchWorker:
         calls = PipelineSandboxClient(*sandboxes, functions, settings.pipeline_seconds)
-        processor = GroupProcessor(calls, rooms.database, repository)
+        processor = GroupProcessor(calls, services.database, repository)
         return BatchWorker(
-            queue=rooms.queue.consumer(number) if number else rooms.queue,
-            stages=GroupStages(processor, definitions, rooms.warehouse, committing),
+            queue=services.queue.consumer(number) if number else services.queue,
+            stages=GroupStages(processor, definitions, services.warehouse, committing),
             projects=projects,
             monitoring=monitoring,
             limits=GroupLimits(
@@ -159,54 +165,54 @@ def build_ingestion(rooms: Services, features: Features, outbox: TelemetryOutbox
             number=number,
         )
 
-    batches = [batch_worker(*each) for each in enumerate(rooms.sandboxes.ingest)]
+    batches = [batch_worker(*each) for each in enumerate(services.sandboxes.ingest)]
     return Ingestion(batches, copies, committing)
 
 
 def build_pipeline(
-    rooms: Services, features: Features, outbox: TelemetryOutbox
+    services: Services, features: Features, outbox: TelemetryOutbox
 ) -> list[BackgroundWorker]:
     """Spool to warehouse and runs; copies of persons; ingestion warnings."""
-    batches, copies, committing = build_ingestion(rooms, features, outbox)
+    batches, copies, committing = build_ingestion(services, features, outbox)
     maintenance = MaintenanceWorker(
         features.events.warnings,
-        QueueMetrics(rooms.database, rooms.queue, rooms.registry),
-        DeferredFilteredCounts(rooms.database, outbox, rooms.clock),
+        QueueMetrics(services.database, services.queue, services.registry),
+        DeferredFilteredCounts(services.database, outbox, services.clock),
         ExpiredRows(
-            rooms.database,
-            features.functions.letters,
+            services.database,
+            features.functions.dead_letters,
             features.events.known_uuids,
-            rooms.clock,
+            services.clock,
         ),
     )
-    site_url = rooms.settings.resolved_site_url()
-    stored = StoredEvents(rooms.warehouse, rooms.access, site_url)
+    site_url = services.settings.resolved_site_url()
+    stored = StoredEvents(services.warehouse, services.access, site_url)
     backfills = BackfillPager(
-        queue=rooms.queue,
-        database=rooms.database,
+        queue=services.queue,
+        database=services.database,
         events=stored,
         functions=features.functions.service,
-        clock=rooms.clock,
+        clock=services.clock,
     )
     internal = InternalEventMatcher(
-        sandbox=rooms.sandboxes.ingest[0].groups,
-        deadline=rooms.settings.pipeline_seconds,
+        sandbox=services.sandboxes.ingest[0].groups,
+        deadline=services.settings.pipeline_seconds,
         functions=features.functions.service,
         committing=committing,
-        access=rooms.access,
+        access=services.access,
         site_url=site_url,
     )
     person_deletions = JobHandler(features.person_changes.deletions.work)
     return [
         _leased(
-            rooms,
+            services,
             "internal events",
             INTERNAL_QUEUE,
             JobHandler(internal.work, finishes_jobs=True),
             INTERNAL_POLICY,
         ),
         _leased(
-            rooms,
+            services,
             "backfills",
             BACKFILL_QUEUE,
             JobHandler(backfills.work, finishes_jobs=True),
@@ -214,15 +220,17 @@ def build_pipeline(
         ),
         *(BackgroundWorker("batches", worker.run, worker.stop) for worker in batches),
         BackgroundWorker("copies", copies.run, copies.stop),
-        _leased(rooms, "person deletions", DELETIONS_QUEUE, person_deletions, DELETION_POLICY),
+        _leased(services, "person deletions", DELETIONS_QUEUE, person_deletions, DELETION_POLICY),
         BackgroundWorker("maintenance", maintenance.run, maintenance.stop),
     ]
 
 
 def _leased(
-    rooms: Services, name: str, queue: str, handler: JobHandler, policy: JobPolicy
+    services: Services, name: str, queue: str, handler: JobHandler, policy: JobPolicy
 ) -> BackgroundWorker:
-    worker = LeasedWorker(rooms.queue, rooms.database, rooms.clock, queue, handler, policy=policy)
+    worker = LeasedWorker(
+        services.queue, services.database, services.clock, queue, handler, policy=policy
+    )
     return BackgroundWorker(name, worker.run, worker.stop)
 
 
@@ -247,31 +255,31 @@ def _cohort_jobs(features: Features) -> BackgroundWorker:
     return BackgroundWorker("cohorts", run, stopping.set)
 
 
-def _executor(rooms: Services, features: Features) -> Executor:
-    functions, settings = features.functions, rooms.settings
+def _executor(services: Services, features: Features) -> Executor:
+    functions, settings = features.functions, services.settings
     limits = HostSettings(
         concurrency=settings.host_concurrency, per_second=settings.host_requests_per_second
     )
-    shared = None if rooms.database.is_sqlite else HostRates(rooms.database)
-    hosts = HostLimiter(rooms.clock, limits, shared)
+    shared = None if services.database.is_sqlite else HostRates(services.database)
+    hosts = HostLimiter(services.clock, limits, shared)
     return Executor(
-        database=rooms.database,
-        queue=rooms.queue,
-        clock=rooms.clock,
+        database=services.database,
+        queue=services.queue,
+        clock=services.clock,
         stages=DeliveryStages(
             functions=FunctionCache(functions.service),
             runner=InvocationRunner(
-                StepBatcher(rooms.sandboxes.run, rooms.settings.executor_seconds),
-                HostCallAttempts(functions.calls, rooms.clock),
+                StepBatcher(services.sandboxes.run, services.settings.executor_seconds),
+                HostCallAttempts(functions.calls, services.clock),
                 hosts,
-                rooms.clock,
+                services.clock,
             ),
             endings=CompletionBatcher(
-                database=rooms.database,
-                queue=rooms.queue,
+                database=services.database,
+                queue=services.queue,
                 endings=functions.run_endings,
-                metrics=DeliveryMetrics(rooms.registry),
-                clock=rooms.clock,
+                metrics=DeliveryMetrics(services.registry),
+                clock=services.clock,
             ),
             hosts=hosts,
         ),

@@ -138,11 +138,11 @@ def json_form(value: Any) -> str:
     return MIXED if type(value) is int and not _LEAST <= value <= _LARGEST else form
 
 
-def merge_forms(one: str, other: str) -> str:
+def merge_forms(first: str, second: str) -> str:
     """The form of a property with values of both forms."""
-    if other in {one, UNSEEN}:
-        return one
-    return other if one == UNSEEN else MIXED
+    if second in {first, UNSEEN}:
+        return first
+    return second if first == UNSEEN else MIXED
 
 
 def merge_observations(parts: Iterable[Observation]) -> Observation:

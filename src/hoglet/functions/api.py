@@ -63,8 +63,8 @@ async def list_functions(request: Request, scope: Reads) -> Response:
     """List functions, filtered and searched; ``full=true`` returns complete objects."""
     service = service_of(request)
     listing, page = read_listing(request.query_params), parse_page(request.query_params)
-    if listing.wish.created_by is not None and not await service.knows_user(
-        listing.wish.created_by
+    if listing.filters.created_by is not None and not await service.knows_user(
+        listing.filters.created_by
     ):
         raise unknown_user()
     count, visible = await service.page(scope, listing, page)

@@ -34,21 +34,21 @@ class FunctionView(NamedTuple):
     draft: dict[str, Any] | None = None
 
 
-def full_object(shown: FunctionView) -> dict[str, Any]:
+def full_object(view: FunctionView) -> dict[str, Any]:
     """The full object; ``retry``, ``delivery`` and ``warnings`` only if there are any.
 
     ``draft``, ``draft_updated_at`` and ``version`` only on functions that had a draft.
     """
-    row = shown.row
+    row = view.row
     answer = {
-        **_common(shown),
+        **_common(view),
         "deleted": row.deleted,
         "bytecode": row.bytecode,
         "transpiled": row.transpiled,
         "inputs_schema": row.inputs_schema,
-        "inputs": visible_inputs(row.inputs_schema, row.inputs, shown.secrets),
+        "inputs": visible_inputs(row.inputs_schema, row.inputs, view.secrets),
         "masking": row.masking,
-        "mappings": _mappings(shown),
+        "mappings": _mappings(view),
         "template_id": row.template_id,
         "_create_in_folder": row.folder,
         "batch_export_id": None if row.batch_export_id is None else str(row.batch_export_id),
@@ -58,59 +58,57 @@ def full_object(shown: FunctionView) -> dict[str, Any]:
     if row.delivery is not None:
         answer["delivery"] = row.delivery
     if row.has_drafts:
-        draft = None if shown.draft is None else visible(row, answer, shown.draft)
+        draft = None if view.draft is None else visible(row, answer, view.draft)
         answer["draft"] = draft
         answer["draft_updated_at"] = iso_z_or_none(row.draft_updated_at)
         answer["version"] = row.version
-    if shown.warnings:
-        answer["warnings"] = msgspec.to_builtins(shown.warnings)
+    if view.warnings:
+        answer["warnings"] = msgspec.to_builtins(view.warnings)
     return answer
 
 
-def list_item(shown: FunctionView) -> dict[str, Any]:
+def list_item(view: FunctionView) -> dict[str, Any]:
     """One item of a list."""
-    return _with_match(_common(shown), shown)
+    return _with_match(_common(view), view)
 
 
-def full_item(shown: FunctionView) -> dict[str, Any]:
+def full_item(view: FunctionView) -> dict[str, Any]:
     """One item of a list with ``full=true``."""
-    return _with_match(full_object(shown), shown)
+    return _with_match(full_object(view), view)
 
 
-def _with_match(answer: dict[str, Any], shown: FunctionView) -> dict[str, Any]:
-    if shown.search_match_type is not None:
-        answer["search_match_type"] = shown.search_match_type
+def _with_match(answer: dict[str, Any], view: FunctionView) -> dict[str, Any]:
+    if view.search_match_type is not None:
+        answer["search_match_type"] = view.search_match_type
     return answer
 
 
-def _common(shown: FunctionView) -> dict[str, Any]:
+def _common(view: FunctionView) -> dict[str, Any]:
     """The 14 keys that both forms have."""
-    row = shown.row
+    row = view.row
     return {
         "id": str(row.id),
         "type": row.type,
         "name": row.name,
         "description": row.description,
         "created_at": iso_z(row.created_at),
-        "created_by": shown.user,
+        "created_by": view.user,
         "updated_at": iso_z(row.updated_at),
         "enabled": row.enabled,
         "hog": row.hog,
         "filters": row.filters,
         "icon_url": row.icon_url,
-        "template": shown.template,
-        "status": shown.status,
+        "template": view.template,
+        "status": view.status,
         "execution_order": row.execution_order,
     }
 
 
-def _mappings(shown: FunctionView) -> list[dict[str, Any]] | None:
-    mappings = shown.row.mappings
+def _mappings(view: FunctionView) -> list[dict[str, Any]] | None:
+    mappings = view.row.mappings
     if mappings is None:
         return None
-    return [
-        _mapping(item, shown.mapping_secrets.get(str(i), {})) for i, item in enumerate(mappings)
-    ]
+    return [_mapping(item, view.mapping_secrets.get(str(i), {})) for i, item in enumerate(mappings)]
 
 
 def _mapping(item: dict[str, Any], secrets: dict[str, Any]) -> dict[str, Any]:

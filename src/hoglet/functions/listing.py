@@ -34,7 +34,7 @@ class ListParameters(Protocol):
 class Listing(NamedTuple):
     """A parsed list request."""
 
-    wish: FunctionFilter
+    filters: FunctionFilter
     filter_groups: Sequence[Any] = ()
     search: str = ""
     full: bool = False
@@ -60,7 +60,7 @@ def read_listing(query: ListParameters) -> Listing:
         updated_at=_instant(query, "updated_at"),
     )
     return Listing(
-        wish=filters,
+        filters=filters,
         filter_groups=_filter_groups(query),
         search=_search(query.get("search")),
         full=_boolean(query.get("full")) is True,

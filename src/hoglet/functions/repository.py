@@ -53,22 +53,27 @@ async def find_anywhere(session: AsyncSession, function_id: UUID) -> HogFunction
     )
 
 
-async def count(session: AsyncSession, project_id: int, wish: FunctionFilter) -> int:
+async def count(session: AsyncSession, project_id: int, filters: FunctionFilter) -> int:
     """Number of functions of a list."""
-    statement = _matching(select(func.count()).select_from(HogFunctionRow), project_id, wish)
+    statement = _matching(select(func.count()).select_from(HogFunctionRow), project_id, filters)
     return await session.scalar(statement) or 0
 
 
 async def page(
-    session: AsyncSession, project_id: int, wish: FunctionFilter, *, limit: int | None, offset: int
+    session: AsyncSession,
+    project_id: int,
+    filters: FunctionFilter,
+    *,
+    limit: int | None,
+    offset: int,
 ) -> list[HogFunctionRow]:
     """A page of a list in its standard order."""
-    statement = _matching(select(HogFunctionRow), project_id, wish).order_by(*_order())
+    statement = _matching(select(HogFunctionRow), project_id, filters).order_by(*_order())
     return list(await session.scalars(statement.limit(limit).offset(offset)))
 
 
 async def summaries(
-    session: AsyncSession, project_id: int, wish: FunctionFilter
+    session: AsyncSession, project_id: int, filters: FunctionFilter
 ) -> list[FunctionSummary]:
     """All rows of a list in its standard order, with the columns for filtering."""
     columns: Any = select(
@@ -77,7 +82,7 @@ async def summaries(
         HogFunctionRow.description,
         HogFunctionRow.filters,
     )
-    statement = _matching(columns, project_id, wish).order_by(*_order())
+    statement = _matching(columns, project_id, filters).order_by(*_order())
     return [FunctionSummary(*row) for row in await session.execute(statement)]
 
 
@@ -226,16 +231,16 @@ async def encrypted_texts(session: AsyncSession) -> list[str]:
     return [text for row in rows for text in row if text]
 
 
-def _matching(statement: Select[Any], project_id: int, wish: FunctionFilter) -> Select[Any]:
+def _matching(statement: Select[Any], project_id: int, filters: FunctionFilter) -> Select[Any]:
     statement = statement.where(
         HogFunctionRow.project_id == project_id,
         HogFunctionRow.deleted.is_(False),
         HogFunctionRow.type != types.WAREHOUSE_SOURCE_WEBHOOK,
     )
-    if wish.types:
-        statement = statement.where(HogFunctionRow.type.in_(wish.types))
+    if filters.types:
+        statement = statement.where(HogFunctionRow.type.in_(filters.types))
     for name in ("enabled", "id", "created_by", "created_at", "updated_at"):
-        value = getattr(wish, name)
+        value = getattr(filters, name)
         if value is not None:
             statement = statement.where(getattr(HogFunctionRow, name) == value)
     return statement

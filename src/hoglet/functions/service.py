@@ -176,12 +176,12 @@ class FunctionService:
         project_id = scope.project.id
         async with self.database.read() as session:
             if not listing.needs_summaries:
-                total = await repository.count(session, project_id, listing.wish)
+                total = await repository.count(session, project_id, listing.filters)
                 rows = await repository.page(
-                    session, project_id, listing.wish, limit=page.limit, offset=page.offset
+                    session, project_id, listing.filters, limit=page.limit, offset=page.offset
                 )
                 return total, await self.showing.all(session, rows)
-            summaries = await repository.summaries(session, project_id, listing.wish)
+            summaries = await repository.summaries(session, project_id, listing.filters)
             chosen = choose(listing, summaries)
             end = None if page.limit is None else page.offset + page.limit
             part = dict(chosen[page.offset : end])

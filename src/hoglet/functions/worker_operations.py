@@ -69,7 +69,7 @@ def match(payload: dict[str, Any]) -> dict[str, Any]:
     """
     function = msgspec.convert(payload["function"], ExecutableFunction)
     values = filter_globals(payload["globals"])
-    match = match_function(function, values, Conditions(kept=100))
+    match = match_function(function, values, Conditions(capacity=100))
     reasons: dict[str, str] = {}
     if match.outcome == "filtered":
         reasons[""] = filter_skip_reason(function.filter, values)
@@ -91,7 +91,7 @@ def match_events(payload: dict[str, Any]) -> dict[str, Any]:
     """
     function = msgspec.convert(payload["function"], ExecutableFunction)
     end = perf_counter() + payload["seconds"]
-    conditions = Conditions(kept=100)
+    conditions = Conditions(capacity=100)
     outcomes: list[str] = []
     error: str | None = None
     for values in payload["globals"]:
@@ -129,7 +129,7 @@ def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
     transformation = Transformation(
         function,
         payload["project"],
-        Conditions(kept=100),
+        Conditions(capacity=100),
         with_trace=payload.get("with_trace", False),
         pinned=Pinned(**pinned) if (pinned := payload.get("pinned")) else None,
     )

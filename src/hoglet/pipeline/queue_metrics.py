@@ -30,7 +30,7 @@ class QueueMetrics:
             registry=registry,
         )
         self._with_buried = set(QUEUES)
-        self._letters = Gauge(
+        self._dead_letters = Gauge(
             "hoglet_dead_letters",
             "Dead letters of all functions that were not redriven.",
             registry=registry,
@@ -49,7 +49,7 @@ class QueueMetrics:
 
     async def _count_dead_letters(self) -> None:
         async with self._database.read() as session:
-            self._letters.set(await dead_letter_repository.count_waiting(session))
+            self._dead_letters.set(await dead_letter_repository.count_waiting(session))
 
     async def _count_failed_jobs(self) -> None:
         """Buried jobs of every queue, including those of other packages."""

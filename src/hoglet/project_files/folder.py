@@ -165,7 +165,7 @@ def _write_function(path: Path, document: Json, changed: list[Path]) -> None:
     before = load(settings) if settings.exists() else {}
     named = before.get("inputs", {}) if isinstance(before, dict) else {}
     mappings = before.get("mappings", []) if isinstance(before, dict) else []
-    shown = function_file.shown(
+    shown = function_file.written_fields(
         {
             **document,
             "inputs": _named_secrets(path.name, document["inputs"], named),
@@ -197,19 +197,19 @@ def _write_function(path: Path, document: Json, changed: list[Path]) -> None:
         _write(code, document["hog"] + "\n", changed)
 
 
-def _same_function(path: Path, shown: Json, hog: str) -> bool:
+def _same_function(path: Path, stored: Json, hog: str) -> bool:
     """Whether the folder says the same in other words, e.g. with defaults written out."""
     here = function_file.read_function(path)
     here["hog"] = hog
     for key in ("execution_order", "icon_url"):  # a file may leave them to the server
-        here[key] = shown.get(key) if here[key] is None else here[key]
-    return function_file.shown(here) == shown
+        here[key] = stored.get(key) if here[key] is None else here[key]
+    return function_file.written_fields(here) == stored
 
 
-def _with_written_defaults(shown: Json, before: Any, defaults: Json) -> Json:
+def _with_written_defaults(stored: Json, before: Any, defaults: Json) -> Json:
     """Keys that the author wrote stay when their values are the defaults."""
     written = before if isinstance(before, dict) else {}
-    return {**{key: value for key, value in defaults.items() if key in written}, **shown}
+    return {**{key: value for key, value in defaults.items() if key in written}, **stored}
 
 
 def _item(items: Any, number: int) -> Json:

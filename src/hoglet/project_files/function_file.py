@@ -115,7 +115,7 @@ def read_input(path: Path, key: Any, value: Any) -> Json:
     return {"secret": value["secret"]}
 
 
-def shown(document: Json) -> Json:
+def written_fields(document: Json) -> Json:
     """What ``function.yaml`` holds: defaults left out, keys in a fixed order."""
     return {
         key: document[key]

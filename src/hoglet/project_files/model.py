@@ -67,7 +67,7 @@ def text_of(kind: str, document: Json) -> str:
         return endpoint_file.write_text(document)
     if kind == "function":
         code = document.get("hog", "")
-        return f"{dump(function_file.shown(comparable(kind, document)))}\n{code}\n"
+        return f"{dump(function_file.written_fields(comparable(kind, document)))}\n{code}\n"
     return dump(document)
 
 

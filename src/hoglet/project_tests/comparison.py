@@ -117,9 +117,9 @@ def text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _equal_scalars(one: Any, other: Any) -> bool:
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return one == other or abs(one - other) <= 1e-9 * max(abs(one), abs(other))
-    return one == other
+def _equal_scalars(left: Any, right: Any) -> bool:
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        return left == right or abs(left - right) <= 1e-9 * max(abs(left), abs(right))
+    return left == right

@@ -109,9 +109,9 @@ class FunctionCases:
             }
             for mapping in configuration["mappings"]
         ]
-        trials = self._embedded.features.functions.trials
+        service = self._embedded.features.functions.test_runs
         body = {"configuration": configuration}
-        function = await trials.executable(self._scope, None, body)
+        function = await service.executable(self._scope, None, body)
         return msgspec.structs.replace(function, id=str(uuid5(_NAMESPACE, str(case.subject))))
 
     def _globals(self, function: ExecutableFunction, case: Case) -> Json:

@@ -50,7 +50,7 @@ def target_of_query(project_id: int, query: Json, name: str | None) -> RunTarget
         analysis=Analysis(),
         cache_seconds=_CACHE_SECONDS.get(interval, 6 * _HOUR),
         optional_breakdowns=frozenset(),
-        kept=None,
+        materialization=None,
     )
 
 

@@ -154,14 +154,14 @@ async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
     endings = CompletionWriter(
         queue=queue,
         outbox=TelemetryOutbox(database, telemetry),
-        letters=app.state.dead_letters,
+        dead_letters=app.state.dead_letters,
         watcher=watcher,
         clock=clock,
     )
     record = WebhookCompletion(database=database, queue=queue, endings=endings, clock=clock)
     app.state.webhooks = Webhooks(service, sandbox, record, access.project, "http://hoglet")
     calls = HostCalls(Credentials(outbound, database, service.box), None)
-    app.state.trials = TestRunService(service, sandbox, calls, "http://hoglet")
+    app.state.test_runs = TestRunService(service, sandbox, calls, "http://hoglet")
     app.state.match_explainer = MatchExplainer(service, sandbox, StoredHere().find, "http://hoglet")
     app.state.integrations = IntegrationService(
         database, service.box, clock, access.activity, service.templates.icon_url

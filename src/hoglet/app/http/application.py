@@ -55,13 +55,13 @@ def build_application(
     app.state.integrations = features.functions.integrations
     app.state.actions = features.functions.actions
     app.state.backfills = features.functions.backfills
-    app.state.dead_letters = features.functions.letters
+    app.state.dead_letters = features.functions.dead_letters
     app.state.live_tail = features.functions.live_tail
     app.state.telemetry = features.functions.telemetry
     app.state.webhooks = features.functions.webhooks
     app.state.match_counts = features.functions.match_counts
     app.state.match_explainer = features.functions.match_explainer
-    app.state.trials = features.functions.trials
+    app.state.test_runs = features.functions.test_runs
     app.state.endpoints = features.endpoints
     app.state.queries = features.queries
     app.state.cohorts = features.cohorts

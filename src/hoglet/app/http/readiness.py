@@ -27,7 +27,7 @@ class Readiness:
         self._spool = features.events.spool
         self._counted_at = 0.0
         self._buried: dict[str, int] = {}
-        self._letters = 0
+        self._dead_letters = 0
         if self._has_data_folder:
             free = Gauge(
                 "hoglet_disk_free_bytes",
@@ -57,8 +57,8 @@ class Readiness:
             for queue, number in sorted(self._buried.items())
             if queue != SPOOL_QUEUE
         ]
-        if self._letters:
-            found.append(f"{self._letters} dead letters can be redriven")
+        if self._dead_letters:
+            found.append(f"{self._dead_letters} dead letters can be redriven")
         found.extend(
             f"{number} {name} workers died within {RECENT_MINUTES} minutes"
             for name, number in self._rooms.sandboxes.dying().items()
@@ -112,5 +112,5 @@ class Readiness:
             return
         async with self._rooms.database.read() as session:
             self._buried = await count_failed(session)
-            self._letters = await dead_letter_repository.count_waiting(session)
+            self._dead_letters = await dead_letter_repository.count_waiting(session)
         self._counted_at = time.monotonic()

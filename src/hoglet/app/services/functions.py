@@ -50,13 +50,13 @@ class FunctionServices:
     backfills: Backfills
     calls: HostCalls
     integrations: IntegrationService
-    letters: DeadLetters
+    dead_letters: DeadLetters
     match_counts: MatchCounts
     match_explainer: MatchExplainer
     live_tail: LiveTail
     watcher: Watcher
     telemetry: Telemetry
-    trials: TestRunService
+    test_runs: TestRunService
     webhooks: Webhooks
     run_endings: CompletionWriter
 
@@ -141,7 +141,7 @@ def build_functions(
     run_endings = CompletionWriter(
         queue=services.queue,
         outbox=TelemetryOutbox(services.database, telemetry),
-        letters=dead_letters,
+        dead_letters=dead_letters,
         watcher=watcher,
         clock=services.clock,
     )
@@ -162,13 +162,13 @@ def build_functions(
         integrations=IntegrationService(
             services.database, box, services.clock, access.activity, templates.icon_url
         ),
-        letters=dead_letters,
+        dead_letters=dead_letters,
         match_counts=MatchCounts(service, services.sandboxes.run, recent.pages),
         match_explainer=MatchExplainer(service, services.sandboxes.run, stored.find, site_url),
         live_tail=LiveTail(telemetry, services.clock),
         watcher=watcher,
         telemetry=telemetry,
-        trials=TestRunService(service, services.sandboxes.run, calls, site_url),
+        test_runs=TestRunService(service, services.sandboxes.run, calls, site_url),
         webhooks=Webhooks(service, services.sandboxes.run, record, access.project, site_url),
         run_endings=run_endings,
     )

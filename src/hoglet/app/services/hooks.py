@@ -26,7 +26,7 @@ from hoglet.web.timestamps import iso_z
 
 
 def connect_hooks(services: Services, events: EventServices) -> None:
-    """Set every hook of ``rooms.access``."""
+    """Set every hook of ``services.access``."""
     providers = services.access.providers
     parts = _Parts(services, events)
     providers.group_types = parts.group_types

@@ -124,9 +124,9 @@ def _path(client: ApiClient, function: str, *, enable: bool = False) -> str:
     return f"/batch_exports/{found}/backfills"
 
 
-def _follow(look: Callable[[], dict[str, Any]], function: str) -> None:
+def _follow(poll: Callable[[], dict[str, Any]], function: str) -> None:
     """Show a progress bar until the end; Ctrl-C closes the bar, not the backfill."""
-    shown = look()
+    shown = poll()
     try:
         with _bar() as bar:
             task = bar.add_task("events", total=None)
@@ -136,7 +136,7 @@ def _follow(look: Callable[[], dict[str, Any]], function: str) -> None:
                 text = shown["status"] + failed
                 bar.update(task, total=shown["events_total"], completed=done, description=text)
                 time.sleep(_LOOK_SECONDS)
-                shown = look()
+                shown = poll()
     except KeyboardInterrupt:
         print(
             f"The backfill goes on. To see it: hoglet functions backfill watch {function} "

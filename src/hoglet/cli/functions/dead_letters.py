@@ -38,18 +38,18 @@ def list_dead_letters(
 @letters_app.command("show")
 def show(
     function: Function,
-    letter: Annotated[str, typer.Argument(help="Id of the dead letter; see list.")],
+    dead_letter: Annotated[str, typer.Argument(help="Id of the dead letter; see list.")],
     _as_json: AsJson = False,
 ) -> None:
     """Print a dead letter with its globals as JSON."""
     client = connect()
-    print_json(client.call("GET", f"{_path(client, function)}/{quote(letter, safe='')}"))
+    print_json(client.call("GET", f"{_path(client, function)}/{quote(dead_letter, safe='')}"))
 
 
 @letters_app.command("redrive")
 def redrive(
     function: Function,
-    letters: Annotated[
+    ids: Annotated[
         list[str] | None, typer.Argument(help="Ids of dead letters; by default all selected ones.")
     ] = None,
     classes: Classes = "",
@@ -59,7 +59,7 @@ def redrive(
 ) -> None:
     """Redrive dead letters: by id, class or time, or all that were not redriven yet."""
     wish = _filters(classes, after, before)
-    body: dict[str, Any] = {"ids": letters} if letters else wish or {"all": True}
+    body: dict[str, Any] = {"ids": ids} if ids else wish or {"all": True}
     client = connect()
     path = f"{_path(client, function)}/redrive"
     answer = client.call("POST", path, {**body, "dry_run": dry_run})

@@ -232,7 +232,7 @@ def _insight_variables(target: RunTarget) -> tuple[Json, list[str]]:
         name: {"type": "string", "description": f"Value of the breakdown {name}."}
         for name in target.analysis.breakdowns
     }
-    if target.kept is None:
+    if target.materialization is None:
         for name in _DATES:
             properties[name] = {
                 "type": "string",

@@ -199,7 +199,11 @@ async def _throttle(
     Runs have separate buckets; runs of a ready materialized version have higher limits.
     """
     rates, kind, allowance = services.access.rates, "runs", services.settings.runs
-    if target is not None and target.kept is not None and target.kept.table is not None:
+    if (
+        target is not None
+        and target.materialization is not None
+        and target.materialization.table is not None
+    ):
         kind, allowance = "materialized", services.settings.materialized_runs
     await rates.take(f"{kind}:{scope.principal.key_id}", allowance)
     if scope.principal.kind == "secret":
@@ -207,12 +211,12 @@ async def _throttle(
     await rates.take(f"project:{scope.project.id}", rates.settings.per_project)
 
 
-def _quickly(request: Request, services: EndpointServices, quick: CachedResponse) -> Response:
-    target = quick.target
+def _quickly(request: Request, services: EndpointServices, cached: CachedResponse) -> Response:
+    target = cached.target
     services.notes.executed(target.endpoint_id, target.version_id, services.access.clock.now())
-    headers = {"ETag": quick.etag, **VARY, **cost_headers(quick.result, is_cached=True)}
-    known = not_modified(request, quick.etag)
-    return known or Response(quick.body, media_type=JSON, headers=headers)
+    headers = {"ETag": cached.etag, **VARY, **cost_headers(cached.result, is_cached=True)}
+    known = not_modified(request, cached.etag)
+    return known or Response(cached.body, media_type=JSON, headers=headers)
 
 
 async def _run(
@@ -238,7 +242,7 @@ async def _respond(
     if not outcome.stale:
         return answered(request, outcome, form)
     refreshing = await services.background.start(
-        scope, NeedsBackground(outcome.target, outcome.wish)
+        scope, NeedsBackground(outcome.target, outcome.request)
     )
     return answered(request, outcome, form, query_status(refreshing, labels=["endpoint"]))
 

@@ -67,7 +67,7 @@ def check_run(
 
 
 def _why_required(target: RunTarget) -> str:
-    if target.kept is not None:
+    if target.materialization is not None:
         return "This version is materialized, so every variable is required."
     if target.query["kind"] == HOGQL:
         return "They have no default: send a value for each."
@@ -76,7 +76,7 @@ def _why_required(target: RunTarget) -> str:
 
 def _is_sent(target: RunTarget, request: RunRequest, name: str) -> bool:
     """Whether a run has a value; in inline runs, a HogQL variable can be NULL."""
-    if target.kept is None and target.query["kind"] == HOGQL:
+    if target.materialization is None and target.query["kind"] == HOGQL:
         return name in request.variables
     return request.variables.get(name) is not None
 
@@ -98,7 +98,7 @@ def known_variables(target: RunTarget) -> list[str]:
     """The variables that a run accepts."""
     if target.query["kind"] == HOGQL:
         return list(stored_values(target.query))
-    dates = [] if target.kept else list(_DATE_NAMES)
+    dates = [] if target.materialization else list(_DATE_NAMES)
     return [*target.analysis.breakdowns, *dates]
 
 
@@ -109,10 +109,10 @@ def required_variables(target: RunTarget, known: Sequence[InsightVariable]) -> l
     a value; also non-optional breakdowns of trends and retention.
     """
     if target.query["kind"] == HOGQL:
-        if target.kept is not None:
+        if target.materialization is not None:
             return list(stored_values(target.query))
         return names_without_value(target.query, known)
-    if target.query["kind"] == _FUNNELS and target.kept is None:
+    if target.query["kind"] == _FUNNELS and target.materialization is None:
         return []
     return [name for name in target.analysis.breakdowns if name not in target.optional_breakdowns]
 
@@ -126,7 +126,7 @@ def _check_paging(target: RunTarget, request: RunRequest) -> None:
 
 
 def _check_direct(target: RunTarget, request: RunRequest) -> None:
-    if request.refresh == "direct" and target.kept is None:
+    if request.refresh == "direct" and target.materialization is None:
         raise errors.not_allowed(
             "refresh", '"direct" is only supported for materialized endpoint versions.'
         )

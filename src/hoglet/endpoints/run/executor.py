@@ -96,7 +96,9 @@ class QueryExecutor:
             raise await self._compiler.explained(reading.query, error) from error
 
     async def _compute(self, reading: ReadPlan, *, query_id: str, seconds: float) -> Result:
-        slots = self._limits.inline if reading.kept is None else self._limits.materialized
+        slots = (
+            self._limits.inline if reading.materialization is None else self._limits.materialized
+        )
         if reading.query["kind"] != HOGQL:
             return await self._compute_insight(reading, slots, query_id=query_id, seconds=seconds)
         compiled = await self._with_rows(reading, await self._compile(reading))
@@ -151,14 +153,14 @@ class QueryExecutor:
         self, reading: ReadPlan, slots: ConcurrencyLimiter, *, query_id: str, seconds: float
     ) -> Result:
         started_at = self._clock.now()
-        if reading.kept is not None:
+        if reading.materialization is not None:
             async with self._turn(slots, query_id):
                 select = partial(
                     self._warehouse.query, budget=QueryBudget(seconds=seconds), query_id=query_id
                 )
                 rows_json, count, spent = await read_items(
                     select,
-                    reading.kept.table or "",
+                    reading.materialization.table or "",
                     reading.project,
                     reading.query,
                     reading.variables,
@@ -203,7 +205,7 @@ class QueryExecutor:
         spent: Statistics,
         computed_at: datetime,
     ) -> Result:
-        retained = reading.kept
+        retained = reading.materialization
         refuse_large(len(rows_json), self._limits.result_bytes)
         return Result(
             parts=(rows_json,),
@@ -226,7 +228,7 @@ class QueryExecutor:
 
     async def _compile(self, reading: ReadPlan) -> EndpointSql:
         page = RowPage(reading.limit, reading.offset, reading.seek)
-        if reading.kept is None:
+        if reading.materialization is None:
             return await self._compiler.compile(
                 reading.project,
                 reading.query,
@@ -234,7 +236,7 @@ class QueryExecutor:
                 page=page,
                 system_tables=reading.system_tables,
             )
-        retained = reading.kept
+        retained = reading.materialization
         return await self._compiler.compile_read(
             reading.project,
             reading.query,
@@ -253,7 +255,7 @@ def _result(
     cache_seconds: float,
 ) -> Result:
     rows, has_more = cut_page(answer.rows, compiled.limits)
-    retained, spent = reading.kept, answer.statistics
+    retained, spent = reading.materialization, answer.statistics
     columns = [name for name, _ in compiled.columns]
     if len(columns) != len(answer.columns):  # untuple() expands to several columns
         columns = [column.name for column in answer.columns]

@@ -37,7 +37,7 @@ class _Known:
     """A known request; ``body`` is the response after the rows, around the execution id."""
 
     current: RunTarget
-    wish: RunRequest
+    request: RunRequest
     reading: ReadPlan
     result: "ref[Result] | None" = None
     body: tuple[bytes, bytes] = (b"", b"")
@@ -78,7 +78,7 @@ class CachedResponseFastPath:
         known = self._known.get(key)
         if known is None or known.current is not current:
             return None
-        result = self._runner.fresh(known.reading, known.wish.refresh)
+        result = self._runner.fresh(known.reading, known.request.refresh)
         if result is None:
             return None
         if known.result is None or known.result() is not result:
@@ -86,26 +86,26 @@ class CachedResponseFastPath:
             known.etag = etag_of(known.reading.target, result)
             known.result = ref(result)
         execution_id = new_id()
-        self._runner.note_hit(scope.user_id, known.reading, known.wish, result, execution_id)
+        self._runner.note_hit(scope.user_id, known.reading, known.request, result, execution_id)
         before, after = known.body
         start, rows = BODY_START, result.rows_json
         body = b"".join((start, rows, before, str(execution_id).encode(), after))
         return CachedResponse(body, known.etag, known.reading.target, result)
 
     def remember(
-        self, key: QuickKey, current: RunTarget, wish: RunRequest, reading: ReadPlan
+        self, key: QuickKey, current: RunTarget, request: RunRequest, reading: ReadPlan
     ) -> None:
         """Remember a request that passed all checks, unless it has overrides or a cursor."""
-        single = wish.filters_override is not None or wish.query_override is not None
-        if single or wish.cursor is not None or len(key[5]) > LARGEST_BODY_BYTES:
+        single = request.filters_override is not None or request.query_override is not None
+        if single or request.cursor is not None or len(key[5]) > LARGEST_BODY_BYTES:
             return
-        self._known.put(key, _Known(current, wish, reading))
+        self._known.put(key, _Known(current, request, reading))
 
 
 def _split(known: _Known, result: Result, timezone: str) -> tuple[bytes, bytes]:
     empty = replace(result, parts=(b"",))
     body = RunResult(
-        known.reading.target, empty, _HOLE, timezone, is_cached=True, wish=known.wish
+        known.reading.target, empty, _HOLE, timezone, is_cached=True, request=known.request
     ).body()
     before, _, after = body.removeprefix(BODY_START).rpartition(_HOLE_TEXT)
     return before, after

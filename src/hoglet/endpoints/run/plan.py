@@ -45,7 +45,7 @@ class ReadPlan:
     variables: Json
     limit: int | None
     offset: int | None
-    kept: Materialization | None
+    materialization: Materialization | None
     key: str
     seek: Json | None = None
     system_tables: tuple[str, ...] = ()
@@ -67,7 +67,9 @@ def plan_read(
     query = _with_overrides(target.query, request)
     if query["kind"] == HOGQL:
         variables = values_for_run(query, request.variables, known)
-        reading = _reading(project, target, request, query, variables=variables, kept=retained)
+        reading = _reading(
+            project, target, request, query, variables=variables, materialization=retained
+        )
         clock = DateClock(now, project.timezone, project.week_start_day)
         moments = with_moments(query, variables, known, clock)
         return replace(reading, variables=moments)
@@ -75,7 +77,7 @@ def plan_read(
     overridden = request.filters_override or {}
     dates = not any(overridden.get(name) for name in DATE_NAMES)
     query = query if retained is not None else bind(query, variables, dates=dates)
-    return _reading(project, target, request, query, variables=variables, kept=retained)
+    return _reading(project, target, request, query, variables=variables, materialization=retained)
 
 
 def fall_back_to_inline(reading: ReadPlan, request: RunRequest) -> ReadPlan:
@@ -89,15 +91,15 @@ def fall_back_to_inline(reading: ReadPlan, request: RunRequest) -> ReadPlan:
         request,
         query,
         variables=reading.variables,
-        kept=None,
+        materialization=None,
     )
 
 
 def effective_ttl_seconds(reading: ReadPlan, computed_at: datetime) -> float:
     """The cache time of a result: the endpoint's, or until the next build of the table."""
-    if reading.kept is None:
+    if reading.materialization is None:
         return reading.target.cache_seconds
-    return max(_LEAST_CACHE_SECONDS, reading.kept.seconds_left(computed_at))
+    return max(_LEAST_CACHE_SECONDS, reading.materialization.seconds_left(computed_at))
 
 
 def _reading(
@@ -107,9 +109,9 @@ def _reading(
     query: Json,
     *,
     variables: Json,
-    kept: Materialization | None,
+    materialization: Materialization | None,
 ) -> ReadPlan:
-    source = None if kept is None else kept.table
+    source = None if materialization is None else materialization.table
     seek = None if request.cursor is None else {"after": request.after}
     page = [request.limit, request.offset, *([] if seek is None else [seek])]
     types = project.definitions_version
@@ -123,7 +125,7 @@ def _reading(
         variables,
         request.limit,
         request.offset,
-        kept,
+        materialization,
         key,
         seek,
         request.system_tables,
@@ -133,7 +135,7 @@ def _reading(
 def _usable_table(
     project: Project, target: RunTarget, request: RunRequest, now: datetime
 ) -> Materialization | None:
-    retained = target.kept
+    retained = target.materialization
     overridden = request.filters_override is not None or request.query_override is not None
     if retained is None or overridden or request.refresh in _RAW_WORDS:
         return None

@@ -23,7 +23,7 @@ class RunResult:
     execution_id: UUID
     timezone: str
     is_cached: bool
-    wish: RunRequest
+    request: RunRequest
     stale: bool = False
     next_cursor: str | None = None
 
@@ -40,7 +40,7 @@ class RunResult:
             "query_status": query_status,
             "timezone": self.timezone,
         }
-        if self.wish.debug:
+        if self.request.debug:
             rest |= result.debug
         rest |= {
             "name": target.name,
@@ -52,7 +52,7 @@ class RunResult:
             built = result.materialized_at
             rest["endpoint_materialized"] = True
             rest["endpoint_materialized_at"] = None if built is None else built.isoformat()
-        if self.wish.cursor is not None:
+        if self.request.cursor is not None:
             rest["next_cursor"] = self.next_cursor
         return b"," + dump_json(rest)[1:]
 

@@ -107,7 +107,7 @@ class EndpointRunner:
                 _Failure(
                     errors.RunCancelled("The client disconnected, or the server is shutting down."),
                     seconds=perf_counter() - started,
-                    is_materialized=reading.kept is not None,
+                    is_materialized=reading.materialization is not None,
                 ),
                 execution_id=new_id(),
             )
@@ -135,7 +135,7 @@ class EndpointRunner:
     def fresh(self, reading: ReadPlan, refresh: str) -> Result | None:
         """The cached result, if it can be used without a background refresh."""
         now = self._clock.now()
-        if reading.kept is not None and reading.kept.seconds_left(now) <= 0:
+        if reading.materialization is not None and reading.materialization.seconds_left(now) <= 0:
             return None
         result = self._cached(reading, refresh)
         stale = refresh == "async_except_on_cache_miss" and result and not result.is_fresh(now)
@@ -151,7 +151,9 @@ class EndpointRunner:
     ) -> None:
         """Log a run that was served from the cache."""
         zone = reading.project.timezone
-        answer = RunResult(reading.target, result, execution_id, zone, is_cached=True, wish=request)
+        answer = RunResult(
+            reading.target, result, execution_id, zone, is_cached=True, request=request
+        )
         self._note(user_id, answer, request, 0.0)
 
     async def compute(
@@ -181,7 +183,7 @@ class EndpointRunner:
                     _Failure(
                         public,
                         seconds=perf_counter() - started,
-                        is_materialized=reading.kept is not None,
+                        is_materialized=reading.materialization is not None,
                     ),
                     execution_id=execution_id,
                 )
@@ -192,7 +194,7 @@ class EndpointRunner:
             execution_id,
             project.timezone,
             is_cached=result.is_joined,
-            wish=request,
+            request=request,
             next_cursor=self._cursor_after(reading, result),
         )
         self._note(user_id, answer, request, perf_counter() - started)
@@ -244,7 +246,7 @@ class EndpointRunner:
         except (CostExceeded, Throttled, QueryCancelled):
             raise
         except HogletError:
-            if reading.kept is None:
+            if reading.materialization is None:
                 raise
         inline = fall_back_to_inline(reading, request)
         return await self._fly(inline, request.refresh, query_id, seconds)
@@ -299,7 +301,7 @@ class EndpointRunner:
             new_id(),
             reading.project.timezone,
             is_cached=True,
-            wish=request,
+            request=request,
             stale=stale,
             next_cursor=self._cursor_after(reading, result),
         )

@@ -58,7 +58,7 @@ class RunTarget:
     analysis: Analysis
     cache_seconds: int
     optional_breakdowns: frozenset[str]
-    kept: Materialization | None
+    materialization: Materialization | None
     aliases: Names = field(default_factory=dict[str, int])
 
 
@@ -135,6 +135,6 @@ def target_of(found: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
         analysis=from_json(version.analysis),
         cache_seconds=cache_seconds(version),
         optional_breakdowns=frozenset(version.optional_breakdown_properties),
-        kept=retained,
+        materialization=retained,
         aliases=aliases or {},
     )

@@ -43,10 +43,10 @@ async def find_by_invocation(
     )
 
 
-async def count(session: AsyncSession, function_id: UUID, wish: DeadLetterFilter) -> int:
+async def count(session: AsyncSession, function_id: UUID, filters: DeadLetterFilter) -> int:
     """Number of dead letters that match the filter."""
     statement = select(func.count()).select_from(DeadLetterRow)
-    return await session.scalar(_matching(statement, function_id, wish)) or 0
+    return await session.scalar(_matching(statement, function_id, filters)) or 0
 
 
 async def count_waiting(session: AsyncSession) -> int:
@@ -59,13 +59,13 @@ async def count_waiting(session: AsyncSession) -> int:
 async def page(
     session: AsyncSession,
     function_id: UUID,
-    wish: DeadLetterFilter,
+    filters: DeadLetterFilter,
     *,
     limit: int | None,
     offset: int,
 ) -> list[DeadLetterRow]:
     """A page of dead letters, newest first."""
-    statement = _matching(select(DeadLetterRow), function_id, wish).order_by(
+    statement = _matching(select(DeadLetterRow), function_id, filters).order_by(
         DeadLetterRow.last_failed_at.desc(), DeadLetterRow.id.desc()
     )
     return list(await session.scalars(statement.limit(limit).offset(offset)))
@@ -93,17 +93,17 @@ async def drop_before(session: AsyncSession, instant: datetime) -> int:
     return result.rowcount
 
 
-def _matching(statement: Select[Any], function_id: UUID, wish: DeadLetterFilter) -> Select[Any]:
+def _matching(statement: Select[Any], function_id: UUID, filters: DeadLetterFilter) -> Select[Any]:
     statement = statement.where(DeadLetterRow.function_id == function_id)
-    if wish.classes:
-        statement = statement.where(DeadLetterRow.letter_class.in_(wish.classes))
-    if wish.after is not None:
-        statement = statement.where(DeadLetterRow.last_failed_at > wish.after)
-    if wish.before is not None:
-        statement = statement.where(DeadLetterRow.last_failed_at < wish.before)
-    if wish.redriven is not None:
+    if filters.classes:
+        statement = statement.where(DeadLetterRow.letter_class.in_(filters.classes))
+    if filters.after is not None:
+        statement = statement.where(DeadLetterRow.last_failed_at > filters.after)
+    if filters.before is not None:
+        statement = statement.where(DeadLetterRow.last_failed_at < filters.before)
+    if filters.redriven is not None:
         is_set = DeadLetterRow.redriven_at.is_not(None)
-        statement = statement.where(is_set if wish.redriven else ~is_set)
-    if wish.ids is not None:
-        statement = statement.where(DeadLetterRow.id.in_(wish.ids))
+        statement = statement.where(is_set if filters.redriven else ~is_set)
+    if filters.ids is not None:
+        statement = statement.where(DeadLetterRow.id.in_(filters.ids))
     return statement

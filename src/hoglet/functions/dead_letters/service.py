@@ -98,7 +98,9 @@ class DeadLetters:
         self.settings = settings or DeadLetterSettings()
         self._told: dict[UUID, datetime] = {}
 
-    async def add(self, session: AsyncSession, letters: Sequence[NewDeadLetter]) -> list[LogEntry]:
+    async def add(
+        self, session: AsyncSession, dead_letters: Sequence[NewDeadLetter]
+    ) -> list[LogEntry]:
         """Add dead letters; a redriven run that failed again updates its dead letter.
 
         Returns:
@@ -106,11 +108,11 @@ class DeadLetters:
             hour.
         """
         now = self._functions.clock.now()
-        for dead_letter in letters:
+        for dead_letter in dead_letters:
             await _keep(session, dead_letter, now)
         await session.flush()
         keep = self.settings.keep_per_function
-        projects = {dead_letter.function_id: dead_letter.project_id for dead_letter in letters}
+        projects = {dead_letter.function_id: dead_letter.project_id for dead_letter in dead_letters}
         return [
             self._dropped_line(project_id, function_id, now)
             for function_id, project_id in projects.items()
@@ -130,7 +132,7 @@ class DeadLetters:
         return await repository.drop_before(session, oldest)
 
     async def page(
-        self, scope: ProjectScope, function_id: str, wish: DeadLetterFilter, page: PageRequest
+        self, scope: ProjectScope, function_id: str, filters: DeadLetterFilter, page: PageRequest
     ) -> tuple[int, list[dict[str, Any]]]:
         """A page of dead letters, newest first, and the total count.
 
@@ -139,9 +141,9 @@ class DeadLetters:
         """
         async with self._functions.database.read() as session:
             function = await self._functions.row(session, scope.project.id, function_id)
-            count = await repository.count(session, function.id, wish)
+            count = await repository.count(session, function.id, filters)
             rows = await repository.page(
-                session, function.id, wish, limit=page.limit, offset=page.offset
+                session, function.id, filters, limit=page.limit, offset=page.offset
             )
         return count, [dead_letter_object(row) for row in rows]
 
@@ -200,13 +202,13 @@ class DeadLetters:
         return {"queued": len(waiting), "skipped": requested - len(waiting)}
 
     async def _chosen(
-        self, session: AsyncSession, function_id: UUID, wish: DeadLetterFilter
+        self, session: AsyncSession, function_id: UUID, filters: DeadLetterFilter
     ) -> list[DeadLetterRow]:
-        if wish.ids is None:
-            return await repository.page(session, function_id, wish, limit=None, offset=0)
+        if filters.ids is None:
+            return await repository.page(session, function_id, filters, limit=None, offset=0)
         chosen: list[DeadLetterRow] = []
-        for start in range(0, len(wish.ids), REDRIVE_CHUNK):
-            part = wish._replace(ids=wish.ids[start : start + REDRIVE_CHUNK])
+        for start in range(0, len(filters.ids), REDRIVE_CHUNK):
+            part = filters._replace(ids=filters.ids[start : start + REDRIVE_CHUNK])
             chosen += await repository.page(session, function_id, part, limit=None, offset=0)
         return chosen
 

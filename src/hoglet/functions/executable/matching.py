@@ -172,8 +172,8 @@ class Conditions:
     An LRU cache: a worker serves several projects.
     """
 
-    def __init__(self, kept: int = 20_000) -> None:
-        self._kept = kept
+    def __init__(self, capacity: int = 20_000) -> None:
+        self._capacity = capacity
         self._compiled: OrderedDict[ConditionKey, Condition] = OrderedDict()
 
     def hold(
@@ -203,7 +203,7 @@ class Conditions:
             parts = parts_read(engine.filter_roots(requested.filter))
             known = Condition(engine.compile_filter(requested.filter), parts)
             self._compiled[key] = known
-            if len(self._compiled) > self._kept:
+            if len(self._compiled) > self._capacity:
                 self._compiled.popitem(last=False)
         return known
 

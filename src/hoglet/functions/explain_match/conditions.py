@@ -91,7 +91,7 @@ class Explanation(msgspec.Struct, kw_only=True):
 def explain(request: ExplanationRequest) -> Explanation:
     """Evaluate the conditions of a function and its mappings, all parts of each."""
     function, values = request.function, filter_globals(request.globals)
-    match = match_function(function, values, Conditions(kept=100))
+    match = match_function(function, values, Conditions(capacity=100))
     own = _explained(function, request.filters, "filters", request.test_accounts, values)
     explanation = Explanation(own=own, error=match.error)
     if not function.mappings:

@@ -88,7 +88,7 @@ async def _list(request: Request, *, unlisted: set[str]) -> Response:
     query, page = request.query_params, parse_page(request.query_params)
     found = _matching(service_of(request), query, unlisted)
     used = await _uses(service_of(request))
-    found.sort(key=lambda one: (-used.get(one.id, 0), one.name))
+    found.sort(key=lambda template: (-used.get(template.id, 0), template.name))
     end = None if page.limit is None else page.offset + page.limit
     visible: list[dict[str, Any]] = [item.as_json() for item in found[page.offset : end]]
     return JsonResponse(envelope(request, page, len(found), visible))

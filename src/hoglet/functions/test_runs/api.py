@@ -47,10 +47,10 @@ _TRIAL_BODY = json_object(
 @describe({200: TestRunObject}, body=_TRIAL_BODY)
 async def create_test_run(request: Request, function_id: str, scope: Writes) -> Response:
     """Run a function on an example event; ``new`` tests a function that is not stored."""
-    trials: TestRunService = request.app.state.trials
+    test_runs: TestRunService = request.app.state.test_runs
     body = await read_object(request)
     try:
-        return json_response(request, await trials.run(scope, function_id, body))
+        return json_response(request, await test_runs.run(scope, function_id, body))
     except Bug as error:
         error.extra = {**error.extra, "status": "error"}
         raise

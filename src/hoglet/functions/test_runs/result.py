@@ -119,13 +119,13 @@ class HostCallStub:
     """Answers host calls with mocks, or performs them if ``calls`` is set."""
 
     def __init__(
-        self, calls: HostCalls | None, project_id: int, invocation_id: UUID, trial: TestRunResult
+        self, calls: HostCalls | None, project_id: int, invocation_id: UUID, result: TestRunResult
     ) -> None:
         self._calls = calls
         self._project_id = project_id
         self._made = 0
         self.invocation_id = invocation_id
-        self._trial = trial
+        self._result = result
 
     async def make(self, call: StepHostCall) -> HostCallResult:
         """Perform a call, or mock its result."""
@@ -140,12 +140,12 @@ class HostCallStub:
         )
         self._made += 1
         if made.problem is not None and not made.problem.startswith("status "):
-            self._trial.log("error", made.problem)
+            self._result.log("error", made.problem)
         if made.note is not None:
-            self._trial.log("info", made.note)
+            self._result.log("info", made.note)
         return made
 
     def _mock(self, call: StepHostCall) -> Any:
-        self._trial.log("info", f"Async function '{call.name}' was mocked with arguments:")
-        self._trial.log("info", call.rendered)
+        self._result.log("info", f"Async function '{call.name}' was mocked with arguments:")
+        self._result.log("info", call.rendered)
         return {"status": 200, "body": {}}

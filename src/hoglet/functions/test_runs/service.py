@@ -137,22 +137,22 @@ class TestRunService:
         function: ExecutableFunction,
         run: dict[str, Any],
         project: dict[str, Any],
-        trial: TestRunResult,
+        result: TestRunResult,
     ) -> None:
         now = self._functions.clock.now().isoformat()
         is_log = function.type == types.TRANSFORMATION_LOG
         subject = run.get("record") if is_log else None
         event = subject if is_object(subject) else run["event"]
         done = await worker.transform(
-            function, event, project, now, with_trace=trial.trace is not None
+            function, event, project, now, with_trace=result.trace is not None
         )
-        trial.log_all(done.logs)
-        trial.note_trace(done.trace)
-        trial.result = done.event
+        result.log_all(done.logs)
+        result.note_trace(done.trace)
+        result.result = done.event
         if done.error is not None:
-            trial.fail(done.error)
+            result.fail(done.error)
         elif done.outcome == "skipped":
-            trial.status = "skipped"
+            result.status = "skipped"
 
     async def _deliver(
         self,
@@ -160,25 +160,27 @@ class TestRunService:
         function: ExecutableFunction,
         run: dict[str, Any],
         caller: HostCallStub,
-        trial: TestRunResult,
+        result: TestRunResult,
     ) -> None:
         match, reasons = await worker.match(function, run)
         if match.error is not None:
-            trial.log("error", f"Error filtering event {run['event']['uuid']}: {match.error}")
-            trial.fail(match.error)
+            result.log("error", f"Error filtering event {run['event']['uuid']}: {match.error}")
+            result.fail(match.error)
             return
         for number in match.unmatched:
             mapping = function.mapping(number)
             name = (mapping and mapping.name) or f"number {number + 1}"
-            trial.log(
+            result.log(
                 "info", f"The mapping {name} does not match the event: {reasons[str(number)]}"
             )
         if match.outcome != "matched" or match.mappings == []:
-            trial.status = "skipped"
-            trial.log("info", f"Skipped: {reasons.get('', 'no enabled mapping matches the event')}")
+            result.status = "skipped"
+            result.log(
+                "info", f"Skipped: {reasons.get('', 'no enabled mapping matches the event')}"
+            )
             return
         for mapping in match.mappings or [None]:
-            await self._run_one(worker, function, run, caller, trial, mapping=mapping)
+            await self._run_one(worker, function, run, caller, result, mapping=mapping)
 
     async def _run_one(
         self,
@@ -186,7 +188,7 @@ class TestRunService:
         function: ExecutableFunction,
         run: dict[str, Any],
         caller: HostCallStub,
-        trial: TestRunResult,
+        result: TestRunResult,
         *,
         mapping: int | None,
     ) -> None:
@@ -199,18 +201,18 @@ class TestRunService:
                 journal=journal,
                 mapping=mapping,
                 with_rendering=True,
-                with_trace=trial.trace is not None,
+                with_trace=result.trace is not None,
             )
             step = await worker.step(request)
-            trial.log_all(step.logs)
-            trial.note_captures(step)
+            result.log_all(step.logs)
+            result.note_captures(step)
             if step.outcome != "call" or step.call is None:
                 break
             made = await caller.make(step.call)
             journal = resume(step, made.answer, has_answer=made.has_answer)
-        trial.note_trace(step.trace)
+        result.note_trace(step.trace)
         if step.error is not None:
-            trial.fail(step.error)
+            result.fail(step.error)
 
 
 def _read_invocation_id(value: Any) -> UUID:

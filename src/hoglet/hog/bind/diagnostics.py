@@ -82,15 +82,15 @@ def suggestion(name: str, candidates: Iterable[str]) -> str | None:
     return f"Did you mean `{near[0]}`?" if near else None
 
 
-def edits(one: str, other: str) -> int:
+def edits(text: str, other: str) -> int:
     """The number of insertions, deletions, replacements and transpositions to get ``other``."""
     before, last = [], list(range(len(other) + 1))
-    for row, character in enumerate(one, 1):
+    for row, character in enumerate(text, 1):
         line = [row]
         for column, goal in enumerate(other, 1):
             same = last[column - 1] + (character != goal)
             line.append(min(same, last[column] + 1, line[column - 1] + 1))
-            if row > 1 and column > 1 and one[row - 2] == goal and character == other[column - 2]:
+            if row > 1 and column > 1 and text[row - 2] == goal and character == other[column - 2]:
                 line[column] = min(line[column], before[column - 2] + 1)
         before, last = last, line
     return last[-1]

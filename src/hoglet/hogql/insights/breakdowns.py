@@ -114,7 +114,7 @@ class Breakdown(msgspec.Struct, frozen=True):
         """The key of events without any of the properties."""
         return array([NONE] * len(self.parts))
 
-    def shown(self, values: Sequence[str | None]) -> Any:
+    def displayed(self, values: Sequence[str | None]) -> Any:
         """``breakdown_value`` of a result: a list, or the single value."""
         return list(values) if self.many else values[0]
 

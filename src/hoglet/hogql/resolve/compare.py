@@ -168,7 +168,9 @@ def _membership(operator: str, left: Expr, right: Expr, timezone: str, *, plain:
     if plain:
         found = is_in_plain(left, right, timezone)
     else:
-        found = is_in(left, right, timezone, lambda one, two: compare("==", one, two, timezone))
+        found = is_in(
+            left, right, timezone, lambda first, second: compare("==", first, second, timezone)
+        )
     return negated(found) if operator in _NEGATIVE else found
 
 

@@ -51,13 +51,13 @@ class CompletionWriter:
         *,
         queue: Queue,
         outbox: TelemetryOutbox,
-        letters: DeadLetters,
+        dead_letters: DeadLetters,
         watcher: Watcher,
         clock: Clock,
     ) -> None:
         self._queue = queue
         self._outbox = outbox
-        self._letters = letters
+        self._dead_letters = dead_letters
         self._watcher = watcher
         self._clock = clock
 
@@ -81,7 +81,7 @@ class CompletionWriter:
             messages.metrics.extend(item.record.messages.metrics)
         dead_letters = [item.dead_letter for item in settled if item.dead_letter is not None]
         if dead_letters:
-            messages.logs.extend(await self._letters.add(session, dead_letters))
+            messages.logs.extend(await self._dead_letters.add(session, dead_letters))
         seen = [item.observation for item in settled if item.observation is not None]
         await self._watcher.observe(session, seen)
         await pause_repository.keep(session, _pauses(settled))

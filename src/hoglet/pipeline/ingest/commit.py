@@ -61,7 +61,7 @@ class ProjectState:
 class FunctionReports:
     """What is reported about functions: dead letters, states, logs and metrics."""
 
-    letters: DeadLetters
+    dead_letters: DeadLetters
     watcher: Watcher
     outbox: TelemetryOutbox
 
@@ -85,7 +85,7 @@ class ChunkCommitter:
         self._events = state.events
         self._copies = state.copies
         self._definitions = state.definitions
-        self._letters = reports.letters
+        self._dead_letters = reports.dead_letters
         self._watcher = reports.watcher
         self._outbox = reports.outbox
         self._warnings = warnings
@@ -148,7 +148,7 @@ class ChunkCommitter:
 
     async def _report(self, session: AsyncSession, project_id: int, acted: BatchResult) -> None:
         letters = dead_letters_of(project_id, acted.tally)
-        dropped = await self._letters.add(session, letters) if letters else []
+        dropped = await self._dead_letters.add(session, letters) if letters else []
         observations = _observations(acted.tally)
         if observations:
             await self._watcher.observe(session, observations)

@@ -60,7 +60,7 @@ def dead_letters_of(project_id: int, tally: BatchCounters) -> list[NewDeadLetter
             error=draft.error,
             mapping=draft.mapping,
         )
-        for draft in tally.letters
+        for draft in tally.dead_letters
     ]
 
 

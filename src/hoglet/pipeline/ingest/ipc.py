@@ -153,7 +153,7 @@ class BatchCounters(msgspec.Struct):
     unasked: dict[str, int] = {}
     counts: dict[str, dict[str, int]] = {}
     lines: list[Line] = []
-    letters: list[DeadLetterDraft] = []
+    dead_letters: list[DeadLetterDraft] = []
     spent: dict[str, list[float]] = {}
 
     def count(self, function_id: str, kind: str, name: str, number: int = 1) -> None:
@@ -196,7 +196,7 @@ class BatchResult(msgspec.Struct, tag="acted"):
 
     def complete_dead_letters(self) -> None:
         """Give each letter the globals it has in common with the others."""
-        for letter in self.tally.letters:
+        for letter in self.tally.dead_letters:
             letter.globals = {**(self.letter_globals or {}), **letter.globals}
         self.letter_globals = None
 

@@ -266,13 +266,13 @@ class TriggerMatcher:
             DeadLetterDraft(function.id, run, error_class, self._reason, run_globals, mapping)
         )
 
-    def _add(self, letter: DeadLetterDraft) -> None:
+    def _add(self, dead_letter: DeadLetterDraft) -> None:
         """Keep a dead letter; what the letters of a lone event have in common is kept once."""
         if self._handling != "run":
-            own = {name: value for name, value in letter.globals.items() if name == "source"}
-            self.letter_globals = self.letter_globals or _without_source(letter.globals)
-            letter.globals = own
-        self._tally.letters.append(letter)
+            own = {name: value for name, value in dead_letter.globals.items() if name == "source"}
+            self.letter_globals = self.letter_globals or _without_source(dead_letter.globals)
+            dead_letter.globals = own
+        self._tally.dead_letters.append(dead_letter)
 
 
 def _without_source(run_globals: dict[str, Any]) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def _tally(pieces: Sequence[BatchResult]) -> BatchCounters:
         tally = piece.tally
         unasked.update(tally.unasked)
         whole.lines.extend(tally.lines)
-        whole.letters.extend(tally.letters)
+        whole.dead_letters.extend(tally.dead_letters)
         for function_id, counters in tally.counts.items():
             for key, number in counters.items():
                 kind, _, name = key.partition("/")

@@ -87,7 +87,7 @@ class _BatchProcessor:
         """The warning about events that functions did not process."""
         if self._handling == "run":
             return []
-        letters = len(self._group.tally.letters)
+        letters = len(self._group.tally.dead_letters)
         return [
             (
                 "functions_left_out",
@@ -102,42 +102,42 @@ class _BatchProcessor:
             for one in self._group.readings
         ]
 
-    def _is_new(self, one: ParsedEvent) -> bool:
+    def _is_new(self, parsed: ParsedEvent) -> bool:
         """False for a UUID that is already stored, or occurred earlier in this group."""
-        if not one.has_own_uuid:
+        if not parsed.has_own_uuid:
             return True
-        uuid = one.event.uuid
+        uuid = parsed.event.uuid
         if uuid in self._seen:
             return False
         self._seen.add(uuid)
         self._new_uuids.append(uuid)
         return True
 
-    def _act_on(self, one: ParsedEvent) -> None:
-        event = one.event
-        person = self._person_of(one)
+    def _act_on(self, parsed: ParsedEvent) -> None:
+        event = parsed.event
+        person = self._person_of(parsed)
         keys = _NO_GROUPS
-        if one.group_effect is not None:
-            self._book.apply(one.group_effect, event.timestamp)
-            self._observe_group(one.group_effect, one.received_at)
-        if one.groups is not None:
-            keys = self._book.keys_of(one.groups)
-        if not one.is_historical:
-            self._trigger(self._group.functions.on_events, one, person, keys)
-        self._lines.append((block_of(event.timestamp), self._line(one, person, keys)))
+        if parsed.group_effect is not None:
+            self._book.apply(parsed.group_effect, event.timestamp)
+            self._observe_group(parsed.group_effect, parsed.received_at)
+        if parsed.groups is not None:
+            keys = self._book.keys_of(parsed.groups)
+        if not parsed.is_historical:
+            self._trigger(self._group.functions.on_events, parsed, person, keys)
+        self._lines.append((block_of(event.timestamp), self._line(parsed, person, keys)))
 
-    def _person_of(self, one: ParsedEvent) -> Person | None:
-        if not one.has_profile:
+    def _person_of(self, parsed: ParsedEvent) -> Person | None:
+        if not parsed.has_profile:
             return None
-        watched = bool(self._group.functions.on_persons.functions) and not one.is_historical
-        before = self._people.find(one.event.distinct_id) if watched else None
+        watched = bool(self._group.functions.on_persons.functions) and not parsed.is_historical
+        before = self._people.find(parsed.event.distinct_id) if watched else None
         text = before.json() if before else None
-        person = self._people.apply(one.event.distinct_id, one.event.timestamp, one.effect)
+        person = self._people.apply(parsed.event.distinct_id, parsed.event.timestamp, parsed.effect)
         if watched and (before is not person or person.json() != text):
-            self._last_change[person.id] = (one, person)
-        if one.effect is not None:
-            self._group.observer.observe("person", one.effect.overwrite, one.received_at)
-            self._group.observer.observe("person", one.effect.once, one.received_at)
+            self._last_change[person.id] = (parsed, person)
+        if parsed.effect is not None:
+            self._group.observer.observe("person", parsed.effect.overwrite, parsed.received_at)
+            self._group.observer.observe("person", parsed.effect.once, parsed.received_at)
         return person
 
     def _observe_group(self, effect: GroupUpdate, at: datetime) -> None:
@@ -146,7 +146,7 @@ class _BatchProcessor:
             self._group.observer.observe(f"group_{index}", effect.overwrite, at)
 
     def _trigger(
-        self, index: FunctionIndex, one: ParsedEvent, person: Person | None, keys: list[str]
+        self, index: FunctionIndex, parsed: ParsedEvent, person: Person | None, keys: list[str]
     ) -> None:
         """Match the functions of an index.
 
@@ -158,11 +158,11 @@ class _BatchProcessor:
 
         def run_globals() -> dict[str, Any]:
             if not built:
-                built.append(self._globals(one, person, keys))
+                built.append(self._globals(parsed, person, keys))
             return built[0]
 
         self._triggers.match(
-            index, one.event, lambda: self._filter_globals(one, person, keys), run_globals
+            index, parsed.event, lambda: self._filter_globals(parsed, person, keys), run_globals
         )
 
     def _trigger_on_persons(self) -> None:
@@ -174,9 +174,9 @@ class _BatchProcessor:
         self._triggers.count_filtered(index)
 
     def _filter_globals(
-        self, one: ParsedEvent, person: Person | None, keys: list[str]
+        self, parsed: ParsedEvent, person: Person | None, keys: list[str]
     ) -> FilterGlobals:
-        event = one.event
+        event = parsed.event
         return FilterGlobals(
             {
                 "event": event.event,
@@ -190,8 +190,10 @@ class _BatchProcessor:
             lambda: {} if keys is _NO_GROUPS else self._groups(self._project_globals["url"], keys),
         )
 
-    def _globals(self, one: ParsedEvent, person: Person | None, keys: list[str]) -> dict[str, Any]:
-        event, url = one.event, self._project_globals["url"]
+    def _globals(
+        self, parsed: ParsedEvent, person: Person | None, keys: list[str]
+    ) -> dict[str, Any]:
+        event, url = parsed.event, self._project_globals["url"]
         found: dict[str, Any] = {
             "project": self._project_globals,
             "event": event_globals(
@@ -201,7 +203,7 @@ class _BatchProcessor:
                 distinct_id=event.distinct_id,
                 properties=event.properties,
                 timestamp=iso(event.timestamp),
-                captured_at=iso(one.received_at),
+                captured_at=iso(parsed.received_at),
             ),
         }
         if person is not None:
@@ -229,8 +231,8 @@ class _BatchProcessor:
             if keys[index]
         }
 
-    def _line(self, one: ParsedEvent, person: Person | None, keys: list[str]) -> bytes:
-        event = one.event
+    def _line(self, parsed: ParsedEvent, person: Person | None, keys: list[str]) -> bytes:
+        event = parsed.event
         chain = event.properties.pop("$elements_chain", None)
         properties = event.properties
         return orjson.dumps(
@@ -245,7 +247,7 @@ class _BatchProcessor:
                 person.json() if person else "{}",
                 "full" if person else "propertyless",
                 chain if isinstance(chain, str) else "",
-                one.received_at,
+                parsed.received_at,
                 _text(properties.get("$session_id")),
                 _text(properties.get("$window_id")),
                 *keys,

@@ -64,10 +64,10 @@ class _Table:
     def draw(self) -> None:
         row = ui.row().classes("w-full items-center gap-x-4 gap-y-1 px-3 py-2 rounded border")
         self._place = row.mark("table-state")
-        self._timer = ui.timer(_AGAIN_SECONDS, self._look, active=False)
+        self._timer = ui.timer(_AGAIN_SECONDS, self._poll, active=False)
         self._show()
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         reply = await self._backend.get(f"{self._path}/materialization_status")
         if not reply.is_good:
             self._timer.deactivate()

@@ -84,9 +84,9 @@ def _table(found: list[dict[str, Any]], show: Any, choose: Any) -> DataTable:
     return table.mark("dead-letters")
 
 
-async def _show(letter: dict[str, Any]) -> None:
+async def _show(dead_letter: dict[str, Any]) -> None:
     """Show a dead letter with the globals of its run in a dialog."""
-    text = orjson.dumps(letter, option=orjson.OPT_INDENT_2).decode()
+    text = orjson.dumps(dead_letter, option=orjson.OPT_INDENT_2).decode()
     with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):
         code_block(text)
         ui.button("Close", on_click=dialog.close).props("flat no-caps")

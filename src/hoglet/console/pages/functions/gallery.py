@@ -99,11 +99,11 @@ class _Gallery:
             if not shown:
                 empty("Nothing found", "No template matches the search.", "search_off")
 
-    def _cards(self, title: str, shown: Sequence[Beginning]) -> None:
-        if not shown:
+    def _cards(self, title: str, beginnings: Sequence[Beginning]) -> None:
+        if not beginnings:
             return
         with section(title), ui.element("ul").classes("grid gallery"):
-            for each in shown:
+            for each in beginnings:
                 with ui.element("li").classes("card"):
                     self._card(each)
 

@@ -155,12 +155,12 @@ class _Funnel:
             entries = self._ranked(entries, field("bucket"), field("reached"))
         return fill(_TRENDS, entries=entries)
 
-    def _ranked(self, rows: Any, *kept: Expression) -> Any:
+    def _ranked(self, rows: Any, *columns: Expression) -> Any:
         """The rows with all but the most frequent breakdown values combined."""
         assert self._breakdown is not None  # noqa: S101 (both callers look)
         return fill(
             _RANKED,
-            kept=kept,
+            kept=columns,
             limit=constant(self._breakdown.limit),
             rest=self._breakdown.rest(),
             rows=rows,

@@ -24,7 +24,7 @@ from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import Span, span_of
-from hoglet.hogql.insights.paths.items import included, item, kept, point
+from hoglet.hogql.insights.paths.items import included, is_included, item, point
 from hoglet.hogql.insights.paths.of_funnel import (
     BEFORE,
     BETWEEN,
@@ -124,7 +124,7 @@ def _walks(
     walks = fill(
         _WALKS,
         item=name,
-        kept=kept(name, filter_),
+        kept=is_included(name, filter_),
         where=every([*conditions, included(filter_)]),
         entity=entity_of(query),
     )

@@ -72,7 +72,7 @@ def item(filter_: Mapping[str, Any]) -> Expression:
     return named
 
 
-def kept(name: Expression, filter_: Mapping[str, Any]) -> Expression:
+def is_included(name: Expression, filter_: Mapping[str, Any]) -> Expression:
     """Whether an item is shown at all."""
     conditions: list[Expression] = [compare("!=", name, constant(""))]
     for excluded in filter_.get("excludeEvents") or []:

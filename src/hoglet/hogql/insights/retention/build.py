@@ -227,9 +227,9 @@ class _Retention:
                 "values": values,
             }
             if self._breakdown is not None:
-                row["breakdown_value"] = self._breakdown.shown(clean(key))
+                row["breakdown_value"] = self._breakdown.displayed(clean(key))
                 if self._breakdown.is_cohorts:
-                    row["breakdown"] = self._breakdown.shown(self._breakdown.named(clean(key)))
+                    row["breakdown"] = self._breakdown.displayed(self._breakdown.named(clean(key)))
             rows.append(row)
         return rows
 

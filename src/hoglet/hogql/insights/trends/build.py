@@ -165,7 +165,7 @@ class _Trend:
         if self._is_total:
             result["aggregated_value"] = total
         if self._breakdown is not None:
-            result["breakdown_value"] = self._breakdown.shown(line.values)
+            result["breakdown_value"] = self._breakdown.displayed(line.values)
         if line.period.name is not None:
             result |= {"compare": True, "compare_label": line.period.name}
         return result
