@@ -245,7 +245,8 @@ class CohortService:
         try:
             await self._compiler.query(project, query)
         except SourceError as error:
-            path = f"query__{error.attr}" if error.attr else "query"
+            source = "query__source" if query["kind"] == "ActorsQuery" else "query"
+            path = f"query__{error.attr}" if error.attr else source
             raise Invalid(error.advice, attr=path) from None
 
     # --- jobs

@@ -75,9 +75,12 @@ def _compile_query(query: Json, context: QueryContext) -> CompiledQuery:
     members = member_query(inner, [each.label for each in columns])
     narrowed = _narrowed(members, query, context)
     try:
-        return compiled(narrowed)
+        result = compiled(narrowed)
     except SourceError as error:
         raise _in_actors(query, context) or error from None
+    if error := _in_actors(query, context):  # an order that no limit needs
+        raise error
+    return result
 
 
 def _in_actors(query: Json, context: QueryContext) -> SourceError | None:

@@ -90,8 +90,17 @@ MODIFIERS = _drawn(
     "useMaterializedViews usePreaggregatedIntermediateResults usePreaggregatedTableTransforms "
     "usePresortedEventsTable useWebAnalyticsPreAggregatedTables"
 )
+
+
+class EachValue(tuple[Shape, ...]):
+    """A map with arbitrary keys whose values have one shape."""
+
+    __slots__ = ()
+
+
+_MAP = EachValue((ANY,))
 _NODE: dict[str, Shape] = {
-    "kind": TEXT, "version": NUMBER, "response": ANY, "tags": ANY, "modifiers": MODIFIERS,
+    "kind": TEXT, "version": NUMBER, "response": ANY, "tags": _MAP, "modifiers": MODIFIERS,
 }  # fmt: skip
 
 # --- series
@@ -273,16 +282,10 @@ FILTERS: dict[str, Shape] = {
 """``filters`` of a HogQLQuery."""
 
 
-class EachValue(tuple[Shape, ...]):
-    """A map with arbitrary keys whose values have one shape."""
-
-    __slots__ = ()
-
-
 _VARIABLE = {"variableId": TEXT, "code_name": TEXT, "value": ANY, "isNull": FLAG}
 NODES["HogQLQuery"] = {
     **_NODE, "query": TEXT, "filters": FILTERS, "variables": EachValue((_VARIABLE,)),
-    "values": ANY, "explain": FLAG, "name": TEXT,
+    "values": _MAP, "explain": FLAG, "name": TEXT,
 }  # fmt: skip
 
 type ShapeOf = Callable[[Mapping[str, Any]], Shape]

@@ -119,8 +119,9 @@ async def cancel_query(request: Request, query_id: str, scope: Reader) -> Respon
     """Cancel a queued or running query; returns when the engine has stopped."""
     waiting_only = request.query_params.get("dequeue_only", "").lower() in _YES
     background = services_of(request).background
-    await background.cancel(scope.project.id, query_id, waiting_only=waiting_only)
-    return JsonResponse({"message": "Query cancelled"})
+    cancelled = await background.cancel(scope.project.id, query_id, waiting_only=waiting_only)
+    message = "Query cancelled" if cancelled else "Nothing to cancel"
+    return JsonResponse({"message": message})
 
 
 @router.get("/query/{query_id}/log")

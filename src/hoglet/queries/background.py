@@ -108,8 +108,10 @@ class BackgroundQueries:
             raise NotFound
         return row
 
-    async def cancel(self, project_id: int, query_id: str, *, waiting_only: bool) -> None:
-        """Cancel a run, or optionally only dequeue it; a finished run stays as it is.
+    async def cancel(self, project_id: int, query_id: str, *, waiting_only: bool) -> bool:
+        """Cancel a run, or optionally only dequeue it; returns whether anything was cancelled.
+
+        A finished run stays as it is.
 
         Raises:
             NotFound: no such run.
@@ -131,6 +133,7 @@ class BackgroundQueries:
             )
         if row is None and not stopped:
             raise NotFound
+        return stopped or execution_id is not None
 
     async def do(self, job: QueryJob) -> None:
         """Process a query and store its outcome."""

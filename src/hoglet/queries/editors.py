@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hoglet.access.principals import Project, ProjectScope
+from hoglet.definitions.conversion import ConversionShares
 from hoglet.endpoints.analysis.infer_types import describe
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.runner import EndpointRunner
@@ -40,11 +41,13 @@ class EditorQueries:
         compiler: QueryCompiler,
         runner: EndpointRunner,
         warehouse: Warehouse,
+        shares: ConversionShares,
     ) -> None:
         self._database = database
         self._compiler = compiler
         self._runner = runner
         self._warehouse = warehouse
+        self._shares = shares
 
     async def answer(self, scope: ProjectScope, node: Json) -> Json:
         """The response to a validated editor query."""
@@ -62,7 +65,7 @@ class EditorQueries:
             payload = {
                 "query": node | {"variables": variables},
                 "context": await self._context(project, system_tables),
-                "shares": await self._shares(project),
+                "shares": await self._unconverted_shares(project, node["query"]),
             }
             report = await self._compiler.call(operations.inspect, payload)
         except (Invalid, SourceError, Unreadable) as error:
@@ -115,9 +118,17 @@ class EditorQueries:
         query = {"kind": HOGQL, "query": node["query"], "variables": node["variables"]}
         return values_for_run(with_known_variables(query, known), {}, known)
 
-    async def _shares(self, project: Project) -> list[list[Any]]:
+    async def _unconverted_shares(self, project: Project, text: str) -> list[list[Any]]:
+        """``["event", "price", "Numeric", 0.2]`` of the properties that the text may read."""
         async with self._database.read() as session:
-            return await repository.unconverted_shares(session, project.id)
+            rows = await repository.typed_properties(session, project.id)
+        mentioned = [row for row in rows if row.name in text]
+        await self._shares.refresh(project.id, project.timezone, mentioned)
+        return [
+            [row.kind, row.name, row.property_type, row.unconverted_share]
+            for row in mentioned
+            if row.unconverted_share
+        ]
 
     async def _schema(self, scope: ProjectScope) -> Json:
         context = await self._compiler.context(scope.project)

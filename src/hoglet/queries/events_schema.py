@@ -83,7 +83,7 @@ def check_events_query(node: Json, path: str) -> Json:
 
 def is_bounded(node: Json) -> bool:
     """Whether both bounds of the time range were sent, so that the result can be cached."""
-    return "after" in node and "before" in node
+    return node.get("after", "all") != "all" and "before" in node
 
 
 def _limit(sent: Json, path: str) -> int:

@@ -61,15 +61,12 @@ async def property_names(session: AsyncSession, project_id: int) -> list[list[An
     return [list(each) for each in found]
 
 
-async def unconverted_shares(session: AsyncSession, project_id: int) -> list[list[Any]]:
-    """Kind, name and type of properties, with the share of values that do not convert."""
+async def typed_properties(session: AsyncSession, project_id: int) -> list[PropertyDefinitionRow]:
+    """The properties whose values may fail to convert to their type."""
     row = PropertyDefinitionRow
-    found = await session.execute(
-        select(row.kind, row.name, row.property_type, row.unconverted_share).where(
-            row.project_id == project_id,
-            ~row.is_deleted,
-            row.property_type != "String",
-            row.unconverted_share > 0,
+    found = await session.scalars(
+        select(row).where(
+            row.project_id == project_id, ~row.is_deleted, row.property_type != "String"
         )
     )
-    return [list(each) for each in found]
+    return list(found)

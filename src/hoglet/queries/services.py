@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import msgspec
 from starlette.requests import Request
 
+from hoglet.definitions.conversion import ConversionShares
 from hoglet.endpoints.services import EndpointServices
 from hoglet.queries.background import QUERIES, BackgroundQueries, QueryJob
 from hoglet.queries.editors import EditorQueries
@@ -32,7 +33,9 @@ def build_queries(endpoints: EndpointServices, queue: Queue) -> QueryServices:
     """The query API on the services of endpoints."""
     database, clock = endpoints.database, endpoints.access.clock
     service = QueryService(endpoints.runner, endpoints.compiler)
-    editors = EditorQueries(database, endpoints.compiler, endpoints.runner, endpoints.warehouse)
+    warehouse = endpoints.warehouse
+    shares = ConversionShares(database, warehouse, clock)
+    editors = EditorQueries(database, endpoints.compiler, endpoints.runner, warehouse, shares)
     background = BackgroundQueries(
         database, queue, clock, service, editors, seconds=endpoints.settings.background_seconds
     )

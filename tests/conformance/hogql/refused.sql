@@ -473,3 +473,18 @@ select {filters.interval}
 -- filters {"properties": [{"key": "tag_name", "value": "a", "type": "element", "operator": "gt"}]}
 select count() from events where {filters}
 -- refused hogql_query_error: "exact and is_not"
+-- case: ORDER BY twice, of which the parser keeps the first
+select event from events order by event order by uuid
+-- refused hogql_syntax_error at 1:41: "a second ORDER BY"
+-- case: LIMIT twice
+select event from events limit 5 limit 6
+-- refused hogql_syntax_error at 1:34: "a second LIMIT"
+-- case: OFFSET twice
+select event from events offset 5 offset 6
+-- refused hogql_syntax_error at 1:35: "a second OFFSET"
+-- case: ORDER BY after LIMIT would not sort
+select event from events limit 5 order by event
+-- refused hogql_syntax_error at 1:34: "ORDER BY after LIMIT"
+-- case: nor in a subquery
+select * from (select event from events limit 5 order by event)
+-- refused hogql_syntax_error at 1:49: "ORDER BY after LIMIT"

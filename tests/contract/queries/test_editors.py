@@ -36,6 +36,7 @@ async def define(
                 name=name,
                 property_type=type_,
                 unconverted_share=share,
+                measured_at=None if share is None else NOW,
                 first_seen_at=NOW,
             )
         )

@@ -50,7 +50,7 @@ async def read_person(request: Request, person_id: str, scope: Reader) -> Respon
     return JsonResponse(show_person(person, scope.project.person_display_name_properties))
 
 
-@router.patch("/persons/{person_id}")
+@router.api_route("/persons/{person_id}", methods=["PATCH", "PUT"])
 @describe({202: None}, body=PersonChanges)
 async def change_person(request: Request, person_id: str, scope: Writer) -> Response:
     """Merge properties into a person's; 202 once the change is on disk."""

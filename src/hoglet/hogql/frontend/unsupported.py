@@ -28,12 +28,19 @@ _BEFORE_QUERY = re.compile(
 _LOOK_BACK = 80  # characters; longer whitespace before a bracket is not skipped
 _AFTER_BRACKETS = re.compile(r"\s*(order\s+by\b|limit\s+\S+\s+with\s+ties\b)", re.IGNORECASE)
 _FILTER = re.compile(r"\bfilter\s*\(", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"[()]|(?<![.\w$])(?:(?P<query>select|union|intersect|except)\b"
+    r"|(?P<other>(?:group|partition)\s+by)\b|(?P<order>order\s+by)\b|(?P<by>by)\b"
+    r"|(?P<limit>limit)(?=\s+[\w{(])|(?P<offset>offset)(?=\s+[\d{]))",
+    re.IGNORECASE,
+)
 _OVER = re.compile(r"\s*over\b", re.IGNORECASE)
 _HINTS = {
     "over": "use the -If form, e.g. countIf(...) OVER (...)",
     "totals": "use WITH ROLLUP, whose last row is the total",
     "brackets": "use SELECT * FROM (...) ORDER BY x",
     "on": "use LIMIT 1 BY the columns, after ORDER BY",
+    "limit": "write ORDER BY before LIMIT, and each of them once",
 }
 
 
@@ -54,6 +61,7 @@ def refuse_dropped_syntax(source: str) -> None:
             raise _dropped(source, "FILTER before OVER", found.start(), end)
 
     _refuse_after_brackets(source, blank)
+    _refuse_repeated(source, blank)
 
 
 def without_constants(source: str) -> str:
@@ -83,6 +91,33 @@ def _refuse_after_brackets(source: str, blank: str) -> None:
         if after:
             words = f"{' '.join(after.group(1).upper().split())} after a query in brackets"
             raise _dropped(source, words, end, after.end())
+
+
+def _refuse_repeated(source: str, blank: str) -> None:
+    """Reject clauses of which the parser keeps only the last, or none.
+
+    ``order by a order by b``, ``limit 1 limit 2`` and ``limit 1 order by a``.
+    """
+    outer: list[set[str]] = []
+    clauses: set[str] = set()
+    for found in _CLAUSE.finditer(blank):
+        word = found.lastgroup
+        if found.group() == "(":
+            outer.append(clauses)
+            clauses = set()
+        elif found.group() == ")":
+            clauses = outer.pop() if outer else set()
+        elif word == "query":
+            clauses = set()
+        elif word == "by":  # LIMIT BY, which may precede LIMIT
+            clauses -= {"limit", "offset"}
+        elif word in {"order", "limit", "offset"}:
+            if word in clauses or (word == "order" and "limit" in clauses):
+                words = " ".join(found.group().upper().split())
+                where = "a second" if word in clauses else "after LIMIT"
+                text = f"{where} {words}" if word in clauses else f"{words} {where}"
+                raise _dropped(source, text, *found.span())
+            clauses.add(word)
 
 
 def _closing(text: str, start: int) -> int:

@@ -33,7 +33,8 @@ def of_error(text: str, error: SourceError, shift: int = 0) -> Json:
     """An error with its fix; ``shift`` is the offset of its text in ``text``."""
     message = error.message
     if error.hint:
-        message = f"{message.rstrip('.')}. {error.hint[:1].upper()}{error.hint[1:].rstrip('.')}."
+        sentence = message if message.endswith(("?", "!")) else f"{message.rstrip('.')}."
+        message = f"{sentence} {error.hint[:1].upper()}{error.hint[1:].rstrip('.')}."
     start, end = error.start + shift, error.end + shift
     return finding(text, message, start, end, fix=_fix(text[start:end], message))
 

@@ -147,7 +147,9 @@ class FunnelAttempts:
         self.optional = optional_steps(self._steps, self._order)
         self._exclusions = exclusions_of(self._filter, len(self._steps), context)
         self._window = constant(window_seconds(self._filter) * TICKS + 15)
-        self._attribution = _attribution(self._filter, self._order)
+        self._attribution = _attribution(
+            self._filter, self._order, is_broken_down=breakdown is not None
+        )
         attr = "funnelsFilter__breakdownAttributionValue"
         check_step(self._filter.get("breakdownAttributionValue"), len(self._steps), attr)
         if breakdown is not None and breakdown.is_cohorts:
@@ -243,14 +245,14 @@ class FunnelAttempts:
         return self._filter.get("breakdownAttributionValue") or 0
 
 
-def _attribution(filter_: Mapping[str, Any], order: str) -> str:
+def _attribution(filter_: Mapping[str, Any], order: str, *, is_broken_down: bool) -> str:
     found = str(filter_.get("breakdownAttributionType") or "first_touch")
     if found not in {"first_touch", "last_touch", "all_events", "step"}:
         raise refused(
             f"Unknown breakdownAttributionType '{found}'",
             attr="funnelsFilter__breakdownAttributionType",
         )
-    if found == "step" and order == "unordered":
+    if is_broken_down and found == "step" and order == "unordered":
         raise refused(
             "An unordered funnel has no steps to attribute a breakdown to",
             attr="funnelsFilter__breakdownAttributionType",
