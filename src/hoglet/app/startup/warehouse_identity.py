@@ -9,34 +9,19 @@ Source: docs/adr/0019-warehouse-identity.md.
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import datetime
 from uuid import UUID, uuid4
 
-from sqlalchemy import SmallInteger, Uuid, delete, insert, select, text
+from sqlalchemy import delete, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import Mapped, mapped_column
 
 from hoglet.access.tables import ProjectRow
 from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.tables import WarehouseIdentityRow
 from hoglet.kit.clock import Clock
 from hoglet.settings import Settings
-from hoglet.store.base import Base, UtcDateTime
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.identity import store_warehouse_identity, warehouse_identity
-
-ONLY_ROW = 1
-
-
-class WarehouseIdentityRow(Base):
-    """The warehouse that belongs to this database; at most one row."""
-
-    __tablename__ = "warehouse_identity"
-
-    id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, default=ONLY_ROW)
-    warehouse_id: Mapped[UUID] = mapped_column(Uuid)
-    recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
-
 
 IN_MEMORY = "chdb://:memory:"
 
