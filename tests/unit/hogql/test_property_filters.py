@@ -75,6 +75,17 @@ CASES = [
     ({"key": "selector", "value": "a.nav-link", "type": "element"}, [3]),
     ({"key": "selector", "value": "div > a", "type": "element"}, [3]),
     ({"key": "selector", "value": "span", "type": "element"}, []),
+    ({"key": "selector", "value": "a > div", "type": "element"}, []),
+    ({"key": "selector", "value": '[href="https://a.com/z"]', "type": "element"}, [3]),
+    ({"key": "selector", "value": "a#go", "type": "element"}, [3]),
+    ({"key": "selector", "value": "a[text=Stop]", "type": "element"}, []),
+    ({"key": "tag_name", "value": "div", "type": "element"}, [3]),
+    ({"key": "tag_name", "value": "div", "type": "element", "operator": "is_not"}, [1, 2, 4, 5, 6]),
+    ({"key": "text", "value": "^g", "type": "element", "operator": "regex"}, []),
+    ({"key": "text", "value": "^G", "type": "element", "operator": "regex"}, [3]),
+    ({"key": "text", "value": "go", "type": "element", "operator": "icontains"}, [3]),
+    ({"key": "text", "value": "Go", "type": "element", "operator": "is_not"}, []),
+    ({"key": "text", "value": "Stop", "type": "element", "operator": "is_not"}, [3]),
     ({"key": "price", "value": [90, 2], "operator": "gt"}, [1, 2, 3, 4]),
     ({"key": "", "value": "x"}, [1, 2, 3, 4, 5, 6]),
     ({"type": "OR", "values": []}, [1, 2, 3, 4, 5, 6]),
@@ -231,3 +242,33 @@ def test_times_of_columns_equal_dates_only(item: dict[str, object], operator: st
             property_condition({**item, "operator": operator, "value": value}, TIME_CONTEXT)
     many = ["2026-01-05", 1767607200, None]
     assert property_condition({**item, "operator": operator, "value": many}, TIME_CONTEXT)
+
+
+STEPS: list[tuple[dict[str, object], list[int]]] = [
+    ({"event": "$pageview", "url": "a.com/x"}, [1]),
+    ({"event": "$pageview", "url": "A.com/x"}, []),
+    ({"event": "$pageview", "url": "a.com/x", "url_matching": "exact"}, []),
+    ({"event": "$pageview", "url": "https://a.com/y", "url_matching": "exact"}, [2]),
+    ({"url": "a.com/[xy]", "url_matching": "regex"}, [1, 2]),
+    ({"event": "$autocapture", "text": "Go"}, [3]),
+    ({"event": "$autocapture", "text": "G", "text_matching": "contains"}, [3]),
+    ({"event": "$autocapture", "text": "^o", "text_matching": "regex"}, []),
+    ({"event": "$autocapture", "href": "a.com", "href_matching": "contains"}, [3]),
+    ({"event": "$autocapture", "href": "a.com"}, []),
+    ({"event": "$autocapture", "href": "https://a.com/z"}, [3]),
+    ({"event": "$autocapture", "href": "/z$", "href_matching": "regex"}, [3]),
+    ({"event": "$autocapture", "selector": "div > a.nav-link", "tag_name": "a"}, [3]),
+    ({"event": "$autocapture", "selector": "a > div"}, []),
+    ({"event": "$pageview", "text": "Go"}, [1, 2, 5]),
+    ({"event": "purchase", "properties": [{"key": "plan", "value": "pro"}]}, [4]),
+]
+
+
+@pytest.mark.parametrize(("step", "expected"), STEPS, ids=str)
+def test_actions(step: dict[str, object], expected: list[int], hogql_world: HogqlWorld) -> None:
+    actions = {"7": {"name": "Mine", "steps": [step]}}
+    context = msgspec.structs.replace(CONTEXT, actions=actions)
+    query = "select uuid from events where matchesAction('Mine') order by timestamp"
+    rows = hogql_world.rows(query, context=context)
+
+    assert [int(str(uuid)[-1]) for (uuid,) in rows] == expected

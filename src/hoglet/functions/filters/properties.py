@@ -16,10 +16,10 @@ from hoglet.functions.filters.nodes import (
     field,
 )
 from hoglet.functions.filters.operators import apply_operator
-from hoglet.functions.filters.selectors import selector_pattern, tag_name_pattern
 from hoglet.kit.errors import SourceError
 from hoglet.kit.json_values import array_at, is_array, is_object
 from hoglet.kit.property_operators import WITHOUT_VALUE
+from hoglet.kit.selectors import BadSelector, selector_pattern, tag_name_pattern
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_expression
 
@@ -189,5 +189,8 @@ def element_text(test: "tree.Expression") -> "tree.Expression":
 
 def element_matches(key: str, value: str) -> "tree.Expression":
     """Whether the chain has an element with this ``selector`` or ``tag_name``."""
-    pattern = selector_pattern(value) if key == "selector" else tag_name_pattern(value)
+    try:
+        pattern = selector_pattern(value) if key == "selector" else tag_name_pattern(value)
+    except BadSelector as error:
+        raise FilterRefused(str(error)) from None
     return compare(field("elements_chain"), "=~", constant(pattern))

@@ -12,6 +12,7 @@ from hoglet.kit.json_values import is_object, object_at
 ACTIVITY_EVENT = "$activity_log_entry_created"
 _LISTED_ELEMENTS = frozenset({"a", "button", "form", "input", "select", "textarea", "label"})
 _QUOTED = r'"((?:\\.|[^"\\])*)"'
+_VALUE = re.compile(_QUOTED)
 _TEXT = re.compile(rf'(?:^|[:"])text={_QUOTED}')
 _ID = re.compile(rf'(?:^|[:"])attr_id={_QUOTED}')
 _HREF = re.compile(rf'(?:^|[:"])href={_QUOTED}')
@@ -147,7 +148,7 @@ def _elements(chain: str) -> dict[str, Any]:
             "elements_chain_elements": [],
         }
     href = _HREF.search(chain)
-    tags = dict.fromkeys(_TAG.findall(chain))
+    tags = dict.fromkeys(_TAG.findall(_VALUE.sub("", chain)))
     return {
         "elements_chain": chain,
         "elements_chain_href": _unescape(href[1]) if href else "",

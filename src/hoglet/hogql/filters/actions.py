@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from hoglet.hogql.ast_builders import (
+    TRUE,
     Expression,
+    call,
     compare,
     constant,
     every,
@@ -16,7 +18,10 @@ from hoglet.hogql.ast_builders import (
 )
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
-from hoglet.hogql.filters.properties import conditions, property_condition
+from hoglet.hogql.filters.properties import conditions, element_matches
+from hoglet.syntax import tree
+
+AUTOCAPTURE = "$autocapture"
 
 
 def action_condition(wanted: str, context: QueryContext) -> Expression:
@@ -31,22 +36,43 @@ def action_condition(wanted: str, context: QueryContext) -> Expression:
         action = named.get(wanted)
         if action is None:
             raise refused(f"Action {wanted} does not exist.{near(wanted, named)}")
-    return some([step_condition(step, context) for step in action.get("steps") or []])
+    steps = action.get("steps") or []
+    return some([step_condition(step, context) for step in steps]) if steps else TRUE
 
 
 def step_condition(step: Mapping[str, Any], context: QueryContext) -> Expression:
-    """The condition of a step: all its parts must hold."""
+    """The condition of a step: all its parts must hold, those on elements only of autocaptures."""
     parts: list[Expression] = []
     if step.get("event"):
         parts.append(compare("==", field("event"), constant(str(step["event"]))))
+    if step.get("event") == AUTOCAPTURE:
+        parts += _element_conditions(step)
     if step.get("url"):
-        operator = {"exact": "exact", "regex": "regex"}.get(
-            str(step.get("url_matching")), "icontains"
-        )
-        rule = {"key": "$current_url", "value": step["url"], "operator": operator}
-        parts.append(property_condition(rule, context))
-    for key in ("selector", "tag_name", "text", "href"):
-        if step.get(key):
-            rule = {"key": key, "value": step[key], "operator": "exact", "type": "element"}
-            parts.append(property_condition(rule, context))
+        url = call("toString", field("properties", "$current_url"))
+        parts.append(_text_condition(url, str(step["url"]), step.get("url_matching")))
     return every([*parts, *conditions(step.get("properties") or [], context)])
+
+
+def _element_conditions(step: Mapping[str, Any]) -> list[Expression]:
+    found = [
+        element_matches(key, str(step[key])) for key in ("selector", "tag_name") if step.get(key)
+    ]
+    if step.get("href"):
+        href = field("elements_chain_href")
+        matching = step.get("href_matching") or "exact"
+        found.append(_text_condition(href, str(step["href"]), matching))
+    if step.get("text"):
+        matching = step.get("text_matching") or "exact"
+        test = _text_condition(field("text"), str(step["text"]), matching)
+        test = tree.Lambda(args=("text",), expr=test)
+        found.append(call("arrayExists", test, field("elements_chain_texts")))
+    return found
+
+
+def _text_condition(target: Expression, value: str, matching: str | None) -> Expression:
+    """``exact``, ``regex``, or ``contains`` with the wildcards of LIKE, like function filters."""
+    if matching == "exact":
+        return compare("==", target, constant(value))
+    if matching == "regex":
+        return compare("=~", target, constant(value))
+    return compare("like", target, constant(f"%{value}%"))

@@ -29,6 +29,7 @@ from hoglet.hogql.query_nodes import PROPERTIES
 from hoglet.hogql.schema import TABLES
 from hoglet.hogql.types import DATETIME
 from hoglet.kit.property_operators import WITHOUT_VALUE
+from hoglet.kit.selectors import BadSelector, selector_pattern, tag_name_pattern
 from hoglet.syntax import tree
 
 type Condition = tree.Expression
@@ -264,51 +265,42 @@ def _cohort(
     return compare(comparison, field(*prefix, person), constant(cohort))
 
 
-_ELEMENTS = {"text": "elements_chain_texts", "tag_name": "elements_chain_elements"}
+_ELEMENT_KEYS = ("selector", "tag_name", "text", "href")
 
 
 def _element(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> Condition:
+    """A filter on the elements of a click; ``text`` holds if any element passes the test."""
     key, operator = str(item["key"]), item.get("operator") or "exact"
     value = item.get("value")
-    if key == "href":
-        target = field(*prefix, "elements_chain_href")
-        return operator_condition(target, operator, value, Hint(context))
-    values = value if isinstance(value, list) else [value]
-    if value is None:
+    if key not in _ELEMENT_KEYS:
+        raise refused(f"Unknown element property '{key}'.{near(key, _ELEMENT_KEYS)}", attr="key")
+    if value is None and operator not in WITHOUT_VALUE:
         return TRUE
-    if key == "selector":
-        found = [_selector(str(each), prefix) for each in values]
-    elif key in _ELEMENTS:
-        column = field(*prefix, _ELEMENTS[key])
-        if operator in {"icontains", "not_icontains", "regex", "not_regex"}:
-            column = call("arrayStringConcat", column, constant("\n"))
-            return operator_condition(column, operator, value, Hint(context))
-        found = [call("has", column, constant(str(each))) for each in values]
-    else:
-        known = ("selector", "tag_name", "text", "href")
-        raise refused(f"Unknown element property '{key}'.{near(key, known)}", attr="key")
+    if key == "href":
+        href = field(*prefix, "elements_chain_href")
+        return operator_condition(href, operator, value, Hint(context))
+    if key == "text":
+        test = operator_condition(field("text"), operator, value, Hint(context))
+        texts = field(*prefix, "elements_chain_texts")
+        return call("arrayExists", tree.Lambda(args=("text",), expr=test), texts)
     if operator not in _MEMBERSHIP:
         raise refused(
             f"Element property '{key}' supports only exact and is_not, not '{operator}'",
             attr="operator",
         )
-    return negated(some(found)) if operator in {"is_not", "not_in"} else some(found)
+    values = value if isinstance(value, list) else [value]
+    found = some([element_matches(key, str(each), prefix) for each in values])
+    return negated(found) if operator in {"is_not", "not_in"} else found
 
 
-def _selector(selector: str, prefix: Prefix) -> Condition:
-    """A simple CSS selector (``tag.class#id``, descendants by spaces) over ``elements_chain``."""
-    steps: list[str] = []
-    for step in reversed(selector.replace(">", " ").split()):
-        text = step.replace("#", "\x00#").replace(".", "\x00.")
-        tag, *marks = text.split("\x00")
-        parts = [_escape(tag)] if tag not in {"", "*"} else ["[^;]*?"]
-        for mark in marks:
-            name = _escape(mark[1:])
-            parts.append(f'[^;]*?attr_id="{name}"' if mark[0] == "#" else f"[^;]*?\\.{name}")
-        steps.append("(^|;)" + "".join(parts) + "([^a-zA-Z0-9_-]|$)")
-    pattern = ".*".join(steps)
+def element_matches(key: str, value: str, prefix: Prefix = ()) -> Condition:
+    """Whether the chain has an element with this ``selector`` or ``tag_name``.
+
+    Raises:
+        SourceError: a selector that chains do not support.
+    """
+    try:
+        pattern = selector_pattern(value) if key == "selector" else tag_name_pattern(value)
+    except BadSelector as error:
+        raise refused(str(error), attr="value") from None
     return call("match", field(*prefix, "elements_chain"), constant(pattern))
-
-
-def _escape(text: str) -> str:
-    return "".join(char if char.isalnum() or char in "_-" else f"\\{char}" for char in text)
