@@ -14,6 +14,7 @@ from hoglet.kit.clock import SystemClock
 
 if TYPE_CHECKING:
     from hoglet.events.importer import ImportResult
+    from hoglet.settings import Settings
 
 events_app = typer.Typer(help="Events.", no_args_is_help=True)
 add_tail(events_app)
@@ -42,7 +43,9 @@ def import_events(
 
     Safe to repeat: an event that is already stored is not stored again.
     """
+    from hoglet.app.startup.faults import data_faults
     from hoglet.events.files import CsvColumns, UnreadableFile, read_events
+    from hoglet.settings import load_settings
 
     if kind not in {"auto", "ndjson", "json", "csv"}:
         raise UnreadableFile("--format is one of auto, ndjson, json, csv.")
@@ -59,7 +62,7 @@ def import_events(
             before += path.stat().st_size
 
     console = Console(highlight=False)
-    with _progress(console) as progress:
+    with _progress(Console(stderr=True, highlight=False)) as progress:
         task = progress.add_task(
             "import", total=sum(path.stat().st_size for path in files), count=0
         )
@@ -67,7 +70,10 @@ def import_events(
         def advance(position: int, accepted: int) -> None:
             progress.update(task, completed=position, count=accepted)
 
-        result = asyncio.run(_import(data_dir, project, historical, all_events(), advance))
+        settings = load_settings(data_dir=data_dir)
+        with data_faults(settings):
+            work = _import(settings, project, historical, all_events(), advance)
+            result = asyncio.run(work)
     console.print(f"{result.accepted:,} events spooled, {result.refused:,} rejected")
     for reason in result.reasons:
         console.print(f"  {reason}")
@@ -75,20 +81,19 @@ def import_events(
 
 
 async def _import(
-    data_dir: Path | None,
+    settings: "Settings",
     project_id: int,
     historical: bool,
     events: Iterator[tuple[int, Any]],
     advance: Callable[[int, int], None],
 ) -> "ImportResult":
+    from hoglet.app.startup.data_folder import prepare_data_folder
     from hoglet.events.importer import Importer
     from hoglet.migrations.upgrade import migrate
     from hoglet.queue.sql import SqlQueue
-    from hoglet.settings import load_settings
     from hoglet.store.database import Database
 
-    settings = load_settings(data_dir=data_dir)
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    prepare_data_folder(settings.data_dir)
     await asyncio.to_thread(migrate, settings.resolved_database_url())
     database, clock = Database(settings.resolved_database_url()), SystemClock()
     try:

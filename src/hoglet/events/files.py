@@ -6,6 +6,7 @@ Yields ``(bytes read so far, raw event object)``; :mod:`hoglet.events.parse` val
 import csv
 import gzip
 import io
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -55,7 +56,7 @@ def read_events(path: Path, kind: Format, columns: CsvColumns) -> Iterator[tuple
             packed = path.suffix == ".gz"
             text = gzip.GzipFile(fileobj=raw) if packed else raw
             yield from _read(text, raw, kind, path, columns)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, UnicodeError, csv.Error, zlib.error) as error:
         raise UnreadableFile(f"{path}: {error}") from None
 
 

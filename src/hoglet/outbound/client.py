@@ -198,6 +198,7 @@ def _as_yarl(target: Target) -> URL:
 
 def _headers(request: OutboundRequest, target: Target) -> dict[str, str]:
     headers = {name: value for name, value in request.headers.items() if name.lower() not in _OURS}
+    headers["Host"] = target.authority  # as signed; aiohttp would drop a final dot
     basic = target.basic_authorization
     if basic and not any(name.lower() == "authorization" for name in headers):
         headers["Authorization"] = basic

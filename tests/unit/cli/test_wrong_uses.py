@@ -1,5 +1,7 @@
 """Usage errors: a sentence that says what to do, exit status 2 (or 1), no traceback."""
 
+import gzip
+import os
 import socketserver
 import threading
 from collections.abc import Generator
@@ -76,6 +78,17 @@ WRONG = [
     Wrong("admin keys list --data-dir {folder}/none", "There is no database at"),
     Wrong("admin keys list --data-dir {folder}", "There is no database at"),
     Wrong("admin keys list --data-dir {folder}/nodata", "cannot be used"),
+    Wrong("admin keys list --data-dir {folder}/garbage", "restore the file from a backup"),
+    Wrong("admin queues buried --data-dir {folder}/garbage", "restore the file from a backup"),
+    Wrong("admin warehouse adopt --data-dir {folder}/garbage", "restore the file from a backup"),
+    Wrong("admin secrets rotate --data-dir {folder}/bad.hog", "choose another --data-dir"),
+    Wrong("events import {folder}/one.ndjson --data-dir {folder}/garbage", "from a backup"),
+    Wrong("events import {folder}/one.ndjson --data-dir {folder}/bad.hog", "another --data-dir"),
+    Wrong("events import {folder}/latin.csv --data-dir {folder}/d", "latin.csv: 'utf-8' codec"),
+    Wrong("events import {folder}/large.csv --data-dir {folder}/d", "large.csv: field larger"),
+    Wrong("events import {folder}/half.ndjson.gz --data-dir {folder}/d", "half.ndjson.gz: "),
+    Wrong("events import {folder}/broken.ndjson.gz --data-dir {folder}/d", "broken.ndjson.gz: "),
+    Wrong("events import {folder}/plain.ndjson.gz --data-dir {folder}/d", "plain.ndjson.gz: "),
     Wrong("admin keys create --project x", "'--project'"),
     Wrong("key create --data-dir {folder}/none", "There is no database at"),
     Wrong("project create", "Missing argument"),
@@ -113,6 +126,14 @@ def other_server() -> Generator[str]:
         server.shutdown()
 
 
+@pytest.fixture(autouse=True)
+def _same_umask() -> Generator[None]:
+    """Commands on a data folder make what they create private, for the whole process."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("wrong")
@@ -123,6 +144,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "empty").mkdir()
     (path / "nodata").mkdir()
     (path / "nodata" / "hoglet.db").write_bytes(b"")
+    (path / "garbage").mkdir()
+    (path / "garbage" / "hoglet.db").write_bytes(b"x" * 8192)
+    line = b'{"event": "e", "distinct_id": "a"}\n'
+    packed = gzip.compress(line * 100)
+    (path / "one.ndjson").write_bytes(line)
+    (path / "latin.csv").write_bytes(b"event,distinct_id\nc\xe9,a\n")
+    (path / "large.csv").write_bytes(b"event,distinct_id\n" + b"x" * 200_000 + b",a\n")
+    (path / "half.ndjson.gz").write_bytes(packed[:-20])
+    (path / "broken.ndjson.gz").write_bytes(packed[:12] + b"\xff" * 20 + packed[32:])
+    (path / "plain.ndjson.gz").write_bytes(line)
     (path / "config").mkdir()
     return path
 
@@ -142,3 +173,16 @@ def test_a_wrong_use_is_a_sentence(wrong: Wrong, folder: Path, other_server: str
     assert (ran.exit_code, ran.stdout) == (wrong.code, "")
     assert wrong.says in " ".join(ran.stderr.split())
     assert "Traceback" not in ran.stderr
+
+
+def test_imported_events_are_closed_to_other_users(tmp_path: Path) -> None:
+    file, folder = tmp_path / "one.ndjson", tmp_path / "new" / "data"
+    file.write_text('{"event": "e", "distinct_id": "a"}\n')
+    os.umask(0)
+
+    ran = CliRunner().invoke(app, ["events", "import", str(file), "--data-dir", str(folder)])
+
+    assert (ran.exit_code, ran.stdout) == (0, "1 events spooled, 0 rejected\n")
+    assert [oct(path.stat().st_mode & 0o077) for path in (folder, folder / "hoglet.db")] == [
+        "0o0"
+    ] * 2

@@ -1,5 +1,7 @@
 """Saved limits and project plans, which no other test covers."""
 
+import re
+
 import msgspec
 import pytest
 
@@ -36,10 +38,28 @@ def test_a_saved_limit_is_a_ceiling_over_all_pages(
     query = f"SELECT number FROM numbers(100000) LIMIT {saved}"
     compiled = compile_query(query, context=CONTEXT, limit=limit, offset=offset)
 
-    assert f"LIMIT {asked}" in f"{compiled.sql} "
-    assert (f"OFFSET {offset}" in compiled.sql) is bool(offset)
+    assert bounds_of(compiled.sql) == (asked, offset)
     rows, has_more = cut_page(list(range(asked)), compiled.limits)
     assert (len(rows), has_more) == (page, more)
+
+
+@pytest.mark.parametrize(
+    ("offset", "asked", "skipped"), [(0, 3, 3), (2, 3, 5), (4, 1, 7), (5, 0, 8)]
+)
+def test_the_offset_of_a_request_adds_to_the_saved_one(
+    offset: int, asked: int, skipped: int
+) -> None:
+    query = "SELECT number FROM numbers(100) LIMIT 5 OFFSET 3"
+    compiled = compile_query(query, context=CONTEXT, limit=2, offset=offset)
+
+    assert bounds_of(compiled.sql) == (asked, skipped)
+
+
+def bounds_of(sql: str) -> tuple[int, int]:
+    """LIMIT and OFFSET of the outermost query, which ends in them."""
+    found = re.search(r"LIMIT (\d+)(?: OFFSET (\d+))?\s*(?:SETTINGS.*)?$", sql)
+    assert found, sql
+    return int(found[1]), int(found[2] or 0)
 
 
 def test_a_page_beyond_its_end_has_no_more() -> None:

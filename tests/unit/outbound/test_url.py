@@ -139,6 +139,8 @@ async def test_what_no_url_may_hold_is_encoded_as_browsers_do(
         ("0x7f.1", "127.0.0.1"),
         ("①②⑦.⓪.⓪.①", "127.0.0.1"),
         ("127.0.0.1.", "127.0.0.1"),
+        ("example.com.", "example.com."),
+        ("[::ffff:127.0.0.1]", "[::ffff:127.0.0.1]"),
     ],
 )
 async def test_the_host_is_sent_in_its_ascii_form(

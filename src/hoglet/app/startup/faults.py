@@ -73,6 +73,19 @@ def startup_faults(settings: Settings) -> Generator[None]:
         raise StartupFault(_one_line(describe(error, settings))) from None
 
 
+@contextlib.contextmanager
+def data_faults(settings: Settings) -> Generator[None]:
+    """Wrap a command that uses the data folder or the database without a server.
+
+    Raises:
+        StartupFault: a failure of the disk or of the database as one line.
+    """
+    try:
+        yield
+    except (SQLAlchemyError, CommandError, OSError) as error:
+        raise StartupFault(_one_line(describe(error, settings))) from None
+
+
 def describe(error: Exception, settings: Settings) -> str:
     """The problem and what to change.
 

@@ -30,7 +30,8 @@ def in_transaction[T](data_dir: Path | None, work: "Callable[[AsyncSession], Awa
     """Run ``work`` in one transaction on the data folder's (or the configured) database.
 
     Raises:
-        NoData: there is no database, or it is not hoglet's.
+        NoData: there is no database.
+        StartupFault: it cannot be used.
     """
 
     async def whole(database: "Database") -> T:
@@ -44,8 +45,10 @@ def with_database[T](data_dir: Path | None, work: "Callable[[Database], Awaitabl
     """Run ``work`` with the data folder's (or the configured) database.
 
     Raises:
-        NoData: there is no database, or it is not hoglet's.
+        NoData: there is no database.
+        StartupFault: it cannot be used.
     """
+    from hoglet.app.startup.faults import data_faults
     from hoglet.settings import load_settings
 
     settings = load_settings(data_dir=data_dir)
@@ -54,18 +57,15 @@ def with_database[T](data_dir: Path | None, work: "Callable[[Database], Awaitabl
         raise NoData(
             f"There is no database at {file}. Start the server once, or specify --data-dir."
         )
-    return asyncio.run(_opened(settings.resolved_database_url(), work))
+    with data_faults(settings):
+        return asyncio.run(_opened(settings.resolved_database_url(), work))
 
 
 async def _opened[T](url: str, work: "Callable[[Database], Awaitable[T]]") -> T:
-    from sqlalchemy.exc import OperationalError, ProgrammingError
-
     from hoglet.store.database import Database
 
     database = Database(url)
     try:
         return await work(database)
-    except (OperationalError, ProgrammingError) as error:
-        raise NoData(f"The database cannot be used: {error.orig}") from error
     finally:
         await database.close()

@@ -24,6 +24,7 @@ class KeysConfigured(HogletError):
 @secrets_app.command("rotate")
 def rotate(data_dir: DataDir = None) -> None:
     """Add a new key to the key file; the next start re-encrypts everything with it."""
+    from hoglet.app.startup.faults import data_faults
     from hoglet.app.startup.secret_keys import add_secret_key
 
     settings = _settings(data_dir)
@@ -33,7 +34,8 @@ def rotate(data_dir: DataDir = None) -> None:
             "secrets key prints one), restart all servers, then run hoglet admin "
             "secrets reseal."
         )
-    add_secret_key(settings)
+    with data_faults(settings):
+        add_secret_key(settings)
     print("The key file has a new first key. Restart the server to re-encrypt all secrets with it.")
     print("Then remove the old lines from the file; older backups still need them.")
 
