@@ -513,7 +513,8 @@ async def test_background_runs_are_apart(tenants: Tenants) -> None:
     assert whose(polled) == {"ant"}
 
 
-async def test_materialized_runs_do_not_leak(tenants: Tenants) -> None:
+@pytest.mark.parametrize("times", [12, pytest.param(40, marks=pytest.mark.slow)])
+async def test_materialized_runs_do_not_leak(tenants: Tenants, times: int) -> None:
     for name, query in (("by_plan_kept", BY_PLAN), ("trends_kept", TRENDS)):
         await tenants.endpoints.create(
             query, name=name, is_materialized=True, sync_frequency="1hour"
@@ -525,7 +526,7 @@ async def test_materialized_runs_do_not_leak(tenants: Tenants) -> None:
         others = {"variables": {"plan": "pro"}} if name == "by_plan_kept" else {}
         first = await tenants.run(tokens["ant"], name, **others)
         assert first.json()["endpoint_materialized"] is True
-        for _ in range(40):
+        for _ in range(times):
             tenant, refresh = random.choice(TENANTS), random.choice(REFRESH_WORDS)
             answer = await tenants.run(tokens[tenant], name, refresh=refresh, **others)
             if answer.status_code == 202:

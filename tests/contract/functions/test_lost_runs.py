@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from hoglet.functions.jobs import INVOKE_QUEUE
+from hoglet.pipeline.delivery import executor
 from hoglet.pipeline.delivery.executor import LEASE, MOST_LOST_LEASES
 from hoglet.queue.dead_letters import failed_jobs
 from support.runs import ScriptedReceiver, open_runs
@@ -90,9 +91,10 @@ async def test_a_failing_database_does_not_count(hoglet, runs, receiver, monkeyp
     async def full(*_arguments, **_more):
         raise OperationalError("INSERT", {}, Exception("database or disk is full"))
 
+    monkeypatch.setattr(executor, "MOST_LOST_LEASES", 2)
     with monkeypatch.context() as patch:
         patch.setattr(runs.executor._endings, "commit", full)
-        for _ in range(MOST_LOST_LEASES + 5):
+        for _ in range(7):
             await runs.work()
             hoglet.clock.advance(seconds=LEASE.total_seconds() + 1)
     await runs.work()
@@ -105,10 +107,11 @@ async def test_a_failing_database_does_not_count(hoglet, runs, receiver, monkeyp
 async def test_workers_that_do_not_start_do_not_count(hoglet, runs, receiver, monkeypatch):
     made = await destination(hoglet, receiver)
     await runs.trigger(made, "e")
+    monkeypatch.setattr(executor, "MOST_LOST_LEASES", 2)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/no/such/python")
         await runs.sandbox.stop_idle()
-        for _ in range(MOST_LOST_LEASES + 5):
+        for _ in range(7):
             await runs.work()
             hoglet.clock.advance(seconds=LEASE.total_seconds() + 1)
     assert receiver.paths() == []
