@@ -6,16 +6,13 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import httpx2
 import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 from support.server import KEY, TOKEN, RunningServer
-
-mcp = pytest.importorskip("mcp")
-httpx2 = pytest.importorskip("httpx2")
-
-from mcp.client.client import Client  # noqa: E402
-from mcp.client.stdio import StdioServerParameters  # noqa: E402
-from mcp.client.streamable_http import streamable_http_client  # noqa: E402
 
 QUERY = "select {variables.tenant} as tenant, {variables.factor} * 2 as doubled"
 CODE = "print('for', event.event)\nfetch(inputs.url, {'body': {'plan': event.properties.plan}})"
