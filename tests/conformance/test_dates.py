@@ -172,9 +172,14 @@ def test_a_range_without_an_end_ends_with_today_unless_it_is_of_hours() -> None:
         assert range_bounds(date_from, None, clock).end is None
 
 
-def test_the_refusal_says_what_was_meant() -> None:
-    with pytest.raises(NotADate, match="Did you mean '-2h'"):
-        resolve_date("-2H", DateClock(datetime(2026, 1, 14, tzinfo=UTC)))
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("-2H", "-2h"), ("-1mstart", "-1mStart"), ("-1MSTART", "-1mStart"), ("WEND", "wEnd"),
+     (" -7d", "-7d"), ("-7D ", "-7d")],
+)  # fmt: skip
+def test_the_refusal_says_what_was_meant(text: str, meant: str) -> None:
+    with pytest.raises(NotADate, match=f"Did you mean '{meant}'"):
+        resolve_date(text, DateClock(datetime(2026, 1, 14, tzinfo=UTC)))
 
 
 @given(

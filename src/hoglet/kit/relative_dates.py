@@ -269,10 +269,9 @@ def _offset(text: str | None) -> timezone | None:
 
 def _not_a_date(text: str) -> NotADate:
     visible = text if len(text) <= 40 else text[:40] + "…"
-    lower = text.lower()
-    match = _RELATIVE.fullmatch(lower)
-    if match and not match["edge"] and lower != text:
-        return NotADate(f"'{visible}' is not a date. Did you mean '{lower}'?")
+    meant = re.sub("(start|end)$", lambda edge: edge[0].capitalize(), text.strip().lower())
+    if meant != text and _RELATIVE.fullmatch(meant):
+        return NotADate(f"'{visible}' is not a date. Did you mean '{meant}'?")
     return NotADate(
         f"'{visible}' is not a date: use -7d, mStart, 2026-01-05 or 2026-01-05T10:00:00Z"
     )

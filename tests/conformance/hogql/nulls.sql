@@ -57,3 +57,9 @@ select countIf(person_id in cohort {variables.c}), countIf(person_id not in coho
 -- case: fractions of 32 bits are the nearest ones
 select toFloat32('1.5'), toFloat32(1.1) > 1.09, toFloat32(16777217), toFloat32(nullIf(1.1, 1.1)), toFloat32('x')
 -- rows [[1.5, 1, 16777216.0, null, null]]
+-- case: tuples are compared part by part
+select (1, null) in ((1, null)), (1, null) not in ((1, null)), (null, 1) = (null, 1), (null, 1) != (null, 2), (1, 2) = (1, null), (1, (2, null)) = (1, (2, null)), (1, 2) in ((1, 2)), (1, 2) not in ((1, 2), (3, 4))
+-- rows [[1, 0, 1, 1, 0, 1, 1, 0]]
+-- case: tuples with missing properties
+select countIf((event, properties.nope) in (('purchase', null))), countIf((event, properties.nope) not in (('purchase', null))), countIf((event, properties.nope) = ('purchase', null)), countIf((event, properties.plan) != ('purchase', 'pro')) from events
+-- rows [[2, 4, 2, 5]]

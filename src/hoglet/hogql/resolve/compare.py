@@ -28,7 +28,7 @@ from hoglet.hogql.resolve.alignment import (
     may_hold_null,
     text_of,
 )
-from hoglet.hogql.resolve.membership import is_in, is_in_plain, negated
+from hoglet.hogql.resolve.membership import is_in, is_in_plain, is_tuple, negated
 from hoglet.hogql.resolve.property_text import compared, split_list
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
@@ -109,12 +109,26 @@ def compare(
         return _membership(operator, left, right, timezone, plain=plain)
     if (is_null(right) or is_null(left)) and not plain:
         return _compare_null(operator, left, right)
+    if operator in {"==", "!="} and not plain and is_tuple(left) and is_tuple(right):
+        equal = _equal_tuples(left, right, timezone)
+        if equal is not None:
+            return negated(equal) if operator == "!=" else equal
     given = (left, right)
     if operator in _ORDER:
         left, right = align(left, right, timezone)
     else:
         left, right = _as_text(left), _as_text(right)
     return _null_safe(operator, _applied(operator, left, right), given, plain=plain)
+
+
+def _equal_tuples(left: FunctionCall, right: FunctionCall, timezone: str) -> Expr | None:
+    """The equality of tuples part by part, if NULL matters in them."""
+    pairs = list(zip(left.args, right.args, strict=False))
+    nullable = any(may_hold_null(part) or is_tuple(part) for pair in pairs for part in pair)
+    if len(left.args) != len(right.args) or not nullable:
+        return None
+    parts = tuple([compare("==", one, two, timezone) for one, two in pairs])
+    return FunctionCall(function="and", args=(ALWAYS, *parts), type=BOOLEAN)
 
 
 def _as_text(expr: Expr) -> Expr:

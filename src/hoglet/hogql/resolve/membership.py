@@ -4,6 +4,7 @@ Source: docs/spec/data-and-queries.md#71-concatenation-and-comparisons-with-null
 """
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 from hoglet.hogql.plan import (
     Expr,
@@ -46,8 +47,9 @@ def is_in(left: Expr, right: Expr, timezone: str, equals: Equals) -> Expr:
     items = _items(right)
     if items is None:
         return _in_value(left, right)
-    if isinstance(left, FunctionCall) and left.function == "tuple":
-        return _tuple_in_list(left, items, equals)
+    if is_tuple(left):
+        # ((1, 2)) is a list of one tuple, and read as that tuple.
+        return _tuple_in_list(left, items if any(map(is_tuple, items)) else (right,), equals)
     return _in_list(left, items, timezone, equals)
 
 
@@ -62,6 +64,11 @@ def is_in_plain(left: Expr, right: Expr, timezone: str) -> Expr:
         return found
     unknown = Number(text="NULL", type=NULL)
     return FunctionCall(function="or", args=(found, unknown), type=BOOLEAN.or_null())
+
+
+def is_tuple(expr: Expr) -> TypeGuard[FunctionCall]:
+    """Whether it is a tuple that was written as one."""
+    return isinstance(expr, FunctionCall) and expr.function == "tuple"
 
 
 def negated(found: Expr) -> Expr:
@@ -146,7 +153,7 @@ def _tuple_in_list(left: FunctionCall, items: tuple[Expr, ...], equals: Equals) 
     found: list[Expr] = []
     simple: list[Expr] = []
     for item in items:
-        parts = item.args if isinstance(item, FunctionCall) and item.function == "tuple" else ()
+        parts = item.args if is_tuple(item) else ()
         if len(parts) == len(left.args) and any(may_hold_null(part) for part in parts):
             pairs = zip(left.args, parts, strict=True)
             same = tuple([equals(pair, two) for pair, two in pairs])
