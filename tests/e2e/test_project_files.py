@@ -30,7 +30,7 @@ HOOK = {
     },
     "masking": {"ttl": 60, "hash": "{person.id}", "threshold": None},
     "retry": {"max_attempts": 3},
-    "delivery": {"ordered_by": "distinct_id"},
+    "delivery": {"batch": {"max_events": 10, "max_seconds": 2.5}},
 }
 
 

@@ -84,6 +84,15 @@ class RetryFields(Body):
     respect_retry_after: bool = True
 
 
+class BatchFields(Body):
+    """One run for up to ``max_events`` events, which waits up to ``max_seconds`` for them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_events: Whole = Field(ge=1, le=1000)
+    max_seconds: float = Field(ge=0.1, le=300)
+
+
 class DeliveryFields(Body):
     """Delivery limits of a function; see docs/adr/0009-delivery.md."""
 
@@ -92,6 +101,7 @@ class DeliveryFields(Body):
     ordered_by: Literal["distinct_id"] | None = None
     concurrency: Whole | None = Field(default=None, ge=1, le=256)
     requests_per_minute: Whole | None = Field(default=None, ge=1, le=60_000)
+    batch: BatchFields | None = None
 
 
 class MappingFields(Body):
@@ -152,7 +162,13 @@ def _read_retry(value: Any) -> dict[str, Any] | None:
 def _read_delivery(value: Any) -> dict[str, Any] | None:
     if value is None:
         return None
-    return validate(DeliveryFields, value, prefix="delivery").model_dump(exclude_unset=True)
+    fields = validate(DeliveryFields, value, prefix="delivery")
+    if fields.batch is not None and fields.ordered_by is not None:
+        raise Invalid(
+            "Ordered events run one at a time: remove delivery.ordered_by or delivery.batch.",
+            attr="delivery__batch",
+        )
+    return fields.model_dump(exclude_unset=True)
 
 
 def _read_mappings(value: Any) -> list[dict[str, Any]] | None:

@@ -21,7 +21,7 @@ from hoglet.syntax import parse, tree
 
 DEFAULT_GLOBALS = frozenset(
     [
-        *("event", "person", "groups", "inputs", "project", "source", "variables"),
+        *("event", "events", "person", "groups", "inputs", "project", "source", "variables"),
         *("request", "record"),
         *("fetch", "sendEmail", "postHogCapture"),
         *("geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"),

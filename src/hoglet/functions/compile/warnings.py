@@ -19,7 +19,9 @@ from hoglet.kit.json_values import array_at, is_array, is_object, object_at
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_expression, parse_program, parse_template
 
-_RUN_GLOBALS = frozenset({"project", "source", "event", "person", "groups", "inputs", "variables"})
+_RUN_GLOBALS = frozenset(
+    {"project", "source", "event", "events", "person", "groups", "inputs", "variables"}
+)
 _CALLS = frozenset({"fetch", "sendEmail", "postHogCapture"})
 _GLOBALS = {
     types.TRANSFORMATION: frozenset({"project", "event", "inputs"}),

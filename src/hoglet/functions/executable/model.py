@@ -68,8 +68,9 @@ class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
         mappings: None without mappings.
         execution_order: of transformations.
         retry: the complete policy with defaults.
-        delivery: ``{"ordered_by": "distinct_id", "concurrency": 4, "requests_per_minute": 60}``,
-            each omitted or None without such a limit.
+        delivery: ``{"ordered_by": "distinct_id", "concurrency": 4, "requests_per_minute": 60,
+            "batch": {"max_events": 100, "max_seconds": 5}}``, each omitted or None without such a
+            limit.
         state: the watcher's (docs/spec/hog-functions.md#7-status-and-the-watcher).
         version: changes with every save.
         facilities: the host configuration for programs.

@@ -31,6 +31,13 @@ import msgspec
 from hoglet.functions.executable.matching import Match, match_function
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime import engine
+from hoglet.functions.runtime.batch import (
+    EventResult,
+    WrongResults,
+    batch_globals,
+    event_results,
+    is_batched,
+)
 from hoglet.functions.runtime.fetch import is_tolerated
 from hoglet.functions.runtime.filter_globals import filter_globals
 from hoglet.functions.runtime.globals import ALWAYS_THERE
@@ -45,7 +52,7 @@ from hoglet.functions.runtime.inputs import (
 from hoglet.functions.runtime.journal import RunJournal
 from hoglet.functions.runtime.redaction import REDACTED, clean_line, secret_texts
 from hoglet.hog.python.steps import TraceStep
-from hoglet.kit.json_values import is_object, object_at
+from hoglet.kit.json_values import is_array, is_object, object_at
 from hoglet.kit.text import dump_json
 
 _REFUSAL_CHARACTERS = 300  # length of a response's text in a dead letter's error
@@ -89,6 +96,8 @@ class StepRequest(msgspec.Struct, kw_only=True):
         from_filter: evaluate the filter first (a redriven dead letter of class ``filter``).
         with_trace: fill in ``Step.trace``; the program runs more slowly.
         pinned: the time and randomness of the program, for tests of functions.
+        events: globals of the events of a batch; ``globals`` are then unused. A batched function
+            without it runs with the one event of ``globals``.
     """
 
     function: ExecutableFunction
@@ -99,6 +108,7 @@ class StepRequest(msgspec.Struct, kw_only=True):
     from_filter: bool = False
     with_trace: bool = False
     pinned: engine.Pinned | None = None
+    events: list[dict[str, Any]] | None = None
 
 
 class Step(msgspec.Struct, kw_only=True):
@@ -119,6 +129,7 @@ class Step(msgspec.Struct, kw_only=True):
         mappings: with ``from_filter``, the matching mappings; the first one ran.
         trace: with ``with_trace``, the statements of the whole run so far, redacted.
         is_filtered: with ``from_filter``, the filter did not match, so nothing ran.
+        results: of the events of a finished batch, in their order.
     """
 
     outcome: Literal["finished", "failed", "call"]
@@ -134,6 +145,7 @@ class Step(msgspec.Struct, kw_only=True):
     mappings: list[int] = []
     is_filtered: bool = False
     trace: list[TraceStep] = []
+    results: list[EventResult] = []
 
 
 def new_journal(now: datetime, seed: int) -> RunJournal:
@@ -192,6 +204,17 @@ def run_step(request: StepRequest) -> Step:
 def _run_step(request: StepRequest) -> Step:
     function, journal = request.function, request.journal
     try:
+        if is_batched(function):
+            events = [request.globals] if request.events is None else request.events
+            together = batch_globals(
+                function,
+                [{**ALWAYS_THERE, **event} for event in events],
+                mapping=request.mapping,
+                now=journal.started_at,
+                seed=journal.seed,
+            )
+            batch = msgspec.structs.replace(request, globals=together)
+            return _Run(batch, together["inputs"]).go()
         inputs = build_inputs(
             function,
             request.globals,
@@ -252,7 +275,30 @@ class _Run:
             self._judge_statuses(step)
         else:
             step.result = ended.value
+            if "events" in self.request.globals and is_batched(self.function):
+                self._settle_events(step)
+            else:
+                self._judge_statuses(step)
+
+    def _settle_events(self, step: Step) -> None:
+        """Judge the events of a batch by the returned list, or all by the statuses."""
+        count = len(self.request.globals["events"])
+        try:
+            results = event_results(self.function, step.result, count, mapping=self.request.mapping)
+        except WrongResults as error:
+            step.outcome, step.error_class, step.error = "failed", "hog", str(error)
+            return
+        if not is_array(step.result):
             self._judge_statuses(step)
+        results = [
+            msgspec.structs.replace(each, error=each.error and clean_line(each.error, self.secrets))
+            for each in results
+        ]
+        if self.request.events is not None:
+            step.results = results
+        elif results and results[0].error is not None:
+            step.outcome, step.error_class = "failed", results[0].error_class
+            step.error = results[0].error
 
     def _host_call(self, call: tuple[str, dict[str, Any]], arguments: list[Any]) -> StepHostCall:
         if not self.request.with_rendering:
@@ -312,7 +358,10 @@ class _Run:
     def _closing_line(self, step: Step, ended: engine.Ended) -> RunLogLine:
         event = object_at(self.request.globals, "event")
         if step.outcome == "failed":
-            text = f"Error executing function on event {event.get('uuid')}: {step.error}"
+            what = f"event {event.get('uuid')}"
+            if "events" in self.request.globals:
+                what = f"a batch of {len(self.request.globals['events'])} events"
+            text = f"Error executing function on {what}: {step.error}"
             return RunLogLine("error", clean_line(text, self.secrets))
         total = ended.milliseconds + step.journal.waited_ms
         text = (

@@ -81,7 +81,7 @@ class HostCallAttempts:
         if created.may_help and problem is not None:
             wait = retry_after_seconds(created.retry_after, self._clock.now())
             honoured = wait if function.retry["respect_retry_after"] else None
-            retry_at = self._retry_at(function, invoke, honoured)
+            retry_at = self.retry_at(function, invoke, honoured)
             pause_until = self._pause_until(function, honoured)
         return Attempt(
             answer=created.answer,
@@ -99,9 +99,10 @@ class HostCallAttempts:
             return None
         return self._clock.now() + timedelta(seconds=wait)
 
-    def _retry_at(
-        self, function: ExecutableFunction, invoke: InvokeV1, at_least: float | None
+    def retry_at(
+        self, function: ExecutableFunction, invoke: InvokeV1, at_least: float | None = None
     ) -> datetime | None:
+        """When the attempt after ``invoke.attempt`` is due; None after the last one."""
         policy = function.retry
         if invoke.attempt >= policy["max_attempts"]:
             return None

@@ -17,9 +17,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from hoglet.functions import pauses as pause_repository
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, decode_invoke
+from hoglet.functions.runtime.batch import is_batched
 from hoglet.functions.watcher.rules import DISABLED, FORCED_DISABLED
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
+from hoglet.pipeline.delivery.batches import BatchRunner
 from hoglet.pipeline.delivery.completion import CompletionBatcher
 from hoglet.pipeline.delivery.function_cache import FunctionCache
 from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS, HostLimiter
@@ -89,6 +91,7 @@ class Executor:
         self._endings = stages.endings
         self._functions = stages.functions
         self._runner = stages.runner
+        self._batches = BatchRunner(stages.runner, clock)
         self._hosts = stages.hosts
         self._clock = clock
         self._running: dict[asyncio.Task[None], Job] = {}
@@ -115,6 +118,7 @@ class Executor:
     def stop(self) -> None:
         """Stop leasing runs."""
         self._stopping = True
+        self._batches.stop()
         self._queue.wake(INVOKE_QUEUE)
 
     async def _lease_some(self) -> bool:
@@ -137,10 +141,15 @@ class Executor:
 
     async def _lease(self, share: int, slots: int) -> list[Job]:
         """Lease runs of lanes that are down to half of ``share``; none gets more than that."""
-        free = slots - len(self._running)
+        free = slots - self._count_active()
         if free <= 0:
             return []
-        lanes = {lane: runs for lane, runs in self._runs_by_lane.items() if lane is not None}
+        waiting = self._batches.waiting
+        lanes = {
+            lane: runs - waiting[lane]
+            for lane, runs in self._runs_by_lane.items()
+            if lane is not None
+        }
         full = {lane for lane, runs in lanes.items() if runs > share // 2}
         most = max((runs for lane, runs in lanes.items() if lane not in full), default=0)
         return await self._queue.lease(
@@ -150,6 +159,10 @@ class Executor:
             max_bytes=LEASE_BYTES,
             without_lanes=self._without_room | full,
         )
+
+    def _count_active(self) -> int:
+        """Runs in progress; those that wait for others of their batch take no slot."""
+        return len(self._running) - self._batches.waiting.total()
 
     def _note_saturated_lanes(self) -> None:
         """Note lanes whose hosts have no capacity."""
@@ -170,7 +183,7 @@ class Executor:
         return bool(self._without_room) and self._ended % ENDS_BEFORE_A_LOOK == 0
 
     async def _wait_for_work(self) -> None:
-        if len(self._running) < RUNS_AT_ONCE:
+        if self._count_active() < RUNS_AT_ONCE:
             soon = timedelta(seconds=AGAIN_SECONDS)
             await self._queue.wait(INVOKE_QUEUE, soon if self._without_room else IDLE)
         else:
@@ -199,7 +212,7 @@ class Executor:
             elif _lost_leases(job) > MOST_LOST_LEASES:
                 await self._give_up(job, invoke)
             else:
-                ending = await self._runner.run(function, invoke)
+                ending = await self._run(job, function, invoke)
                 if ending.found_no_room:
                     self._hold(job.lane, ending.run_at)
                 await self._endings.commit(job, function, ending)
@@ -213,6 +226,12 @@ class Executor:
             log.exception("a run failed inside hoglet", action="run_failed", job=str(job.id))
             if is_storage_failure(error):
                 await self._give_back(job)
+
+    async def _run(self, job: Job, function: ExecutableFunction, invoke: InvokeV1) -> RunOutcome:
+        is_new = invoke.start_at == "inputs" and invoke.journal is None
+        if is_batched(function) and is_new:
+            return await self._batches.run(function, invoke, job)
+        return await self._runner.run(function, invoke)
 
     def _wake_for(self, ending: RunOutcome) -> None:
         """Wake up for a retry that is due before the next poll."""

@@ -10,6 +10,7 @@ docs/spec/hog-functions.md#135-limits-logs-metrics.
 
 from datetime import datetime, timedelta
 from enum import Enum, auto
+from typing import Any
 from uuid import uuid5
 
 import msgspec
@@ -65,15 +66,20 @@ class InvocationRunner:
         self._hosts = hosts
         self._clock = clock
 
-    async def run(self, function: ExecutableFunction, invoke: InvokeV1) -> RunOutcome:
-        """Execute a run until it ends or has to wait."""
+    async def run(
+        self,
+        function: ExecutableFunction,
+        invoke: InvokeV1,
+        events: list[dict[str, Any]] | None = None,
+    ) -> RunOutcome:
+        """Execute a run until it ends or has to wait; ``events`` are the globals of a batch."""
         record = RunRecord(invoke, self._clock.now())
         journal = invoke.journal or new_journal(
             self._clock.now(), invoke.invocation_id.int & 0x7FFF_FFFF
         )
         invoke = msgspec.structs.replace(invoke, journal=journal)
         while True:
-            step = await self._step(function, invoke, record)
+            step = await self._step(function, invoke, record, events)
             if invoke.start_at == "filter":
                 invoke = record.invoke = self._past_filter(invoke, step, record)
             if step.outcome != "call" or step.call is None:
@@ -87,8 +93,16 @@ class InvocationRunner:
             invoke = msgspec.structs.replace(invoke, journal=journal, attempt=1)
             record.invoke = invoke
 
+    def retry_at(self, function: ExecutableFunction, invoke: InvokeV1) -> datetime | None:
+        """When an event that failed in a batch is due again; None if it is not retried."""
+        return self._deliveries.retry_at(function, invoke)
+
     async def _step(
-        self, function: ExecutableFunction, invoke: InvokeV1, record: RunRecord
+        self,
+        function: ExecutableFunction,
+        invoke: InvokeV1,
+        record: RunRecord,
+        events: list[dict[str, Any]] | None,
     ) -> Step:
         journal = invoke.journal
         assert journal is not None, "run() makes one"  # noqa: S101 (narrows the type)
@@ -98,6 +112,7 @@ class InvocationRunner:
             journal=journal,
             mapping=invoke.mapping,
             from_filter=invoke.start_at == "filter",
+            events=events,
         )
         step = await self._stepper.step(request)
         now = self._clock.now()

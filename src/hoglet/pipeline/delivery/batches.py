@@ -1,0 +1,252 @@
+"""Runs of functions with ``delivery.batch``: the program runs once for several leased runs.
+
+Each event keeps a run, and thus a job, of its own: a killed process loses nothing, and each event
+is retried, dead-lettered and redriven alone. A run that is leased waits here, without a slot, until
+``max_events`` are together or the first one has waited ``max_seconds``.
+
+A batch that fails before its first host call is halved until the event that fails it is alone.
+After a host call it is not: the receiver may have accepted what was sent.
+
+Source: docs/spec/hog-functions.md#139-batches and docs/adr/0033-batches.md.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.jobs import InvokeV1
+from hoglet.functions.runtime.batch import EventResult
+from hoglet.functions.runtime.journal import RunJournal
+from hoglet.functions.runtime.step import Step
+from hoglet.kit.clock import Clock
+from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS
+from hoglet.pipeline.delivery.run import InvocationRunner, LeaseEnd, RunOutcome
+from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.queue import Job
+
+BATCH_BYTES = 8 * 1024 * 1024  # of payloads; the sandbox takes 16 MB at once
+WAITING_BYTES = 64 * 1024 * 1024  # of all open batches; beyond it they run at once
+_UUIDS_PER_LINE = 100
+
+type _Key = tuple[tuple[str, int], int | None, int]
+
+
+class _Member(msgspec.Struct, eq=False):
+    """A run of a batch."""
+
+    invoke: InvokeV1
+    lane: str | None
+    size: int
+    done: asyncio.Future[RunOutcome]
+
+
+class _OpenBatch(msgspec.Struct, eq=False):
+    """A batch that more runs can join."""
+
+    function: ExecutableFunction
+    members: list[_Member]
+    timer: asyncio.TimerHandle
+    size: int = 0
+
+
+class BatchRunner:
+    """Gathers runs of batched functions and executes them together.
+
+    Concurrency: any number of tasks can call :meth:`run`. Runs of the same function, mapping and
+    attempt share batches.
+
+    Attributes:
+        waiting: runs that wait for others, by lane.
+    """
+
+    def __init__(self, runner: InvocationRunner, clock: Clock) -> None:
+        self._runner = runner
+        self._clock = clock
+        self._open: dict[_Key, _OpenBatch] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._bytes = 0
+        self._stopping = False
+        self.waiting = Counter[str | None]()
+
+    async def run(self, function: ExecutableFunction, invoke: InvokeV1, job: Job) -> RunOutcome:
+        """Execute a run with others; returns the outcome of this one."""
+        loop = asyncio.get_running_loop()
+        member = _Member(invoke, job.lane, len(job.payload), loop.create_future())
+        settings = function.delivery["batch"]
+        key = (function.cache_key, invoke.mapping, invoke.attempt)
+        batch = self._open.get(key)
+        if batch is None:
+            timer = loop.call_later(settings["max_seconds"], self._close, key)
+            batch = self._open[key] = _OpenBatch(function, [], timer)
+        batch.members.append(member)
+        batch.size += member.size
+        self._bytes += member.size
+        self.waiting[job.lane] += 1
+        is_full = len(batch.members) >= settings["max_events"] or batch.size >= BATCH_BYTES
+        if is_full or self._bytes >= WAITING_BYTES or self._stopping:
+            self._close(key)
+        return await member.done
+
+    def stop(self) -> None:
+        """Run open batches now, and later runs alone."""
+        self._stopping = True
+        for key in list(self._open):
+            self._close(key)
+
+    def _close(self, key: _Key) -> None:
+        batch = self._open.pop(key, None)
+        if batch is None:
+            return
+        batch.timer.cancel()
+        self._bytes -= batch.size
+        self.waiting.subtract(member.lane for member in batch.members)
+        self.waiting += Counter()  # drops zeros
+        task = asyncio.create_task(self._execute(batch))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _execute(self, batch: _OpenBatch) -> None:
+        members = [member for member in batch.members if not member.done.done()]
+        try:
+            outcomes = await self._outcomes(batch.function, [each.invoke for each in members])
+        except BaseException as error:  # handed to those who wait
+            for member in members:
+                if not member.done.done():
+                    member.done.set_exception(error)
+            if not isinstance(error, Exception):
+                raise
+            return
+        for member, outcome in zip(members, outcomes, strict=True):
+            if not member.done.done():
+                member.done.set_result(outcome)
+
+    async def _outcomes(
+        self, function: ExecutableFunction, invokes: Sequence[InvokeV1]
+    ) -> list[RunOutcome]:
+        """The outcomes of the runs of a batch, in their order."""
+        if not invokes:
+            return []
+        since = [each.failing_since for each in invokes if each.failing_since is not None]
+        # Nobody is given up early: the latest start of failing counts for the request.
+        leader = msgspec.structs.replace(invokes[0], failing_since=max(since, default=None))
+        ending = await self._run(function, leader, [each.globals for each in invokes])
+        step = ending.step
+        if step is not None and _may_be_halved(step, invokes):
+            middle = len(invokes) // 2
+            first = await self._outcomes(function, invokes[:middle])
+            return [*first, *await self._outcomes(function, invokes[middle:])]
+        records = self._records(ending.record, invokes)
+        if ending.verdict is LeaseEnd.WAITS:
+            return self._waiting_outcomes(ending, invokes, records)
+        assert step is not None, "an ended run has one"  # noqa: S101 (narrows the type)
+        if step.outcome == "failed":
+            return [_ended(record, step) for record in records]
+        results = step.results or [EventResult()] * len(invokes)
+        return [
+            self._outcome(function, invoke, record, step.journal, result)
+            for invoke, record, result in zip(invokes, records, results, strict=True)
+        ]
+
+    async def _run(
+        self, function: ExecutableFunction, leader: InvokeV1, events: list[dict[str, Any]]
+    ) -> RunOutcome:
+        """Run a program; after its first call it waits here for a busy host, to call only once."""
+        ending = await self._runner.run(function, leader, events)
+        while ending.found_no_room and ending.invoke is not None and _has_called(ending.invoke):
+            await asyncio.sleep(AGAIN_SECONDS)
+            ending = await self._runner.run(function, ending.invoke, events)
+        return ending
+
+    def _records(self, first: RunRecord, invokes: Sequence[InvokeV1]) -> list[RunRecord]:
+        """A record for each run; the program's log is part of the first one.
+
+        It names every event, so that it is found when one of them is deleted.
+        """
+        now = self._clock.now()
+        first.invoke = invokes[0]
+        records = [first, *(RunRecord(invoke, now) for invoke in invokes[1:])]
+        uuids = [str(invoke.globals.get("event", {}).get("uuid")) for invoke in invokes]
+        for start in range(0, len(uuids), _UUIDS_PER_LINE):
+            part = ", ".join(uuids[start : start + _UUIDS_PER_LINE])
+            first.log("debug", f"Batch of {len(uuids)} events: {part}", now)
+        for record, uuid in zip(records[1:], uuids[1:], strict=True):
+            record.attempts = first.attempts
+            leader = invokes[0].invocation_id
+            text = f"Event {uuid} ran in a batch of {len(uuids)} events; its log is that of run"
+            record.log("debug", f"{text} {leader}", now)
+        return records
+
+    def _waiting_outcomes(
+        self, ending: RunOutcome, invokes: Sequence[InvokeV1], records: Sequence[RunRecord]
+    ) -> list[RunOutcome]:
+        """All runs wait, to run again from their beginning, probably in one batch."""
+        later = ending.invoke or invokes[0]
+        has_failed = later.attempt > invokes[0].attempt
+        return [
+            RunOutcome(
+                verdict=LeaseEnd.WAITS,
+                record=record,
+                invoke=_next_attempt(invoke, self._clock.now()) if has_failed else invoke,
+                run_at=ending.run_at,
+                found_no_room=ending.found_no_room,
+            )
+            for invoke, record in zip(invokes, records, strict=True)
+        ]
+
+    def _outcome(
+        self,
+        function: ExecutableFunction,
+        invoke: InvokeV1,
+        record: RunRecord,
+        journal: RunJournal,
+        result: EventResult,
+    ) -> RunOutcome:
+        now = self._clock.now()
+        if result.error is None:
+            return _ended(record, Step(outcome="finished", journal=journal))
+        retry_at = self._runner.retry_at(function, invoke) if result.may_retry else None
+        what_next = "no further attempts"
+        if retry_at is not None:
+            what_next = f"next attempt in {(retry_at - now).total_seconds():.1f} s"
+        record.log("error", f"Attempt {invoke.attempt} failed: {result.error}; {what_next}", now)
+        if retry_at is None:
+            step = Step(
+                outcome="failed",
+                journal=journal,
+                error=result.error,
+                error_class=result.error_class,
+            )
+            return _ended(record, step)
+        record.count("other", "retried", now)
+        return RunOutcome(
+            verdict=LeaseEnd.WAITS,
+            record=record,
+            invoke=_next_attempt(invoke, now),
+            run_at=retry_at,
+        )
+
+
+def _has_called(invoke: InvokeV1) -> bool:
+    return invoke.journal is not None and bool(invoke.journal.calls)
+
+
+def _may_be_halved(step: Step, invokes: Sequence[InvokeV1]) -> bool:
+    return step.outcome == "failed" and len(invokes) > 1 and not step.journal.calls
+
+
+def _ended(record: RunRecord, step: Step) -> RunOutcome:
+    return RunOutcome(verdict=LeaseEnd.ENDED, record=record, step=step)
+
+
+def _next_attempt(invoke: InvokeV1, now: datetime) -> InvokeV1:
+    return msgspec.structs.replace(
+        invoke,
+        attempt=invoke.attempt + 1,
+        first_failed_at=invoke.first_failed_at or now.isoformat(),
+        failing_since=invoke.failing_since or now.isoformat(),
+    )
