@@ -22,6 +22,15 @@ def test_a_secret_of_null_is_none(entry):
     assert "token" not in visible_inputs(SCHEMA, plain, secret)
 
 
+@pytest.mark.parametrize("secret", [False, None])
+def test_an_input_that_is_marked_as_no_secret_is_plain(secret):
+    schema = [{"key": "token", "type": "string", "secret": secret}]
+    plain, hidden = split_secrets(schema, {"token": {"value": "x"}})
+
+    assert (plain, hidden) == ({"token": {"value": "x"}}, {})
+    assert visible_inputs(schema, plain, hidden) == {"token": {"value": "x"}}
+
+
 @pytest.mark.parametrize("value", ["x", "", 0, False, [], {}])
 def test_every_other_value_is_a_secret(value):
     plain, secret = split_secrets(SCHEMA, {"token": {"value": value}})

@@ -7,6 +7,7 @@ import pytest
 
 from hoglet.hogql import Limits, QueryContext, compile_query, cut_page
 from hoglet.hogql.enforce import enforce
+from hoglet.hogql.paging.limit import ResolvedLimit
 from hoglet.hogql.plan import Name, Scan, Value
 from hoglet.hogql.types import INTEGER
 from hoglet.kit.errors import Bug
@@ -67,6 +68,32 @@ def test_a_page_beyond_its_end_has_no_more() -> None:
 
     assert cut_page([1, 2, 3, 4, 5], compiled.limits) == ([1, 2, 3, 4, 5], False)
     assert cut_page([1, 2, 3, 4, 5, 6], compiled.limits) == ([1, 2, 3, 4, 5], True)
+
+
+def test_rows_beyond_a_page_that_was_not_probed_are_no_more() -> None:
+    facts = ResolvedLimit(limit=2, saved=2, probing=False)
+
+    assert cut_page([1, 2, 3], facts) == ([1, 2], False)
+
+
+@pytest.mark.parametrize(
+    ("end", "limit", "implicit"),
+    [("", None, True), ("", 5, False), (" LIMIT 3", None, False), (" LIMIT 3", 5, False)],
+)
+def test_a_limit_is_implicit_only_if_nobody_gave_one(
+    end: str, limit: int | None, implicit: bool
+) -> None:
+    query = f"SELECT number FROM numbers(9){end}"
+
+    assert compile_query(query, context=CONTEXT, limit=limit).limits.implicit is implicit
+
+
+def test_ties_are_complete_before_a_page_is_cut() -> None:
+    query = "SELECT number FROM numbers(9) ORDER BY number LIMIT 3 WITH TIES"
+    compiled = compile_query(query, context=CONTEXT, limit=2, offset=1)
+
+    assert "LIMIT 3 WITH TIES)" in compiled.sql
+    assert bounds_of(compiled.sql) == (3, 1)
 
 
 def test_without_a_bound_nothing_is_cut() -> None:
