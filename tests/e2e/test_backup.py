@@ -162,6 +162,25 @@ def test_a_key_with_fewer_rights_gets_none(server: RunningServer) -> None:
     assert answer.status_code == 403
 
 
+def test_copies_are_closed_to_other_users(server: RunningServer, tmp_path: Path) -> None:
+    copy, new = tmp_path / "copy", tmp_path / "new"
+    assert hoglet(server, "backup", str(copy)).returncode == 0
+    assert hoglet(server, "restore", str(copy), "--data-dir", str(new)).returncode == 0
+
+    everything = [copy, new, *copy.rglob("*"), *new.rglob("*")]
+    assert [path for path in everything if path.stat().st_mode & 0o077] == []
+
+
+def test_a_folder_that_cannot_be_made_is_named(server: RunningServer, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+
+    done = hoglet(server, "backup", str(file / "copy"))
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{file / 'copy'} cannot be written (Not a directory)" in done.stderr
+
+
 def test_what_is_there_is_never_overwritten(server: RunningServer, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 

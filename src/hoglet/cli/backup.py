@@ -45,11 +45,12 @@ def backup(
     _check_new(folder)
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
-    with _requested(data_dir, url, key) as response:
+    with _requested(data_dir, url, key) as response, _writing(folder):
         _extract(response, partial)
     _check_complete(partial)
-    has_key = url is None and _copy_key(data_dir, partial)
-    partial.rename(folder)
+    with _writing(folder):
+        has_key = url is None and _copy_key(data_dir, partial)
+        partial.rename(folder)
     print(f"The backup is in {folder}.")
     if not has_key:
         print(
@@ -69,14 +70,32 @@ def restore(
     from hoglet.app.backup.layout import MANIFEST
 
     ignored = shutil.ignore_patterns(MANIFEST)
-    shutil.copytree(folder, partial, symlinks=True, ignore=ignored)
-    partial.chmod(0o700)
-    if data_dir.exists():
-        data_dir.rmdir()
-    partial.rename(data_dir)
+    with _writing(data_dir):
+        shutil.copytree(folder, partial, symlinks=True, ignore=ignored)
+        partial.chmod(0o700)
+        if data_dir.exists():
+            data_dir.rmdir()
+        partial.rename(data_dir)
     print(f"Restored. Start it with: hoglet serve --data-dir {data_dir}")
     if not (data_dir / "secret.key").exists():
         print("Copy secret.key into it first, or set HOGLET_SECRET_KEYS.")
+
+
+@contextmanager
+def _writing(folder: Path) -> Generator[None]:
+    """Write files that only their user can read.
+
+    Raises:
+        BadBackup: a file cannot be read or written.
+    """
+    before = os.umask(0o077)
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)[:200]
+        raise BadBackup(f"{folder} cannot be written ({reason}); it is incomplete.") from None
+    finally:
+        os.umask(before)
 
 
 def _check_new(folder: Path) -> None:
