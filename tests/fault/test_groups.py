@@ -17,6 +17,7 @@ from sqlalchemy import select
 from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import decode_invoke
+from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import FixedClock
 from hoglet.pipeline.ingest import worker_operations
 from hoglet.pipeline.ingest.worker import GroupLimits
@@ -328,7 +329,7 @@ async def test_a_crash_between_insert_and_commit_stores_nothing_twice(
 ):
     """The rows are inserted, the commit is lost; the next attempt falls into other pieces."""
     async with opened() as line:
-        monkeypatch.setattr("hoglet.pipeline.ingest.worker._LONGEST_STORAGE_PAUSE_S", 0)
+        monkeypatch.setattr("hoglet.pipeline.ingest.worker._STORAGE_BACKOFF", Backoff(0, 0))
         line.functions.functions = [_destination(line)]
         for number in range(8):
             year = 1990 + 5 * number
@@ -378,7 +379,7 @@ async def test_a_warehouse_that_does_not_write_is_no_event_s_fault(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ):
     async with opened() as line:
-        monkeypatch.setattr("hoglet.pipeline.ingest.worker._LONGEST_STORAGE_PAUSE_S", 0)
+        monkeypatch.setattr("hoglet.pipeline.ingest.worker._STORAGE_BACKOFF", Backoff(0, 0))
         line.functions.functions = [_destination(line)]
         await line.capture(_event(0))
 

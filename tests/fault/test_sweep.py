@@ -10,6 +10,7 @@ import pytest
 
 from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import FixedClock
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import WarehouseDown
@@ -57,7 +58,7 @@ class _NthCallFails:
 async def line(
     sqlite_database: Database, warehouse: Any, fresh_project_id: int, monkeypatch: Any
 ) -> AsyncGenerator[Line]:
-    monkeypatch.setattr("hoglet.pipeline.ingest.worker._LONGEST_STORAGE_PAUSE_S", 0)
+    monkeypatch.setattr("hoglet.pipeline.ingest.worker._STORAGE_BACKOFF", Backoff(0, 0))
     clock = FixedClock(at("2026-05-01T12:00:00+00:00"))
     async with open_line(sqlite_database, warehouse, clock, fresh_project_id) as opened:
         yield opened

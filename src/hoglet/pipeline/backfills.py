@@ -25,6 +25,7 @@ from hoglet.functions.jobs import (
 )
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import BackfillRow, BatchExportRow
+from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.stored_events import EventWindow, StoredEvent, StoredEvents
@@ -52,8 +53,7 @@ BACKFILL_POLICY = JobPolicy(
     lease=LEASE,
     keeps_lease=True,
     attempts=None,
-    backoff=PAUSE,
-    longest_backoff=60 * PAUSE,
+    backoff=Backoff(first=PAUSE.total_seconds(), longest=60 * PAUSE.total_seconds()),
     idle=timedelta(seconds=2),
 )
 

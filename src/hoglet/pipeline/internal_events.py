@@ -19,6 +19,7 @@ from hoglet.access.activity import Activity
 from hoglet.access.service import AccessService
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.watcher.service import StateChange
+from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Unavailable
 from hoglet.kit.ids import new_id
@@ -51,7 +52,6 @@ INTERNAL_QUEUE = "internal"
 ACTIVITY_EVENT = "$activity_log_entry_created"
 STATE_EVENT = "$hog_function_state_changed"
 _KIND = ("internal_destination",)
-_PAUSE = timedelta(seconds=5)
 # Workers can be killed from outside, so an event is tried several times before its deliveries
 # become dead letters.
 _ATTEMPTS: tuple[Handling, ...] = ("run", "run", "run", "match", "store")
@@ -133,8 +133,7 @@ INTERNAL_POLICY = JobPolicy(
     lease=LEASE,
     keeps_lease=True,
     attempts=None,
-    backoff=_PAUSE,
-    longest_backoff=_PAUSE,
+    backoff=Backoff(first=5, longest=5),
     idle=timedelta(seconds=1),
 )
 

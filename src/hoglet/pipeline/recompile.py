@@ -9,6 +9,7 @@ from hoglet.access.service import AccessService
 from hoglet.functions.compile.recompile import recompile
 from hoglet.functions.jobs import decode_recompile
 from hoglet.functions.service import FunctionService
+from hoglet.kit.backoff import Backoff
 from hoglet.queue import Job
 from hoglet.queue.leases import LEASE
 from hoglet.queue.worker import JobPolicy
@@ -17,7 +18,7 @@ RECOMPILE_POLICY = JobPolicy(
     lease=LEASE,
     keeps_lease=True,
     attempts=5,
-    longest_backoff=timedelta(seconds=10),
+    backoff=Backoff(first=10, longest=10),
     idle=timedelta(seconds=2),
 )
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import structlog
 
+from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import Clock
 from hoglet.queue.leases import keep_leases
 from hoglet.queue.port import Job, LeaseLost, Queue
@@ -15,6 +16,7 @@ from hoglet.store.database import Database
 log = structlog.get_logger(__name__)
 
 _PAUSE_SECONDS = 1.0
+_BACKOFF = Backoff(first=10, longest=3600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,7 @@ class JobPolicy:
         lease: after this another process can lease an unfinished job.
         keeps_lease: extend the lease while the job is processed.
         attempts: failures after which a job is dead-lettered; None retries without limit.
-        backoff: wait before the second attempt; the third waits twice as long.
-        longest_backoff: upper bound of the wait.
+        backoff: waits between attempts.
         idle: poll interval while nothing is enqueued in this process.
     """
 
@@ -35,8 +36,7 @@ class JobPolicy:
     lease: timedelta = timedelta(minutes=10)
     keeps_lease: bool = False
     attempts: int | None = 3
-    backoff: timedelta = timedelta(seconds=10)
-    longest_backoff: timedelta = timedelta(hours=1)
+    backoff: Backoff = _BACKOFF
     idle: timedelta = timedelta(seconds=5)
 
 
@@ -181,5 +181,5 @@ class LeasedWorker:
             if is_last:
                 await self._queue.dead_letter(session, job, str(error) or type(error).__name__)
                 return
-            wait = min(policy.backoff * job.attempt, policy.longest_backoff)
-            await self._queue.retry(session, job, run_at=self._clock.now() + wait)
+            run_at = self._clock.now() + policy.backoff.wait(job.attempt - 1)
+            await self._queue.retry(session, job, run_at=run_at)

@@ -9,6 +9,7 @@ from sqlalchemy.exc import OperationalError
 
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableMapping
 from hoglet.functions.jobs import decode_invoke
+from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import FixedClock
 from hoglet.pipeline.ingest.matching import invocation_id
 from hoglet.store.database import Database
@@ -245,7 +246,7 @@ async def test_a_crash_between_insert_and_commit_changes_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr(line.batches._committing, "commit", crash)
-        patch.setattr("hoglet.pipeline.ingest.worker._LONGEST_STORAGE_PAUSE_S", 0)
+        patch.setattr("hoglet.pipeline.ingest.worker._STORAGE_BACKOFF", Backoff(0, 0))
         await line.batches.work_once()
     assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(20,)]
     await line.work()
@@ -265,7 +266,7 @@ async def test_a_database_that_fails_for_long_costs_no_delivery(
 
     with monkeypatch.context() as patch:
         patch.setattr(line.batches._committing, "commit", locked)
-        patch.setattr("hoglet.pipeline.ingest.worker._LONGEST_STORAGE_PAUSE_S", 0)
+        patch.setattr("hoglet.pipeline.ingest.worker._STORAGE_BACKOFF", Backoff(0, 0))
         await _work_again_and_again(line)
     await line.work()
 

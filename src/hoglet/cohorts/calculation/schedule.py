@@ -12,6 +12,7 @@ import structlog
 from hoglet.cohorts import repository
 from hoglet.cohorts.computation import record_failure
 from hoglet.cohorts.jobs import COHORTS, scheduled_job
+from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import Clock
 from hoglet.queue.port import Queue
 from hoglet.store.database import Database
@@ -21,7 +22,7 @@ log = structlog.get_logger(__name__)
 EVERY_SECONDS = 60.0
 DEFAULT_AGE = timedelta(minutes=15)
 STUCK_AFTER = timedelta(hours=1)
-_FIRST_WAIT = timedelta(minutes=30)
+_BACKOFF = Backoff(first=3600, longest=1800 * 2**20)  # after the first error; at most 20 count
 _MOST_AT_ONCE = 50  # enqueued per check
 
 
@@ -87,6 +88,6 @@ def is_due(
         >>> is_due(at, 1, at, at + timedelta(minutes=59), timedelta(minutes=15))
         False
     """
-    if errors and failed_at is not None and now < failed_at + _FIRST_WAIT * 2**errors:
+    if errors and failed_at is not None and now < failed_at + _BACKOFF.wait(errors - 1):
         return False
     return calculated_at is None or calculated_at <= now - age

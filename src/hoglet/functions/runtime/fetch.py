@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from hoglet.hog.bind.diagnostics import suggestion
+from hoglet.kit.backoff import Backoff
 from hoglet.kit.json_values import is_object
 from hoglet.kit.text import dump_json, parse_json
 from hoglet.outbound.aws_sigv4 import AwsSigV4
@@ -159,12 +160,12 @@ def retry_delay_seconds(
     policy: Mapping[str, Any], attempt: int, random: Callable[[], float]
 ) -> float:
     """Seconds to wait after attempt ``attempt`` (from 1); ``random`` returns 0..1."""
-    steps = min(attempt - 1, 1000)
-    try:
-        grown = policy["initial_delay_seconds"] * policy["multiplier"] ** steps
-    except OverflowError:
-        grown = policy["max_delay_seconds"]
-    return min(policy["max_delay_seconds"], grown) * (0.5 + 0.5 * random())
+    backoff = Backoff(
+        first=policy["initial_delay_seconds"],
+        longest=policy["max_delay_seconds"],
+        factor=policy["multiplier"],
+    )
+    return backoff.seconds(attempt - 1) * (0.5 + 0.5 * random())
 
 
 def retry_after_seconds(header: str | None, now: datetime) -> float | None:

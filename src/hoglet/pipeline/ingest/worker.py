@@ -26,6 +26,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from hoglet.access.service import AccessService
 from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.events.spool import SPOOL_QUEUE, read_spooled
+from hoglet.kit.backoff import Backoff
 from hoglet.kit.errors import HogletError
 from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.ingest.commit import ChunkCommitter
@@ -50,9 +51,8 @@ from hoglet.warehouse.port import Warehouse
 
 log = structlog.get_logger()
 
-_FIRST_PAUSE_S = 2.0
-_LONGEST_STORAGE_PAUSE_S = 60.0
-_LONGEST_GROUP_PAUSE = timedelta(minutes=5)
+_STORAGE_BACKOFF = Backoff(first=2, longest=60)
+_GROUP_BACKOFF = Backoff(first=2, longest=300)
 _IDLE_WAIT = timedelta(seconds=1)
 # Another server may have written the same at the same moment.
 _RETRIES_OF_COMMIT = 2
@@ -301,14 +301,13 @@ class BatchWorker:
             await self._queue.release(begun.jobs)
             return
         self._health.group_failed(begun.request.group, error)
-        pause = timedelta(seconds=_FIRST_PAUSE_S * 2 ** min(begun.jobs[0].retries, 10))
         with contextlib.suppress(LeaseLost):
-            await self._committing.postpone(begun.jobs, min(pause, _LONGEST_GROUP_PAUSE))
+            wait = _GROUP_BACKOFF.wait(begun.jobs[0].retries)
+            await self._committing.postpone(begun.jobs, wait)
 
     async def _wait_for_storage(self, error: Exception) -> None:
         self._health.failed("events", error, worker=self._number)
-        pause = _FIRST_PAUSE_S * 2 ** min(self._storage_failures, 10)
+        pause = _STORAGE_BACKOFF.seconds(self._storage_failures)
         self._storage_failures += 1
         with contextlib.suppress(TimeoutError):
-            pause = min(pause, _LONGEST_STORAGE_PAUSE_S)
             await asyncio.wait_for(self._stopping.wait(), pause)

@@ -1,0 +1,32 @@
+"""Exponential backoff: how long to wait before something that failed is tried again."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+_MOST_STEPS = 1000  # more failures wait as long
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Waits that grow by ``factor`` from ``first`` to ``longest``, in seconds.
+
+    Example:
+        >>> [Backoff(first=2, longest=10).seconds(retries) for retries in range(4)]
+        [2.0, 4.0, 8.0, 10.0]
+    """
+
+    first: float
+    longest: float
+    factor: float = 2.0
+
+    def seconds(self, retries: int) -> float:
+        """The wait after a failure; ``retries`` counts the failures before it."""
+        try:
+            grown = self.first * self.factor ** min(retries, _MOST_STEPS)
+        except OverflowError:
+            return float(self.longest)
+        return float(min(self.longest, grown))
+
+    def wait(self, retries: int) -> timedelta:
+        """The same as a duration."""
+        return timedelta(seconds=self.seconds(retries))
