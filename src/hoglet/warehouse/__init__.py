@@ -1,6 +1,7 @@
 """The warehouse: events, persons, logs and metrics in ClickHouse, embedded (chDB) or a server."""
 
 from hoglet.warehouse.clickhouse import ClickHouseWarehouse, open_warehouse
+from hoglet.warehouse.json_parts import JsonParts
 from hoglet.warehouse.port import (
     JsonRows,
     Progress,
@@ -14,6 +15,7 @@ from hoglet.warehouse.schema import Retention
 
 __all__ = [
     "ClickHouseWarehouse",
+    "JsonParts",
     "JsonRows",
     "Progress",
     "QueryBudget",

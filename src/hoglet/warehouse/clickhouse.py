@@ -27,8 +27,9 @@ from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool
 from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
 from hoglet.warehouse.integrity import check_parts
+from hoglet.warehouse.json_rows import STREAMED_ROWS, block_rows
 from hoglet.warehouse.port import JsonRows, Progress, QueryBudget, QueryResult
-from hoglet.warehouse.reading import JsonSelects, check_reader, select
+from hoglet.warehouse.reading import JsonQuery, JsonSelects, check_reader, select
 from hoglet.warehouse.retention import apply_retention
 from hoglet.warehouse.schema import Retention, apply_schema, own_table
 from hoglet.warehouse.snapshot import WriteGate, clone_folder
@@ -105,14 +106,22 @@ class ClickHouseWarehouse:
         params: Mapping[str, Any] | None = None,
         *,
         zone: str,
+        most_rows: int | None = None,
         budget: QueryBudget = READ,
         query_id: str | None = None,
     ) -> JsonRows | QueryResult:
         """See ``Warehouse.query_json``."""
-        values, most = dict(params or {}), budget.result_bytes
+        values, most_bytes = dict(params or {}), budget.result_bytes
+        is_streamed = self.is_embedded and (most_rows is None or most_rows > STREAMED_ROWS)
+        if is_streamed:
+            budget = replace(budget, block_rows=block_rows(most_rows))
 
         def work(client: Client, tag: str) -> JsonRows | QueryResult:
-            return self._json.select(client, tag, sql, values, zone=zone, most_bytes=most)
+            return self._json.select(
+                client,
+                tag,
+                JsonQuery(sql, values, zone, most_rows, most_bytes, is_streamed=is_streamed),
+            )
 
         return await self._read(work, budget, query_id, is_built=self._is_built(sql))
 

@@ -1,7 +1,8 @@
 """Results whose rows the engine writes as JSON, so that they never become Python values.
 
 Ten thousand rows of three columns take 14 ms this way, instead of 22 ms as Python values plus JSON
-encoding, and other threads run in the meantime.
+encoding, and other threads run in the meantime. The embedded engine sends large results in blocks,
+so that they are never in memory as a whole.
 
 The engine's JSON matches the response format for most types, and for whole seconds in UTC. Other
 timestamps need the project's time zone and no zero fraction, so a wrapping query formats them as
@@ -11,16 +12,35 @@ Source: docs/spec/query-endpoints.md#105-values-in-json.
 """
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from typing import Any
 
 import orjson
+from clickhouse_connect.driver.client import Client
 
-from hoglet.warehouse.errors import from_engine, refuse_large
+from hoglet.warehouse.errors import from_engine
+from hoglet.warehouse.json_parts import JsonPartsWriter
 from hoglet.warehouse.port import JsonRows, ResultColumn, Statistics
 from hoglet.warehouse.values import quoted_name
 
 FORMAT = "JSONCompact"
+BLOCK_FORMAT = "JSONCompactEachRow"
+STREAMED_ROWS = 1_000
+"""Results that may have more rows are read in blocks. Small ones are 70 µs faster as a whole, and
+report their cost even without rows."""
+SMALL_BLOCK_ROWS = 1_024
+MANY_ROWS = 10_000
+"""The blocks of larger results are small: of four results of 131 MB with 65,409 rows in a block
+the server takes 1,000 MB, with 1,024 it takes 180. Scanning takes up to twice as long."""
+
+
+def block_rows(most_rows: int | None) -> int | None:
+    """The rows of a block of a result; None for the engine's default."""
+    return SMALL_BLOCK_ROWS if most_rows is None or most_rows > MANY_ROWS else None
+
+
 _WRAPPERS = re.compile(r"(?:Nullable|LowCardinality)\((.*)\)", re.DOTALL)
 _ARRAY = re.compile(r"Array\((.*)\)", re.DOTALL)
 _PLAIN = re.compile(
@@ -34,6 +54,7 @@ _ROWS_BEGIN = b'\n\t"data":\n\t[\n'
 _ROWS_END = b"\n\t],\n"
 _INDENT = b"\t\t"
 _BETWEEN = b",\n" + _INDENT
+_LINE_END = b"\n"
 # A fraction of six digits unless it is zero; then Z, or the offset with a colon.
 _UTC = "concat(replaceOne(formatDateTime({at}, '%FT%T.%f', 'UTC'), '.000000', ''), 'Z')"
 _ELSEWHERE = (
@@ -63,31 +84,89 @@ def rewritten(sql: str, columns: Sequence[ResultColumn], zone: str) -> str | Non
     return f"SELECT * REPLACE({view}) FROM ({sql})"  # noqa: S608 (names are quoted)
 
 
-def read_rows(body: bytes, columns: list[ResultColumn], *, most_bytes: int) -> JsonRows:
+def read_rows(body: bytes, columns: list[ResultColumn], into: JsonPartsWriter) -> JsonRows:
     """The engine's rows; if it aborted, raises what ``from_engine`` makes of its error message.
 
     Pass the only reference to ``body``: results are large, and copies are freed at once.
 
     Raises:
-        QueryTooCostly: it is larger than ``most_bytes``. The engine counts a constant column once,
-            but as JSON it is repeated in every row.
+        QueryTooCostly: it is too large. The engine counts a constant column once, but as JSON it is
+            repeated in every row.
     """
-    refuse_large(len(body), most_bytes)
     begin = body.find(_ROWS_BEGIN) + len(_ROWS_BEGIN)
     begin += len(_INDENT) if body.startswith(_INDENT, begin) else 0
     end = body.rfind(_ROWS_END)
     reported = _tail(body, end)
     written = body[begin:end]
     del body
-    rows = written.split(_BETWEEN) if written else []
-    del written
-    if reported.get("rows") != len(rows):
+    if written:
+        into.add(written, _BETWEEN)
+    if reported.get("rows") != into.count:
         raise from_engine(str(reported.get("exception", "The result was cut off.")), None)
     spent = reported.get("statistics", {})
     statistics = Statistics(
         spent.get("rows_read", 0), spent.get("bytes_read", 0), spent.get("elapsed", 0.0)
     )
-    return JsonRows(columns, rows, statistics)
+    return JsonRows(columns, into.finish(), into.count, statistics)
+
+
+def read_blocks(
+    client: Client,
+    sql: str,
+    params: dict[str, Any],
+    columns: list[ResultColumn],
+    into: JsonPartsWriter,
+) -> JsonRows | None:
+    """The rows of an embedded engine, read while it computes them.
+
+    Returns:
+        None without rows: then the engine does not say what it has read.
+
+    Raises:
+        ClickHouseError: the query failed.
+        QueryTooCostly: the result is too large.
+    """
+    began = time.perf_counter()
+    rows_read = bytes_read = 0
+    with closing(_blocks(client, sql, params)) as blocks:
+        for block in blocks:
+            rows_read += block.storage_rows_read()
+            bytes_read += block.storage_bytes_read()
+            written = block.bytes()
+            into.add(written[: -len(_LINE_END)], _LINE_END)
+    if not into.count:
+        return None
+    statistics = Statistics(rows_read, bytes_read, time.perf_counter() - began)
+    return JsonRows(columns, into.finish(), into.count, statistics)
+
+
+def _blocks(client: Client, sql: str, params: dict[str, Any]) -> Generator[Any]:
+    """The blocks of a result as the engine has them ready; ends the query when it is closed.
+
+    clickhouse-connect streams this format as one block, and does not return the costs.
+    """
+    backend: Any = client._backend  # noqa: SLF001  # pyright: ignore[reportAttributeAccessIssue]
+    prepared: Any = client._prep_raw_query_runtime  # noqa: SLF001  # pyright: ignore[reportAttributeAccessIssue]
+    text, bound, runtime = prepared(sql, params or None, None, BLOCK_FORMAT, True)
+    named = {name.removeprefix("param_"): value for name, value in bound.items()}
+    handle = backend._handle  # noqa: SLF001
+    stream = backend._open_stream(text, BLOCK_FORMAT, named, runtime.database)  # noqa: SLF001
+    try:
+        while (block := _next_block(backend, stream)) is not None:
+            yield block
+    finally:
+        try:
+            stream.close()
+        finally:
+            handle.stream_owner = None
+            handle.lock.release()
+
+
+def _next_block(backend: Any, stream: Any) -> Any:
+    try:
+        return stream.fetch()
+    except Exception as error:  # whatever the engine raises
+        raise backend._wrap_exception(error) from error  # noqa: SLF001
 
 
 def _tail(body: bytes, end: int) -> dict[str, Any]:

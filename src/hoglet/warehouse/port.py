@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from hoglet.warehouse.json_parts import JsonParts
+
 MEGABYTE = 1024 * 1024
 
 ROWS_PARAMETER = "rows_of_"
@@ -25,8 +27,10 @@ class QueryBudget:
         memory_bytes: working memory of the query; None: the warehouse's default.
         result_rows: most rows of the result; None means no limit. More is an error; results are
             never cut.
-        result_bytes: most bytes of the result, which is held in memory.
+        result_bytes: most bytes of the result.
         read_bytes: most bytes read from storage; None means no limit.
+        block_rows: most rows that the engine handles at once; None: its default. Results that are
+            read in blocks take less memory with few.
         read_only: only allow reading this warehouse's own tables (no files, no network, no changed
             settings). Only hoglet's own statements may turn it off.
     """
@@ -36,6 +40,7 @@ class QueryBudget:
     result_rows: int | None = None
     result_bytes: int = 128 * MEGABYTE
     read_bytes: int | None = None
+    block_rows: int | None = None
     read_only: bool = True
 
 
@@ -89,10 +94,14 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class JsonRows:
-    """A result that the engine wrote as JSON: one text per row, e.g. ``[b'["a", 10]']``."""
+    """A result that the engine wrote as JSON.
+
+    ``count`` is the number of rows, also of those beyond ``most_rows``, which are not in ``parts``.
+    """
 
     columns: list[ResultColumn]
-    rows: Sequence[bytes]
+    parts: JsonParts
+    count: int
     statistics: Statistics = field(default_factory=Statistics)
 
 
@@ -134,10 +143,13 @@ class Warehouse(Protocol):
         params: Mapping[str, Any] | None = None,
         *,
         zone: str,
+        most_rows: int | None = None,
         budget: QueryBudget = ...,
         query_id: str | None = None,
     ) -> JsonRows | QueryResult:
         """Run one SELECT and let the engine encode the rows; otherwise like ``query``.
+
+        Rows beyond ``most_rows`` are counted, but not kept.
 
         Timestamps are ISO 8601 in ``zone`` (``Z`` for UTC, a fraction only if it is not zero), NaN
         and infinities are null, integers have no fraction.

@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
@@ -11,7 +12,8 @@ from clickhouse_connect.driver.client import Client
 
 from hoglet.kit.cache import BoundedCache
 from hoglet.warehouse.errors import WarehouseDown
-from hoglet.warehouse.json_rows import FORMAT, read_rows, rewritten
+from hoglet.warehouse.json_parts import JsonPartsWriter
+from hoglet.warehouse.json_rows import FORMAT, read_blocks, read_rows, rewritten
 from hoglet.warehouse.port import (
     ROWS_PARAMETER,
     JsonRows,
@@ -56,6 +58,18 @@ async def check_reader(warehouse: Warehouse) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class JsonQuery:
+    """Arguments of ``Warehouse.query_json``; ``is_streamed``: rows are read in blocks."""
+
+    sql: str
+    params: dict[str, Any]
+    zone: str
+    most_rows: int | None
+    most_bytes: int
+    is_streamed: bool
+
+
 class JsonSelects:
     """Selects rows as JSON.
 
@@ -69,22 +83,15 @@ class JsonSelects:
         self._known = BoundedCache[Asked, list[ResultColumn]](REMEMBERED)
         self._lock = threading.Lock()
 
-    def select(
-        self,
-        client: Client,
-        tag: str,
-        sql: str,
-        params: dict[str, Any],
-        *,
-        zone: str,
-        most_bytes: int,
-    ) -> JsonRows | QueryResult:
+    def select(self, client: Client, tag: str, query: JsonQuery) -> JsonRows | QueryResult:
         """See ``Warehouse.query_json``; ``tag`` is the comment that identifies the query.
 
         Raises:
             QueryTooCostly: the JSON is larger than ``most_bytes``.
+            WarehouseDown: a large result cannot be written to a temporary file.
         """
-        rows, params = _split_rows(params)
+        sql = query.sql
+        rows, params = _split_rows(query.params)
         requested = (sql, *_deciding(sql, params))
         columns = self._known.get(requested)
         if columns is None:
@@ -92,13 +99,17 @@ class JsonSelects:
             columns = _describe(client, f"{tag} {without_rows}", params)
             self._remember(requested, columns)
         sql = _written_out(sql, rows)
-        written = rewritten(sql, columns, zone)
+        written = rewritten(sql, columns, query.zone)
         if written is None:
             return select(client, f"{tag} {sql}", params)
+        written = f"{tag} {written}"
+        writer = JsonPartsWriter(query.most_rows, query.most_bytes)
+        if query.is_streamed:
+            answer = read_blocks(client, written, params, columns, writer)
+            if answer is not None:
+                return answer
         return read_rows(
-            client.raw_query(f"{tag} {written}", parameters=params or None, fmt=FORMAT),
-            columns,
-            most_bytes=most_bytes,
+            client.raw_query(written, parameters=params or None, fmt=FORMAT), columns, writer
         )
 
     def _remember(self, requested: Asked, columns: list[ResultColumn]) -> None:

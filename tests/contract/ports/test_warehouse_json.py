@@ -1,5 +1,6 @@
 """Rows encoded by the engine equal rows encoded in Python."""
 
+import asyncio
 import re
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from hoglet.endpoints.encoding.json import encode_rows
 from hoglet.warehouse import JsonRows, QueryBudget, QueryResult, Warehouse
-from hoglet.warehouse.errors import QueryRefused, QueryTooCostly
+from hoglet.warehouse.errors import QueryCancelled, QueryRefused, QueryTooCostly
 
 ZONES = ("UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kolkata", "Pacific/Apia")
 TIMES = "arrayJoin(['2026-01-01 00:00:00.5', '2026-07-01 23:59:59', '1950-07-01 00:00:00.000001'])"
@@ -44,7 +45,9 @@ def as_values(answer: QueryResult, zone: str) -> Any:
 
 def as_written(answer: JsonRows | QueryResult) -> Any:
     assert isinstance(answer, JsonRows)
-    return [orjson.loads(row) for row in answer.rows]
+    rows = [row for part in answer.parts for row in orjson.loads(part)]
+    assert orjson.loads(b"".join(answer.parts.pieces())) == rows
+    return rows
 
 
 @pytest.mark.parametrize("zone", ZONES)
@@ -69,13 +72,18 @@ async def test_other_types_come_as_values(warehouse: Warehouse, columns: str) ->
     assert isinstance(answer, QueryResult)
 
 
-async def test_no_rows_and_many_keep_their_columns_order_and_cost(warehouse: Warehouse) -> None:
+@pytest.mark.parametrize("most_rows", [None, 1_000, 1_001, 50_000])
+async def test_no_rows_and_many_keep_their_columns_order_and_cost(
+    warehouse: Warehouse, most_rows: int | None
+) -> None:
     sql = "SELECT number AS n, toDateTime(number) AS at FROM numbers(30000) WHERE n < {most:Int64}"
     for most in (0, 1, 0, 25_000):
         answer = await warehouse.query_json(
-            f"{sql} ORDER BY n DESC", {"most": most}, zone="Europe/Berlin"
+            f"{sql} ORDER BY n DESC", {"most": most}, zone="Europe/Berlin", most_rows=most_rows
         )
-        assert [row[0] for row in as_written(answer)] == list(reversed(range(most)))
+        assert [row[0] for row in as_written(answer)] == list(reversed(range(most)))[:most_rows]
+        assert isinstance(answer, JsonRows)
+        assert answer.count == most
         assert [(column.name, column.type) for column in answer.columns] == [
             ("n", "UInt64"),
             ("at", "DateTime"),
@@ -136,7 +144,27 @@ async def test_errors_are_those_of_queries(warehouse: Warehouse) -> None:
                 zone="UTC",
                 budget=QueryBudget(result_bytes=100_000),
             )
-    with pytest.raises(QueryRefused):
-        await warehouse.query_json(
-            "SELECT throwIf(number = 70000) FROM numbers(100000)", zone="UTC"
+    for most_rows in (10, 5_000, 50_000):  # read as a whole, in blocks, in small blocks
+        with pytest.raises(QueryRefused):
+            await warehouse.query_json(
+                "SELECT throwIf(number = 70000) FROM numbers(100000)",
+                zone="UTC",
+                most_rows=most_rows,
+            )
+        answer = await warehouse.query_json(
+            "SELECT number FROM numbers(3)", zone="UTC", most_rows=most_rows
         )
+        assert as_written(answer) == [[0], [1], [2]]
+
+
+async def test_a_result_that_is_read_in_blocks_can_be_cancelled(warehouse: Warehouse) -> None:
+    sql = "SELECT number, sleepEachRow(0.001) FROM numbers(1000000) SETTINGS max_block_size = 100"
+    budget = QueryBudget(seconds=60, read_only=False)
+    running = asyncio.create_task(
+        warehouse.query_json(sql, zone="UTC", most_rows=50_000, budget=budget, query_id="in-blocks")
+    )
+    await asyncio.sleep(0.5)
+    await warehouse.cancel("in-blocks")
+
+    with pytest.raises(QueryCancelled):
+        await running

@@ -18,7 +18,7 @@ from hoglet.endpoints.run.coalescing import SingleFlight
 from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.variables import convert
 from hoglet.kit.errors import Invalid
-from hoglet.warehouse import ResultColumn
+from hoglet.warehouse import JsonParts, ResultColumn
 
 AT = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -95,7 +95,7 @@ def test_text_that_does_not_fit_is_refused(value: Any, kind: str) -> None:
 
 
 def result(size: int) -> Result:
-    return Result((b"x" * size,), [], [], 0, None, 0, False, AT, 60)
+    return Result(JsonParts((b"x" * size,)), [], [], 0, None, 0, False, AT, 60)
 
 
 def test_the_cache_forgets_what_was_used_longest_ago() -> None:

@@ -54,8 +54,7 @@ def etag_of(target: RunTarget, result: Result, form: str = JSON) -> str:
     """The weak ETag of a result: equal for equal rows, however often they are computed."""
     parts = (target.version_id, form, result.limit, result.offset, result.has_more, result.types)
     digest = blake2b(repr(parts).encode(), digest_size=12)
-    for part in result.parts:
-        digest.update(part)
+    digest.update(result.parts.digest())
     return f'W/"{digest.hexdigest()}"'
 
 

@@ -15,7 +15,7 @@ import orjson
 
 from hoglet.kit.json_values import is_list_like, is_object
 from hoglet.kit.text import dump_json
-from hoglet.warehouse import ResultColumn
+from hoglet.warehouse import JsonParts, ResultColumn
 
 type Rule = Callable[[Any], Any]
 
@@ -49,16 +49,10 @@ def encode_rows(
 
 def encode_parts(
     columns: Sequence[ResultColumn], rows: Sequence[Sequence[Any]], timezone: str
-) -> tuple[bytes, ...]:
-    """Rows as JSON arrays of at most ``PART_ROWS`` rows each; ``(b"[]",)`` without rows."""
+) -> JsonParts:
+    """Rows as JSON arrays of at most ``PART_ROWS`` rows each; one of none without rows."""
     starts = range(0, max(len(rows), 1), PART_ROWS)
-    return tuple(encode_rows(columns, rows[at : at + PART_ROWS], timezone) for at in starts)
-
-
-def join_parts(rows: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Join rows that are already JSON into parts like those of ``encode_parts``."""
-    starts = range(0, max(len(rows), 1), PART_ROWS)
-    return tuple(b"[" + b",".join(rows[at : at + PART_ROWS]) + b"]" for at in starts)
+    return JsonParts(encode_rows(columns, rows[at : at + PART_ROWS], timezone) for at in starts)
 
 
 def _apply(rules: Sequence[Rule | None], row: Sequence[Any]) -> list[Any]:

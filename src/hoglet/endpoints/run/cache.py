@@ -5,10 +5,11 @@ docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+
+from hoglet.warehouse import JsonParts
 
 type Json = dict[str, Any]
 
@@ -19,15 +20,14 @@ _OVERHEAD_BYTES = 2_000
 class Result:
     """A computed result, without the fields that differ between runs.
 
-    ``parts`` are the encoded ``results`` as JSON arrays of some rows each, so that other formats
-    can be written part by part; ``types`` are ``[["count()", "UInt64"]]``; ``materialized_at`` is
-    set if a materialized table was read; ``is_joined`` if another run computed it; ``saved_offset``
-    is the OFFSET in the query; ``next_key`` has the sort values of the last row if a page by cursor
-    has a successor; ``is_live`` means that ``system`` tables were read, so the result must not be
-    reused.
+    ``parts`` are the encoded ``results``; ``types`` are ``[["count()", "UInt64"]]``;
+    ``materialized_at`` is set if a materialized table was read; ``is_joined`` if another run
+    computed it; ``saved_offset`` is the OFFSET in the query; ``next_key`` has the sort values of
+    the last row if a page by cursor has a successor; ``is_live`` means that ``system`` tables were
+    read, so the result must not be reused.
     """
 
-    parts: tuple[bytes, ...]
+    parts: JsonParts
     columns: list[str]
     types: list[list[str]]
     row_count: int
@@ -51,21 +51,12 @@ class Result:
     @property
     def rows_json(self) -> bytes:
         """The complete ``results``."""
-        return self.parts[0] if len(self.parts) == 1 else b"".join(self.pieces())
-
-    def pieces(self) -> Iterator[bytes]:
-        """The complete ``results`` in pieces, so that a large one is not held twice."""
-        if len(self.parts) == 1:
-            yield self.parts[0]
-            return
-        for number, part in enumerate(self.parts):
-            yield (b"," if number else b"[") + part[1:-1]
-        yield b"]"
+        return b"".join(self.parts.pieces())
 
     @property
     def rows_bytes(self) -> int:
         """Length of ``results`` in bytes."""
-        return sum(map(len, self.parts))
+        return self.parts.total_bytes
 
     @property
     def target_age(self) -> datetime:

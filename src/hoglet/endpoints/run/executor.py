@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.endpoints.encoding.json import encode_parts, join_parts
+from hoglet.endpoints.encoding.json import encode_parts
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.insights.all_time import is_of_all_time, since_oldest
 from hoglet.endpoints.insights.runs import compute_insight, read_items
@@ -26,10 +26,10 @@ from hoglet.endpoints.run.plan import ReadPlan, effective_ttl_seconds
 from hoglet.endpoints.run.system_rows import SystemRows
 from hoglet.endpoints.worker.compiler import EndpointSql, QueryCompiler, RowPage
 from hoglet.hogql.paging.keyset import Key
-from hoglet.hogql.paging.limit import cut_page
+from hoglet.hogql.paging.limit import cut_count, cut_page
 from hoglet.kit.clock import Clock
 from hoglet.kit.text import dump_json
-from hoglet.warehouse import JsonRows, QueryBudget, QueryResult, Statistics, Warehouse
+from hoglet.warehouse import JsonParts, JsonRows, QueryBudget, QueryResult, Statistics, Warehouse
 from hoglet.warehouse.errors import QueryRefused, refuse_large
 
 type Json = dict[str, Any]
@@ -146,7 +146,12 @@ class QueryExecutor:
             return await self._warehouse.query(sql, params, budget=budget, query_id=query_id)
         zone = reading.project.timezone
         return await self._warehouse.query_json(
-            sql, params, zone=zone, budget=budget, query_id=query_id
+            sql,
+            params,
+            zone=zone,
+            most_rows=compiled.limits.limit,
+            budget=budget,
+            query_id=query_id,
         )
 
     async def _compute_insight(
@@ -208,7 +213,7 @@ class QueryExecutor:
         retained = reading.materialization
         refuse_large(len(rows_json), self._limits.result_bytes)
         return Result(
-            parts=(rows_json,),
+            parts=JsonParts((rows_json,)),
             columns=[],
             types=[],
             row_count=count,
@@ -254,20 +259,29 @@ def _result(
     computed_at: datetime,
     cache_seconds: float,
 ) -> Result:
-    rows, has_more = cut_page(answer.rows, compiled.limits)
+    limits = compiled.limits
+    next_key = None
+    if isinstance(answer, JsonRows):
+        parts = answer.parts
+        row_count, has_more = cut_count(answer.count, limits)
+    else:
+        rows, has_more = cut_page(answer.rows, limits)
+        parts, row_count = encode_parts(answer.columns, rows, reading.project.timezone), len(rows)
+        if has_more and compiled.keys:
+            next_key = _key_of(rows[-1], compiled.keys)
     retained, spent = reading.materialization, answer.statistics
     columns = [name for name, _ in compiled.columns]
     if len(columns) != len(answer.columns):  # untuple() expands to several columns
         columns = [column.name for column in answer.columns]
     kinds = [column.type for column in answer.columns]
     return Result(
-        parts=_parts(answer, rows, reading.project.timezone),
+        parts=parts,
         columns=columns,
         types=[[name, kind] for name, kind in zip(columns, kinds, strict=True)],
-        row_count=len(rows),
-        limit=compiled.limits.limit if reading.limit is None else reading.limit,
-        offset=compiled.limits.offset,
-        saved_offset=compiled.limits.saved_offset,
+        row_count=row_count,
+        limit=limits.limit if reading.limit is None else reading.limit,
+        offset=limits.offset,
+        saved_offset=limits.saved_offset,
         has_more=has_more,
         computed_at=computed_at,
         cache_seconds=0 if compiled.system_tables else cache_seconds,
@@ -278,14 +292,8 @@ def _result(
         engine_seconds=spent.seconds,
         debug=_debug(reading, spent, hogql=compiled.hogql),
         is_live=bool(compiled.system_tables),
-        next_key=_key_of(rows[-1], compiled.keys) if has_more and compiled.keys else None,
+        next_key=next_key,
     )
-
-
-def _parts(answer: JsonRows | QueryResult, rows: Sequence[Any], timezone: str) -> tuple[bytes, ...]:
-    if isinstance(answer, JsonRows):
-        return join_parts(rows)
-    return encode_parts(answer.columns, rows, timezone)
 
 
 def _key_of(row: Sequence[Any], keys: Sequence[Key]) -> list[Any]:

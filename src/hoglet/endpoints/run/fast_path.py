@@ -23,6 +23,7 @@ from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.kit.cache import BoundedCache
 from hoglet.kit.ids import new_id
+from hoglet.warehouse import JsonParts
 
 type QuickKey = tuple[int, str, str, bytes, str, bytes, bytes]
 
@@ -103,7 +104,7 @@ class CachedResponseFastPath:
 
 
 def _split(known: _Known, result: Result, timezone: str) -> tuple[bytes, bytes]:
-    empty = replace(result, parts=(b"",))
+    empty = replace(result, parts=JsonParts((b"",)))
     body = RunResult(
         known.reading.target, empty, _HOLE, timezone, is_cached=True, request=known.request
     ).body()

@@ -77,7 +77,7 @@ def _in_pieces(answer: RunResult, headers: dict[str, str], end: bytes) -> Respon
 
     async def pieces() -> AsyncIterator[bytes]:
         yield BODY_START
-        for piece in result.pieces():
+        for piece in result.parts.pieces():
             yield piece
         yield end
 
