@@ -12,6 +12,7 @@ from hoglet.pipeline.ingest.replication import COPIES_QUEUE
 from hoglet.pipeline.internal_events import INTERNAL_QUEUE
 from hoglet.queue import Queue
 from hoglet.queue.dead_letters import count_failed
+from hoglet.store.change_marks import ChangeMark
 from hoglet.store.database import Database
 
 QUEUES = (SPOOL_QUEUE, INVOKE_QUEUE, BACKFILL_QUEUE, COPIES_QUEUE, INTERNAL_QUEUE)
@@ -30,6 +31,7 @@ class QueueMetrics:
             registry=registry,
         )
         self._with_buried = set(QUEUES)
+        self._empty_at: ChangeMark | None = None
         self._dead_letters = Gauge(
             "hoglet_dead_letters",
             "Dead letters of all functions that were not redriven.",
@@ -62,13 +64,19 @@ class QueueMetrics:
         self._with_buried |= failed_jobs.keys()
 
     async def measure(self) -> None:
-        """Update the metrics."""
+        """Update the metrics, unless all queues are empty and nothing was committed since."""
+        mark = self._database.change_mark()
+        if mark is not None and mark == self._empty_at:
+            return
+        waiting = 0
         await self._count_dead_letters()
         await self._count_failed_jobs()
         for queue in QUEUES:
             depth = await self._queue.depth(queue)
             for state in ("ready", "delayed", "leased"):
                 self._jobs.labels(queue, state).set(getattr(depth, state))
+            waiting += depth.ready + depth.delayed + depth.leased
             self._lag.labels(queue).set(depth.lag_seconds)
             if queue == SPOOL_QUEUE:
                 self._spool_lag.set(depth.lag_seconds)
+        self._empty_at = None if waiting else mark

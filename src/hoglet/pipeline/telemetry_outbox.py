@@ -22,6 +22,7 @@ from hoglet.kit.ids import new_id
 from hoglet.kit.text import pack
 from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.tables import TelemetryRow
+from hoglet.store.change_marks import ChangeMark
 from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import AppMetric, LogEntry, Telemetry
 
@@ -73,6 +74,7 @@ class TelemetryOutbox:
         self._database = database
         self._telemetry = telemetry
         self._stopping = asyncio.Event()
+        self._empty_at: ChangeMark | None = None
 
     async def add(self, session: AsyncSession, messages: TelemetryBatch) -> None:
         """Write telemetry in the caller's transaction."""
@@ -84,8 +86,11 @@ class TelemetryOutbox:
         """Move telemetry until :meth:`stop`, then once more, so that a clean stop leaves none."""
         while not self._stopping.is_set():
             try:
-                while await self.flush():
-                    pass
+                mark = self._database.change_mark()
+                if mark is None or mark != self._empty_at:
+                    while await self.flush():
+                        pass
+                    self._empty_at = mark
                 pause = PAUSE_SECONDS
                 if self._health is not None:
                     self._health.works("telemetry")

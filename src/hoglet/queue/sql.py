@@ -24,6 +24,7 @@ from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
 from hoglet.queue.signals import Signals
 from hoglet.queue.statements import JOBS, Statements, is_due
 from hoglet.queue.tables import JobRow
+from hoglet.store.change_marks import ChangeMark
 from hoglet.store.database import Database
 
 _ROWS_PER_STATEMENT = 500  # `IN` lists: SQLite allows 32766 variables, small plans are reused
@@ -59,6 +60,7 @@ class SqlQueue:
         self._signals = signals or Signals()
         self._statements = Statements(is_sqlite=database.is_sqlite)
         self._busy: dict[str, bool] = {}
+        self._empty_at: dict[str, ChangeMark] = {}
 
     def consumer(self, number: int) -> "SqlQueue":
         """The queue for a further consumer in this process; see the port."""
@@ -258,13 +260,24 @@ class SqlQueue:
         return connection
 
     async def _may_be_due(self, queue: str, wanted: dict[str, Any]) -> bool:
-        """Cheap pre-check; skipped after a successful lease because more work is likely."""
+        """Cheap pre-check; skipped after a successful lease because more work is likely.
+
+        A queue without any job stays empty until something is committed.
+        """
         if self._busy.get(queue):
             return True
+        mark = self._database.change_mark()
+        if mark is not None and self._empty_at.get(queue) == mark:
+            return False
         async with self._database.read() as session:
             connection = await session.connection()
             statement = self._statements.anything_due(excludes_lanes=bool(wanted["lanes"]))
-            return bool(await connection.scalar(statement, {**wanted, "most": 1}))
+            is_due = bool(await connection.scalar(statement, {**wanted, "most": 1}))
+            if mark is not None and not is_due:
+                unfinished = (JOBS.c.queue == queue) & JOBS.c.buried_at.is_(None)
+                if await connection.scalar(select(JOBS.c.id).where(unfinished).limit(1)) is None:
+                    self._empty_at[queue] = mark
+            return is_due
 
     async def _take(
         self,

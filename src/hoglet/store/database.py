@@ -11,6 +11,7 @@ handler, which sleeps in steps and starves; ``BEGIN IMMEDIATE`` then never has t
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import event, func, make_url, select
@@ -21,6 +22,7 @@ from sqlalchemy.ext.asyncio import (
     create_async_engine,
 )
 
+from hoglet.store.change_marks import ChangeMark, change_mark
 from hoglet.store.sqlite import connector
 
 BUSY_TIMEOUT_MS = 30_000  # another process (hoglet events import) may hold the write lock
@@ -38,6 +40,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
+        self._path = Path(self.engine.url.database or "") if self.is_sqlite else None
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
         self._writer = asyncio.Lock()
         if self.is_sqlite:
@@ -73,6 +76,13 @@ class Database:
         """
         if not self.is_sqlite:
             await session.execute(select(func.pg_advisory_xact_lock(lock)))
+
+    def change_mark(self) -> ChangeMark | None:
+        """Equal marks: nothing was committed in between, by any process.
+
+        None if that is not known: on PostgreSQL, and within three seconds of a commit.
+        """
+        return None if self._path is None else change_mark(self._path)
 
     async def close(self) -> None:
         """Close all connections."""

@@ -16,6 +16,7 @@ from hoglet.migrations.upgrade import migrate
 from hoglet.queue import Job, LeaseLost, NewJob, Priority
 from hoglet.queue.sql import SqlQueue
 from hoglet.queue.statements import Statements
+from hoglet.store import change_marks
 from hoglet.store.database import Database
 
 MINUTE = timedelta(minutes=1)
@@ -430,3 +431,55 @@ async def test_a_job_may_be_enqueued_buried(queue: SqlQueue):
     async with queue._database.write() as session:
         assert await queue.requeue(session, "q") == 1
     assert _payloads(await _lease(queue)) == [b"broken"]
+
+
+@pytest.fixture
+def marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Marks of changes are used at once instead of after three seconds."""
+    monkeypatch.setattr(change_marks, "SETTLED_NS", -(10**18))
+
+
+@pytest.mark.usefixtures("marked")
+async def test_an_empty_queue_is_read_again_after_a_commit_of_another_process(
+    queue: SqlQueue, database: Database, clock: FixedClock
+):
+    assert await _lease(queue) == [] == await _lease(queue)
+    await _put(SqlQueue(database, clock, owner="other process"), _job())
+
+    assert _payloads(await _lease(queue)) == [b"work"]
+
+
+@pytest.mark.usefixtures("marked")
+async def test_a_delayed_job_is_found_although_nothing_is_committed_when_it_is_due(
+    queue: SqlQueue, clock: FixedClock
+):
+    await _put(queue, _job(run_at=clock.now() + MINUTE))
+    assert await _lease(queue) == []
+    clock.advance(seconds=60)
+
+    assert _payloads(await _lease(queue)) == [b"work"]
+
+
+@pytest.mark.usefixtures("marked")
+async def test_an_expired_lease_is_found_although_nothing_is_committed_when_it_expires(
+    queue: SqlQueue, database: Database, clock: FixedClock
+):
+    await _put(queue, _job())
+    await _lease(SqlQueue(database, clock, owner="killed"))
+    assert await _lease(queue) == []
+    clock.advance(seconds=120)
+
+    assert _payloads(await _lease(queue)) == [b"work"]
+
+
+@pytest.mark.usefixtures("marked")
+async def test_failed_jobs_are_found_when_they_are_requeued(queue: SqlQueue, database: Database):
+    await _put(queue, _job())
+    [job] = await _lease(queue)
+    async with database.write() as session:
+        await queue.dead_letter(session, job, "why")
+    assert await _lease(queue) == [] == await _lease(queue)
+    async with database.write() as session:
+        await queue.requeue(session, "q")
+
+    assert _payloads(await _lease(queue)) == [b"work"]

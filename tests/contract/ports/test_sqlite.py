@@ -2,10 +2,13 @@
 
 import asyncio
 import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from sqlalchemy import make_url, text
 
+from hoglet.store import change_marks
 from hoglet.store.database import Database
 
 COUNT = text("SELECT count(*) FROM facts")
@@ -75,3 +78,30 @@ async def test_a_write_without_statements_ends_well(facts: Database):
         await session.execute(INSERT)
 
     assert await _count(facts) == 1
+
+
+async def test_a_mark_changes_with_every_commit_of_any_process(
+    facts: Database, monkeypatch: pytest.MonkeyPatch
+):
+    assert facts.change_mark() is None, "too soon after a commit"
+    monkeypatch.setattr(change_marks, "SETTLED_NS", -(10**18))
+    path = make_url(str(facts.engine.url)).database or ""
+    marks = [facts.change_mark()]
+    async with facts.write() as session:
+        await session.execute(INSERT)
+    marks.append(facts.change_mark())
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("INSERT INTO facts VALUES (2)")
+        other.commit()
+        marks.append(facts.change_mark())
+        assert await _count(facts) == 2
+        marks.append(facts.change_mark())
+
+    assert None not in marks
+    assert len(set(marks[:3])) == 3
+    assert marks[2] == marks[3], "reading is no change"
+
+
+async def test_a_mark_is_not_known_without_a_file(tmp_path: Path):
+    assert Database("sqlite+aiosqlite:///:memory:").change_mark() is None
+    assert Database(f"sqlite+aiosqlite:///{tmp_path}/none.db").change_mark() is None

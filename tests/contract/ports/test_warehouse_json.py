@@ -157,6 +157,16 @@ async def test_errors_are_those_of_queries(warehouse: Warehouse) -> None:
         assert as_written(answer) == [[0], [1], [2]]
 
 
+async def test_a_result_that_is_read_in_blocks_has_a_time_limit(warehouse: Warehouse) -> None:
+    with pytest.raises(QueryTooCostly):
+        await warehouse.query_json(
+            "SELECT count() FROM numbers(1e12) WHERE sipHash64(number) = 1",
+            zone="UTC",
+            most_rows=50_000,
+            budget=QueryBudget(seconds=0.3),
+        )
+
+
 async def test_a_result_that_is_read_in_blocks_can_be_cancelled(warehouse: Warehouse) -> None:
     sql = "SELECT number, sleepEachRow(0.001) FROM numbers(1000000) SETTINGS max_block_size = 100"
     budget = QueryBudget(seconds=60, read_only=False)

@@ -29,6 +29,7 @@ from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome
 from hoglet.pipeline.delivery.run_record import RunRecord
 from hoglet.pipeline.storage_failures import is_storage_failure
 from hoglet.queue import Job, LeaseLost, Queue
+from hoglet.store.change_marks import ChangeMark
 from hoglet.store.database import Database
 
 log = structlog.get_logger()
@@ -99,6 +100,7 @@ class Executor:
         self._held: dict[str, datetime] = {}
         self._without_room: set[str] = set()
         self._ended = 0
+        self._pauses_read_at: ChangeMark | None = None
         self._stopping = False
 
     async def run(self) -> None:
@@ -301,10 +303,14 @@ class Executor:
                 log.exception("reading pauses failed", action="pauses_failed")
 
     async def _read_pauses(self) -> None:
+        mark = self._database.change_mark()
+        if mark is not None and mark == self._pauses_read_at:
+            return
         async with self._database.read() as session:
             found = await pause_repository.current(session, self._clock.now())
         for (function_id, host), until in found.items():
             self._hosts.pause(function_id, host, until)
+        self._pauses_read_at = mark
 
     async def _drain(self) -> None:
         if self._running:
