@@ -24,6 +24,7 @@ from hoglet.queries.kinds import check_node
 from hoglet.queries.worker import operations
 from hoglet.queries.worker.events import FILTER_LISTS, PLACE
 from hoglet.queries.worker.special_columns import EVENT_COLUMNS
+from hoglet.warehouse import JsonParts
 
 type Json = dict[str, Any]
 
@@ -117,7 +118,8 @@ def _assembled(answer: RunResult, plan: EventsPlan) -> tuple[Result, str | None]
     rows = orjson.loads(result.rows_json)
     cursor = f"{rows[-1][-2]}|{rows[-1][-1]}" if plan.cursor and result.has_more else None
     assemble = _Assembler(plan, answer.target.project_id)
-    return replace(result, parts=(dump_json([assemble.row(row) for row in rows]),)), cursor
+    encoded = dump_json([assemble.row(row) for row in rows])
+    return replace(result, parts=JsonParts((encoded,))), cursor
 
 
 def _types(result: Result, plan: EventsPlan) -> list[str]:
