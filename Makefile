@@ -9,7 +9,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo quick coverage test test-clickhouse check slow faults full load fuzz browser clients editor pictures fuzz-api oracle bench bench-hog bench-capture profile-capture profile-endpoints profile-runs bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
+.PHONY: help setup run demo quick coverage test test-clickhouse test-lowest check slow faults full load fuzz browser clients editor pictures fuzz-api oracle bench bench-hog bench-capture profile-capture profile-endpoints profile-runs bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -32,6 +32,9 @@ demo: .venv/.runs ## the main job on real input: 336,776 departures through func
 
 quick: setup ## the tests that need no engine, no server and no worker (under a minute)
 	$(PYTEST) -n 2 $(DIST) -m "not engine and not slow" tests/unit tests/docs
+
+test-lowest: setup ## the quick tests on Python 3.12 with the lowest versions that pyproject.toml allows
+	bash tools/test_lowest.sh $(UV_DIR)
 
 coverage: setup ## what the quick tests cover, at least the floor in pyproject.toml
 	-.venv/bin/coverage run -m pytest -n 0 -m "not engine and not slow" tests/unit tests/docs # make test judges the tests
@@ -140,4 +143,4 @@ lock: ## compile requirements.lock (running), requirements-dev.lock (tests and c
 	PATH=$(UV_DIR):$$PATH uv pip compile -q --universal --generate-hashes --no-emit-index-url --python-version 3.12 --group docs -o requirements-docs.lock
 
 clean: ## remove the environment and caches
-	rm -rf .venv .venv-docs .uv site .coverage .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-docs .uv site .coverage .pytest_cache .ruff_cache .hypothesis
