@@ -29,7 +29,7 @@ from hoglet.cli.functions.commands import functions_app
 from hoglet.cli.hog.commands import hog_app
 from hoglet.cli.old_spellings import modern_spelling
 from hoglet.cli.project import dev, init, sync, tests
-from hoglet.cli.refusals import exit_code, print_error
+from hoglet.cli.refusals import exit_code, print_error, usage_errors_in_one_line
 from hoglet.cli.server import login
 from hoglet.cli.server.connection import ServerCommand
 from hoglet.kit.errors import HogletError
@@ -41,9 +41,15 @@ class _Commands(TyperGroup):
         return super().parse_args(ctx, modern_spelling(args))
 
     @override
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        with usage_errors_in_one_line():
+            return super().make_context(*args, **more)
+
+    @override
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with usage_errors_in_one_line():
+                return super().invoke(ctx)
         except HogletError as error:
             print_error(error)
             raise typer.Exit(exit_code(error)) from error

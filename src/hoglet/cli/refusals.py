@@ -6,6 +6,7 @@
 import contextlib
 from collections.abc import Generator
 from http import HTTPStatus
+from typing import Any, cast
 
 import typer
 from rich.console import Console
@@ -35,6 +36,10 @@ _WRONG_USE_CODES = frozenset(
 _WRONG_KEY = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
 
+_USAGE_ERROR = cast("type[Exception]", typer.BadParameter.__mro__[2])
+"""``ClickException``, which typer does not export."""
+
+
 class BadUsage(HogletError):
     """An argument or option is invalid."""
 
@@ -57,6 +62,23 @@ def print_error(error: HogletError) -> None:
 def print_hint(text: str) -> None:
     """Print a hint on stderr."""
     Console(stderr=True).print(Text(text, style="yellow"), soft_wrap=True)
+
+
+@contextlib.contextmanager
+def usage_errors_in_one_line() -> Generator[None]:
+    """Print wrong commands, options and arguments as a sentence that names the help."""
+    try:
+        yield
+    except _USAGE_ERROR as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+            raise
+        context: Any = getattr(error, "ctx", None)
+        command = "hoglet" if context is None else str(context.command_path)
+        message = str(cast("Any", error).format_message()).replace("Value error, ", "")
+        end = "" if message.endswith(("?", ".")) else "."
+        line = Text(f"{message}{end} See {command} -h.", style="red")
+        Console(stderr=True).print(line, soft_wrap=True)
+        raise typer.Exit(WRONG_USE) from None
 
 
 @contextlib.contextmanager
