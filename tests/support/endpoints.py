@@ -148,7 +148,7 @@ async def open_endpoints(
             settings,
         )
         app = create_application(
-            routes=run_routes(),
+            routes=[*run_routes(), *query_api.query_routes()],
             routers=[api_user.router, api_keys.router, mcp_api.router],
             project_routers=[
                 api_versions.router,

@@ -13,8 +13,9 @@ from fastapi import APIRouter, Depends
 from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 
-from hoglet.access.auth import requires
+from hoglet.access.auth import authorize, requires
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
@@ -41,6 +42,7 @@ from hoglet.queries.service import check_query
 from hoglet.queries.services import QueryServices, services_of
 from hoglet.queries.tables import QueryRunRow
 from hoglet.web.openapi import describe, flag
+from hoglet.web.paths import PROJECT_PREFIX
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
 
@@ -57,11 +59,17 @@ _YES = frozenset({"true", "1"})
 _PROGRESS_WORDS = ("show_progress", "showProgress")
 
 
-@router.post("/query")
-@describe({200: QueryAnswer, 202: RunStatusAnswer}, body=QueryBody)
-async def run_query(request: Request, scope: Reader) -> Response:
+@describe({200: QueryAnswer, 202: RunStatusAnswer}, body=QueryBody, methods=("POST",))
+async def run_query(request: Request) -> Response:
     """Run a query: HogQL, an insight, events, or an editor query."""
+    project_id = request.path_params["project_id"]
+    scope = await authorize(request, project_id, "query:read", allow_secret_key=True)
     return await _run(request, scope, kind=None)
+
+
+def query_routes() -> list[BaseRoute]:
+    """The route that runs queries, for ``create_application(routes=...)``."""
+    return [Route(PROJECT_PREFIX + "/query", run_query, methods=["POST"])]
 
 
 @router.get("/query", dependencies=[_READ])
@@ -146,7 +154,9 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
     tables = readable_system_tables(scope.principal.scopes)
     requested = structs.replace(services.service.read(node, path, body), system_tables=tables)
     try:
-        outcome = await unless_disconnected(request, services.service.run(scope, requested))
+        outcome = await services.service.cached(scope, requested)
+        if outcome is None:
+            outcome = await unless_disconnected(request, services.service.run(scope, requested))
     except QueryError as error:
         if not requested.is_explained:
             raise

@@ -93,6 +93,17 @@ class QueryService:
         word = _word(checked, body.word)
         return QueryRequest(checked, word, body.client_query_id, body.name, path)
 
+    async def cached(self, scope: ProjectScope, request: QueryRequest) -> RunResult | None:
+        """The response from the cache; None if there is no fresh one, and for events queries."""
+        if request.node["kind"] == EVENTS:
+            return None
+        target, filters, _ = await self._prepare(scope.project, request)
+        plan = await self._runner.plan(scope.project, target, filters)
+        if self._runner.fresh(plan, filters.refresh) is None:
+            return None
+        answer = await self._runner.run(scope, plan, filters)
+        return answer if isinstance(answer, RunResult) else None
+
     async def run(self, scope: ProjectScope, request: QueryRequest) -> RunResult | NeedsBackground:
         """Serve from the cache, compute, or request a background run.
 

@@ -22,7 +22,8 @@ from hoglet.web.responses import JsonResponse
 
 PATH = "/api/schema"
 _ROW = re.compile(r"^Row \d+[.:]\s*")
-_RUN = "/endpoints/{name}/run"  # a plain route: it checks the key itself
+_PLAIN_SCOPES = {"/endpoints/{name}/run": "endpoint:read", "/query": "query:read"}
+"""Scopes of plain routes, which check the key themselves, by the end of their path."""
 _STATIC = Path(__file__).parent / "static"
 _BROWSER_HEADERS = {
     "Cache-Control": "no-cache",
@@ -104,7 +105,7 @@ def _described(endpoint: Callable[..., Any], path: str, method: str, scope: str)
 
 
 def _plain_scope(path: str) -> str:
-    return "endpoint:read" if path.endswith(_RUN) else ""
+    return next((scope for end, scope in _PLAIN_SCOPES.items() if path.endswith(end)), "")
 
 
 def _scope(route: APIRoute) -> str:
