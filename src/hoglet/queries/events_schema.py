@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from hoglet.hogql.context import MAX_LIMIT
+from hoglet.hogql.query_nodes import MODIFIERS
 from hoglet.kit.errors import Unreadable
 from hoglet.kit.suggestions import near
 from hoglet.queries.kinds import EVENTS
@@ -48,6 +49,10 @@ _STEP_KEYS = frozenset(
 )
 
 
+_MATCHING = ("href_matching", "text_matching", "url_matching")
+_MATCHES = ("contains", "exact", "regex")
+
+
 def check_events_query(node: Json, path: str) -> Json:
     """Validate an events query and fill in defaults, except for ``after`` and ``before``.
 
@@ -70,6 +75,11 @@ def check_events_query(node: Json, path: str) -> Json:
         raise Unreadable("This field is required.", attr=f"{path}__select")
     for key, value in sent.items():
         _check_type(value, *_SHAPES[key], attr=f"{path}__{key}")
+    for key in sent.get("modifiers", {}):
+        if key not in MODIFIERS:
+            hint = near(key, MODIFIERS)
+            message = f'"{key}" is not a key of the modifiers.{hint}'
+            raise Unreadable(message, attr=f"{path}__modifiers__{key}")
     for key in _TEXTS:
         _check_texts(sent.get(key, []), f"{path}__{key}")
     _check_steps(sent.get("actionSteps", []), f"{path}__actionSteps")
@@ -123,6 +133,9 @@ def _check_steps(steps: list[Any], attr: str) -> None:
             kinds = (list, dict) if key == "properties" else (str, int)
             if value is not None:
                 _check_type(value, kinds, "text", attr=place)
+            if key in _MATCHING and value not in {None, *_MATCHES}:
+                hint = near(str(value), _MATCHES) or f" Use one of {', '.join(_MATCHES)}."
+                raise Unreadable(f'"{value}" is not a way of matching.{hint}', attr=place)
 
 
 def _check_person(person: Any, attr: str) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from hoglet.kit.errors import HogletError, Invalid, NotFound, Unreadable
+from hoglet.kit.suggestions import near
 
 REQUIRED = "This field is required."
 NULL = "This field may not be null."
@@ -72,7 +73,15 @@ def validate[M: BaseModel](model: type[M], data: Any, *, prefix: str | None = No
         return model.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise violation(first, data=data, prefix=prefix) from None
+        found = violation(first, data=data, prefix=prefix)
+        if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+            found.detail += near(str(first["loc"][0]), _names(model))
+        raise found from None
+
+
+def _names(model: type[BaseModel]) -> list[str]:
+    """The keys that a model accepts."""
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def violation(error: Mapping[str, Any], *, data: Any = None, prefix: str | None = None) -> Invalid:

@@ -320,6 +320,11 @@ async def test_in_the_background_and_in_wrappers(queries: QueryWorld) -> None:
         ({"actionId": 999_999}, "actionId"),
         ({"actionId": "7"}, "actionId"),
         ({"actionSteps": [{"evnt": "a"}]}, "actionSteps__0__evnt"),
+        (
+            {"actionSteps": [{"url": "a", "url_matching": "contans"}]},
+            "actionSteps__0__url_matching",
+        ),
+        ({"modifiers": {"foo": 1}}, "modifiers__foo"),
         ({"personId": "ann"}, "personId"),
         ({"limit": 0}, "limit"),
         ({"limit": True}, "limit"),
