@@ -1,4 +1,4 @@
-"""Stylesheet and script of the shell, at addresses with a hash of their content."""
+"""Serves the console's stylesheet and script at URLs with a content hash."""
 
 from functools import cache
 from hashlib import sha256
@@ -22,7 +22,7 @@ def head_html() -> str:
 
 
 def asset_routes() -> list[Route]:
-    """The routes of the files; a wrong hash is a 404, so nothing stale is cached for ever."""
+    """The routes of the files; a wrong hash is a 404, so no stale file stays cached."""
     return [Route(_address(name), _serve, name=name) for name in _TYPES]
 
 

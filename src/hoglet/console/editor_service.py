@@ -1,4 +1,4 @@
-"""What the code editor asks while a person types: completions and problems."""
+"""Proxies the code editor's requests for completions and diagnostics."""
 
 from typing import Any
 

@@ -30,7 +30,7 @@ class QueueMetrics:
             ("queue", "state"),
             registry=registry,
         )
-        self._with_buried = set(QUEUES)
+        self._queues_with_failed = set(QUEUES)
         self._empty_at: ChangeMark | None = None
         self._dead_letters = Gauge(
             "hoglet_dead_letters",
@@ -57,11 +57,11 @@ class QueueMetrics:
         """Buried jobs of every queue, including those of other packages."""
         async with self._database.read() as session:
             failed_jobs = await count_failed(session)
-        for queue in self._with_buried - failed_jobs.keys():
+        for queue in self._queues_with_failed - failed_jobs.keys():
             self._jobs.labels(queue, "buried").set(0)
         for queue, number in failed_jobs.items():
             self._jobs.labels(queue, "buried").set(number)
-        self._with_buried |= failed_jobs.keys()
+        self._queues_with_failed |= failed_jobs.keys()
 
     async def measure(self) -> None:
         """Update the metrics, unless all queues are empty and nothing was committed since."""

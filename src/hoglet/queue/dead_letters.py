@@ -11,13 +11,13 @@ _MOST = 1000
 
 
 async def count_failed(session: AsyncSession) -> dict[str, int]:
-    """Number of buried jobs by queue: ``{"spool": 1}``; queues without any are omitted."""
-    buried = select(JobRow.queue, func.count()).where(JobRow.buried_at.is_not(None))
-    rows = await session.execute(buried.group_by(JobRow.queue))
+    """Number of dead-lettered jobs by queue: ``{"spool": 1}``; queues without any are omitted."""
+    failed = select(JobRow.queue, func.count()).where(JobRow.buried_at.is_not(None))
+    rows = await session.execute(failed.group_by(JobRow.queue))
     return dict(rows.tuples().all())
 
 
 async def failed_jobs(session: AsyncSession) -> Sequence[JobRow]:
-    """The most recently buried jobs, newest first."""
-    buried = select(JobRow).where(JobRow.buried_at.is_not(None))
-    return list(await session.scalars(buried.order_by(JobRow.buried_at.desc()).limit(_MOST)))
+    """The most recently dead-lettered jobs, newest first."""
+    failed = select(JobRow).where(JobRow.buried_at.is_not(None))
+    return list(await session.scalars(failed.order_by(JobRow.buried_at.desc()).limit(_MOST)))

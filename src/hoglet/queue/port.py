@@ -47,7 +47,7 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
         ordering_key: jobs with the same key are leased by one owner at a time, oldest first.
         weight: weight for ``max_weight``, e.g. the events in a batch; at least 1.
         lane: group that a lease can exclude, e.g. a function at its limit.
-        error: if set, the job is enqueued as buried: visible, and due only after ``revive``.
+        error: if set, the job is enqueued as a dead letter, due only after ``revive``.
     """
 
     queue: str
@@ -193,7 +193,7 @@ class Queue(Protocol):
         ...
 
     async def requeue(self, session: AsyncSession, queue: str) -> int:
-        """Make all buried jobs of a queue due again; returns how many."""
+        """Make all dead-lettered jobs of a queue due again; returns how many."""
         ...
 
     async def discard(self, session: AsyncSession, queue: str, lane: str) -> int:

@@ -171,7 +171,7 @@ class SqlQueue:
         _expect(result, 1)
 
     async def requeue(self, session: AsyncSession, queue: str) -> int:
-        """Make all buried jobs of a queue due again; returns how many."""
+        """Make all dead-lettered jobs of a queue due again; returns how many."""
         failed_jobs = (JobRow.queue == queue) & JobRow.buried_at.is_not(None)
         values = {"buried_at": None, "error": None, "attempts": 0, "retries": 0}
         result = await session.execute(update(JobRow).where(failed_jobs).values(**values))

@@ -10,7 +10,7 @@ from hoglet.store.base import Base, UtcDateTime
 
 
 class JobRow(Base):
-    """A waiting, leased or buried job; finished jobs are deleted."""
+    """A waiting, leased or dead-lettered job; finished jobs are deleted."""
 
     __tablename__ = "jobs"
 

@@ -48,7 +48,7 @@ class SecretKeyChanges(Body):
 
 
 class KeyObject(OpenResponse):
-    """The key that was sent, without its value."""
+    """An API key; ``value`` is set only in responses to create and roll."""
 
     id: str
     label: str
@@ -64,7 +64,7 @@ class KeyObject(OpenResponse):
 
 
 class SecretKeyObject(DocumentedResponse):
-    """A project secret key; ``value`` only right after it was made or rolled."""
+    """A project secret key; ``value`` is set only in responses to create and roll."""
 
     id: str
     label: str

@@ -26,7 +26,7 @@ class Readiness:
         self._rooms = services
         self._spool = features.events.spool
         self._counted_at = 0.0
-        self._buried: dict[str, int] = {}
+        self._failed_jobs: dict[str, int] = {}
         self._dead_letters = 0
         if self._has_data_folder:
             free = Gauge(
@@ -54,7 +54,7 @@ class Readiness:
         await self._count()
         found = [
             f"{number} jobs of the queue {queue} failed permanently; see hoglet admin queues buried"
-            for queue, number in sorted(self._buried.items())
+            for queue, number in sorted(self._failed_jobs.items())
             if queue != SPOOL_QUEUE
         ]
         if self._dead_letters:
@@ -76,7 +76,7 @@ class Readiness:
 
     async def _queue(self) -> None:
         await self._count()
-        failed_jobs = self._buried.get(SPOOL_QUEUE, 0)
+        failed_jobs = self._failed_jobs.get(SPOOL_QUEUE, 0)
         if failed_jobs:
             raise NotReady(
                 f"{failed_jobs} captured requests cannot be stored; "
@@ -111,6 +111,6 @@ class Readiness:
         if time.monotonic() - self._counted_at < _REMEMBERED_S:
             return
         async with self._rooms.database.read() as session:
-            self._buried = await count_failed(session)
+            self._failed_jobs = await count_failed(session)
             self._dead_letters = await dead_letter_repository.count_waiting(session)
         self._counted_at = time.monotonic()

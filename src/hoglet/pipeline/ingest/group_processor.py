@@ -242,7 +242,7 @@ class _Pieces:
 
 
 def _set_aside(piece: ReadRequest, reason: str) -> BatchResult:
-    """Set aside an event that cannot be stored: it stays in the spool, buried, and is reported."""
+    """Dead-letter an event that cannot be stored: it stays in the spool and is reported."""
     part = piece.parts[0]
     return BatchResult(
         set_aside=[part],

@@ -177,7 +177,7 @@ class BatchResult(msgspec.Struct, tag="acted"):
         tally: what functions counted and logged.
         observation: which events and properties there were.
         warnings: ingestion warnings ``[(kind, example)]``.
-        letter_globals: what all letters have in common; only with the letters of one event.
+        letter_globals: what all dead letters share; only with those of one event.
         set_aside: single events that could not even be stored.
     """
 

@@ -267,7 +267,7 @@ class TriggerMatcher:
         )
 
     def _add(self, dead_letter: DeadLetterDraft) -> None:
-        """Keep a dead letter; what the letters of a lone event have in common is kept once."""
+        """Add a dead letter; those of one event share their globals."""
         if self._handling != "run":
             own = {name: value for name, value in dead_letter.globals.items() if name == "source"}
             self.letter_globals = self.letter_globals or _without_source(dead_letter.globals)
