@@ -7,6 +7,12 @@ import pytest
 from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import ensure_first_project
+from hoglet.app.backup.server_file import (
+    ServerAddress,
+    read_server_file,
+    remove_server_file,
+    write_server_file,
+)
 from hoglet.app.startup.data_folder import DataFolderLock
 from hoglet.app.startup.faults import StartupFault
 from hoglet.app.startup.secret_keys import (
@@ -66,3 +72,15 @@ def test_rotation_does_not_hide_that_the_key_is_gone(tmp_path: Path):
 
     with pytest.raises(StartupFault, match=r"secret\.key is missing"):
         add_secret_key(Settings(data_dir=tmp_path))
+
+
+def test_the_server_file_is_removed_as_far_as_it_can_be(tmp_path: Path):
+    write_server_file(tmp_path, ServerAddress("http://[::1]:8000", "token"))
+    assert read_server_file(tmp_path) == ServerAddress("http://[::1]:8000", "token")
+    for _ in range(2):
+        remove_server_file(tmp_path)
+        assert read_server_file(tmp_path) is None
+
+    (tmp_path / "server.json").mkdir()
+    remove_server_file(tmp_path)  # it must not replace the error of a start
+    assert (tmp_path / "server.json").is_dir()

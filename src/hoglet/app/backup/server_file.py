@@ -3,6 +3,7 @@
 A user who can read it can read the database as well, so its token grants the same access.
 """
 
+import contextlib
 import os
 import secrets
 from pathlib import Path
@@ -44,5 +45,9 @@ def read_server_file(data_dir: Path) -> ServerAddress | None:
 
 
 def remove_server_file(data_dir: Path) -> None:
-    """Remove the file when the server stops; a killed server leaves it behind."""
-    (data_dir / _NAME).unlink(missing_ok=True)
+    """Remove the file when the server stops; a killed server leaves it behind.
+
+    So does one whose folder became read-only: that must not hide why a start failed.
+    """
+    with contextlib.suppress(OSError):
+        (data_dir / _NAME).unlink(missing_ok=True)
