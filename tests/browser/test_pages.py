@@ -29,6 +29,7 @@ ADDRESSES = (
     "/project/1/functions/new",
     "/project/1/functions/new?template=template-slack",
     "/project/1/functions/{function}",
+    "/project/1/functions/{function}?version=draft",
     "/project/1/functions/{function}?tab=Logs",
     "/project/1/functions/{function}?tab=Metrics",
     "/project/1/functions/{function}?tab=Failed",
@@ -87,6 +88,8 @@ def names(server: RunningServer) -> dict[str, str]:
         },
     }
     function_id = post(server, "hog_functions", function)["id"]
+    draft = {"draft": {"description": f"Next {HOSTILE}"}}
+    server.client.patch(f"/api/projects/1/hog_functions/{function_id}", json=draft)
     sql = {"kind": "HogQLQuery", "query": "SELECT event, count() FROM events GROUP BY event"}
     post(server, "endpoints", {"name": "counted", "query": sql, "tags": [HOSTILE]})
     properties = {"plan": HOSTILE, "$set": {"name": HOSTILE}}

@@ -60,8 +60,9 @@ def test_filters_are_made_from_what_was_seen(signed_in: Page, server: RunningSer
     fill(page, "Property", "plan")
     fill(page, "Values", HOSTILE)
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Which events match?").click()
-    expect(page.get_by_text(re.compile("^1 of the last [0-9]+ events match"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Matches 1 of the last [0-9]+ events"))).to_be_visible()
+    page.get_by_text("Newest matching events").click()
+    expect(page.get_by_role("link", name="bought", exact=True)).to_have_count(1)
 
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved.")).to_be_visible()
@@ -117,22 +118,82 @@ def test_errors_stand_at_their_fields(signed_in: Page, server: RunningServer) ->
     assert stored(server, function_id)["inputs"]["url"]["value"] == "https://two.example"
 
 
-def test_masking_and_the_schema_are_changed_as_json(signed_in: Page, server: RunningServer) -> None:
+def test_inputs_masking_and_mappings_have_forms(signed_in: Page, server: RunningServer) -> None:
     page = signed_in
     function_id = create(server)
     page.goto(f"/project/1/functions/{function_id}")
-    for title, text in (
-        ("Schema of the inputs", '[{"key": "color", "type": "string", "label": "Color"}]'),
-        ("Masking", '{"hash": "{event.distinct_id}", "ttl": 60, "threshold": null}'),
-    ):
-        page.get_by_text(title, exact=True).click()
-        page.get_by_role("textbox", name=title).click()
-        page.keyboard.press("Control+A")
-        page.keyboard.insert_text(text)
+    page.get_by_text("Schema of the inputs", exact=True).click()
+    page.get_by_role("button", name="Add input").click()
+    page.get_by_label("Key", exact=True).fill("color")
+    page.get_by_label("Label shown in the form").fill(f"Color {HOSTILE}")
+    page.get_by_label(f"Color {HOSTILE}").fill("red")
+
+    page.get_by_text("Masking", exact=True).click()
+    page.get_by_role("switch", name="Limit repeated runs").click()
+    page.get_by_label("And count again after").fill("2")
+    page.get_by_text("Mappings", exact=True).click()
+    page.get_by_role("button", name="Add mapping").click()
+    page.get_by_label("Name of mapping 1").fill(HOSTILE)
+    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Save", exact=True).click()
+    wait_for(lambda: stored(server, function_id)["mappings"])
+    function = stored(server, function_id)
+    assert function["inputs_schema"][0]["label"] == f"Color {HOSTILE}"
+    assert function["inputs"]["color"]["value"] == "red"
+    assert (function["masking"]["ttl"], function["masking"]["hash"]) == (
+        7200,
+        "{event.distinct_id}",
+    )
+    assert function["mappings"][0]["name"] == HOSTILE
+
+
+def test_forms_show_their_json_and_errors(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    function_id = create(server)
+    page.goto(f"/project/1/functions/{function_id}")
+    page.get_by_text("Masking", exact=True).click()
+    page.get_by_role("button", name="Edit Masking as JSON").click()
+    page.get_by_role("textbox", name="Masking").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text('{"hash": "{event.distinct_id}", "ttl": 5, "threshold": null}')
     page.keyboard.press("Control+s")
-    expect(page.get_by_label("Color")).to_be_visible()
-    masking = stored(server, function_id)["masking"]
-    assert (masking["ttl"], masking["hash"]) == (60, "{event.distinct_id}")
+    expect(page.get_by_role("alert").filter(has_text="ttl")).to_be_visible()
+    page.get_by_role("textbox", name="Masking").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text('{"hash": "{event.distinct_id}", "ttl": 60, "threshold": 3}')
+    page.get_by_role("button", name="Edit Masking as JSON").click()
+    expect(page.get_by_label("n", exact=True)).to_have_value("3")
+    page.get_by_role("button", name="Save", exact=True).click()
+    wait_for(lambda: (stored(server, function_id)["masking"] or {}).get("threshold") == 3)
+
+
+def test_a_draft_is_saved_published_and_discarded(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    function_id = create(server)
+    page.goto(f"/project/1/functions/{function_id}")
+    page.get_by_role("textbox", name="Code").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text("print('next')")
+    page.get_by_role("button", name="Save as draft").click()
+    expect(page.get_by_text("This is the draft.")).to_be_visible()
+    assert "next" not in stored(server, function_id)["hog"]
+
+    page.get_by_role("button", name="Run test").click()
+    expect(page.get_by_text("info  next", exact=False).first).to_be_visible()
+    page.get_by_role("link", name="Show the live function").click()
+    page.get_by_role("link", name="Open the draft").click()
+    page.get_by_role("button", name="Publish").click()
+    expect(page.get_by_role("button", name="Save as draft")).to_be_visible()
+    assert stored(server, function_id)["hog"] == "print('next')"
+
+    page.get_by_role("textbox", name="Code").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text("print('dropped')")
+    page.get_by_role("button", name="Save as draft").click()
+    page.get_by_role("button", name="Discard draft").click()
+    page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    expect(page.get_by_role("button", name="Save as draft")).to_be_visible()
+    assert stored(server, function_id)["draft"] is None
 
 
 def test_a_function_is_renamed_duplicated_and_deleted(

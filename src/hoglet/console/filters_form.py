@@ -228,6 +228,12 @@ class FiltersForm:
                 ),
             )
             text.props("dense outlined debounce=300").classes("grow")
+
+            async def complete() -> None:
+                key = str(condition.get("key") or "")
+                text.set_autocomplete(await self._suggestions.values(kind, key))
+
+            text.on("focus", complete)
             return
         field = ui.select(
             values,
@@ -268,12 +274,14 @@ class FiltersForm:
         entry = {"id": None, "name": "All events", "type": "events", "order": 0}
         self._filters["events"] = [*self._entries("events"), entry]
         self._draw()
+        self._on_change()
 
     def _add_action(self) -> None:
         first, name = next(iter(self._suggestions.actions.items()))
         entry = {"id": first, "name": name, "type": "actions", "order": 0}
         self._filters["actions"] = [*self._entries("actions"), entry]
         self._draw()
+        self._on_change()
 
     def _set_operator(self, condition: Json, operator: str) -> None:
         if operator in WITHOUT_VALUE:

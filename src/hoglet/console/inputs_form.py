@@ -28,7 +28,7 @@ class InputsForm:
 
     def __init__(self, schema: list[Json], inputs: Json, integrations: list[Json]) -> None:
         self._integrations = integrations
-        self._items = {item["key"]: item for item in schema}
+        self._items = {item["key"]: item for item in schema if item.get("key")}
         self._stored = inputs
         self._fields: dict[str, Any] = {}
         for key, item in self._items.items():

@@ -1,6 +1,5 @@
 """The test panel of a function: an event, why it runs or not, a run with its trace."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
@@ -26,7 +25,6 @@ _EXAMPLE = {
     }
 }
 _EVENTS = 100
-_AT_ONCE = 4
 _EVER = "1970-01-01T00:00:00Z"
 _TONES = {"success": "ok", "error": "danger"}
 
@@ -37,7 +35,8 @@ class TestPanel:
     Args:
         backend: the user's.
         path: of the function, ``/hog_functions/<id>``.
-        configuration: the edited function, as the API takes it.
+        subject: the edited function as the API takes it: ``{"configuration": {...}}``, with
+            ``draft`` for a draft.
         source: its code, for the trace.
     """
 
@@ -47,12 +46,12 @@ class TestPanel:
         self,
         backend: Backend,
         path: str,
-        configuration: Callable[[], Json],
+        subject: Callable[[], Json],
         source: Callable[[], str],
     ) -> None:
         self._backend = backend
         self._path = path
-        self._configuration = configuration
+        self._subject = subject
         self._source = source
         self._events: list[Json] = []
 
@@ -61,10 +60,6 @@ class TestPanel:
         reply = await self._backend.get("/events", limit=_EVENTS, after=_EVER)
         self._events = reply.body["results"] if reply.is_good else []
         Text("h2", "Test")
-        with ui.element("div").classes("toolbar"):
-            self._matching = ui.button("Which events match?", on_click=self._match)
-            self._matching.props("outline dense").set_enabled(bool(self._events))
-        self._matches = ui.element("div").classes("pane")
         names = {
             index: f"{event['event']} · {event['distinct_id']} · {event['timestamp'][:19]}"
             for index, event in enumerate(self._events)
@@ -74,8 +69,7 @@ class TestPanel:
         chosen.set_enabled(bool(names))
         example = _globals(self._events[0]) if self._events else _EXAMPLE
         if given := url_value("event"):
-            event = await self._backend.get(f"/events/{quote(given, safe='')}")
-            example = _globals(event.body) if event.is_good else example
+            example = await self._stored(given) or example
         self._editor = CodeEditor(
             self._backend, _json(example), "json", "Globals", on_run=self._run
         )
@@ -86,14 +80,21 @@ class TestPanel:
             self._mock = ui.switch("Mock requests", value=True)
         self._outcome = ui.element("div").classes("pane").props('role="status"')
 
-    def choose(self, event: Json) -> None:
-        """Use an event, as listed by the API, for the next test."""
-        self._editor.set_value(_json(_globals(event)))
+    async def choose(self, uuid: str) -> None:
+        """Use a stored event for the next test, and explain its match."""
+        if given := await self._stored(uuid):
+            self._editor.set_value(_json(given))
+            await self._explain()
 
     async def _choose(self, event: Any) -> None:
         if event.value is not None:
-            self.choose(self._events[event.value])
+            self._editor.set_value(_json(_globals(self._events[event.value])))
             await self._explain()
+
+    async def _stored(self, uuid: str) -> Json | None:
+        """The globals of a stored event; None if there is none."""
+        reply = await self._backend.get(f"/events/{quote(uuid, safe='')}")
+        return _globals(reply.body) if reply.is_good else None
 
     def _given(self) -> Json | None:
         try:
@@ -110,7 +111,7 @@ class TestPanel:
         body = {
             "globals": given,
             "mock_async_functions": self._mock.value,
-            "configuration": self._configuration(),
+            **self._subject(),
             "trace": True,
         }
         reply = await self._backend.send("POST", f"{self._path}/invocations", body)
@@ -135,47 +136,7 @@ class TestPanel:
 
     def _about(self, given: Json) -> Json:
         parts = {key: given[key] for key in ("event", "person", "groups") if given.get(key)}
-        return parts | {"configuration": self._configuration()}
-
-    async def _match(self) -> None:
-        """Explain the newest events, a few at a time."""
-        limit = asyncio.Semaphore(_AT_ONCE)
-
-        async def matches(event: Json) -> bool:
-            async with limit:
-                body = self._about(_globals(event))
-                reply = await self._backend.send("POST", f"{self._path}/explain_match", body)
-                return reply.is_good and bool(reply.body["matched"])
-
-        self._matching.props("loading")
-        found = await asyncio.gather(*(matches(event) for event in self._events))
-        self._matching.props(remove="loading")
-        rows = [
-            {
-                "id": index,
-                "event": event["event"],
-                "distinct_id": event["distinct_id"],
-                "time": event["timestamp"],
-            }
-            for index, (event, is_match) in enumerate(zip(self._events, found, strict=True))
-            if is_match
-        ]
-        self._matches.clear()
-        with self._matches:
-            ui.label(f"{len(rows)} of the last {len(self._events)} events match.").mark("matches")
-            if rows:
-                columns = [
-                    column("event", "Event"),
-                    column("distinct_id", "Distinct id"),
-                    column("time", "Time", "time"),
-                ]
-                DataTable(
-                    "Matching events",
-                    columns,
-                    rows,
-                    page_size=5,
-                    on_row=lambda index: self.choose(self._events[index]),
-                )
+        return parts | self._subject()
 
 
 def explanation_view(explanation: Json) -> None:

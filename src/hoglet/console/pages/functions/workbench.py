@@ -1,31 +1,34 @@
 """The workbench of a function: code, inputs and filters beside a test panel, saved as one."""
 
+from contextlib import suppress
 from typing import Any
 
-import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.filters_form import FiltersForm, Suggestions
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
+from hoglet.console.pages.functions.drafts import Drafts
+from hoglet.console.pages.functions.forms.form_or_json import FormOrJson
+from hoglet.console.pages.functions.forms.mappings_form import Choices, MappingsForm
+from hoglet.console.pages.functions.forms.masking_form import MaskingForm
+from hoglet.console.pages.functions.forms.schema_form import SchemaForm
 from hoglet.console.pages.functions.function_test import TestPanel
 from hoglet.console.pages.functions.history import written
+from hoglet.console.pages.functions.matches import Matches
 from hoglet.console.widgets import Text
 
 type Json = dict[str, Any]
 
-_ADVANCED = {
-    "inputs_schema": "Schema of the inputs",
-    "mappings": "Mappings",
-    "masking": "Masking",
-}
 _SITE = frozenset({"site_app", "site_destination"})
 _UNFILTERED = frozenset({"source_webhook", "site_app"})
+_MAPPED = frozenset({"destination", "site_destination"})
+_UNMASKED = _SITE | {"source_webhook", "transformation"}
 
 
 class Workbench:
-    """Edits and tests a function.
+    """Edits and tests a function, or its draft.
 
     Args:
         backend: the user's.
@@ -36,37 +39,50 @@ class Workbench:
     def __init__(self, backend: Backend, path: str, function: Json) -> None:
         self._backend = backend
         self._path = path
-        self._function = function
-        self._advanced: dict[str, CodeEditor] = {}
+        self._drafts = Drafts(backend, path, function)
+        self._function = self._drafts.edited
+        self._forms: dict[str, FormOrJson] = {}
+        self._filters_form: FiltersForm | None = None
+        self._matches: Matches | None = None
 
     async def draw(self) -> None:
         """Render the page's main part."""
-        self._suggestions = Suggestions(self._backend)
-        await self._suggestions.load()
-        self._integrations = await stored_integrations(self._backend)
+        suggestions = Suggestions(self._backend)
+        await suggestions.load()
+        self._choices = Choices(suggestions, await stored_integrations(self._backend))
+        self._tests: TestPanel | None = None
+        kind = self._function["type"]
+        if kind not in _SITE:
+            self._tests = TestPanel(
+                self._backend, self._path, self._subject, lambda: self._editor.value
+            )
         with ui.element("div").classes("split aside"):
             with ui.element("div").classes("pane"):
                 self._code()
                 self._inputs_box = ui.element("section").classes("pane")
-                self._inputs()
+                self._inputs(self._function["inputs"] or {})
+                self._schema()
                 self._filters()
-                self._more()
+                if kind in _MAPPED:
+                    self._mappings()
+                if kind not in _UNMASKED:
+                    self._masking()
             with ui.element("section").classes("pane"):
-                if self._function["type"] in _SITE:
+                if self._tests is None:
                     Text("h2", "Test")
                     ui.label("Site functions run in the visitor's browser.").classes("muted")
                 else:
-                    await TestPanel(
-                        self._backend, self._path, self._configuration, lambda: self._editor.value
-                    ).draw()
+                    await self._tests.draw()
+        self._count_matches()
 
     def _code(self) -> None:
         names = [item["key"] for item in self._function["inputs_schema"] or []]
-        with ui.element("div").classes("toolbar"):
+        with ui.element("div").classes("toolbar sticky"):
             Text("h2", "Code")
             ui.space()
             ui.button("Format", on_click=self._format).props("flat dense")
-            ui.button("Save", icon="save", on_click=self._save)
+            self._drafts.buttons(self._body, self._saved, self._refused)
+        self._drafts.notice()
         self._editor = CodeEditor(
             self._backend,
             self._function["hog"],
@@ -74,7 +90,7 @@ class Workbench:
             "Code",
             globals_={"inputs": dict.fromkeys(names, "")},
             guarded=True,
-            on_save=self._save,
+            on_save=self._drafts.save,
         )
         self._problem = ui.label().classes("field-error font-mono").props("role=alert")
         self._problem.mark("problem")
@@ -82,100 +98,136 @@ class Workbench:
     def _format(self) -> None:
         self._editor.format()
 
-    def _inputs(self) -> None:
+    def _inputs(self, values: Json) -> None:
+        schema = self._forms["inputs_schema"].value() if self._forms else None
+        if schema is None:
+            schema = self._function["inputs_schema"] or []
         self._inputs_box.clear()
         with self._inputs_box:
             Text("h2", "Inputs")
-            schema = self._function["inputs_schema"] or []
             if not schema:
-                ui.label("The function has no inputs; add some to the schema below.").classes(
-                    "muted"
-                )
-            self._form = InputsForm(schema, self._function["inputs"] or {}, self._integrations)
+                ui.label("The function has no inputs. Add them below.").classes("muted")
+            self._form = InputsForm(schema, values, self._choices.integrations)
+
+    def _schema(self) -> None:
+        def change() -> None:
+            try:
+                self._inputs(self._form.inputs())
+            except (NotJson, TypeError, KeyError, AttributeError):
+                return  # unfinished JSON
+
+        self._part(
+            "inputs_schema", "Schema of the inputs", lambda value: SchemaForm(value, change), change
+        )
 
     def _filters(self) -> None:
-        self._filters_form: FiltersForm | None = None
         if self._function["type"] in _UNFILTERED:
             return
         with ui.element("section").classes("pane"):
             Text("h2", "Filters")
             self._filters_form = FiltersForm(
-                self._function["filters"], self._suggestions, lambda: None
+                self._function["filters"], self._choices.suggestions, self._recount
             )
             self._filters_problem = ui.label().classes("field-error").props("role=alert")
+            self._matches_box = ui.element("div").classes("pane")
 
-    def _more(self) -> None:
-        for key, title in _ADVANCED.items():
-            with ui.expansion(title).classes("w-full"):
-                self._advanced[key] = CodeEditor(
-                    self._backend,
-                    _json(written(self._function[key])),
-                    "json",
-                    title,
-                    on_save=self._save,
-                )
+    def _mappings(self) -> None:
+        self._part(
+            "mappings",
+            "Mappings",
+            lambda value: MappingsForm(value, self._choices, self._recount),
+            self._recount,
+        )
 
-    def _configuration(self) -> Json:
-        """The function as edited; what is not valid JSON is left as stored."""
+    def _masking(self) -> None:
+        self._part("masking", "Masking", lambda value: MaskingForm(value, _nothing), _nothing)
+
+    def _part(self, key: str, title: str, form: Any, on_change: Any) -> None:
+        value = written(self._function[key])
+        with ui.expansion(title).classes("w-full"):
+            self._forms[key] = FormOrJson(
+                self._backend,
+                title,
+                value,
+                form,
+                on_change=on_change,
+                on_save=self._drafts.save,
+            )
+
+    def _count_matches(self) -> None:
+        if self._filters_form is None:
+            return
+        choose = None if self._tests is None else self._tests.choose
+        with self._matches_box:
+            self._matches = Matches(self._backend, self._path, self._subject, choose)
+            self._matches.draw()
+
+    def _recount(self) -> None:
+        if self._matches is not None:
+            self._matches.recount()
+
+    def _subject(self) -> Json:
+        """The function as edited, for tests; what is not valid JSON is left as stored."""
         body: Json = {"hog": self._editor.value}
         if self._filters_form is not None:
             body["filters"] = self._filters_form.value()
-        try:
-            return body | {"inputs": self._form.inputs()} | self._advanced_values()
-        except (NotJson, orjson.JSONDecodeError):
-            return body
+        with suppress(NotJson):
+            body |= {"inputs": self._form.inputs()} | self._changed_forms()
+        return {"configuration": body} | ({"draft": True} if self._drafts.is_open else {})
 
-    def _advanced_values(self) -> Json:
-        changed: Json = {}
-        for key, editor in self._advanced.items():
-            value = orjson.loads(editor.value or "null")
-            if value != written(self._function[key]):
-                changed[key] = value
-        return changed
+    def _changed_forms(self) -> Json:
+        values = {key: form.value() for key, form in self._forms.items()}
+        return {
+            key: value
+            for key, value in values.items()
+            if (value or None) != (written(self._function[key]) or None)
+        }
 
-    async def _save(self) -> None:
+    def _body(self) -> Json | None:
+        """What to save; None if something is not valid JSON, which is shown."""
         self._clear_problems()
         try:
-            body: Json = {"inputs": self._form.inputs()} | self._advanced_values()
+            body: Json = {"inputs": self._form.inputs()} | self._changed_forms()
         except NotJson as problem:
             self._problem.set_text(str(problem))
-            return
-        except orjson.JSONDecodeError as problem:
-            self._problem.set_text(f"Schema, mappings or masking are not valid JSON: {problem}")
-            return
+            return None
         body["hog"] = self._editor.value
         if self._filters_form is not None:
             body["filters"] = self._filters_form.value()
-        reply = await self._backend.send("PATCH", self._path, body)
-        if not reply.is_good:
-            self._refused(reply)
-            return
-        has_new_schema = reply.body["inputs_schema"] != self._function["inputs_schema"]
-        self._function |= reply.body
+        return body
+
+    def _saved(self, function: Json) -> None:
+        self._function |= function
         self._editor.mark_saved()
-        if has_new_schema:
-            self._inputs()
-        ui.notify("Saved.", type="positive")
 
     def _clear_problems(self) -> None:
         self._problem.set_text("")
         self._form.clear_problems()
+        for form in self._forms.values():
+            form.show_problem("")
         if self._filters_form is not None:
             self._filters_problem.set_text("")
 
     def _refused(self, reply: Reply) -> None:
         """Show the error at the field it belongs to."""
-        attr = str((reply.body or {}).get("attr") or "")
-        detail = str((reply.body or {}).get("detail") or reply.problem)
-        if attr.startswith("inputs__") and self._form.show_problem(attr.split("__")[1], detail):
+        body = reply.body or {}
+        attr = str(body.get("attr") or "").removeprefix("draft__")
+        detail = str(body.get("detail") or reply.problem)
+        part, _, rest = attr.partition("__")
+        if part == "inputs" and self._form.show_problem(rest.split("__")[0], detail):
             ui.notify("An input is not valid.", type="negative")
-        elif attr.startswith("filters") and self._filters_form is not None:
-            self._filters_problem.set_text(reply.problem)
+        elif part == "filters" and self._filters_form is not None:
+            self._filters_problem.set_text(detail)
+        elif part in self._forms:
+            place = f"{rest.replace('__', ', ')}: " if rest else ""
+            form = self._forms[part]
+            form.show_problem(f"{place}{detail}")
+            ui.notify(f"{form.title}: not saved.", type="negative")
         else:
             self._problem.set_text(reply.problem)
             if attr == "hog":
                 self._editor.show_problem(reply)
 
 
-def _json(value: Any) -> str:
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+def _nothing() -> None:
+    """Masking has no effect on the page until it is saved."""

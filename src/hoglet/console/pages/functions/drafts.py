@@ -1,0 +1,106 @@
+"""Saves a function or its draft, publishes and discards drafts.
+
+Source: docs/functions.md#drafts.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from hoglet.console.api_client import Backend, Reply
+from hoglet.console.widgets import Link, confirm, moment, notify, url_value
+
+type Json = dict[str, Any]
+
+
+class Drafts:
+    """The live function or its draft, whichever is open: ``?version=draft`` opens the draft.
+
+    Args:
+        backend: the user's.
+        path: of the function, ``/hog_functions/<id>``.
+        function: the API's record.
+    """
+
+    def __init__(self, backend: Backend, path: str, function: Json) -> None:
+        self._backend = backend
+        self._path = path
+        self._draft: Json | None = function.get("draft")
+        self._saved_at: str | None = function.get("draft_updated_at")
+        self.is_open = self._draft is not None and url_value("version") == "draft"
+        self.edited: Json = {**function, **(self._draft or {})} if self.is_open else function
+        self._page = f"/project/{backend.project_id}/functions/{function['id']}"
+
+    def notice(self) -> None:
+        """Say that there is a draft, and lead from one version to the other."""
+        if self._draft is None:
+            return
+        with ui.element("div").classes("notice"):
+            ui.icon("edit_note").classes("text-xl")
+            with ui.element("div").classes("toolbar"):
+                if self.is_open:
+                    ui.label("This is the draft. The live function runs until you publish it.")
+                    Link("Show the live function", self._page)
+                    ui.button("Discard draft", on_click=self._discard).props("flat dense")
+                else:
+                    ui.label("This function has a draft, saved")
+                    moment(self._saved_at)
+                    Link("Open the draft", f"{self._page}?version=draft")
+
+    def buttons(
+        self,
+        body: Callable[[], Json | None],
+        saved: Callable[[Json], None],
+        refused: Callable[[Reply], None],
+    ) -> None:
+        """Render the buttons.
+
+        Args:
+            body: what to save; None if that is not possible.
+            saved: called with the record.
+            refused: called with the error.
+        """
+        self._body, self._saved, self._refused = body, saved, refused
+        if self.is_open:
+            ui.button("Save draft", icon="save", on_click=self.save).props("outline")
+            ui.button("Publish", icon="publish", on_click=self._publish)
+            return
+        if self._draft is None:
+            ui.button("Save as draft", on_click=self._begin).props("outline")
+        ui.button("Save", icon="save", on_click=self.save)
+
+    async def save(self) -> None:
+        """Save what is open."""
+        await self._send(is_draft=self.is_open)
+
+    async def _send(self, *, is_draft: bool) -> bool:
+        body = self._body()
+        if body is None:
+            return False
+        reply = await self._backend.send("PATCH", self._path, {"draft": body} if is_draft else body)
+        if not reply.is_good:
+            self._refused(reply)
+            return False
+        self._saved(reply.body["draft"] if is_draft else reply.body)
+        ui.notify("Draft saved." if is_draft else "Saved.", type="positive")
+        return True
+
+    async def _begin(self) -> None:
+        if await self._send(is_draft=True):
+            ui.navigate.to(f"{self._page}?version=draft")
+
+    async def _publish(self) -> None:
+        if not await self._send(is_draft=True):
+            return
+        reply = await self._backend.send("POST", f"{self._path}/publish", {})
+        if notify(reply, "Published."):
+            ui.navigate.to(self._page)
+
+    async def _discard(self) -> None:
+        text = "The changes of the draft are lost. The live function stays as it is."
+        if not await confirm("Discard the draft?", text, "Discard"):
+            return
+        reply = await self._backend.send("PATCH", self._path, {"draft": None})
+        if notify(reply, "Draft discarded."):
+            ui.navigate.to(self._page)

@@ -1,0 +1,1 @@
+"""Forms for the parts of a function besides code, inputs and filters."""
