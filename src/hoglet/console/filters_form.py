@@ -96,6 +96,14 @@ class FiltersForm:
         """The filters as edited."""
         return self._filters
 
+    def take_entries(self) -> Json:
+        """Remove events and actions, and return them."""
+        taken = {
+            key: self._filters.pop(key) for key in ("events", "actions") if key in self._filters
+        }
+        self._draw()
+        return taken
+
     def _entries(self, key: str) -> list[Json]:
         return self._filters.get(key) or []
 
@@ -181,7 +189,7 @@ class FiltersForm:
                 self._remove_condition(owner, condition)
             return
         with ui.element("div").classes("toolbar"):
-            self._kind_and_key(condition, kind)
+            key = self._kind_and_key(condition, kind)
             operator = ui.select(
                 OPERATORS | {str(condition.get("operator")): str(condition.get("operator"))}
                 if condition.get("operator", "exact") not in OPERATORS
@@ -190,10 +198,19 @@ class FiltersForm:
                 on_change=lambda event: self._set_operator(condition, event.value),
             )
             operator.props(f'{_FIELD} aria-label="Operator"').classes("w-40")
-            self._value(condition, kind)
-            self._remove_condition(owner, condition)
+            load = self._value(condition, kind)
+            remove = self._remove_condition(owner, condition)
 
-    def _kind_and_key(self, condition: Json, kind: str) -> None:
+        async def change_key(event: Any) -> None:
+            # Without a redraw, which would take the focus from the next field.
+            self._set(condition, "key", event.value or "")
+            remove.props["aria-label"] = f"Remove condition {condition['key']}"
+            if load is not None:
+                await load()
+
+        key.on_value_change(change_key)
+
+    def _kind_and_key(self, condition: Json, kind: str) -> ui.select:
         of = ui.select(
             {"event": "event", "person": "person"},
             value=kind,
@@ -208,14 +225,14 @@ class FiltersForm:
             label="Property",
             with_input=True,
             new_value_mode="add-unique",
-            on_change=lambda event: self._set(condition, "key", event.value or "", redraw=True),
         )
-        field.props(_FIELD).classes("grow")
+        return field.props(_FIELD).classes("grow")
 
-    def _value(self, condition: Json, kind: str) -> None:
+    def _value(self, condition: Json, kind: str) -> Callable[[], Awaitable[None]] | None:
+        """Render the field of the value; returns what loads its suggestions."""
         operator = condition.get("operator", "exact")
         if operator in WITHOUT_VALUE:
-            return
+            return None
         stored = condition.get("value")
         values = stored if isinstance(stored, list) else [] if stored in (None, "") else [stored]
         values = [str(value) for value in values]
@@ -234,7 +251,7 @@ class FiltersForm:
                 text.set_autocomplete(await self._suggestions.values(kind, key))
 
             text.on("focus", complete)
-            return
+            return complete
         field = ui.select(
             values,
             value=values,
@@ -251,6 +268,7 @@ class FiltersForm:
             field.set_options(list(dict.fromkeys([*field.value, *known])))
 
         field.on("focus", suggest)
+        return suggest
 
     def _remove(self, key: str, entry: Json, label: str) -> None:
         def remove() -> None:
@@ -261,7 +279,7 @@ class FiltersForm:
         button = ui.button(icon="delete", on_click=remove).props("flat dense")
         button.props["aria-label"] = label
 
-    def _remove_condition(self, owner: Json, condition: Json) -> None:
+    def _remove_condition(self, owner: Json, condition: Json) -> ui.button:
         def remove() -> None:
             owner["properties"] = [each for each in owner["properties"] if each is not condition]
             self._draw()
@@ -269,6 +287,7 @@ class FiltersForm:
 
         button = ui.button(icon="delete", on_click=remove).props("flat dense")
         button.props["aria-label"] = f"Remove condition {condition.get('key') or ''}"
+        return button
 
     def _add_event(self) -> None:
         entry = {"id": None, "name": "All events", "type": "events", "order": 0}

@@ -33,7 +33,8 @@ class InputsForm:
         self._fields: dict[str, Any] = {}
         for key, item in self._items.items():
             if not item.get("hidden"):
-                self._fields[key] = self._field(item, inputs.get(key) or {})
+                field = self._field(item, inputs.get(key) or {})
+                self._fields[key] = field.props("outlined dense")
 
     def inputs(self) -> Json:
         """The inputs to send: the fields' values and inputs that the form does not show.

@@ -33,10 +33,10 @@ PAGES = (
     Page("Endpoints", "api", "/endpoints", "g n"),
     Page("Dead letters", "error", "/dead-letters", "g d"),
     Page("Data", "list", "/data"),
-    Page("Cohorts", "people", "/cohorts"),
+    Page("Cohorts", "cohorts", "/cohorts"),
     Page("Actions", "done_all", "/actions"),
-    Page("Variables", "input", "/variables"),
-    Page("Integrations", "account", "/integrations"),
+    Page("Variables", "braces", "/variables"),
+    Page("Integrations", "plug", "/integrations"),
     Page("Settings", "key", "/settings"),
     Page("Status", "status", "/status"),
 )

@@ -208,11 +208,13 @@ class _Home:
             if letters is not None:
                 _figure("dead letters", f"{letters:,.0f}", is_bad=letters > 0)
             if lag is not None:
-                _figure("behind capture", f"{lag:.0f} s", is_bad=lag > 60)
+                _figure("ingestion lag", f"{lag:.0f} s", is_bad=lag > 60)
             if free is not None:
                 _figure("disk free", f"{free / 1e9:,.1f} GB", is_bad=free < 1e9)
         if any(counts.values()):
+            Text("h2", "Events a minute")
             options = chart_frame(list(counts))
+            options["yAxis"]["minInterval"] = 1
             options["legend"]["show"] = False
             options["grid"] = {"left": 48, "right": 8, "top": 12, "bottom": 28}
             options["series"] = [{"name": "Events", "type": "bar", "data": list(counts.values())}]

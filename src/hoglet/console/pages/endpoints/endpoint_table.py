@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.widgets import badge, notify, short_time
+from hoglet.console.widgets import badge, moment, notify
 
 type Json = dict[str, Any]
 
@@ -22,7 +22,7 @@ _INTERVALS = {
     "30day": ("30 days", timedelta(days=30)),
 }
 _STATES = {
-    "off": ("no table", ""),
+    "off": ("not materialized", ""),
     "ready": ("ready", "ok"),
     "failed": ("failed", "danger"),
     "building": ("building", "busy"),
@@ -80,8 +80,12 @@ class _Table:
         self._timer.active = word == "building"
         self._place.clear()
         with self._place:
-            ui.label("Table").classes("font-medium")
+            ui.label("Materialization").classes("font-medium")
             badge(word, tone)
+            built = self._state["last_materialized_at"] if self._state["enabled"] else None
+            if built:
+                _time("built", built)
+                _time("next build", _next(self._state))
             for note in self._notes():
                 ui.label(note).classes("text-sm opacity-80 break-words max-w-full")
             ui.space()
@@ -93,16 +97,14 @@ class _Table:
         if not state["enabled"]:
             can = "Materialize the result as a table that runs read instead of all events."
             return [can if state["can_materialize"] else f"Not possible: {state['reason']}"]
-        built = state["last_materialized_at"]
-        notes = [f"built {short_time(built)} UTC", f"next {_next(state)} UTC"] if built else []
-        return [*notes, state["error"]] if state["error"] else notes
+        return [state["error"]] if state["error"] else []
 
     def _controls(self) -> None:
         words = {word: shown for word, (shown, _) in _INTERVALS.items()}
         chosen = self._state.get("sync_frequency") or "24hour"
         every = ui.select(words, value=chosen, label="Every")
         every.classes("w-28").props("outlined dense options-dense")
-        switch = ui.switch("Keep a table", value=self._state["enabled"])
+        switch = ui.switch("Materialized", value=self._state["enabled"])
         switch.on_value_change(lambda event: self._save(every.value if event.value else None))
         if self._state["enabled"]:
             every.on_value_change(lambda event: self._save(event.value))
@@ -117,7 +119,13 @@ class _Table:
         self._show()
 
 
+def _time(label: str, iso: str) -> None:
+    with ui.row().classes("gap-1 text-sm muted"):
+        ui.label(label)
+        moment(iso)
+
+
 def _next(state: Json) -> str:
     built = datetime.fromisoformat(state["last_materialized_at"])
     _, interval = _INTERVALS[state["sync_frequency"]]
-    return short_time((built + interval).isoformat())
+    return (built + interval).isoformat()

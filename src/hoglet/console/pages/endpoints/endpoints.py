@@ -78,7 +78,7 @@ def _table(backend: Backend, records: list[Json]) -> None:
         column("name", "Name", "link"),
         column("kind", "Query"),
         column("active", "Active", "badge"),
-        column("table", "Table", "badge"),
+        column("table", "Materialization", "badge"),
         column("version", "Version", "number"),
         column("executed", "Last run with a key", "time"),
         column("tags", "Tags"),

@@ -37,7 +37,7 @@ class Drafts:
         if self._draft is None:
             return
         with ui.element("div").classes("notice"):
-            ui.icon("edit_note").classes("text-xl")
+            ui.icon("edit").classes("text-xl")
             with ui.element("div").classes("toolbar"):
                 if self.is_open:
                     ui.label("This is the draft. The live function runs until you publish it.")

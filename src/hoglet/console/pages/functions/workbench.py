@@ -49,7 +49,9 @@ class Workbench:
         """Render the page's main part."""
         suggestions = Suggestions(self._backend)
         await suggestions.load()
-        self._choices = Choices(suggestions, await stored_integrations(self._backend))
+        self._choices = Choices(
+            suggestions, await stored_integrations(self._backend), self._take_entries
+        )
         self._tests: TestPanel | None = None
         kind = self._function["type"]
         if kind not in _SITE:
@@ -130,6 +132,9 @@ class Workbench:
             )
             self._filters_problem = ui.label().classes("field-error").props("role=alert")
             self._matches_box = ui.element("div").classes("pane")
+
+    def _take_entries(self) -> Json:
+        return {} if self._filters_form is None else self._filters_form.take_entries()
 
     def _mappings(self) -> None:
         self._part(

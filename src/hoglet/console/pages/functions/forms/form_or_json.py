@@ -50,7 +50,7 @@ class FormOrJson:
         self._form: Form | None = None
         self._box = ui.element("div").classes("pane")
         with ui.element("div").classes("toolbar"):
-            self._button = ui.button("Edit as JSON", icon="data_object", on_click=self._switch)
+            self._button = ui.button("Edit as JSON", icon="braces", on_click=self._switch)
             self._button.props("flat dense")
             self._button.props["aria-label"] = f"Edit {title} as JSON"
             self._problem = ui.label().classes("field-error grow").props("role=alert")

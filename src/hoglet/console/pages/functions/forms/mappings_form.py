@@ -21,6 +21,8 @@ class Choices(NamedTuple):
 
     suggestions: Suggestions
     integrations: list[Json]
+    take_entries: Callable[[], Json] = dict
+    """Takes events and actions out of the function's filters, which have none beside mappings."""
 
 
 class MappingsForm:
@@ -59,6 +61,8 @@ class MappingsForm:
                     "with the inputs of that mapping."
                 )
                 ui.label(hint).classes("muted")
+            else:
+                ui.label("Each mapping chooses its own events.").classes("muted")
             for number, mapping in enumerate(self._mappings, start=1):
                 with ui.element("div").classes("card"):
                     mapping.draw(number, lambda mapping=mapping: self._remove(mapping))
@@ -72,7 +76,8 @@ class MappingsForm:
     def _add(self) -> None:
         self._keep_edits()
         name = f"Mapping {len(self._mappings) + 1}"
-        self._mappings.append(self._mapping({"name": name, "filters": {}, "inputs": {}}))
+        filters = self._choices.take_entries()
+        self._mappings.append(self._mapping({"name": name, "filters": filters, "inputs": {}}))
         self._draw()
         self._on_change()
 
