@@ -228,9 +228,9 @@ def test_an_endpoint_is_made_its_query_changed_and_versions_named(
     expect(page.get_by_role("cell", name="42")).to_be_visible()
 
     page.get_by_role("tab", name="Versions").click()
-    page.get_by_label("Name", exact=True).fill("prod")
-    choose(page, "means version", "1")
-    page.get_by_role("button", name="Point").click()
+    page.get_by_label("Alias", exact=True).fill("prod")
+    choose(page, "Points to version", "1")
+    page.get_by_role("button", name="Set alias").click()
     expect(page.get_by_text("prod → version 1")).to_be_visible()
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_text("+SELECT 6 * 7 AS answer")).to_be_visible()

@@ -86,7 +86,7 @@ class InputsForm:
             for one in self._integrations
             if kind in (None, one["kind"])
         }
-        hint = "" if names else f"none stored: hoglet integrations create {kind or '…'}"
+        hint = "" if names else f"None yet: add one of kind {kind or 'any'} under Integrations."
         chosen = ui.select(names, label=label, value=value if value in names else None)
         return chosen.classes("w-full").props(f'hint="{hint}"')
 

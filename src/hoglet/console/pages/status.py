@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.layout import signed_in_page
 from hoglet.console.session import SIGN_IN, Sessions
-from hoglet.console.widgets import badge, failed, heading, section
+from hoglet.console.widgets import Link, badge, failed, heading, section
 
 _METRIC = re.compile(rb"^hoglet_([a-z_]+?)(\{[^}]*\})? ([-+.eE\d]+)$", re.MULTILINE)
 _HIDDEN = ("_created", "_bucket", "_sum")
@@ -34,7 +34,7 @@ def register(sessions: Sessions) -> None:
 
 
 async def _build(backend: Backend) -> None:
-    heading("Status", "Of the server and its parts")
+    heading("Status", "The server and its parts")
 
     @ui.refreshable
     async def parts() -> None:
@@ -49,32 +49,65 @@ async def _build(backend: Backend) -> None:
                     ui.label(name).classes("muted text-sm")
                     badge(str(state), "ok" if state == "ok" else "danger")
         for warning in body.get("warnings", []):
-            with ui.element("div").classes("notice"):
-                ui.icon("warning").classes("text-xl")
-                ui.label(str(warning)).classes("break-words")
-        metrics = await backend.call("GET", "/metrics")
-        rows = [
-            {
-                "id": index,
-                "name": name.decode().replace("_", " "),
-                "labels": labels.decode().strip("{}").replace('"', ""),
-                "value": float(value),
-            }
-            for index, (name, labels, value) in enumerate(_METRIC.findall(metrics.text))
-            if not name.decode().endswith(_HIDDEN)
-        ]
-        with section("Metrics"):
-            columns = [
-                column("name", "Metric"),
-                column("labels", "Labels"),
-                column("value", "Value", "number"),
-            ]
-            DataTable("Metrics", columns, rows)
+            _warning(backend, str(warning))
+        rows = await _metrics(backend)
+        with section("Queues"):
+            _queues(rows)
+        table.set_rows(rows)
 
-    await parts()
+    box = ui.element("div").classes("pane")
+    with ui.expansion("All metrics").classes("w-full"):
+        columns = [
+            column("name", "Metric"),
+            column("labels", "Labels"),
+            column("value", "Value", "number"),
+        ]
+        table = DataTable("Metrics", columns, [])
+    with box:
+        await parts()
     ui.timer(_REFRESH_SECONDS, parts.refresh, immediate=False)
     with section("Versions"):
         rows = [{"name": name, "version": version(name)} for name in _PACKAGES]
         rows.append({"name": "Python", "version": python_version()})
         columns = [column("name", "Package"), column("version", "Version")]
         DataTable("Versions", columns, rows, key="name")
+
+
+async def _metrics(backend: Backend) -> list[Row]:
+    metrics = await backend.call("GET", "/metrics")
+    return [
+        {
+            "id": index,
+            "name": name.decode().replace("_", " "),
+            "labels": labels.decode().strip("{}").replace('"', ""),
+            "value": float(value),
+        }
+        for index, (name, labels, value) in enumerate(_METRIC.findall(metrics.text))
+        if not name.decode().endswith(_HIDDEN)
+    ]
+
+
+def _warning(backend: Backend, text: str) -> None:
+    with ui.element("div").classes("notice"):
+        ui.icon("warning").classes("text-xl")
+        ui.label(text).classes("break-words grow")
+        if "dead letter" in text:
+            Link("Show them", f"/project/{backend.project_id}/dead-letters")
+
+
+def _queues(metrics: list[Row]) -> None:
+    """The number of jobs in each queue by state."""
+    queues: dict[str, Row] = {}
+    for metric in metrics:
+        labels = dict(label.split("=", 1) for label in metric["labels"].split(",") if "=" in label)
+        if metric["name"] == "queue jobs" and {"queue", "state"} <= labels.keys():
+            queue = queues.setdefault(labels["queue"], {"name": labels["queue"]})
+            queue[labels["state"]] = metric["value"]
+    columns = [
+        column("name", "Queue"),
+        column("ready", "Waiting", "number"),
+        column("delayed", "Delayed", "number"),
+        column("leased", "Running", "number"),
+        column("buried", "Failed", "number"),
+    ]
+    DataTable("Queues", columns, [queues[name] for name in sorted(queues)], key="name")

@@ -57,10 +57,10 @@ async def versions_panel(backend: Backend, path: str) -> None:
 
 def _pointing(numbers: list[int], point: Any) -> None:
     with ui.row().classes("items-center gap-2"):
-        alias = ui.input("Name", placeholder="prod").props("outlined dense stack-label")
+        alias = ui.input("Alias", placeholder="prod").props("outlined dense stack-label")
         alias.classes("w-32")
-        number = _choice("means version", numbers, numbers[0])
-        button = ui.button("Point", on_click=lambda: point(alias.value, number.value))
+        number = _choice("Points to version", numbers, numbers[0])
+        button = ui.button("Set alias", on_click=lambda: point(alias.value, number.value))
         button.props("outline no-caps").bind_enabled_from(alias, "value")
 
 
@@ -82,7 +82,7 @@ def _comparing(backend: Backend, path: str, numbers: list[int]) -> None:
 
 def _choice(label: str, numbers: list[int], value: int) -> ui.select:
     chosen = ui.select(numbers, value=value, label=label)
-    return chosen.classes("w-32").props("outlined dense options-dense")
+    return chosen.classes("w-40").props("outlined dense options-dense")
 
 
 def _aliases(aliases: list[Json], forget: Any) -> None:

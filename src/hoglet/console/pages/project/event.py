@@ -152,8 +152,8 @@ async def _why(backend: Backend, event: Json) -> None:
         return
     rows = await asyncio.gather(*map(explained, functions))
     columns = [
-        column("name", "Test with this event", "link"),
-        column("runs", "As it is now", "badge"),
+        column("name", "Function, to test with this event", "link"),
+        column("runs", "Would it run now?", "badge"),
         column("reason", "Why not", "mono"),
     ]
     DataTable(
