@@ -35,7 +35,7 @@ def _figures(usage: dict[str, Any]) -> list[tuple[str, str]]:
         (f"runs in {DAYS} days", f"{usage['count']:,}"),
         ("errors", f"{usage['errors']:,}"),
         ("median", f"{usage['p50_ms']} ms"),
-        ("95 of 100 within", f"{usage['p95_ms']} ms"),
+        ("p95", f"{usage['p95_ms']} ms"),
         ("from the cache", "–" if share is None else f"{share:.0%}"),
     ]
 
