@@ -217,9 +217,32 @@ def test_the_project_is_renamed_and_errors_are_shown(
     assert server.client.get("/api/projects/1").json()["name"] == f"Shop {HOSTILE}"
 
 
+def test_conditions_of_real_accounts_are_saved(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    capture(server, "joined", "hal", team="red")
+    path, query = "/api/projects/1/property_definitions", {"type": "event", "search": "team"}
+    wait_for(lambda: server.client.get(path, params=query).json()["results"])
+    page.goto("/project/1/settings")
+    page.get_by_role("button", name="Add condition of real accounts").click()
+    page.get_by_role("combobox", name="Operator").click()
+    page.get_by_role("option", name="does not contain", exact=True).click()
+    key = page.get_by_role("combobox", name="Property", exact=True)
+    key.click()
+    key.fill("team")
+    page.get_by_role("option", name="team", exact=True).click()
+    page.get_by_label("Value", exact=True).fill(HOSTILE)
+    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Update test accounts").click()
+    stored = {"key": "team", "value": HOSTILE, "operator": "not_icontains", "type": "event"}
+    wait_for(
+        lambda: server.client.get("/api/projects/1").json()["test_account_filters"] == [stored]
+    )
+
+
 def test_the_status_names_parts_and_versions(signed_in: Page) -> None:
     page = signed_in
     page.goto("/status")
     for part in ("storage", "warehouse", "queue", "disk"):
         expect(page.get_by_text(part, exact=True)).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="functions.invoke").first).to_be_visible()
     expect(page.get_by_role("row").filter(has_text="chdb")).to_be_visible()

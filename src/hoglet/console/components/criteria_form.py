@@ -10,7 +10,8 @@ from typing import Any
 import orjson
 from nicegui import ui
 
-from hoglet.console.filters_form import OPERATORS, WITHOUT_VALUE, Suggestions, scalar
+from hoglet.console.conditions_form import OPERATORS, WITHOUT_VALUE, scalar
+from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
 
 type Json = dict[str, Any]

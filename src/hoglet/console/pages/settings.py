@@ -9,9 +9,11 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.conditions_form import ConditionsForm
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
+from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import (
     Text,
     confirm,
@@ -74,11 +76,35 @@ async def _project(backend: Backend) -> None:
         zone.props("outlined dense options-dense").classes("w-full")
         problem = ui.label().classes("field-error").props("role=alert")
         ui.button("Save", icon="save", on_click=save).style("align-self: flex-start")
+    with section("Test accounts"):
+        await _test_accounts(backend, path, project)
     with section("Token"):
         ui.label("Sends events to this project; it reads nothing, so it may be public.").classes(
             "muted"
         )
         code_block(project["api_token"])
+
+
+async def _test_accounts(backend: Backend, path: str, project: Json) -> None:
+    """Filters that leave test accounts out; functions and queries use them on demand."""
+    suggestions = Suggestions(backend)
+    await suggestions.load()
+    filters: Json = {"properties": [dict(each) for each in project["test_account_filters"]]}
+
+    async def save() -> None:
+        body = {"test_account_filters": filters["properties"]}
+        saved = await backend.call("PATCH", path, body=body)
+        problem.set_text("" if saved.is_good else saved.problem)
+        if saved.is_good:
+            ui.notify("Saved.", type="positive")
+
+    hint = "Functions and queries without test accounts only see events that meet all of these."
+    ui.label(hint).classes("muted")
+    with ui.element("div").classes("card"):
+        ConditionsForm(filters, "condition of real accounts", suggestions, lambda: None)
+        problem = ui.label().classes("field-error").props("role=alert")
+        button = ui.button("Update test accounts", icon="save", on_click=save)
+        button.props("outline").style("align-self: flex-start")
 
 
 class _Keys:

@@ -7,7 +7,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.code_editor import CodeEditor
-from hoglet.console.filters_form import FiltersForm, Suggestions
+from hoglet.console.filters_form import FiltersForm
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
 from hoglet.console.pages.functions.drafts import Drafts
 from hoglet.console.pages.functions.forms.form_or_json import FormOrJson
@@ -17,6 +17,7 @@ from hoglet.console.pages.functions.forms.schema_form import SchemaForm
 from hoglet.console.pages.functions.function_test import TestPanel
 from hoglet.console.pages.functions.history import written
 from hoglet.console.pages.functions.matches import Matches
+from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
 
 type Json = dict[str, Any]

@@ -10,9 +10,9 @@ from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordPage, Subject, User
 from hoglet.console.components.record_users import filters_of, functions_with
-from hoglet.console.filters_form import Suggestions
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import Sessions
+from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
 
 type Json = dict[str, Any]

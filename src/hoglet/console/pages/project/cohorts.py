@@ -12,9 +12,9 @@ from hoglet.console.components.criteria_form import CriteriaForm
 from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordPage, Subject, User
 from hoglet.console.components.record_users import endpoint_user
-from hoglet.console.filters_form import Suggestions
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import Sessions
+from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
 
 type Json = dict[str, Any]

@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
-from hoglet.console.filters_form import Suggestions
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import Sessions
+from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import empty, failed, heading, set_url_values, url_value
 
 type Json = dict[str, Any]

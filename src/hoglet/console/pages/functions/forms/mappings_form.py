@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from nicegui import ui
 
-from hoglet.console.filters_form import FiltersForm, Suggestions
+from hoglet.console.filters_form import FiltersForm
 from hoglet.console.inputs_form import InputsForm, NotJson
 from hoglet.console.pages.functions.forms.schema_form import SchemaForm
+from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
 
 type Json = dict[str, Any]
