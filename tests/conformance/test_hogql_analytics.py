@@ -292,7 +292,76 @@ def created_to_first_event(_zone: str) -> Rows:
     return [[len(known), late]]
 
 
+def prices_by_browser(_zone: str) -> Rows:
+    rows: Rows = []
+    for name in ("added", "paid"):
+        own = [seen for seen in EVENTS if seen.event == name]
+        chrome = sum(price(s) for s in own if s.properties.get("$browser") == "Chrome")
+        rows.append([name, chrome, sum("$browser" not in seen.properties for seen in own)])
+    return rows
+
+
+def every_day_of_a_range(zone: str) -> Rows:
+    days = Counter(day(seen, zone) for seen in EVENTS)
+    first = date(2026, 10, 9)
+    return [[str(first + timedelta(n)), days[first + timedelta(n)]] for n in range(12)]
+
+
+def reached_steps(_zone: str) -> Rows:
+    names = ("signed_up", "added", "paid")
+    levels = [funnel_level(own, names, 5 * 86_400) for own in grouped(person).values()]
+    return [[n, sum(level >= n for level in levels)] for n in sorted(set(levels), reverse=True)]
+
+
+def first_three_events(_zone: str) -> Rows:
+    paths = Counter(" > ".join(seen.event for seen in own[:3]) for own in grouped(person).values())
+    return [[p, n] for p, n in sorted(paths.items(), key=lambda item: (-item[1], item[0]))[:4]]
+
+
+def events_of_sessions(_zone: str) -> Rows:
+    sizes = [len(own) for name, own in grouped(lambda seen: seen.session).items() if name]
+    return [[len(sizes), sizes.count(1), round(mean(sizes), 6), max(sizes)]]
+
+
+def keys_of_properties(_zone: str) -> Rows:
+    found = Counter(key for seen in EVENTS for key in seen.properties)
+    return [[key, n] for key, n in sorted(found.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def members_of_a_cohort(_zone: str) -> Rows:
+    members = {human.id for human in PEOPLE[:30:2]}
+    own = [seen for seen in EVENTS if person(seen) in members]
+    return [[len(own), len({person(seen) for seen in own}), len(EVENTS) - len(own)]]
+
+
+def paid_but_never_added(_zone: str) -> Rows:
+    names = {human: {seen.event for seen in own} for human, own in grouped(person).items()}
+    return [[h] for h in sorted(names) if "paid" in names[h] and "added" not in names[h]]
+
+
 CASES: list[tuple[str, Answer]] = [
+    ("select event, sumIf(properties.price, properties.$browser = 'Chrome') as chrome, "
+     "countIf(properties.$browser is null) from events where event in ('added', 'paid') group by "
+     "event order by event", prices_by_browser),
+    ("select toDate(timestamp) as d, count() from events where d between '2026-10-09' and "
+     "'2026-10-20' group by d order by d with fill from toDate('2026-10-09') to "
+     "toDate('2026-10-21') step 1", every_day_of_a_range),
+    ("select level, sum(count()) over (order by level desc rows between unbounded preceding and "
+     "current row) from (select person_id, windowFunnel(432000)(toDateTime(timestamp), event = "
+     "'signed_up', event = 'added', event = 'paid') as level from events group by person_id) "
+     "group by level order by level desc", reached_steps),
+    ("select path, count() as n from (select arrayStringConcat(arraySlice(arrayMap(x -> x.2, "
+     "arraySort(x -> x.1, groupArray((timestamp, event)))), 1, 3), ' > ') as path from events "
+     "group by person_id) group by path order by n desc, path limit 4", first_three_events),
+    ("select count(), countIf(c = 1), round(avg(c), 6), max(c) from (select $session_id, count() "
+     "as c from events where $session_id != '' group by $session_id)", events_of_sessions),
+    ("select key, count() as n from events array join JSONExtractKeys(properties) as key group by "
+     "key order by n desc, key", keys_of_properties),
+    ("select countIf(person_id in cohort 1), uniqIf(person_id, person_id in cohort 'Odd'), "
+     "countIf(person_id not in cohort 1) from events", members_of_a_cohort),
+    ("select a.person_id from (select distinct person_id from events where event = 'paid') a left "
+     "anti join (select distinct person_id from events where event = 'added') b on a.person_id = "
+     "b.person_id order by 1", paid_but_never_added),
     ("select level, count() from (select person_id, windowFunnel(432000)(toDateTime(timestamp), "
      "event = 'signed_up', event = 'added', event = 'paid') as level from events group by "
      "person_id) group by level order by level", funnel_by_window),
