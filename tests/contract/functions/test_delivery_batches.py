@@ -5,6 +5,7 @@ import contextlib
 
 import pytest
 
+from hoglet.functions.runtime.loop_guard import DEPTH_PROPERTY, MAX_DEPTH
 from support.runs import ScriptedReceiver, open_runs
 
 BATCH = {"batch": {"max_events": 3, "max_seconds": 300}}
@@ -160,6 +161,35 @@ async def test_a_request_that_may_pass_is_retried_for_all(hoglet, runs, receiver
     await runs.work_for(3)
     assert receiver.paths() == ["/a-b", "/a-b"]
     assert (await runs.counts())["success/succeeded"] == 2
+
+
+async def test_a_batch_that_waits_for_a_paused_host_is_logged_once(hoglet, runs, receiver):
+    hog = "postHogCapture({'event': 'seen', 'distinct_id': 'x'})\nprint('once')\n" + posting(
+        receiver
+    )
+    made = await destination(hoglet, hog, SOON)
+    receiver.script["/a"] = [(503, {"retry-after": "5"})]
+    await runs.trigger(made, "a")
+    await runs.work()
+    ids = await runs.trigger(made, "b", "c")
+    await runs.work_for(2)
+    assert receiver.paths() == ["/a"]
+    names = {str(run) for run in ids}
+    assert not [line for line in await runs.lines_of_log() if line.instance_id in names]
+    await runs.work_for(6)
+    assert sorted("".join(receiver.paths()).replace("/", "").replace("-", "")) == [*"aabc"]
+    lines = [line.message for line in await runs.lines_of_log() if line.instance_id in names]
+    assert lines.count("once") <= 1
+    assert (await runs.counts())["success/succeeded"] == 3
+
+
+async def test_batches_do_not_capture_in_an_endless_circle(hoglet, runs):
+    made = await destination(hoglet, "postHogCapture({'event': 'x', 'distinct_id': 'd'})", SOON)
+    await runs.trigger(made, "a")
+    await runs.trigger(made, "b", **{DEPTH_PROPERTY: MAX_DEPTH})
+    await runs.work()
+    (warning,) = await runs.lines_of_log("WARN")
+    assert "postHogCapture refused" in warning.message
 
 
 async def test_a_refused_request_is_a_dead_letter_for_each_to_redrive(hoglet, runs, receiver):

@@ -50,6 +50,7 @@ from hoglet.functions.runtime.inputs import (
     tolerated_codes,
 )
 from hoglet.functions.runtime.journal import RunJournal
+from hoglet.functions.runtime.loop_guard import DEPTH_PROPERTY, depth_of
 from hoglet.functions.runtime.redaction import REDACTED, clean_line, secret_texts
 from hoglet.hog.python.steps import TraceStep
 from hoglet.kit.json_values import is_array, is_object, object_at
@@ -234,7 +235,7 @@ class _Run:
         self.inputs = inputs
         self.secrets = secret_texts(all_inputs(self.function, request.mapping), inputs)
         self.host = Host(
-            request.globals,
+            _of_deepest_event(request.globals),
             facilities=self.function.facilities,
             printed=request.journal.printed,
             captured=request.journal.captured,
@@ -370,6 +371,14 @@ class _Run:
             f"Ops: {ended.operations}. Event: '{event.get('url', '')}'"
         )
         return RunLogLine("debug", clean_line(text, self.secrets))
+
+
+def _of_deepest_event(globals_: dict[str, Any]) -> dict[str, Any]:
+    """The globals that a host reads: of a batch, the longest chain of captures."""
+    if "events" not in globals_ or "event" in globals_:
+        return globals_
+    depth = max((depth_of(object_at(each, "event")) for each in globals_["events"]), default=0)
+    return {**globals_, "event": {"properties": {DEPTH_PROPERTY: depth}}}
 
 
 def redacted_trace(trace: list[TraceStep], secrets: list[str]) -> list[TraceStep]:

@@ -140,9 +140,9 @@ class BatchRunner:
             middle = len(invokes) // 2
             first = await self._outcomes(function, invokes[:middle])
             return [*first, *await self._outcomes(function, invokes[middle:])]
-        records = self._records(ending.record, invokes)
         if ending.verdict is LeaseEnd.WAITS:
-            return self._waiting_outcomes(ending, invokes, records)
+            return self._waiting_outcomes(ending, invokes)
+        records = self._records(ending.record, invokes)
         assert step is not None, "an ended run has one"  # noqa: S101 (narrows the type)
         if step.outcome == "failed":
             return [_ended(record, step) for record in records]
@@ -182,16 +182,26 @@ class BatchRunner:
         return records
 
     def _waiting_outcomes(
-        self, ending: RunOutcome, invokes: Sequence[InvokeV1], records: Sequence[RunRecord]
+        self, ending: RunOutcome, invokes: Sequence[InvokeV1]
     ) -> list[RunOutcome]:
-        """All runs wait, to run again from their beginning, probably in one batch."""
-        later = ending.invoke or invokes[0]
-        has_failed = later.attempt > invokes[0].attempt
+        """All runs wait, to run again from their beginning, probably in one batch.
+
+        What the program captured is dropped: it will capture it again.
+        """
+        now = self._clock.now()
+        has_failed = not ending.found_no_room
+        if has_failed:
+            records = self._records(ending.record, invokes)
+            records[0].captures.clear()
+            for record in records[1:]:
+                record.count("other", "retried", now)
+        else:  # no request was made: the log of the next run is the only one
+            records = [RunRecord(invoke, now) for invoke in invokes]
         return [
             RunOutcome(
                 verdict=LeaseEnd.WAITS,
                 record=record,
-                invoke=_next_attempt(invoke, self._clock.now()) if has_failed else invoke,
+                invoke=_next_attempt(invoke, now) if has_failed else invoke,
                 run_at=ending.run_at,
                 found_no_room=ending.found_no_room,
             )
