@@ -174,7 +174,7 @@ def test_a_draft_is_saved_published_and_discarded(signed_in: Page, server: Runni
     page.get_by_role("textbox", name="Code").click()
     page.keyboard.press("Control+A")
     page.keyboard.insert_text("print('next')")
-    page.get_by_role("button", name="Save as draft").click()
+    page.get_by_role("button", name="Start a draft").click()
     expect(page.get_by_text("This is the draft.")).to_be_visible()
     assert "next" not in stored(server, function_id)["hog"]
 
@@ -183,16 +183,16 @@ def test_a_draft_is_saved_published_and_discarded(signed_in: Page, server: Runni
     page.get_by_role("link", name="Show the live function").click()
     page.get_by_role("link", name="Open the draft").click()
     page.get_by_role("button", name="Publish").click()
-    expect(page.get_by_role("button", name="Save as draft")).to_be_visible()
+    expect(page.get_by_role("button", name="Start a draft")).to_be_visible()
     assert stored(server, function_id)["hog"] == "print('next')"
 
     page.get_by_role("textbox", name="Code").click()
     page.keyboard.press("Control+A")
     page.keyboard.insert_text("print('dropped')")
-    page.get_by_role("button", name="Save as draft").click()
+    page.get_by_role("button", name="Start a draft").click()
     page.get_by_role("button", name="Discard draft").click()
     page.get_by_role("dialog").get_by_role("button", name="Discard").click()
-    expect(page.get_by_role("button", name="Save as draft")).to_be_visible()
+    expect(page.get_by_role("button", name="Start a draft")).to_be_visible()
     assert stored(server, function_id)["draft"] is None
 
 

@@ -67,7 +67,7 @@ class Drafts:
             ui.button("Publish", icon="publish", on_click=self._publish)
             return
         if self._draft is None:
-            ui.button("Save as draft", on_click=self._begin).props("outline")
+            ui.button("Start a draft", on_click=self._begin).props("outline")
         ui.button("Save", icon="save", on_click=self.save)
 
     async def save(self) -> None:

@@ -72,6 +72,9 @@ def _title(backend: Backend, path: str, function: dict[str, Any]) -> None:
         reply = await backend.send("PATCH", path, {"enabled": event.value})
         if notify(reply, "Switched on." if event.value else "Switched off."):
             function["enabled"] = event.value
+            state, tone = status_of(reply.body)
+            shown.set_text(state)
+            shown.classes(replace=f"badge {tone}".strip())
         else:
             event.sender.set_value(function["enabled"])
 
@@ -80,7 +83,7 @@ def _title(backend: Backend, path: str, function: dict[str, Any]) -> None:
         kind = function["type"].replace("_", " ")
         note = " · ".join(filter(None, (kind, function["description"])))
         heading(function["name"] or "Untitled", note)
-        badge(state, tone)
+        shown = badge(state, tone)
         ui.space()
         ui.switch("Enabled", value=function["enabled"], on_change=switch)
         _icon("edit", "Rename or describe", lambda: _rename(backend, path, function))
