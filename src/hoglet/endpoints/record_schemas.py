@@ -151,7 +151,7 @@ class BuildMode(OpenResponse):
 
 
 class Preview(OpenResponse):
-    """How a query would be materialized."""
+    """How a query would be materialized; ``build`` if its GROUP BY has a time bucket."""
 
     can_materialize: bool
     reason: str | None
@@ -160,7 +160,7 @@ class Preview(OpenResponse):
     display_execution_query: str | None
     range_pairs: list[RangePair]
     aggregates: list[Aggregate]
-    build: BuildMode | None
+    build: BuildMode | None = None
 
 
 VERSION_PARAMETER = text("version", "Version number or alias.")

@@ -45,6 +45,7 @@ from hoglet.hogql.materialize.incremental import (
     BuildMode,
     ChangedBuckets,
     IncrementalBuild,
+    groups_by_time,
     mode_of,
     plan_incremental,
 )
@@ -266,6 +267,8 @@ def preview(payload: Json) -> Json:
         complete = payload | {"limit": None, "offset": None}
         _compile(complete, plan.build, payload["query"])
         mode = mode_of(_incremental(complete, plan))
+        # The other previews keep the keys that PostHog's clients know.
+        is_time_series = groups_by_time(plan.build) and not plan.range_pairs
     except Refusal as refusal:
         return _empty_preview(False, refusal.reason, refusal.reason_code)
     return {
@@ -276,7 +279,7 @@ def preview(payload: Json) -> Json:
         "display_execution_query": plan.execution_query(payload["table"]),
         "range_pairs": [msgspec.to_builtins(pair) for pair in plan.range_pairs],
         "aggregates": [msgspec.to_builtins(each) for each in plan.aggregates],
-        "build": msgspec.to_builtins(mode),
+        **({"build": msgspec.to_builtins(mode)} if is_time_series else {}),
     }
 
 
@@ -299,7 +302,6 @@ def _preview_insight(payload: Json) -> Json:
         "transformed_query": ";\n".join(each["hogql"] for each in built["queries"]),
         "execution_query": reading,
         "display_execution_query": reading,
-        "build": {"mode": "full", "reason": "Tables of insights are always built in full."},
     }
 
 
@@ -313,7 +315,6 @@ def _empty_preview(can: bool, reason: str | None, code: str | None) -> Json:  # 
         "display_execution_query": None,
         "range_pairs": [],
         "aggregates": [],
-        "build": None,
     }
 
 

@@ -159,6 +159,21 @@ def mode_of(planned: IncrementalBuild | BuildMode) -> BuildMode:
     return BuildMode("incremental", reason)
 
 
+def groups_by_time(query: Any) -> bool:
+    """Whether the GROUP BY of a query has a time bucket; those of subqueries do not count."""
+    if isinstance(query, tree.SelectSetQuery):
+        following = (item.select_query for item in query.subsequent_select_queries)
+        return any(map(groups_by_time, (query.initial_select_query, *following)))
+    if not isinstance(query, tree.SelectQuery):
+        return False
+    aliases = {item.alias: item.expr for item in query.select if isinstance(item, tree.Alias)}
+    groups = [
+        aliases.get(str(item.chain[0]), item) if isinstance(item, tree.Field) else item
+        for item in query.group_by or ()
+    ]
+    return any(isinstance(item, tree.Call) and item.name.lower() in _BUCKETS for item in groups)
+
+
 def _planned(build: tree.SelectQuery | tree.SelectSetQuery) -> IncrementalBuild:
     if not isinstance(build, tree.SelectQuery):
         raise _Doubt("The query is a set operation.")
