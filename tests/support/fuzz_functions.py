@@ -75,6 +75,8 @@ def _test_runs(seeds: Seeds, made: dict[str, str]) -> None:
     seeds.places[f"{ONE}/explain_match"] = [{"function_id": each} for each in ids]
     explained = {"event": EVENT, "configuration": configuration}
     seeds.take("POST", f"{ONE}/explain_match", run | {"configuration": configuration}, explained)
+    seeds.places[f"{ONE}/count_matches"] = [{"function_id": each} for each in ids]
+    seeds.take("POST", f"{ONE}/count_matches", {"configuration": configuration})
 
 
 def _history(seeds: Seeds, server: RunningServer, function_id: str) -> None:

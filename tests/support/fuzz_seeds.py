@@ -73,6 +73,8 @@ def _queries(seeds: Seeds, server: RunningServer) -> None:
         seeds.take("POST", path, *({"query": node} for node in (query, events, *editors)))
     seeds.take("POST", f"{P}/query/check_auth_for_async", {})
     seeds.take("POST", f"{P}/mcp_tools/execute_sql", {"args": {"query": "SELECT 1"}})
+    for path in (f"{P}/mcp", "/mcp"):
+        seeds.take("POST", path, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     taxonomy = {"query": {"kind": "event_properties", "event_name": "paid"}}
     seeds.take("POST", f"{P}/mcp_tools/read_taxonomy", {"args": taxonomy})
     spares = [f"spare {number}" for number in range(SPARES)]
