@@ -275,7 +275,7 @@ async def test_equal_runs_at_once_are_computed_once(endpoints: EndpointWorld) ->
 
 async def test_a_client_that_leaves_cancels_its_query(endpoints: EndpointWorld) -> None:
     # Another function than in the test before, whose query may still be ending.
-    await endpoints.create(SLOW.replace("sipHash64", "cityHash64"), name="slow")
+    await endpoints.create(SLOW.replace("sipHash64", "metroHash64"), name="slow")
     gone = asyncio.Event()
     sent = False
 
@@ -308,18 +308,18 @@ async def test_a_client_that_leaves_cancels_its_query(endpoints: EndpointWorld) 
     await _wait_for_queries(endpoints, is_running=True)
     gone.set()
     await asyncio.wait_for(running, 60)
+    await _wait_for_queries(endpoints, is_running=False)
     logged = (await endpoints.get("/slow/logs")).json()["results"]
     assert [(line["level"], "disconnected" in line["message"]) for line in logged] == [
         ("ERROR", True)
     ]
-    await _wait_for_queries(endpoints, is_running=False)
 
 
 async def _wait_for_queries(endpoints: EndpointWorld, *, is_running: bool) -> None:
     """Wait until the slow query runs in the engine, or no longer does."""
     for _ in range(600):
         queries = await endpoints.warehouse.query(
-            "SELECT count() FROM system.processes WHERE position(query, 'cityHash64') > 0 "
+            "SELECT count() FROM system.processes WHERE position(query, 'metroHash64') > 0 "
             "AND position(query, 'system.processes') = 0"
         )
         if (queries.rows[0][0] > 0) == is_running:
