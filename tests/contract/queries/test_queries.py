@@ -261,7 +261,8 @@ async def test_progress_is_what_the_engine_has_read(queries: QueryWorld) -> None
     await queries.send("select event from events", refresh="force_async", client_query_id="p2")
     await queries.services.worker.drain()
     done = await progress("p2")
-    assert (done["rows_read"], done["estimated_rows_total"]) == (50, 50)
+    # The engine reads whole granules: a shared warehouse has events of other tests beside them.
+    assert done["rows_read"] == done["estimated_rows_total"] >= 50
     assert done["bytes_read"] > 0
 
 
