@@ -515,15 +515,16 @@ async def test_background_runs_are_apart(tenants: Tenants) -> None:
 
 @pytest.mark.parametrize("times", [12, pytest.param(40, marks=pytest.mark.slow)])
 async def test_materialized_runs_do_not_leak(tenants: Tenants, times: int) -> None:
-    for name, query in (("by_plan_kept", BY_PLAN), ("trends_kept", TRENDS)):
+    queries = {f"by_plan_{times}": BY_PLAN, f"trends_{times}": TRENDS}
+    for name, query in queries.items():
         await tenants.endpoints.create(
             query, name=name, is_materialized=True, sync_frequency="1hour"
         )
     await tenants.endpoints.rooms.jobs.work_off()
     random = Random(5)  # noqa: S311 (test data)
-    for name in ("by_plan_kept", "trends_kept"):
+    for name, query in queries.items():
         tokens = {tenant: await tenants.token(tenant, name) for tenant in TENANTS}
-        others = {"variables": {"plan": "pro"}} if name == "by_plan_kept" else {}
+        others = {"variables": {"plan": "pro"}} if query == BY_PLAN else {}
         first = await tenants.run(tokens["ant"], name, **others)
         assert first.json()["endpoint_materialized"] is True
         for _ in range(times):
