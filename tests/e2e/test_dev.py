@@ -11,21 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hoglet.cli.main import app
-
-
-def _can_be_interrupted() -> None:
-    """Whoever runs the tests in the background made their children ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def read_until(process: "subprocess.Popen[str]", text: str) -> list[str]:
-    assert process.stdout is not None
-    lines: list[str] = []
-    for line in process.stdout:
-        lines.append(line)
-        if text in line:
-            return lines
-    raise AssertionError(f"{text} never came: {lines}")
+from support.watched_command import can_be_interrupted, read_until
 
 
 @pytest.mark.parametrize("command", ["dev", "demo"])
@@ -55,7 +41,7 @@ def test_saves_are_applied_until_ctrl_c(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        preexec_fn=_can_be_interrupted,  # noqa: PLW1509 (nothing else runs in this process)
+        preexec_fn=can_be_interrupted,  # noqa: PLW1509 (nothing else runs in this process)
     )  # fmt: skip
     try:
         started = read_until(process, "applied: create endpoint by_plan")

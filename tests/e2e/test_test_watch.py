@@ -9,21 +9,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from hoglet.cli.main import app
-
-
-def _can_be_interrupted() -> None:
-    """Whoever runs the tests in the background made their children ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def read_until(process: "subprocess.Popen[str]", text: str) -> list[str]:
-    assert process.stdout is not None
-    lines: list[str] = []
-    for line in process.stdout:
-        lines.append(line)
-        if text in line:
-            return lines
-    raise AssertionError(f"{text} never came: {lines}")
+from support.watched_command import can_be_interrupted, read_until
 
 
 def test_cases_run_again_after_each_save_until_ctrl_c(tmp_path: Path) -> None:
@@ -40,7 +26,7 @@ def test_cases_run_again_after_each_save_until_ctrl_c(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        preexec_fn=_can_be_interrupted,  # noqa: PLW1509 (nothing else runs in this process)
+        preexec_fn=can_be_interrupted,  # noqa: PLW1509 (nothing else runs in this process)
     )  # fmt: skip
     try:
         read_until(process, "1 passed, 0 failed")

@@ -1,0 +1,20 @@
+"""Commands that run until Ctrl-C: their output line by line, and the signal that ends them."""
+
+import signal
+import subprocess
+
+
+def can_be_interrupted() -> None:
+    """Whoever runs the tests in the background made their children ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def read_until(process: "subprocess.Popen[str]", text: str) -> list[str]:
+    """The lines of its output up to the one with the text."""
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line)
+        if text in line:
+            return lines
+    raise AssertionError(f"{text} never came: {lines}")
