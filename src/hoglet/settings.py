@@ -30,6 +30,7 @@ from sqlalchemy.exc import ArgumentError
 
 from hoglet.functions.watcher.rules import WatcherSettings
 from hoglet.kit.errors import HogletError
+from hoglet.spool.address import nats_address
 
 type Role = Literal["api", "pipeline", "executor", "console"]
 
@@ -125,6 +126,11 @@ def _warehouse_url(text: str) -> str:
     return text
 
 
+def _spool_url(text: str) -> str:
+    nats_address(text)
+    return text
+
+
 def _watcher_numbers(numbers: dict[str, Any]) -> dict[str, Any]:
     unknown = sorted(
         set(numbers) - {field.name for field in msgspec.structs.fields(WatcherSettings)}
@@ -154,6 +160,7 @@ type WarehouseUrl = Annotated[
     _address("chdb://", "clickhouse://", "clickhouses://", "clickhouse+http"),
     AfterValidator(_warehouse_url),
 ]
+type SpoolUrl = Annotated[str, AfterValidator(_spool_url)]
 type WatcherNumbers = Annotated[dict[str, Any], AfterValidator(_watcher_numbers)]
 type WebAddress = Annotated[str, _address("http://", "https://")]
 
@@ -197,6 +204,13 @@ class Settings(BaseSettings):
     warehouse_cluster: str | None = Field(
         None,
         description="Name of the ClickHouse cluster; creates replicated and distributed tables.",
+    )
+
+    spool_url: SpoolUrl | None = Field(
+        None,
+        description="`nats://…` of a NATS server with JetStream that keeps accepted events until "
+        "they are stored; PostgreSQL by default. The path names the stream (`hoglet`), "
+        "`?replicas=3` its copies.",
     )
 
     allow_hosts: CommaList[PrivateTarget] = Field(
@@ -252,9 +266,17 @@ class Settings(BaseSettings):
         1,
         ge=1,
         le=64,
-        description="Worker processes that process captured events. The events of a project are "
-        "processed in order by one of them at a time, so more than one helps only with several "
+        description="Worker processes that process captured events. With SQLite, the events of a "
+        "project are processed by one of them at a time, so more than one helps only with several "
         "projects.",
+    )
+    partitions: int = Field(
+        16,
+        ge=1,
+        le=1024,
+        description="Partitions of the spool with PostgreSQL, the same on all servers. The events "
+        "of a distinct id are in one partition, and a partition is processed by one server at a "
+        "time.",
     )
     pipeline_group_bytes: int = Field(
         4 * 1024**2,
@@ -437,6 +459,8 @@ class Settings(BaseSettings):
             raise _unfit("roles", "the console needs the role api in the same process")
         if self.database_url and self.database_url.startswith("postgresql"):
             self._check_shared(roles)
+        if self.spool_url and not self.resolved_database_url().startswith("postgresql"):
+            raise _unfit("spool_url", "it needs PostgreSQL; set HOGLET_DATABASE_URL too")
         is_embedded = self.resolved_warehouse_url().startswith("chdb")
         for name in ("warehouse_read_url", "warehouse_cluster"):
             if is_embedded and getattr(self, name):
@@ -506,6 +530,7 @@ _SECRET = frozenset(
         "database_url",
         "warehouse_url",
         "warehouse_read_url",
+        "spool_url",
         "bootstrap_personal_api_key",
         "bootstrap_project_token",
         "smtp_password",

@@ -27,15 +27,17 @@ async def line(
         yield opened
 
 
-async def test_what_was_accepted_before_is_stored_at_once(line: Line, clock: FixedClock) -> None:
+async def test_what_was_accepted_before_is_stored_at_once(
+    line: Line, clock: FixedClock, database: Database
+) -> None:
     await line.capture({"event": "before", "distinct_id": "a", "properties": {}})
     clock.advance(seconds=-HOUR_S)
     await line.capture({"event": "after", "distinct_id": "a", "properties": {}})
     await line.work()
-    assert await line.select(STORED) == [("after", 1)]
-
-    assert await line.queue.catch_up() == 1
-    await line.work()
+    if database.is_sqlite:  # jobs are due at a time, the log has none
+        assert await line.select(STORED) == [("after", 1)]
+        assert await line.queue.catch_up() == 1
+        await line.work()
     assert await line.select(STORED) == [("after", 1), ("before", 1)]
 
 

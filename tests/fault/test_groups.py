@@ -20,7 +20,7 @@ from hoglet.functions.jobs import decode_invoke
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import FixedClock
 from hoglet.pipeline.ingest import worker_operations
-from hoglet.pipeline.ingest.worker import GroupLimits
+from hoglet.pipeline.ingest.sources import GroupLimits
 from hoglet.queue.dead_letters import failed_jobs
 from hoglet.queue.tables import JobRow
 from hoglet.sandbox import operation_path
@@ -173,10 +173,10 @@ async def test_many_giant_events_are_processed_with_all_functions(opened: Opened
         pieces = 0
         real = line.calls.act
 
-        async def act(*arguments: Any) -> Any:
+        async def act(*arguments: Any, **named: Any) -> Any:
             nonlocal pieces
             pieces += 1
-            return await real(*arguments)
+            return await real(*arguments, **named)
 
         line.calls.act = act
         await line.work()

@@ -76,7 +76,7 @@ def test_too_little_free_space_is_not_ready(server: RunningServer):
     assert "HOGLET_FREE_DISK_BYTES" in output.replace("\n", " ")
 
 
-def test_a_buried_request_is_not_ready_until_it_is_revived(server: RunningServer):
+def test_a_failed_request_is_not_ready_until_it_is_queued_again(server: RunningServer):
     server.environment["HOGLET_ROLES"] = "api"
     server.start()
     _capture(server, {"event": "e", "distinct_id": "u"})
@@ -89,11 +89,11 @@ def test_a_buried_request_is_not_ready_until_it_is_revived(server: RunningServer
     assert body["checks"]["queue"].startswith("1 captured requests cannot be stored")
     code, output = _status(server)
     assert code == 1
-    assert "hoglet admin queues revive spool" in output.replace("\n", " ")
-    revived = CliRunner().invoke(
-        app, ["admin", "queues", "revive", "spool", "--data-dir", str(server.data_dir)]
+    assert "hoglet admin queues retry spool" in output.replace("\n", " ")
+    retried = CliRunner().invoke(
+        app, ["admin", "queues", "retry", "spool", "--data-dir", str(server.data_dir)]
     )
-    assert revived.output.strip() == "1 revived"
+    assert retried.output.strip() == "1 queued again"
     time.sleep(2.1)
     assert _ready(server)[0] == 200
 

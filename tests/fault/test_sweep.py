@@ -20,6 +20,8 @@ FUNCTION = "0193e8c6-0000-7000-8000-0000000000aa"
 PORTS = (
     ("warehouse", "insert_block"),
     ("warehouse", "insert"),
+    ("spool_log", "read"),
+    ("spool_log", "last_position"),
     ("queue", "lease_group"),
     ("queue", "finish"),
     ("queue", "enqueue"),
@@ -56,11 +58,12 @@ class _NthCallFails:
 
 @pytest.fixture
 async def line(
-    sqlite_database: Database, warehouse: Any, fresh_project_id: int, monkeypatch: Any
+    database: Database, warehouse: Any, fresh_project_id: int, monkeypatch: Any
 ) -> AsyncGenerator[Line]:
     monkeypatch.setattr("hoglet.pipeline.ingest.worker._STORAGE_BACKOFF", Backoff(0, 0))
+    monkeypatch.setattr("hoglet.pipeline.ingest.worker._SOURCE_PAUSE_S", 0)
     clock = FixedClock(at("2026-05-01T12:00:00+00:00"))
-    async with open_line(sqlite_database, warehouse, clock, fresh_project_id) as opened:
+    async with open_line(database, warehouse, clock, fresh_project_id) as opened:
         yield opened
 
 

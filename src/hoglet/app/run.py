@@ -33,6 +33,7 @@ from hoglet.app.startup.data_folder import DataFolderLock, prepare_data_folder
 from hoglet.app.startup.faults import startup_faults
 from hoglet.app.startup.logging import configure_logs
 from hoglet.app.startup.requirements import check_extras, raise_descriptor_limit
+from hoglet.app.startup.tracing import tracing_of_server
 from hoglet.app.workers import build_workers, running
 from hoglet.functions.secrets.rotation import reencrypt_all
 from hoglet.sandbox.confinement import missing_walls
@@ -58,6 +59,7 @@ async def run_server(settings: Settings) -> None:
     configure_logs(level=settings.log_level, style=settings.log_format)
     async with AsyncExitStack() as stack:
         with startup_faults(settings):
+            await stack.enter_async_context(tracing_of_server())
             server = await _start(settings, stack)
         await serve(
             server.application,

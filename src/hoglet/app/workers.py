@@ -29,12 +29,13 @@ from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.pipeline.ingest.commit import ChunkCommitter, FunctionReports, ProjectState
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
+from hoglet.pipeline.ingest.log_source import LogSource
 from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
+from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
 from hoglet.pipeline.ingest.worker import (
     BatchWorker,
-    GroupLimits,
     GroupStages,
     IngestMonitoring,
     ProjectSources,
@@ -44,10 +45,12 @@ from hoglet.pipeline.maintenance import ExpiredRows, MaintenanceWorker
 from hoglet.pipeline.persons.deletions import DELETIONS_QUEUE
 from hoglet.pipeline.queue_metrics import QueueMetrics
 from hoglet.pipeline.recompile import RECOMPILE_POLICY, Recompiler
+from hoglet.pipeline.spool_backlog import SpoolBacklog
 from hoglet.pipeline.stored_events import StoredEvents
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.clock_steps import ClockSteps
 from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
+from hoglet.spool.owners import PartitionOwner
 
 log = structlog.get_logger()
 
@@ -59,7 +62,7 @@ RESTART_SECONDS = 1.0  # after a worker failed
 
 @dataclass
 class BackgroundWorker:
-    """A task that runs until told to stop, then finishes its current work."""
+    """A task that runs until it is stopped, then finishes its current work."""
 
     name: str
     run: Callable[[], Coroutine[Any, Any, None]]
@@ -113,6 +116,7 @@ class Ingestion(NamedTuple):
     """From the spool to the warehouse: events, then persons and groups."""
 
     batches: list[BatchWorker]
+    owners: list[PartitionOwner]
     copies: WarehouseReplicator
     committing: ChunkCommitter
 
@@ -151,11 +155,21 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
     projects = ProjectSources(services.access, functions, settings.resolved_site_url())
     monitoring = IngestMonitoring(services.health, IngestMetrics(services.registry))
 
+    owners: list[PartitionOwner] = []
+    logs: list[LogSource] = []
+    for each in services.spool_logs:
+        owner = PartitionOwner(
+            services.database, services.clock, name=services.name, log_name=each.name
+        )
+        owners.append(owner)
+        logs.append(LogSource(each.log, owner, services.database, services.queue))
+
     def batch_worker(number: int, sandboxes: IngestSandboxes) -> BatchWorker:
         calls = PipelineSandboxClient(*sandboxes, functions, settings.pipeline_seconds)
         processor = GroupProcessor(calls, services.database, repository)
+        queue = services.queue.consumer(number) if number else services.queue
         return BatchWorker(
-            queue=services.queue.consumer(number) if number else services.queue,
+            sources=[*logs, JobSource(queue, services.database, services.clock)],
             stages=GroupStages(processor, definitions, services.warehouse, committing),
             projects=projects,
             monitoring=monitoring,
@@ -166,17 +180,22 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
         )
 
     batches = [batch_worker(*each) for each in enumerate(services.sandboxes.ingest)]
-    return Ingestion(batches, copies, committing)
+    return Ingestion(batches, owners, copies, committing)
 
 
 def build_pipeline(
     services: Services, features: Features, outbox: TelemetryOutbox
 ) -> list[BackgroundWorker]:
     """Spool to warehouse and runs; copies of persons; ingestion warnings."""
-    batches, copies, committing = build_ingestion(services, features, outbox)
+    batches, owners, copies, committing = build_ingestion(services, features, outbox)
     maintenance = MaintenanceWorker(
         features.events.warnings,
-        QueueMetrics(services.database, services.queue, services.registry),
+        QueueMetrics(
+            services.database,
+            services.queue,
+            SpoolBacklog(services.database, services.spool_logs, services.clock),
+            services.registry,
+        ),
         DeferredFilteredCounts(services.database, outbox, services.clock),
         ExpiredRows(
             services.database,
@@ -219,6 +238,7 @@ def build_pipeline(
             BACKFILL_POLICY,
         ),
         *(BackgroundWorker("batches", worker.run, worker.stop) for worker in batches),
+        *(BackgroundWorker("spool owner", owner.run, owner.stop) for owner in owners),
         BackgroundWorker("copies", copies.run, copies.stop),
         _leased(services, "person deletions", DELETIONS_QUEUE, person_deletions, DELETION_POLICY),
         BackgroundWorker("maintenance", maintenance.run, maintenance.stop),

@@ -1,9 +1,10 @@
-"""Splits the text of a spooled batch in half without building its values. Pure.
+"""Splits the text of a spooled batch without building its values. Pure.
 
 An event that is too large to be parsed under a memory limit must not affect other events, so events
 stay text here: splitting 20 MB takes 20 MB, not thirty times that.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -29,6 +30,25 @@ def halve_batch(body: bytes) -> tuple[bytes, bytes, int] | None:
         return None
     middle = len(events) // 2
     return _batch(head, events[:middle]), _batch(head, events[middle:]), middle
+
+
+def split_batch[K](body: bytes, keys: Sequence[K | None]) -> dict[K, bytes]:
+    """A batch for each key, with the events of that key, in order.
+
+    Args:
+        body: JSON text that :func:`hoglet.events.parse.batch_of` reads.
+        keys: one for each event; events with None are left out.
+
+    Example:
+        >>> split_batch(b'[1, 2, 3, 4]', ["a", "b", None, "a"])
+        {'a': b'{"batch":[1,4]}', 'b': b'{"batch":[2]}'}
+    """
+    events, head = _parts_of(body)
+    parts: dict[K, list[msgspec.Raw]] = {}
+    for key, event in zip(keys, events, strict=True):
+        if key is not None:
+            parts.setdefault(key, []).append(event)
+    return {key: _batch(head, part) for key, part in parts.items()}
 
 
 def _parts_of(body: bytes) -> tuple[list[msgspec.Raw], dict[str, msgspec.Raw]]:

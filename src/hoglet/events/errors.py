@@ -1,6 +1,6 @@
 """Errors of capture (docs/spec/hog-functions.md#14-capture)."""
 
-from hoglet.kit.errors import Invalid, Unauthenticated, Unavailable
+from hoglet.kit.errors import HogletError, Invalid, Unauthenticated
 
 
 class InvalidPayload(Invalid):
@@ -33,7 +33,8 @@ class InvalidApiKey(Unauthenticated):
     code = "invalid_api_key"
 
 
-class SpoolUnavailable(Unavailable):
-    """The batch could not be stored; send it again."""
+class StateChanged(HogletError):
+    """Another group of the project changed the same persons or groups; process this one again."""
 
-    code = "storage_unavailable"
+    code = "state_changed"
+    retry = "later"

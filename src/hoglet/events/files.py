@@ -1,22 +1,34 @@
-"""Reads events from files, as a stream: newline-delimited JSON, a JSON array, or CSV.
+"""Reads events from files, as a stream: newline-delimited JSON, a JSON array, CSV, or Parquet.
 
 Yields ``(bytes read so far, raw event object)``; :mod:`hoglet.events.parse` validates events.
+Rows of PostHog's exports are events, too: :mod:`hoglet.events.export_rows`.
 """
 
 import csv
 import gzip
 import io
+import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, override
 
+import brotli
 import msgspec
 
+from hoglet.events.export_rows import ExportRows
+from hoglet.events.parquet_rows import MAGIC, parquet_rows
 from hoglet.kit.errors import HogletError
 from hoglet.kit.text import parse_json
 
-type Format = Literal["auto", "ndjson", "json", "csv"]
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+type Format = Literal["auto", "ndjson", "json", "csv", "parquet"]
+
+FORMATS = ("auto", "ndjson", "json", "csv", "parquet")
 
 MAX_ARRAY_BYTES = 512 * 1024 * 1024  # JSON arrays are parsed at once; larger files should be NDJSON
 
@@ -29,7 +41,7 @@ class UnreadableFile(HogletError):
 
 
 class CsvColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """Meaning of CSV columns; all others become properties.
+    """Meaning of columns of CSV, and of Parquet without ``properties``; the rest are properties.
 
     ``event`` is the name for every row if there is no column ``event``.
     """
@@ -39,38 +51,104 @@ class CsvColumns(msgspec.Struct, frozen=True, kw_only=True):
     timestamp: str = "timestamp"
 
 
-def read_events(path: Path, kind: Format, columns: CsvColumns) -> Iterator[tuple[int, Any]]:
+def read_events(
+    path: Path, kind: Format, columns: CsvColumns, exports: ExportRows | None = None
+) -> Iterator[tuple[int, Any]]:
     """The events of one file.
 
     Args:
-        path: the file; ``.gz`` is decompressed.
-        kind: ``auto`` uses the file name (``.ndjson``, ``.jsonl``, ``.json``, ``.csv``).
-        columns: for CSV.
+        path: the file; ``.gz``, ``.br`` and ``.zst`` are decompressed.
+        kind: ``auto`` uses the file name (``.ndjson``, ``.jsonl``, ``.json``, ``.csv``,
+            ``.parquet``).
+        columns: for CSV, and tables of Parquet.
+        exports: of all files of an import, which remembers the persons of rows.
 
     Raises:
         UnreadableFile: with the invalid line.
     """
-    kind = _kind_of(path) if kind == "auto" else kind
+    exports = exports or ExportRows()
     try:
-        with path.open("rb") as raw:
-            packed = path.suffix == ".gz"
-            text = gzip.GzipFile(fileobj=raw) if packed else raw
-            yield from _read(text, raw, kind, path, columns)
-    except (OSError, EOFError, UnicodeError, csv.Error, zlib.error) as error:
+        kind = _kind_of(path) if kind == "auto" else kind
+        if kind == "parquet":
+            for position, row in parquet_rows(path):
+                is_event = "properties" in row
+                yield position, exports.event(row if is_event else _event_of(row, columns))
+            return
+        with path.open("rb") as raw, _unpacked(path, raw) as text:
+            for position, event in _read(text, raw, kind, path, columns):
+                yield position, exports.event(event)
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        csv.Error,
+        zlib.error,
+        brotli.error,
+        zstd.ZstdError,
+    ) as error:
         raise UnreadableFile(f"{path}: {error}") from None
 
 
+_PACKED = frozenset({".gz", ".br", ".zst", ".sz", ".lz4"})
+_KINDS: dict[str, Format] = {
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".json": "json",
+    ".csv": "csv",
+    ".parquet": "parquet",
+}
+
+
 def _kind_of(path: Path) -> Format:
-    suffixes = [suffix for suffix in path.suffixes if suffix != ".gz"]
-    match suffixes[-1:] and suffixes[-1].lower():
-        case ".ndjson" | ".jsonl":
-            return "ndjson"
-        case ".json":
-            return "json"
-        case ".csv":
-            return "csv"
+    """By the content if it says so: Parquet is compressed inside, whatever its name ends with."""
+    with path.open("rb") as file:
+        if file.read(len(MAGIC)) == MAGIC:
+            return "parquet"
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix not in _PACKED]
+    kind = _KINDS.get(suffixes[-1]) if suffixes else None
+    if kind is None:
+        raise UnreadableFile(
+            f"{path}: unknown file format; use --format ndjson, json, csv or parquet."
+        )
+    return kind
+
+
+def _unpacked(path: Path, raw: IO[bytes]) -> Any:
+    match path.suffix.lower():
+        case ".gz":
+            return gzip.GzipFile(fileobj=raw)
+        case ".br":
+            return io.BufferedReader(_Brotli(raw))
+        case ".zst":
+            return zstd.ZstdFile(raw)
         case _:
-            raise UnreadableFile(f"{path}: unknown file format; use --format ndjson, json or csv.")
+            return io.BufferedReader(raw)  # pyright: ignore[reportArgumentType]
+
+
+class _Brotli(io.RawIOBase):
+    """A stream that decompresses Brotli as it is read."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._raw = raw
+        self._decompressor = brotli.Decompressor()
+        self._left = b""
+
+    @override
+    def readable(self) -> bool:
+        return True
+
+    @override
+    def readinto(self, buffer: Any) -> int:
+        while not self._left:
+            packed = self._raw.read(65_536)
+            if not packed:
+                if not self._decompressor.is_finished():
+                    raise EOFError("Compressed file ended before the end of its data")
+                return 0
+            self._left = self._decompressor.process(packed)
+        part, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
 
 
 def _read(
@@ -79,7 +157,9 @@ def _read(
     if kind == "csv":
         rows = csv.DictReader(io.TextIOWrapper(text, "utf-8-sig"))
         for row in rows:
-            yield raw.tell(), _event_of(row, columns)
+            cells = {key: _value(cell) for key, cell in row.items() if key}
+            texts = {key: row.get(key) for key in _TEXTS | {columns.distinct_id, columns.timestamp}}
+            yield raw.tell(), _event_of(cells | texts, columns)
     elif kind == "json":
         yield from _read_array(text, raw, path)
     else:
@@ -108,9 +188,12 @@ def _parse(text: bytes, place: str) -> Any:
         raise UnreadableFile(f"{place}: not JSON ({error})") from None
 
 
-def _event_of(row: dict[str | Any, Any], columns: CsvColumns) -> dict[str, Any]:
-    special = {"event", "uuid", columns.distinct_id, columns.timestamp}
-    properties = {key: _value(text) for key, text in row.items() if key and key not in special}
+_TEXTS = frozenset({"event", "uuid"})
+
+
+def _event_of(row: dict[str, Any], columns: CsvColumns) -> dict[str, Any]:
+    special = _TEXTS | {columns.distinct_id, columns.timestamp}
+    properties = {key: value for key, value in row.items() if key not in special}
     event: dict[str, Any] = {
         "event": row.get("event") or columns.event,
         "distinct_id": row.get(columns.distinct_id),

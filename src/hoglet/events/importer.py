@@ -72,9 +72,9 @@ class Importer:
         jobs: list[NewJob] = []
         position = 0
         for number, (position, raw) in enumerate(events):
-            refusal = incoming.refusal_of(raw)
+            refusal = _refusal_of(raw)
             if refusal is not None:
-                _refuse(result, number, refusal.detail)
+                _refuse(result, number, refusal)
                 continue
             batch.append(_encoded(raw, number))
             if len(batch) == EVENTS_PER_BATCH:
@@ -108,6 +108,17 @@ class Importer:
 
     async def _enqueue(self, session: AsyncSession, jobs: list[NewJob]) -> None:
         await self._queue.enqueue(session, jobs)
+
+
+def _refusal_of(raw: Any) -> str | None:
+    """Why an event cannot be imported: as in capture, or a time that would become today's."""
+    refusal = incoming.refusal_of(raw)
+    if refusal is not None:
+        return refusal.detail
+    timestamp = raw.get("timestamp")
+    if timestamp is not None and incoming.read_time(timestamp) is None:
+        return f"The timestamp {timestamp!r} is not a time."
+    return None
 
 
 def _encoded(raw: dict[str, Any], number: int) -> bytes:

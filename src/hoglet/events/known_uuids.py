@@ -58,17 +58,23 @@ class KnownUuids:
         )
         return set((await session.scalars(union_all(found, found_before))).all())
 
-    async def add(self, session: AsyncSession, project_id: int, uuids: Iterable[UUID]) -> None:
-        """Record UUIDs, sorted, because neighbors share a page of the index."""
+    async def add(self, session: AsyncSession, project_id: int, uuids: Iterable[UUID]) -> int:
+        """Record UUIDs, sorted, because neighbors share a page of the index.
+
+        Returns:
+            How many were not recorded today.
+        """
         ordered = sorted(uuids, key=_number)
         if not ordered:
-            return
+            return 0
         given = values_of(session, KnownUuidRow.event_uuid, ordered).subquery()
         rows = select(literal(self._today()), literal(project_id), given).where(true())
         insert = insert_into(session, KnownUuidRow).from_select(
             ["day", "project_id", "event_uuid"], rows
         )
-        await session.execute(insert.on_conflict_do_nothing())
+        connection = await session.connection()
+        counted = insert.on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+        return (await connection.execute(counted)).rowcount
 
     async def drop_expired(self, database: Database) -> None:
         """Delete expired UUIDs, in several transactions.

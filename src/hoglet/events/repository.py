@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, select, tuple_
+from sqlalchemy import delete, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hoglet.events.errors import StateChanged
 from hoglet.events.groups import GroupState
 from hoglet.events.known_uuids import KnownUuids
 from hoglet.events.persons.model import (
@@ -72,9 +73,26 @@ class EventsRepository:
         return PersonStoreState(list(persons.values()), list(ids.values()), retired=retired)
 
     async def save_persons(
-        self, session: AsyncSession, project_id: int, changes: PersonStoreState
+        self,
+        session: AsyncSession,
+        project_id: int,
+        changes: PersonStoreState,
+        *,
+        checked: bool = False,
     ) -> None:
-        """Write the changes of a batch, from :meth:`PersonStore.changes`."""
+        """Write the changes of a batch, from :meth:`PersonStore.changes`.
+
+        Args:
+            session: a write transaction.
+            project_id: whose persons they are.
+            changes: with each version incremented.
+            checked: others may have changed them since they were loaded; only on PostgreSQL.
+
+        Raises:
+            StateChanged: others have; roll back.
+        """
+        if checked:
+            await _lock_persons(session, project_id, changes)
         persons = [
             {
                 "id": item.id,
@@ -86,7 +104,7 @@ class EventsRepository:
             }
             for item in changes.persons
         ]
-        await _upsert(session, PersonRow, persons, keys=("id", "project_id"))
+        await _upsert(session, PersonRow, persons, keys=("id", "project_id"), checked=checked)
         ids = [
             {
                 "project_id": project_id,
@@ -96,8 +114,12 @@ class EventsRepository:
             }
             for item in changes.ids
         ]
-        await _upsert(session, DistinctIdRow, ids, keys=("project_id", "distinct_id"))
-        for part in _parts([person.id for person in changes.deleted]):
+        keys = ("project_id", "distinct_id")
+        await _upsert(session, DistinctIdRow, ids, keys=keys, checked=checked)
+        deleted = [person.id for person in changes.deleted]
+        if checked and await _all_ids(session, project_id, deleted):
+            raise StateChanged("A person that is merged away got another distinct id.")
+        for part in _parts(deleted):
             missing = (PersonRow.project_id == project_id) & PersonRow.id.in_(part)
             await session.execute(delete(PersonRow).where(missing))
 
@@ -134,8 +156,10 @@ class EventsRepository:
         project_id: int,
         new_types: Mapping[str, int],
         changes: Iterable[GroupState],
+        *,
+        checked: bool = False,
     ) -> None:
-        """Write new types and changed groups."""
+        """Write new types and changed groups; ``checked`` as :meth:`save_persons`."""
         types = [
             {"project_id": project_id, "group_type": kind, "group_index": index}
             for kind, index in new_types.items()
@@ -153,7 +177,26 @@ class EventsRepository:
             }
             for change in changes
         ]
-        await _upsert(session, GroupRow, rows, keys=("project_id", "group_index", "group_key"))
+        keys = ("project_id", "group_index", "group_key")
+        await _upsert(session, GroupRow, rows, keys=keys, checked=checked)
+
+    async def claim_group_types(
+        self, session: AsyncSession, project_id: int, new_types: Mapping[str, int]
+    ) -> None:
+        """Write new types before their indexes are used, on PostgreSQL.
+
+        Raises:
+            StateChanged: others have used an index or defined a type; roll back.
+        """
+        lock = func.pg_advisory_xact_lock(func.hashtext(f"group_types:{project_id}"))
+        await session.execute(select(lock))
+        stored = await self.group_types(session, project_id)
+        for kind, index in new_types.items():
+            if stored.get(kind, index) != index or (
+                kind not in stored and index in stored.values()
+            ):
+                raise StateChanged("Another group of events defined group types.")
+        await self.save_groups(session, project_id, new_types, [])
 
     async def seen(
         self, session: AsyncSession, project_id: int, uuids: Sequence[UUID]
@@ -161,9 +204,19 @@ class EventsRepository:
         """The UUIDs that the project has stored recently."""
         return await self._known.find(session, project_id, uuids)
 
-    async def add_seen(self, session: AsyncSession, project_id: int, uuids: Iterable[UUID]) -> None:
-        """Record the UUIDs of stored events."""
-        await self._known.add(session, project_id, uuids)
+    async def add_seen(
+        self,
+        session: AsyncSession,
+        project_id: int,
+        uuids: Iterable[UUID],
+        *,
+        checked: bool = False,
+    ) -> None:
+        """Record the UUIDs of stored events; ``checked`` as :meth:`save_persons`."""
+        wanted = set(uuids)
+        added = await self._known.add(session, project_id, wanted)
+        if checked and added != len(wanted):
+            raise StateChanged("An event with the same UUID was stored.")
 
     async def add_warnings(
         self, session: AsyncSession, counts: Sequence[Any], at: datetime
@@ -239,22 +292,59 @@ def _person_state(row: Any) -> PersonState:
     return PersonState(row.id, row.properties, row.created_at, row.is_identified, row.version)
 
 
+async def _lock_persons(session: AsyncSession, project_id: int, changes: PersonStoreState) -> None:
+    """Lock the persons of a change, in the order of their ids, if they are as they were loaded."""
+    loaded = {
+        item.id: item.version - 1
+        for item in (*changes.persons, *changes.deleted)
+        if item.version > 1
+    }
+    new = {item.id for item in changes.persons} - loaded.keys()
+    named = {item.person_id for item in changes.ids} - new
+    stored: dict[UUID, int] = {}
+    for part in _parts(sorted(named | loaded.keys())):
+        wanted = select(PersonRow.id, PersonRow.version).where(
+            PersonRow.project_id == project_id, PersonRow.id.in_(part)
+        )
+        rows = await session.execute(wanted.order_by(PersonRow.id).with_for_update())
+        stored.update((row.id, row.version) for row in rows)
+    is_same = named <= stored.keys() and all(
+        stored.get(person) == version for person, version in loaded.items()
+    )
+    if not is_same:
+        raise StateChanged("Another group of events changed a person.")
+
+
 async def _upsert(
     session: AsyncSession,
     table: type[Base],
     rows: list[dict[str, Any]],
     *,
     keys: tuple[str, ...],
+    checked: bool = False,
 ) -> None:
-    """Insert rows; replace the other columns of existing keys."""
+    """Insert rows; replace the other columns of existing keys.
+
+    ``checked``: only of those whose version is the one before; else raise StateChanged.
+    """
     if not rows:
         return
     statement = insert_into(session, table)
     changed = [name for name in rows[0] if name not in keys]
     values = {name: statement.excluded[name] for name in changed}
-    upsert = statement.on_conflict_do_update(index_elements=list(keys), set_=values)
     connection = await session.connection()
-    await connection.execute(upsert, rows)
+    if not checked:
+        upsert = statement.on_conflict_do_update(index_elements=list(keys), set_=values)
+        await connection.execute(upsert, rows)
+        return
+    version: Any = table.__table__.c.version
+    is_next = version == statement.excluded.version - 1
+    upsert = statement.on_conflict_do_update(
+        index_elements=list(keys), set_=values, where=is_next
+    ).returning(version)
+    ordered = sorted(rows, key=lambda row: [str(row[key]) for key in keys])
+    if len((await connection.execute(upsert, ordered)).all()) != len(rows):
+        raise StateChanged(f"Another group of events changed {table.__tablename__}.")
 
 
 def _parts[T](items: Sequence[T]) -> list[Sequence[T]]:

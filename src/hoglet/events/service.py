@@ -9,8 +9,9 @@ from hoglet.events import decode as wire
 from hoglet.events import parse as incoming
 from hoglet.events.errors import InvalidApiKey, MissingApiKey
 from hoglet.events.parse import Batch
-from hoglet.events.spool import Spool, SpooledV1, job_of
+from hoglet.events.spool import Spool, SpooledV1
 from hoglet.events.warnings import IngestionWarnings
+from hoglet.kit import tracing
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid
 
@@ -82,8 +83,9 @@ class CaptureService:
             ip=None if project.discards_ips or not request.ip else request.ip,
             body=text,
             sent_at=batch.sent_at,
+            trace=tracing.parent_header(),
         )
-        await self._spool.append(job_of(spooled, events=len(batch.events) - len(refused)))
+        await self._spool.append(spooled, batch.events)
 
     def _read(self, request: CaptureRequest) -> tuple[Any, bytes]:
         text = wire.unpack(

@@ -1,21 +1,24 @@
-"""The spool: accepted batches as jobs, committed in groups.
+"""The spool: accepted requests, made durable in group commits.
 
-Requests that arrive during a commit share the next one (group commit), so the number of commits
-depends on the disk, not on the number of clients.
+Requests that arrive during a commit share the next one, so the number of commits depends on the
+disk, not on the number of clients. What a commit writes is up to the writer: jobs of a queue, or
+entries of a log (:mod:`hoglet.events.log_writer`).
 
-The pipeline's side of the queue is ``hoglet.pipeline``; the payload is :class:`SpooledV1`.
+The pipeline's side is ``hoglet.pipeline``; the payload is :class:`SpooledV1`.
 """
 
 import asyncio
 import time
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
 
 import msgspec
 import structlog
 
-from hoglet.events.errors import SpoolUnavailable
 from hoglet.queue import NewJob, Queue
+from hoglet.spool import SpoolUnavailable
 from hoglet.store.database import Database
 
 log = structlog.get_logger()
@@ -35,6 +38,9 @@ class SpooledV1(msgspec.Struct, frozen=True, kw_only=True):
         ip: the client's address, None when the project discards it.
         body: JSON text that :func:`hoglet.events.parse.batch_of` reads.
         sent_at: from the URL, if the body has none.
+        trace: ``traceparent`` of the request, see :mod:`hoglet.kit.tracing`.
+        id: unique; UUIDs of events without one are derived from it. None if the job's id is used.
+        events: how many there are.
     """
 
     project_id: int
@@ -42,6 +48,9 @@ class SpooledV1(msgspec.Struct, frozen=True, kw_only=True):
     ip: str | None
     body: bytes
     sent_at: datetime | None = None
+    trace: str | None = None
+    id: UUID | None = None
+    events: int = 1
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -58,21 +67,61 @@ def job_of(spooled: SpooledV1, *, events: int) -> NewJob:
     )
 
 
+def encode_spooled(spooled: SpooledV1) -> bytes:
+    """The payload of a batch."""
+    return _encoder.encode(spooled)
+
+
 def read_spooled(payload: bytes) -> SpooledV1:
-    """The batch in a job's payload."""
+    """The batch in a payload."""
     return _decoder.decode(payload)
 
 
-class Spool:
-    """Makes jobs durable in group commits.
+class SpoolWriter[T](Protocol):
+    """Writes requests; several in one commit."""
 
-    Concurrency: any number of tasks may ``append``; one task at a time commits for all.
-    """
+    def prepare(self, spooled: SpooledV1, raw_events: Sequence[Any]) -> tuple[T, int]:
+        """What will be written for a request, and its bytes."""
+        ...
+
+    async def write(self, prepared: Sequence[T]) -> None:
+        """Return once all are durable."""
+        ...
+
+
+class JobWriter:
+    """Writes requests as jobs of the queue, ordered by project."""
 
     def __init__(self, database: Database, queue: Queue) -> None:
         self._database = database
         self._queue = queue
-        self._waiting: list[tuple[NewJob, asyncio.Future[None]]] = []
+
+    def prepare(self, spooled: SpooledV1, raw_events: Sequence[Any]) -> tuple[NewJob, int]:
+        """The job of a request, and its bytes."""
+        job = job_of(spooled, events=len(raw_events))
+        return job, len(job.payload)
+
+    async def write(self, prepared: Sequence[NewJob]) -> None:
+        """Return once all are on disk."""
+        async with self._database.write() as session:
+            await self._queue.enqueue(session, prepared)
+
+
+class _Waiting(NamedTuple):
+    prepared: Any
+    size: int
+    done: asyncio.Future[None]
+
+
+class Spool:
+    """Makes requests durable in group commits.
+
+    Concurrency: any number of tasks may ``append``; one task at a time commits for all.
+    """
+
+    def __init__(self, writer: SpoolWriter[Any]) -> None:
+        self._writer = writer
+        self._waiting: list[_Waiting] = []
         self._waiting_bytes = 0
         self._committer: asyncio.Task[None] | None = None
         self._failed_at: float | None = None
@@ -81,17 +130,22 @@ class Spool:
         """Whether the last commit failed within this time."""
         return self._failed_at is not None and time.monotonic() - self._failed_at < seconds
 
-    async def append(self, job: NewJob) -> None:
-        """Return once the job is on disk.
+    async def append(self, spooled: SpooledV1, raw_events: Sequence[Any]) -> None:
+        """Return once a request is durable.
+
+        Args:
+            spooled: the request.
+            raw_events: the events of its body, as :func:`hoglet.events.parse.batch_of` reads them.
 
         Raises:
-            SpoolUnavailable: it is not, or the outcome is unknown.
+            SpoolUnavailable: it is not durable, or the outcome is unknown.
         """
-        if self._waiting_bytes + len(job.payload) > MAX_WAITING_BYTES and self._waiting:
+        prepared, size = self._writer.prepare(spooled, raw_events)
+        if self._waiting_bytes + size > MAX_WAITING_BYTES and self._waiting:
             raise SpoolUnavailable("Too many batches are waiting for the disk.", wait_seconds=2)
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((job, done))
-        self._waiting_bytes += len(job.payload)
+        self._waiting.append(_Waiting(prepared, size, done))
+        self._waiting_bytes += size
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit_all())
         await asyncio.shield(done)
@@ -103,10 +157,10 @@ class Spool:
         finally:
             self._committer = None
 
-    def _next_commit(self) -> list[tuple[NewJob, asyncio.Future[None]]]:
+    def _next_commit(self) -> list[_Waiting]:
         size = 0
-        for place, (job, _) in enumerate(self._waiting):
-            size += len(job.payload)
+        for place, waiting in enumerate(self._waiting):
+            size += waiting.size
             if size > _MAX_COMMIT_BYTES and place:
                 break
         else:
@@ -114,11 +168,10 @@ class Spool:
         taken, self._waiting = self._waiting[:place], self._waiting[place:]
         return taken
 
-    async def _commit(self, taken: Sequence[tuple[NewJob, asyncio.Future[None]]]) -> None:
+    async def _commit(self, taken: Sequence[_Waiting]) -> None:
         problem: Exception | None = None
         try:
-            async with self._database.write() as session:
-                await self._queue.enqueue(session, [job for job, _ in taken])
+            await self._writer.write([each.prepared for each in taken])
         except Exception:
             # Whatever the error: every batch has a waiting request.
             log.exception("writing the spool failed", action="spool_failed")
@@ -126,8 +179,8 @@ class Spool:
             problem = SpoolUnavailable("The batch could not be stored; send it again later.")
         else:
             self._failed_at = None
-        self._waiting_bytes -= sum(len(job.payload) for job, _ in taken)
-        for _, done in taken:
+        self._waiting_bytes -= sum(each.size for each in taken)
+        for _, _, done in taken:
             if done.cancelled():
                 continue
             if problem is None:

@@ -21,7 +21,7 @@ class SystemClock:
 
 
 class FixedClock:
-    """A clock that stands still until it is advanced; for tests."""
+    """A clock that only moves when it is advanced; for tests."""
 
     def __init__(self, at: datetime) -> None:
         self.at = at

@@ -1,15 +1,20 @@
 """Runs Alembic from the package: no alembic.ini, no working directory, one transaction."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import Connection, create_engine, event, text
+from sqlalchemy import Connection, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 # Arbitrary; concurrent startups on one PostgreSQL wait for each other with this lock.
 _ADVISORY_LOCK = 7_226_311
+
+
+class UnknownSchema(Exception):
+    """The database has a schema that these revisions do not lead from; the message is Alembic's."""
 
 
 def migrate(database_url: str) -> None:
@@ -20,6 +25,9 @@ def migrate(database_url: str) -> None:
     Args:
         database_url: as :class:`hoglet.store.database.Database` takes it; the async SQLite driver
             is replaced by the blocking one.
+
+    Raises:
+        UnknownSchema: a newer version wrote the database.
     """
     engine = create_engine(_blocking(database_url))
     if engine.dialect.name == "sqlite":
@@ -29,13 +37,37 @@ def migrate(database_url: str) -> None:
         with engine.begin() as connection:
             if engine.dialect.name == "postgresql":
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})"))
-            command.upgrade(alembic_config(connection), "head")
+            if not _is_current(connection):
+                _upgrade(connection)
     finally:
         engine.dispose()
 
 
-def alembic_config(connection: Connection) -> Config:
+def _is_current(connection: Connection) -> bool:
+    """Whether there is nothing to do, as at most starts: importing Alembic takes 0.2 s."""
+    if not inspect(connection).has_table("alembic_version"):
+        return False
+    applied = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
+    return list(applied) == [max(path.name[:4] for path in _REVISIONS.glob("[0-9]*.py"))]
+
+
+_REVISIONS = Path(__file__).parent / "versions"
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+    from alembic.util import CommandError
+
+    try:
+        command.upgrade(alembic_config(connection), "head")
+    except CommandError as error:
+        raise UnknownSchema(str(error)) from error
+
+
+def alembic_config(connection: Connection) -> "Config":
     """Alembic's configuration for the revisions of this package on an open connection."""
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     config.attributes["connection"] = connection

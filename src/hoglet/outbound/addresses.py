@@ -16,10 +16,10 @@ type Network = IPv4Network | IPv6Network
 _NAT64 = IPv6Network("64:ff9b::/96")  # the last 32 bits are an IPv4 address
 _REFUSED: tuple[Network, ...] = (
     IPv6Network("2002::/16"),  # 6to4: embeds any IPv4 address
-    IPv6Network("2001::/32"),  # Teredo, likewise
+    IPv6Network("2001::/32"),  # Teredo, as above
     IPv6Network("64:ff9b:1::/48"),  # NAT64 for local use
     IPv6Network("3fff::/20"),  # documentation (RFC 9637); unknown to older standard libraries
-    IPv6Network("5f00::/16"),  # segment routing (RFC 9602), likewise
+    IPv6Network("5f00::/16"),  # segment routing (RFC 9602), as above
     IPv4Network("192.88.99.0/24"),  # 6to4 relays
     IPv4Network("192.0.0.0/24"),  # protocol assignments; Python before 3.12.4 knows only some
 )

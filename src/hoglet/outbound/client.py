@@ -168,7 +168,7 @@ class Outbound:
         return OutboundResponse(response.status, headers, bytes(body))
 
     def _check(self, request: OutboundRequest) -> Target | RequestRefused:
-        """The parsed target, or the reason why it is not fetched."""
+        """The parsed target, or why it is refused."""
         method = request.method.upper()
         if not _METHOD.fullmatch(method) or method in _REFUSED_METHODS:
             return RequestRefused(

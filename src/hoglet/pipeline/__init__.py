@@ -1,4 +1,5 @@
-"""Where features meet at work time: batches become rows and runs, runs become deliveries.
+"""Background work that joins features: batches become rows and runs, runs become deliveries.
 
-``outbox``: logs and metrics, exactly once. ``executor*``: runs of functions and their requests.
+``ingest``: from the spool to the warehouse. ``delivery``: runs of functions and their requests.
+``telemetry_outbox``: logs and metrics, exactly once.
 """

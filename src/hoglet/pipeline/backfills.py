@@ -174,7 +174,8 @@ def _window(row: BackfillRow, export: BatchExportRow, wanted: BackfillV1) -> Eve
     return EventWindow(
         project_id=wanted.project_id,
         start_at=row.start_at,
-        end_at=row.end_at or row.created_at + timedelta(days=1),  # do not chase arriving events
+        end_at=row.end_at
+        or row.created_at + timedelta(days=1),  # excludes events that arrive during the backfill
         events=event_names(export.filters),
         after_at=row.after_at or wanted.after_at,
         after_uuid=row.after_uuid or wanted.after_uuid,

@@ -40,7 +40,7 @@ class PipelineHealth:
         self._parts[part][worker] = _display(error)
 
     def works(self, part: Part, *, worker: int = 0) -> None:
-        """A write of this worker succeeded, or nothing is waiting for it."""
+        """Record that a write of this worker succeeded, or that nothing waits for it."""
         self._parts[part].pop(worker, None)
 
     def group_failed(self, group: UUID, error: Exception) -> None:

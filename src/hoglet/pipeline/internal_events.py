@@ -161,7 +161,7 @@ class InternalEventMatcher:
     async def work(self, job: Job) -> None:
         """Match an event and commit its runs; finishes the job itself."""
         event = msgspec.msgpack.decode(job.payload, type=InternalEventV1)
-        await self._committing.commit(event.project_id, [job], await self._match(event))
+        await self._committing.commit_job(event.project_id, job, await self._match(event))
 
     async def _match(self, event: InternalEventV1) -> BatchResult:
         functions: list[ExecutableFunction] = await self._functions.load_runnable(

@@ -3,6 +3,7 @@
 Every server that shares a database measures the same queues: take the maximum, not the sum.
 """
 
+import msgspec
 from prometheus_client import CollectorRegistry, Gauge
 
 from hoglet.events.spool import SPOOL_QUEUE
@@ -10,7 +11,8 @@ from hoglet.functions.dead_letters import repository as dead_letter_repository
 from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE
 from hoglet.pipeline.ingest.replication import COPIES_QUEUE
 from hoglet.pipeline.internal_events import INTERNAL_QUEUE
-from hoglet.queue import Queue
+from hoglet.pipeline.spool_backlog import SpoolBacklog
+from hoglet.queue import Depth, Queue
 from hoglet.queue.dead_letters import count_failed
 from hoglet.store.change_marks import ChangeMark
 from hoglet.store.database import Database
@@ -21,12 +23,19 @@ QUEUES = (SPOOL_QUEUE, INVOKE_QUEUE, BACKFILL_QUEUE, COPIES_QUEUE, INTERNAL_QUEU
 class QueueMetrics:
     """Measures the queues of the pipeline."""
 
-    def __init__(self, database: Database, queue: Queue, registry: CollectorRegistry) -> None:
+    def __init__(
+        self,
+        database: Database,
+        queue: Queue,
+        backlog: SpoolBacklog,
+        registry: CollectorRegistry,
+    ) -> None:
         self._database = database
         self._queue = queue
+        self._backlog = backlog
         self._jobs = Gauge(
             "hoglet_queue_jobs",
-            "Jobs by state: ready, delayed (a retry), leased, buried (failed permanently).",
+            "Jobs by state: ready, delayed (a retry), leased, failed (permanently).",
             ("queue", "state"),
             registry=registry,
         )
@@ -54,14 +63,22 @@ class QueueMetrics:
             self._dead_letters.set(await dead_letter_repository.count_waiting(session))
 
     async def _count_failed_jobs(self) -> None:
-        """Buried jobs of every queue, including those of other packages."""
+        """Jobs that failed permanently, of every queue, including those of other packages."""
         async with self._database.read() as session:
             failed_jobs = await count_failed(session)
         for queue in self._queues_with_failed - failed_jobs.keys():
-            self._jobs.labels(queue, "buried").set(0)
+            self._jobs.labels(queue, "failed").set(0)
         for queue, number in failed_jobs.items():
-            self._jobs.labels(queue, "buried").set(number)
+            self._jobs.labels(queue, "failed").set(number)
         self._queues_with_failed |= failed_jobs.keys()
+
+    async def _with_log(self, depth: Depth) -> Depth:
+        backlog = await self._backlog.measure()
+        return msgspec.structs.replace(
+            depth,
+            ready=depth.ready + backlog.positions,
+            lag_seconds=max(depth.lag_seconds, backlog.lag_seconds),
+        )
 
     async def measure(self) -> None:
         """Update the metrics, unless all queues are empty and nothing was committed since."""
@@ -73,6 +90,8 @@ class QueueMetrics:
         await self._count_failed_jobs()
         for queue in QUEUES:
             depth = await self._queue.depth(queue)
+            if queue == SPOOL_QUEUE:
+                depth = await self._with_log(depth)
             for state in ("ready", "delayed", "leased"):
                 self._jobs.labels(queue, state).set(getattr(depth, state))
             waiting += depth.ready + depth.delayed + depth.leased

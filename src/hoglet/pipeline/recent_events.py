@@ -34,7 +34,7 @@ class RecentEvents:
     Args:
         warehouse: has the events.
         stored: reads them by UUID, with their persons and groups.
-        clock: tells where the newest events are looked for first.
+        clock: where the search for the newest events starts.
     """
 
     def __init__(self, warehouse: Warehouse, stored: StoredEventLookup, clock: Clock) -> None:
@@ -99,7 +99,7 @@ class RecentEvents:
 
 
 def _pages(rows: list[_Row]) -> Iterator[list[_Row]]:
-    """Rows that are read together; one that is larger than a page is read alone."""
+    """Rows to read together; a row larger than a page is read alone."""
     page: list[_Row] = []
     size = 0
     for row in rows:
@@ -113,5 +113,5 @@ def _pages(rows: list[_Row]) -> Iterator[list[_Row]]:
 
 
 def _left(end: float) -> float:
-    """The seconds of a query that has to end by then."""
+    """The seconds left until a deadline."""
     return max(end - time.monotonic(), _LEAST_SECONDS)

@@ -3,7 +3,10 @@
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimedOut
 
+from hoglet.events.errors import StateChanged
 from hoglet.kit.errors import HogletError
+
+_CONFLICTS = {"40001", "40P01", "23505"}  # serialization, deadlock, unique key (PostgreSQL)
 
 
 def is_storage_failure(error: Exception) -> bool:
@@ -18,3 +21,10 @@ def is_storage_failure(error: Exception) -> bool:
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return True
     return isinstance(error, (OperationalError, InterfaceError, PoolTimedOut, OSError))
+
+
+def is_conflict(error: Exception) -> bool:
+    """Whether another transaction was in the way, so that the same again may succeed at once."""
+    if isinstance(error, DBAPIError):
+        return getattr(error.orig, "sqlstate", None) in _CONFLICTS
+    return isinstance(error, StateChanged)

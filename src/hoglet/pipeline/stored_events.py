@@ -210,8 +210,8 @@ class StoredEventLookup:
 
         Args:
             project_id: of the events.
-            uuids: of the events; those that are not stored are left out.
-            between: the first and last timestamp that they have, which makes finding them fast.
+            uuids: of the events; unknown ones are omitted.
+            between: their first and last timestamp, which narrows the search.
             seconds: most time for the query.
         """
         where = "project_id = {project_id:Int64} AND uuid IN {uuids:Array(UUID)}"

@@ -48,6 +48,7 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
         weight: weight for ``max_weight``, e.g. the events in a batch; at least 1.
         lane: group that a lease can exclude, e.g. a function at its limit.
         error: if set, the job is enqueued as a dead letter, due only after ``revive``.
+        group: if set, ``lease_group`` leases the jobs of this group together, under this id.
     """
 
     queue: str
@@ -59,6 +60,7 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
     weight: int = 1
     lane: str | None = None
     error: str | None = None
+    group: UUID | None = None
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):

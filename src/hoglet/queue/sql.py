@@ -381,6 +381,7 @@ def _rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
             "payload": job.payload,
             "buried_at": now if job.error is not None else None,
             "error": job.error,
+            "group_id": job.group,
         }
         for place, job in enumerate(jobs)
     ]

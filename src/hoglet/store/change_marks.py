@@ -24,7 +24,7 @@ def change_mark(path: Path) -> ChangeMark | None:
         path: the database, in WAL mode.
 
     Returns:
-        None while that cannot be told: just after a commit, or without a write-ahead log.
+        None if unknown: just after a commit, or without a write-ahead log.
     """
     try:
         database, journal = os.stat(path), os.stat(f"{path}-wal")  # noqa: PTH116 (a tenth of the time)

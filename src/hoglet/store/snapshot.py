@@ -1,4 +1,4 @@
-"""The SQLite database as of one moment, copied while others go on writing.
+"""The SQLite database as of one moment, copied while writes continue.
 
 Source: docs/adr/0020-online-backup.md.
 """

@@ -55,7 +55,7 @@ def _tables(connection: Connection) -> list[Table]:
     stored = set(inspect(connection).get_table_names())
     unknown = stored - set(Base.metadata.tables) - {_SCHEMA_VERSION}
     if unknown:
-        raise CopyRefused(f"The source has tables of another version: {sorted(unknown)}")
+        raise CopyRefused(f"The source has unknown tables: {sorted(unknown)}")
     return Base.metadata.sorted_tables
 
 
@@ -74,9 +74,7 @@ def _copy(reading: Connection, writing: Connection, table: Table, advance: RowsC
         try:
             writing.execute(insert(table), [dict(row) for row in block])
         except DataError as error:
-            raise CopyRefused(
-                f"The target does not take a row of {table.name}: {error.orig}"
-            ) from error
+            raise CopyRefused(f"The target rejects a row of {table.name}: {error.orig}") from error
         count += len(block)
         advance(table.name, len(block))
     if count and table.autoincrement_column is not None:

@@ -23,6 +23,7 @@ import structlog
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedError
 
+from hoglet.kit import tracing
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool
 from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
@@ -156,7 +157,9 @@ class ClickHouseWarehouse:
         def work(client: Client) -> None:
             client.raw_insert(table, columns, encode(), settings=settings, fmt=BLOCK_FORMAT)
 
-        await self._write(work)
+        attributes = {"db.system.name": "clickhouse", "db.collection.name": table}
+        with tracing.child("insert into warehouse", kind="client", attributes=attributes):
+            await self._write(work)
 
     async def command(
         self,
@@ -227,7 +230,7 @@ class ClickHouseWarehouse:
             await asyncio.get_running_loop().run_in_executor(self._stopper, self._kill, [query_id])
 
     async def snapshot(self, target: Path) -> None:
-        """Clone the folder of an embedded warehouse as it is now; writes wait meanwhile.
+        """Clone the folder of an embedded warehouse as of now; writes wait until it is done.
 
         Args:
             target: a folder that does not exist yet, on the same file system.
@@ -265,6 +268,18 @@ class ClickHouseWarehouse:
         is_built: bool,
     ) -> R:
         query_id = query_id or uuid4().hex
+        attributes = {"db.system.name": "clickhouse", "hoglet.query_id": query_id}
+        with tracing.child("query warehouse", kind="client", attributes=attributes):
+            return await self._submit_read(work, budget, query_id, is_built=is_built)
+
+    async def _submit_read[R](
+        self,
+        work: Callable[[Client, str], R],
+        budget: QueryBudget,
+        query_id: str,
+        *,
+        is_built: bool,
+    ) -> R:
         tag = _tag(query_id)
         future = self._readers.submit(
             self._with_client, lambda client: work(client, tag), budget, is_built=is_built
@@ -282,7 +297,7 @@ class ClickHouseWarehouse:
             self._forget_when_ended(query_id, future)
 
     def _forget_when_ended(self, query_id: str, future: Future[Any]) -> None:
-        """At once if it has ended: waking the loop from another thread costs 70 µs."""
+        """Forget a query, at once if it has ended: waking the loop from a thread costs 70 µs."""
         if future.done():
             self._forget(query_id, future)
             return

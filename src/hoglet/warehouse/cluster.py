@@ -7,7 +7,7 @@ Replica paths are explicit and contain no ``{uuid}``: a node that is added, or w
 the table with the same path and fetches its rows. The macros ``{shard}`` and ``{replica}`` must be
 configured on every node.
 
-None of this has run on a real cluster; the tests check the statements and settings.
+Not tested on a real cluster: the tests check the statements and settings.
 """
 
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ READ_AFTER_BUILD = ("endpoint_table_", "cohort_members")
 
 SETTINGS: Mapping[str, str | int] = {
     # Subqueries over distributed tables are computed once and sent to the shards, instead of
-    # being refused: persons that are joined, cohorts in a condition.
+    # being rejected: joins with persons, cohorts in conditions.
     "distributed_product_mode": "global",
-    # A node that is away does not fail a statement; it catches up from the queue of statements.
+    # An unavailable node does not fail a statement; it catches up from the queue of statements.
     "distributed_ddl_output_mode": "null_status_on_timeout",
     "distributed_ddl_task_timeout": 30,
 }
@@ -49,12 +49,12 @@ def quoted(text: str) -> str:
 
 
 def shard_replica(table: str) -> str:
-    """Arguments of a replicated engine for a table that each shard has a part of."""
+    """Arguments of a replicated engine for a sharded table."""
     return f"'/clickhouse/tables/{{shard}}/{{database}}/{table}', '{{replica}}'"
 
 
 def everywhere_replica(table: str) -> str:
-    """Arguments of a replicated engine for a table that every node of the cluster has."""
+    """Arguments of a replicated engine for a table replicated to every node."""
     return f"'/clickhouse/tables/hoglet/{{database}}/{table}', '{{shard}}-{{replica}}'"
 
 
@@ -72,7 +72,7 @@ class ClusterNode:
 
 
 async def create_own_tables(warehouse: Warehouse, cluster: str) -> list[str]:
-    """Create the materialized tables of this node on the nodes that lack them; their names.
+    """Create this node's materialized tables on nodes that lack them; returns their names.
 
     Idempotency: existing tables are left alone.
     """

@@ -85,7 +85,7 @@ class JsonParts:
     def _finish(self) -> None:
         if self._file is not None:
             self._file.flush()
-            self.digest()  # here, in the thread that reads the rows, and not in the event loop
+            self.digest()  # here, in the thread that reads the rows, not in the event loop
         elif not self._held:
             self._held.append(b"[]")
             self.total_bytes = len(b"[]")
@@ -95,8 +95,8 @@ class JsonPartsWriter:
     """Collects the rows of a result while the engine computes them.
 
     Args:
-        most_rows: further rows are counted, but not kept; None: all are kept.
-        most_bytes: a larger result is refused.
+        most_rows: further rows are counted but not stored; None: all are stored.
+        most_bytes: larger results are rejected.
     """
 
     def __init__(self, most_rows: int | None, most_bytes: int) -> None:
@@ -131,7 +131,7 @@ class JsonPartsWriter:
             ) from error
 
     def finish(self) -> JsonParts:
-        """All rows that were kept.
+        """All stored rows.
 
         Raises:
             WarehouseDown: the temporary file cannot be written.

@@ -121,7 +121,7 @@ def read_blocks(
     """The rows of an embedded engine, read while it computes them.
 
     Returns:
-        None without rows: then the engine does not say what it has read.
+        None if there are no rows: then the engine does not report what it has read.
 
     Raises:
         ClickHouseError: the query failed.
@@ -142,7 +142,7 @@ def read_blocks(
 
 
 def _blocks(client: Client, sql: str, params: dict[str, Any]) -> Generator[Any]:
-    """The blocks of a result as the engine has them ready; ends the query when it is closed.
+    """The blocks of a result as the engine produces them; closing it ends the query.
 
     clickhouse-connect streams this format as one block, and does not return the costs.
     """

@@ -63,7 +63,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running query is.
+    """The progress of a running query.
 
     Args:
         rows_read: so far; ``rows_total`` is the engine's estimate of all of them.
@@ -243,7 +243,7 @@ class Warehouse(Protocol):
         ...
 
     async def progress(self, query_id: str) -> Progress | None:
-        """How far the queries of that id are, in whichever process; None when none runs."""
+        """The progress of the queries with this id, in any process; None if none is running."""
         ...
 
     async def cancel(self, query_id: str) -> None:

@@ -46,7 +46,7 @@ def select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
 
 
 async def check_reader(warehouse: Warehouse) -> None:
-    """Check that the user for queries can change limits, and nothing else.
+    """Check that the user for queries can change limits and nothing else.
 
     Raises:
         WarehouseDown: its profile does not have ``readonly = 2``.

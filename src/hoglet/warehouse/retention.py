@@ -29,9 +29,9 @@ async def apply_retention(
 ) -> None:
     """Change the TTL of each table whose days differ from ``retention``.
 
-    ``is_forced`` changes it although this node has it: other nodes of the cluster may not.
+    ``is_forced`` changes it even if this node already has it, as other nodes may not.
 
-    Idempotency: a table that has its days already is left alone.
+    Idempotency: a table that already has its TTL is left alone.
     """
     days = {
         "events": retention.event_days,

@@ -16,7 +16,7 @@ from hoglet.warehouse.errors import SchemaTooNew, WarehouseBroken
 from hoglet.warehouse.port import Warehouse
 
 DEDUP_BLOCKS = 10_000  # deduplication tokens kept per table; about 3 MB each
-# Properties with a column of their own in a part; further ones share a column. With 256, events of
+# Number of properties with their own column in a part; others share a column. With 256, events of
 # 1,000 different keys took 3 to 4 times what they take with 64. See docs/adr/0022-bounded-growth.md
 JSON_PATHS = 64
 _SYNCED = "fsync_after_insert = 1, fsync_part_directory = 1"  # 5 % on blocks of 5,000 rows
@@ -26,9 +26,8 @@ _REPLICATED = (
     f"replicated_deduplication_window = {DEDUP_BLOCKS}, "
     f"replicated_deduplication_window_seconds = {DEDUP_SECONDS}, {_SYNCED}"
 )
-# Runs read few rows of a materialized table: of 43,000 rows, a run read 21,000 in the engine's
-# default granules of 8,192, and took 7.3 ms instead of 6.2. Smaller granules (512) gained nothing
-# more.
+# Runs read few rows of a materialized table: of 43,000 rows, a run read 21,000 with the engine's
+# default granules of 8,192, and took 7.3 ms instead of 6.2. Smaller granules (512) gained nothing.
 _OWN_GRANULARITY = 1024
 _RECORD = """CREATE TABLE IF NOT EXISTS hoglet_ddl ${on_cluster} (
     number UInt32, name String, applied_at DateTime DEFAULT now()

@@ -11,6 +11,7 @@ import pytest_asyncio
 from hoglet.warehouse import ClickHouseWarehouse, QueryBudget, open_warehouse
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, WarehouseDown
 from support.server import free_port
+from support.warehouses import KEEP
 
 SLOW = "SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 5"
 
@@ -52,7 +53,8 @@ async def test_cancelling_one_query_leaves_others_alone(
 
 
 async def test_two_servers_may_create_the_schema_at_once(clickhouse_url: str) -> None:
-    opened = await asyncio.gather(*(open_warehouse(clickhouse_url) for _ in range(3)))
+    same = [open_warehouse(clickhouse_url, retention=KEEP) for _ in range(3)]
+    opened = await asyncio.gather(*same)
     for each in opened:
         await each.close()
 

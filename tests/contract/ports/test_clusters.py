@@ -16,6 +16,7 @@ from hoglet.warehouse.schema import (
     own_table,
     table_names,
 )
+from support.warehouses import KEEP
 
 CLUSTER = "main"
 SHARDED = list(migrations(cluster=CLUSTER))
@@ -157,7 +158,9 @@ def _as_reader(url: str) -> str:
 async def test_queries_use_the_reader(
     clickhouse_url: str, clickhouse_warehouse: ClickHouseWarehouse, is_double: None
 ) -> None:
-    opened = await open_warehouse(clickhouse_url, read_url=_as_reader(clickhouse_url))
+    opened = await open_warehouse(
+        clickhouse_url, read_url=_as_reader(clickhouse_url), retention=KEEP
+    )
     try:
         found = await opened.query("SELECT getSetting('readonly'), getSetting('max_result_bytes')")
         assert [int(value) for value in found.rows[0]] == [2, QueryBudget().result_bytes]

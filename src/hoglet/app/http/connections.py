@@ -105,7 +105,7 @@ class Deadlines:
 class ConnectionReaper:
     """Scans the connections of a port and closes those without progress.
 
-    Concurrency: ``scan`` runs in one thread at a time; open requests may change meanwhile.
+    Concurrency: ``scan`` runs in one thread at a time; open requests can change during a scan.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ from hoglet.web.health import NotReady
 
 
 class Drain:
-    """Delays a stop: ``/_readyz`` returns 503 meanwhile, everything else keeps working.
+    """Delays a shutdown: until then ``/_readyz`` returns 503 and everything else works.
 
     Args:
         seconds: of the delay; 0 stops at once.

@@ -33,7 +33,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def check_free(host: str, port: int) -> None:
-    """Check that nobody listens on a port that a process is about to be started on.
+    """Check that a port is free before a process is started on it.
 
     Raises:
         StartupFault: as :func:`bind`.

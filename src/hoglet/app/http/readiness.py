@@ -53,7 +53,7 @@ class Readiness:
         """Failed jobs, dead letters, and workers that keep dying."""
         await self._count()
         found = [
-            f"{number} jobs of the queue {queue} failed permanently; see hoglet admin queues buried"
+            f"{number} jobs of the queue {queue} failed permanently; see hoglet admin queues failed"
             for queue, number in sorted(self._failed_jobs.items())
             if queue != SPOOL_QUEUE
         ]
@@ -80,7 +80,7 @@ class Readiness:
         if failed_jobs:
             raise NotReady(
                 f"{failed_jobs} captured requests cannot be stored; "
-                f"see hoglet admin queues buried, then hoglet admin queues revive {SPOOL_QUEUE}"
+                f"see hoglet admin queues failed, then hoglet admin queues retry {SPOOL_QUEUE}"
             )
 
     async def _disk(self) -> None:

@@ -9,6 +9,7 @@ from hoglet.access.api import user as access_api
 from hoglet.cohorts import api as cohort_api
 from hoglet.definitions import api as definition_api
 from hoglet.endpoints import api as endpoint_api
+from hoglet.endpoints.materialization import builds_api as endpoint_builds_api
 from hoglet.endpoints.openapi import api as endpoint_documents_api
 from hoglet.endpoints.query_log import api as endpoint_log_api
 from hoglet.endpoints.query_log import usage_api as endpoint_usage_api
@@ -63,6 +64,7 @@ PROJECT_ROUTERS = (
     endpoint_versions_api.router,
     endpoint_documents_api.router,
     endpoint_usage_api.router,
+    endpoint_builds_api.router,
     tenant_token_api.router,
     endpoint_api.router,
     query_api.router,

@@ -15,6 +15,7 @@ from hoglet.access.service import AccessService
 from hoglet.app.services.sandboxes import Sandboxes
 from hoglet.app.startup.native_stderr import native_stderr
 from hoglet.app.startup.secret_keys import open_secret_keys
+from hoglet.app.startup.spool_logs import open_spool_logs
 from hoglet.app.startup.warehouse_identity import claim_warehouse, embedded_writer
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.kit.clock import Clock, SystemClock
@@ -24,6 +25,7 @@ from hoglet.outbound.client import Outbound
 from hoglet.pipeline.health import PipelineHealth
 from hoglet.queue.sql import SqlQueue
 from hoglet.settings import Settings
+from hoglet.spool import NamedLog
 from hoglet.store.database import Database
 from hoglet.store.shared_clock import shared_clock
 from hoglet.warehouse import ClickHouseWarehouse, Retention, Warehouse, open_warehouse
@@ -31,8 +33,9 @@ from hoglet.warehouse import ClickHouseWarehouse, Retention, Warehouse, open_war
 
 @dataclass
 class Services:
-    """Services shared by the application and the workers."""
+    """Services shared by the application and the workers; ``name`` is this process's, unique."""
 
+    name: str
     settings: Settings
     clock: Clock
     database: Database
@@ -44,6 +47,7 @@ class Services:
     registry: CollectorRegistry
     health: PipelineHealth
     secret_keys: list[str]
+    spool_logs: list[NamedLog]
 
 
 @asynccontextmanager
@@ -74,18 +78,21 @@ async def open_services(
         sandboxes = Sandboxes(settings, registry)
         stack.push_async_callback(sandboxes.close)
         outbound = await stack.enter_async_context(Outbound(allow_hosts=settings.allow_hosts))
+        name = f"{platform.node()}-{os.getpid()}-{new_id()}"
         yield Services(
+            name=name,
             settings=settings,
             clock=clock,
             database=database,
             warehouse=warehouse,
-            queue=await _open_queue(database, clock),
+            queue=await _open_queue(database, clock, name),
             sandboxes=sandboxes,
             outbound=outbound,
             access=access,
             registry=registry,
             health=PipelineHealth(registry),
             secret_keys=secret_keys,
+            spool_logs=await open_spool_logs(database, settings, stack),
         )
 
 
@@ -109,13 +116,13 @@ async def _open_storage(
     return database, warehouse
 
 
-async def _open_queue(database: Database, clock: Clock) -> SqlQueue:
+async def _open_queue(database: Database, clock: Clock, name: str) -> SqlQueue:
     """Open the queue; on SQLite, leases of a killed server are released at once.
 
     Servers that share a PostgreSQL have distinct names; their leases expire.
     """
     if not database.is_sqlite:
-        return SqlQueue(database, clock, owner=f"{platform.node()}-{os.getpid()}-{new_id()}")
+        return SqlQueue(database, clock, owner=name)
     queue = SqlQueue(database, clock, owner="server")
     await queue.reclaim()
     return queue

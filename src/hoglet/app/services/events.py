@@ -1,14 +1,16 @@
 """Builds the event services: capture, spool, warnings."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from hoglet.access.service import AccessService
 from hoglet.app.services.container import Services
 from hoglet.events.known_uuids import KnownUuids
+from hoglet.events.log_writer import LogWriter
 from hoglet.events.persons.service import PersonService
 from hoglet.events.repository import EventsRepository
 from hoglet.events.service import CaptureProject, CaptureService
-from hoglet.events.spool import Spool
+from hoglet.events.spool import JobWriter, Spool, SpoolWriter
 from hoglet.events.warnings import IngestionWarnings
 
 
@@ -41,7 +43,7 @@ def build_events(services: Services) -> EventServices:
     known = KnownUuids(services.clock, window_days=services.settings.dedup_window_days)
     repository = EventsRepository(known)
     warnings = IngestionWarnings(services.database, repository, services.clock)
-    spool = Spool(services.database, services.queue)
+    spool = Spool(_writer(services))
     capture = CaptureService(
         tokens=TokensOfAccess(services.access),
         spool=spool,
@@ -51,3 +53,9 @@ def build_events(services: Services) -> EventServices:
     )
     persons = PersonService(services.database, spool, services.clock, services.warehouse)
     return EventServices(capture, warnings, repository, spool, persons, known)
+
+
+def _writer(services: Services) -> SpoolWriter[Any]:
+    if not services.spool_logs:
+        return JobWriter(services.database, services.queue)
+    return LogWriter(services.spool_logs[0].log, services.settings.partitions)

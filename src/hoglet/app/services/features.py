@@ -1,27 +1,36 @@
 """Builds the features over the opened services and connects them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from hoglet.access import system_rows as access
 from hoglet.app.services.container import Services
 from hoglet.app.services.endpoints import build_endpoint_services
 from hoglet.app.services.events import EventServices, build_events
 from hoglet.app.services.functions import FunctionServices, build_functions
 from hoglet.app.services.hooks import connect_hooks
-from hoglet.app.services.system_tables import row_readers
+from hoglet.cohorts import system_rows as cohorts
 from hoglet.cohorts.references import person_criteria
 from hoglet.cohorts.services import CohortServices, build_cohorts
+from hoglet.definitions import system_rows as definitions
 from hoglet.definitions.conversion import ConversionShares
 from hoglet.definitions.event_service import EventDefinitionService
 from hoglet.definitions.forms import PropertyFormCounter
 from hoglet.definitions.property_service import PropertyDefinitionService
 from hoglet.definitions.repository import property_types
 from hoglet.definitions.service import DefinitionServices
+from hoglet.endpoints import system_rows as endpoints
+from hoglet.endpoints.run.system_rows import RowReader
 from hoglet.endpoints.services import EndpointServices
+from hoglet.events import system_rows as events
+from hoglet.functions import system_rows as functions
+from hoglet.functions.integrations.service import IntegrationService
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.persons.api import PersonChangeServices
 from hoglet.pipeline.persons.deletions import PersonDeletions
 from hoglet.pipeline.persons.splits import PersonSplits
+from hoglet.pipeline.spool_backlog import SpoolBacklog
 from hoglet.queries.services import QueryServices, build_queries
 
 
@@ -75,7 +84,28 @@ def build_person_changes(
         clock=services.clock,
         activity=activity,
         drop_results=endpoints.runner.cache.clear,
+        backlog=SpoolBacklog(services.database, services.spool_logs, services.clock),
     )
     copies = WarehouseReplicator(services.database, services.queue, services.warehouse)
     splits = PersonSplits(services.database, events.repository, copies, activity, services.clock)
     return PersonChangeServices(deletions, splits)
+
+
+def row_readers(integrations: IntegrationService) -> Mapping[str, RowReader]:
+    """The readers by name in FROM; ``system.groups`` is in the warehouse and has none."""
+    return {
+        "system.activity_logs": access.activity_logs,
+        "system.actions": functions.actions,
+        "system.cohort_calculation_history": cohorts.cohort_calculations,
+        "system.cohorts": cohorts.cohorts,
+        "system.data_modeling_endpoint_versions": endpoints.endpoint_versions,
+        "system.data_modeling_endpoints": endpoints.endpoints,
+        "system.event_definitions": definitions.event_definitions,
+        "system.group_type_mappings": events.group_type_mappings,
+        "system.hog_functions": functions.hog_functions,
+        "system.ingestion_warnings": events.ingestion_warnings,
+        "system.insight_variables": access.insight_variables,
+        "system.integrations": functions.IntegrationRows(integrations.error_of),
+        "system.property_definitions": definitions.property_definitions,
+        "system.teams": access.teams,
+    }

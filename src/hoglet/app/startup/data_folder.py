@@ -95,7 +95,7 @@ def _check_rights(path: Path) -> None:
 
 
 def _close_to_others(path: Path) -> None:
-    """Remove permissions of group and others, as far as the file system allows."""
+    """Remove permissions of group and others where the file system allows it."""
     mode = stat.S_IMODE(path.stat().st_mode)
     try:
         if mode & 0o077:
@@ -107,7 +107,7 @@ def _close_to_others(path: Path) -> None:
 
 
 def _is_own(entry: Path) -> bool:
-    """Whether hoglet may have created it: symbolic links are somebody else's."""
+    """Whether hoglet can have created it: it never creates symbolic links."""
     name = entry.name
     if entry.is_symlink():
         return False

@@ -9,11 +9,11 @@ import re
 from collections.abc import Generator
 
 import structlog
-from alembic.util import CommandError
 from sqlalchemy import make_url
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from hoglet.kit.errors import HogletError
+from hoglet.migrations.upgrade import UnknownSchema
 from hoglet.settings import Settings
 from hoglet.warehouse.errors import WarehouseInUse, plain_message
 
@@ -82,7 +82,7 @@ def data_faults(settings: Settings) -> Generator[None]:
     """
     try:
         yield
-    except (SQLAlchemyError, CommandError, OSError) as error:
+    except (SQLAlchemyError, UnknownSchema, OSError) as error:
         raise StartupFault(_one_line(describe(error, settings))) from None
 
 
@@ -96,7 +96,7 @@ def describe(error: Exception, settings: Settings) -> str:
     match error:
         case HogletError():
             return _of_part(error, settings)
-        case SQLAlchemyError() | CommandError():
+        case SQLAlchemyError() | UnknownSchema():
             return _of_database(error, settings)
         case OSError():
             return _of_system(error)
@@ -135,7 +135,7 @@ def _engine_reason(notes: list[str]) -> str:
     return plain_message(printed if "DB::" in printed else message)
 
 
-def _of_database(error: SQLAlchemyError | CommandError, settings: Settings) -> str:
+def _of_database(error: SQLAlchemyError | UnknownSchema, settings: Settings) -> str:
     name = _database(settings)
     newer = _NEWER.search(str(error))
     if newer is not None:

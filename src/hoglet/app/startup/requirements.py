@@ -1,10 +1,12 @@
 """Checked at startup: the limit of open files, and the optional packages that settings need."""
 
+import os
 import resource
 from collections.abc import Callable
 from importlib.util import find_spec
 
 from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.tracing import wanted_by
 from hoglet.settings import Settings
 
 # An idle server holds 120 descriptors: sockets, SQLite and warehouse files.
@@ -37,8 +39,12 @@ def _is_postgres(settings: Settings) -> bool:
 
 _EXTRAS: tuple[tuple[str, str, str, Callable[[Settings], bool]], ...] = (
     ("postgres", "psycopg", "HOGLET_DATABASE_URL", _is_postgres),
+    ("nats", "nats", "HOGLET_SPOOL_URL", lambda settings: settings.spool_url is not None),
     ("mail", "aiosmtplib", "HOGLET_SMTP_HOST", lambda settings: settings.smtp_host is not None),
 )
+
+
+_TRACING = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 
 def check_extras(settings: Settings) -> None:
@@ -49,7 +55,18 @@ def check_extras(settings: Settings) -> None:
         "hoglet[mail]".``
     """
     for extra, package, setting, is_needed in _EXTRAS:
-        if is_needed(settings) and find_spec(package) is None:
-            raise StartupFault(
-                f'{setting} needs the package {package}: pip install "hoglet[{extra}]".'
-            )
+        if is_needed(settings):
+            _check_installed(package, extra, setting)
+    traces = wanted_by(os.environ)
+    if traces is not None:
+        for package in _TRACING:
+            _check_installed(package, "otel", traces)
+
+
+def _check_installed(package: str, extra: str, setting: str) -> None:
+    try:
+        found = find_spec(package)
+    except ModuleNotFoundError:  # its parent package is missing
+        found = None
+    if found is None:
+        raise StartupFault(f'{setting} needs the package {package}: pip install "hoglet[{extra}]".')

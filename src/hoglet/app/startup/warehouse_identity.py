@@ -73,7 +73,7 @@ async def forget_warehouse(session: AsyncSession) -> None:
 async def embedded_writer(database: Database, settings: Settings) -> AsyncGenerator[None]:
     """Ensure that a single server writes the embedded warehouse of a shared PostgreSQL.
 
-    A copied folder has the same identity, so a lock in the database tells two writers apart.
+    A copied folder has the same identity, so a lock in the database distinguishes two writers.
     PostgreSQL releases it when the connection ends, even if the server is killed.
 
     Raises:

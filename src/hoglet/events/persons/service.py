@@ -13,7 +13,7 @@ from hoglet.events.parse import refusal_of
 from hoglet.events.persons import repository
 from hoglet.events.persons.last_seen import with_last_seen
 from hoglet.events.persons.repository import PersonRecord
-from hoglet.events.spool import Spool, SpooledV1, job_of
+from hoglet.events.spool import Spool, SpooledV1
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
@@ -113,7 +113,7 @@ class PersonService:
             ip=None,
             body=dump_json({"batch": [raw]}),
         )
-        await self._spool.append(job_of(spooled, events=1))
+        await self._spool.append(spooled, [raw])
 
 
 def _uuid(text: str) -> UUID:

@@ -22,6 +22,7 @@ from hoglet.functions.runtime.fetch import (
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.inputs import tolerated_codes
 from hoglet.functions.runtime.step import StepHostCall
+from hoglet.kit import tracing
 from hoglet.kit.clock import Clock
 from hoglet.outbound.url import InvalidUrl, parse_url
 
@@ -69,13 +70,20 @@ class HostCallAttempts:
     ) -> Attempt:
         """Perform attempt ``invoke.attempt`` of a call and decide about a retry."""
         started = time.monotonic()
-        created = await self._calls.make(
-            function.project_id,
-            call,
-            invocation_id=invoke.invocation_id,
-            number=len(invoke.journal.calls) if invoke.journal else 0,
-            attempt=invoke.attempt,
-        )
+        with tracing.span(call.name, kind="client") as span:
+            if span.is_recorded:
+                span.set("server.address", host_of(call.request))
+            created = await self._calls.make(
+                function.project_id,
+                call,
+                invocation_id=invoke.invocation_id,
+                number=len(invoke.journal.calls) if invoke.journal else 0,
+                attempt=invoke.attempt,
+            )
+            if call.name == "fetch" and created.has_answer:
+                span.set("http.response.status_code", created.answer["status"])
+            if created.problem is not None:
+                span.fail("delivery_failed")
         retry_at = pause_until = None
         problem = None if _is_tolerated(function, invoke, call, created) else created.problem
         if created.may_help and problem is not None:

@@ -132,7 +132,7 @@ class BatchRunner:
         if not invokes:
             return []
         since = [each.failing_since for each in invokes if each.failing_since is not None]
-        # Nobody is given up early: the latest start of failing counts for the request.
+        # No run is given up early: the request counts as failing since the latest of their starts.
         leader = msgspec.structs.replace(invokes[0], failing_since=max(since, default=None))
         ending = await self._run(function, leader, [each.globals for each in invokes])
         step = ending.step

@@ -19,6 +19,7 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, decode_invoke
 from hoglet.functions.runtime.batch import is_batched
 from hoglet.functions.watcher.rules import DISABLED, FORCED_DISABLED
+from hoglet.kit import tracing
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.delivery.batches import BatchRunner
@@ -206,19 +207,9 @@ class Executor:
     async def _execute(self, job: Job) -> None:
         try:
             invoke = decode_invoke(job.payload)
-            function = await self._functions.get(  # no cache: users fix and redrive at once
-                invoke.project_id, invoke.function_id, present=invoke.is_redrive
-            )
-            if function is None or not function.enabled:
-                await self._refuse(job, invoke, function)
-            elif _lost_leases(job) > MOST_LOST_LEASES:
-                await self._give_up(job, invoke)
-            else:
-                ending = await self._run(job, function, invoke)
-                if ending.found_no_room:
-                    self._hold(job.lane, ending.run_at)
-                await self._endings.commit(job, function, ending)
-                self._wake_for(ending)
+            with tracing.span("run function", parent=invoke.trace, kind="consumer") as span:
+                _describe(span, invoke)
+                await self._advance(job, invoke, span)
         except LeaseLost:
             log.info("a run was continued elsewhere", action="lease_lost", job=str(job.id))
         except msgspec.ValidationError as error:
@@ -228,6 +219,23 @@ class Executor:
             log.exception("a run failed inside hoglet", action="run_failed", job=str(job.id))
             if is_storage_failure(error):
                 await self._give_back(job)
+
+    async def _advance(self, job: Job, invoke: InvokeV1, span: tracing.Span) -> None:
+        function = await self._functions.get(  # no cache: users fix and redrive at once
+            invoke.project_id, invoke.function_id, present=invoke.is_redrive
+        )
+        if function is None or not function.enabled:
+            await self._refuse(job, invoke, function)
+        elif _lost_leases(job) > MOST_LOST_LEASES:
+            await self._give_up(job, invoke)
+        else:
+            ending = await self._run(job, function, invoke)
+            if ending.found_no_room:
+                self._hold(job.lane, ending.run_at)
+            if ending.step is not None and ending.step.outcome == "failed":
+                span.fail(ending.step.error_class or "hog")
+            await self._endings.commit(job, function, ending)
+            self._wake_for(ending)
 
     async def _run(self, job: Job, function: ExecutableFunction, invoke: InvokeV1) -> RunOutcome:
         is_new = invoke.start_at == "inputs" and invoke.journal is None
@@ -321,6 +329,15 @@ class Executor:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(*left, return_exceptions=True)
         await self._queue.release(list(left.values()))
+
+
+def _describe(span: tracing.Span, invoke: InvokeV1) -> None:
+    if not span.is_recorded:
+        return
+    span.set("hoglet.project_id", invoke.project_id)
+    span.set("hoglet.function_id", str(invoke.function_id))
+    span.set("hoglet.invocation_id", str(invoke.invocation_id))
+    span.set("hoglet.attempt", invoke.attempt)
 
 
 def _lost_leases(job: Job) -> int:

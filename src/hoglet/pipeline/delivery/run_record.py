@@ -17,6 +17,7 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runtime.step import RunLogLine, Step
 from hoglet.functions.watcher.service import RunObservation
+from hoglet.kit import tracing
 from hoglet.kit.text import dump_storable_json
 from hoglet.pipeline.telemetry_outbox import TelemetryBatch
 from hoglet.queue import NewJob
@@ -95,7 +96,11 @@ class RunRecord:
                 {"batch": [{**event, "uuid": str(uuid), "timestamp": now.isoformat()}]}
             ).encode()
             spooled = SpooledV1(
-                project_id=self.invoke.project_id, received_at=now, ip=None, body=body
+                project_id=self.invoke.project_id,
+                received_at=now,
+                ip=None,
+                body=body,
+                trace=tracing.parent_header(),
             )
             self.captures.append(msgspec.structs.replace(job_of(spooled, events=1), id=uuid))
 

@@ -1,4 +1,4 @@
-"""Commits a group in one transaction: writes persons, runs, telemetry; deletes the batches.
+"""Commits a group in one transaction: persons, runs, telemetry, and its end in the spool.
 
 Everything it writes follows from the group and the state before it, so a group whose transaction
 was lost in a crash is worked off again to the same end; its rows are in the warehouse once,
@@ -6,9 +6,9 @@ because they go there under the group's id.
 """
 
 import contextlib
-from collections.abc import Sequence
+import functools
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import NoReturn
 from uuid import UUID
 
@@ -37,6 +37,9 @@ from hoglet.pipeline.storage_failures import is_storage_failure
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.store.database import Database
+
+type Finish = Callable[[AsyncSession], Awaitable[None]]
+"""Removes a group from its source, in the transaction that stores it."""
 
 
 class _RolledBack(Exception):
@@ -91,28 +94,43 @@ class ChunkCommitter:
         self._warnings = warnings
 
     async def commit(
-        self, project_id: int, jobs: Sequence[Job], acted: BatchResult, *, is_first: bool = False
+        self,
+        project_id: int,
+        finish: Finish,
+        acted: BatchResult,
+        *,
+        is_first: bool = False,
+        checked: bool = False,
     ) -> None:
         """Commit a group.
 
         Args:
             project_id: whose it is.
-            jobs: what the group was made of.
+            finish: removes the group from where it came from, in the transaction.
             acted: what it does.
             is_first: the project is not known yet to have events.
+            checked: other groups of the project may have been committed since its state was
+                loaded; on SQLite they never are.
 
         Raises:
-            LeaseLost: others have the batches now; nothing was written.
+            LeaseLost, OwnershipLost: others have the batches now; nothing was written.
+            StateChanged: others changed the same persons or groups; nothing was written.
         """
         async with self._database.write() as session:
-            await self._queue.finish(session, jobs)
-            recorded = await self._write(session, project_id, acted)
+            await finish(session)
+            recorded = await self._write(
+                session, project_id, acted, checked=checked and not self._database.is_sqlite
+            )
             if is_first and acted.stored:
                 told = {"ingested_event": True}
                 await update_project(session, project_id, told, self._clock.now())
         self._definitions.remember(project_id, recorded)
         for kind, example in [*acted.warnings, *recorded.warnings]:
             self._warnings.note(project_id, kind, example)
+
+    async def commit_job(self, project_id: int, job: Job, acted: BatchResult) -> None:
+        """Commit what a single job does; as :meth:`commit`."""
+        await self.commit(project_id, functools.partial(self._queue.finish, jobs=[job]), acted)
 
     async def try_commit(self, project_id: int, acted: BatchResult) -> None:
         """Write the results of some of a group's events, and roll back.
@@ -130,21 +148,31 @@ class ChunkCommitter:
                 raise
             raise CommitRefused(f"The database refuses the event: {error}") from error
 
-    async def _write(self, session: AsyncSession, project_id: int, acted: BatchResult) -> Recorded:
+    async def claim_group_types(self, project_id: int, acted: BatchResult) -> None:
+        """Write new group types before rows with their indexes are stored.
+
+        Only needed where several groups of a project are processed at the same time.
+
+        Raises:
+            StateChanged: another group defined types; process the group again.
+        """
+        if acted.new_group_types and not self._database.is_sqlite:
+            async with self._database.write() as session:
+                await self._events.claim_group_types(session, project_id, acted.new_group_types)
+
+    async def _write(
+        self, session: AsyncSession, project_id: int, acted: BatchResult, *, checked: bool = False
+    ) -> Recorded:
         await self._queue.enqueue(session, _failed_jobs(project_id, acted.set_aside))
-        await self._events.save_persons(session, project_id, acted.people)
-        await self._events.save_groups(session, project_id, acted.new_group_types, acted.groups)
-        await self._events.add_seen(session, project_id, acted.new_uuids)
+        await self._events.save_persons(session, project_id, acted.people, checked=checked)
+        await self._events.save_groups(
+            session, project_id, acted.new_group_types, acted.groups, checked=checked
+        )
+        await self._events.add_seen(session, project_id, acted.new_uuids, checked=checked)
         recorded = await self._definitions.record(session, project_id, acted.observation)
         await enqueue_runs(session, self._queue, acted.invocations, acted.tally, self._clock.now())
         await self._report(session, project_id, acted)
         return recorded
-
-    async def postpone(self, jobs: Sequence[Job], pause: timedelta) -> None:
-        """Release jobs for later."""
-        async with self._database.write() as session:
-            for job in jobs:
-                await self._queue.retry(session, job, run_at=self._clock.now() + pause)
 
     async def _report(self, session: AsyncSession, project_id: int, acted: BatchResult) -> None:
         letters = dead_letters_of(project_id, acted.tally)

@@ -37,7 +37,10 @@ dead letter.
 
 
 class Part(msgspec.Struct, array_like=True):
-    """One spooled request of a group, or some of its events: those from number ``first`` on."""
+    """One spooled request of a group, or some of its events: those from number ``first`` on.
+
+    ``trace`` is the ``traceparent`` of what it causes.
+    """
 
     job_id: UUID
     body: bytes
@@ -45,6 +48,7 @@ class Part(msgspec.Struct, array_like=True):
     ip: str | None
     sent_at: datetime | None
     first: int = 0
+    trace: str | None = None
 
 
 class ReadRequest(msgspec.Struct):

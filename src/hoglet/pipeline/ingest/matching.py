@@ -69,6 +69,7 @@ class TriggerMatcher:
         self._may_fail: dict[tuple[str, int, int | None], bool] = {}
         self._inputs_seconds = 0.0
         self.invocations: list[Invocation] = []
+        self.trace: str | None = None  # of the event that is being matched
         self.letter_globals: dict[str, Any] | None = None
 
     def match(
@@ -176,6 +177,7 @@ class TriggerMatcher:
             invocation_id=run,
             globals=run_globals,
             mapping=mapping,
+            trace=self.trace,
         )
         ready = Invocation(
             id=run,

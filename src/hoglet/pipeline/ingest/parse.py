@@ -42,6 +42,7 @@ class ParsedEvent(msgspec.Struct):
     has_profile: bool
     groups: dict[str, str] | None
     group_effect: GroupUpdate | None
+    trace: str | None = None
 
 
 class FunctionSet:
@@ -85,9 +86,9 @@ def parse_batch(request: ReadRequest, functions: FunctionSet) -> ParsedBatch:
             if kept is None:
                 continue
             chain_elements(kept.properties)
-            readings.append(
-                _reading(kept, part.received_at, own_uuid=own_uuid, historical=historical)
-            )
+            reading = _reading(kept, part.received_at, own_uuid=own_uuid, historical=historical)
+            reading.trace = part.trace
+            readings.append(reading)
             observer.observe_event(kept.event, kept.properties, part.received_at)
     return ParsedBatch(request, functions, readings, tally, observer)
 

@@ -161,6 +161,7 @@ class _BatchProcessor:
                 built.append(self._globals(parsed, person, keys))
             return built[0]
 
+        self._triggers.trace = parsed.trace
         self._triggers.match(
             index, parsed.event, lambda: self._filter_globals(parsed, person, keys), run_globals
         )

@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import functools
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -25,7 +26,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from hoglet.access.service import AccessService
 from hoglet.definitions.tracker import DefinitionTracker
-from hoglet.events.spool import SPOOL_QUEUE, read_spooled
+from hoglet.kit import tracing
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.errors import HogletError
 from hoglet.pipeline.health import PipelineHealth
@@ -37,16 +38,16 @@ from hoglet.pipeline.ingest.group_processor import (
 from hoglet.pipeline.ingest.ipc import (
     BatchResult,
     LookupRequest,
-    Part,
     ProjectFacts,
     ReadRequest,
 )
 from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.process import EVENT_COLUMNS
 from hoglet.pipeline.ingest.sandbox_client import FunctionLoader
-from hoglet.pipeline.storage_failures import is_storage_failure
-from hoglet.queue import Job, LeaseLost, Queue
-from hoglet.queue.leases import LEASE, keep_leases
+from hoglet.pipeline.ingest.sources import GroupLimits, GroupSource, SpooledGroup
+from hoglet.pipeline.storage_failures import is_conflict, is_storage_failure
+from hoglet.queue import LeaseLost
+from hoglet.spool.positions import OwnershipLost
 from hoglet.warehouse.port import Warehouse
 
 log = structlog.get_logger()
@@ -56,27 +57,14 @@ _GROUP_BACKOFF = Backoff(first=2, longest=300)
 _IDLE_WAIT = timedelta(seconds=1)
 # Another server may have written the same at the same moment.
 _RETRIES_OF_COMMIT = 2
-
-
-class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """How large a group may be; one batch above them is a group of its own.
-
-    Attributes:
-        size: bytes of the spooled requests. A worker took up to 65 bytes of memory for each byte
-            it acts on (30 small properties an event, ten functions that match) and 28 for each it
-            reads ahead (small objects in lists): 4 MiB stay below 400 MiB of the worker's 1 GiB.
-        events: bounds what small events cost beside their bytes.
-        batches: rows of the queue.
-    """
-
-    size: int = 4 * 1024 * 1024
-    events: int = 4000
-    batches: int = 200
+_MOST_CONFLICTS = 8
+_SOURCE_PAUSE_S = 2.0  # of a source that failed, while others work
+_LOST = (LeaseLost, OwnershipLost)
 
 
 def _is_refusal(error: Exception) -> bool:
     """Whether the database rejected what was written, and would do so again."""
-    return not isinstance(error, LeaseLost) and not is_storage_failure(error)
+    return not isinstance(error, _LOST) and not is_storage_failure(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +101,13 @@ class IngestMonitoring:
 
 
 class _Begun(msgspec.Struct):
-    """A leased group whose first half is done or in progress."""
+    """A group whose first half is done or in progress."""
 
-    jobs: list[Job]
+    group: SpooledGroup
     request: ReadRequest
     wanted: asyncio.Task[LookupRequest]
     is_first: bool
+    spans: tracing.SharedWork
     acted: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
 
 
@@ -126,21 +115,22 @@ class BatchWorker:
     """Consumes the spool.
 
     Args:
-        queue: of this worker alone if there are several, see :meth:`Queue.consumer`.
+        sources: where groups come from; they take turns.
         number: tells it apart from the other workers of the process.
     """
 
     def __init__(
         self,
         *,
-        queue: Queue,
+        sources: Sequence[GroupSource],
         stages: GroupStages,
         projects: ProjectSources,
         monitoring: IngestMonitoring,
         limits: GroupLimits | None = None,
         number: int = 0,
     ) -> None:
-        self._queue = queue
+        self._sources = deque(sources)
+        self._paused_until: dict[int, float] = {}
         self._processor = stages.processor
         self._definitions = stages.definitions
         self._warehouse = stages.warehouse
@@ -163,14 +153,15 @@ class BatchWorker:
             if begun is not None:
                 begun = await self._end_while_beginning(begun)
             elif not self._stopping.is_set():
-                await self._queue.wait(SPOOL_QUEUE, _IDLE_WAIT)
+                await self._wait()
         if begun is not None:
             await self._give_back(begun)
 
     def stop(self) -> None:
         """Make :meth:`run` return."""
         self._stopping.set()
-        self._queue.wake(SPOOL_QUEUE)
+        for source in self._sources:
+            source.wake()
 
     async def work_once(self) -> bool:
         """Process one group; False if nothing waits. For tests and draining."""
@@ -198,57 +189,97 @@ class BatchWorker:
     async def _give_back(self, begun: _Begun) -> None:
         begun.wanted.cancel()
         await asyncio.gather(begun.wanted, return_exceptions=True)
-        await self._queue.release(begun.jobs)
+        await begun.group.release()
+
+    async def _wait(self) -> None:
+        """Wait until one of the sources has something."""
+        waits = [asyncio.create_task(source.wait(_IDLE_WAIT)) for source in self._sources]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
 
     async def _begin(self) -> _Begun | None:
-        """Lease a group and have it read; None when nothing waits or storage is not usable."""
+        """Begin a group and have it read; None when nothing waits or storage is not usable."""
+        group: SpooledGroup | None = None
         try:
-            jobs = await self._queue.lease_group(
-                SPOOL_QUEUE,
-                limit=self._limits.batches,
-                duration=LEASE,
-                max_weight=self._limits.events,
-                max_bytes=self._limits.size,
-            )
-            if not jobs:
+            group = await self._next_group()
+            if group is None:
                 self._health.works("events", worker=self._number)
                 return None
-            request = await self._request(jobs)
+            request, spans = await self._request(group)
             project = await self._access.project(request.project.id)
         except (HogletError, SQLAlchemyError, OSError) as error:
             log.warning("reading the spool failed", action="spool_waits", error=str(error))
             await self._wait_for_storage(error)
-            return None  # leased jobs return when their lease expires
+            if group is not None:
+                await self._release(group)
+            return None
         reading = asyncio.create_task(self._processor.read(request))
-        return _Begun(jobs, request, reading, project is not None and not project.ingested_event)
+        is_first = project is not None and not project.ingested_event
+        return _Begun(group, request, reading, is_first, spans)
 
-    async def _request(self, jobs: Sequence[Job]) -> ReadRequest:
-        spooled = [read_spooled(job.payload) for job in jobs]
-        project_id = spooled[0].project_id
-        project = await self._access.project(project_id)
-        return ReadRequest(
-            group=jobs[0].group or jobs[0].id,
+    async def _next_group(self) -> SpooledGroup | None:
+        """A group of the first source that has one; a source that fails pauses.
+
+        Raises:
+            The error of a source, if no other has a group.
+        """
+        failure: Exception | None = None
+        for source in list(self._sources):
+            if self._paused_until.get(id(source), 0.0) > time.monotonic():
+                continue
+            try:
+                group = await source.begin(self._limits)
+            except (HogletError, SQLAlchemyError, OSError) as error:
+                self._paused_until[id(source)] = time.monotonic() + _SOURCE_PAUSE_S
+                failure = error
+                continue
+            if group is not None:
+                self._sources.rotate(-1)
+                return group
+        if failure is not None:
+            raise failure
+        return None
+
+    async def _release(self, group: SpooledGroup) -> None:
+        with contextlib.suppress(HogletError, SQLAlchemyError, OSError):  # then the lease expires
+            await group.release()
+
+    async def _request(self, group: SpooledGroup) -> tuple[ReadRequest, tracing.SharedWork]:
+        project = await self._access.project(group.project_id)
+        spans = tracing.SharedWork(
+            "store events",
+            [part.trace for part in group.parts],
+            {"hoglet.project_id": group.project_id, "hoglet.requests": len(group.parts)},
+        )
+        request = ReadRequest(
+            group=group.id,
             project=ProjectFacts(
-                project_id,
+                group.project_id,
                 project.name if project else "",
                 self._site_url,
                 project.person_display_name_properties if project else None,
             ),
             parts=[
-                Part(job.id, one.body, one.received_at, one.ip, one.sent_at)
-                for job, one in zip(jobs, spooled, strict=True)
+                msgspec.structs.replace(part, trace=spans.below(part.trace)) for part in group.parts
             ],
-            functions_key=await self._functions.version_stamp(project_id),
+            functions_key=await self._functions.version_stamp(group.project_id),
             functions=None,
         )
+        return request, spans
 
     async def _end(self, begun: _Begun) -> bool:
         """Process, insert, commit; False if the group must be retried."""
         try:
-            async with keep_leases(self._queue, begun.jobs):
-                await self._work(begun)
-        except LeaseLost:
+            async with begun.group.held():
+                with begun.spans.ending():
+                    await self._work(begun)
+        except _LOST:
             log.warning("a group was lost", action="lease_lost", group=str(begun.request.group))
+            await self._release(begun.group)
             return False
         except Exception as error:
             log.exception("a group failed", action="group_failed", group=str(begun.request.group))
@@ -259,28 +290,55 @@ class BatchWorker:
         return True
 
     async def _work(self, begun: _Begun) -> None:
+        """Store a group; again at once if others changed the same persons or groups meanwhile."""
+        for conflicts in range(_MOST_CONFLICTS + 1):
+            try:
+                acted = await self._attempt(begun, checked=conflicts < _MOST_CONFLICTS)
+                break
+            except Exception as error:
+                if conflicts == _MOST_CONFLICTS or not is_conflict(error):
+                    raise
+                log.info("a group is processed again", action="conflict", error=str(error))
+                begun.wanted = asyncio.create_task(self._processor.read(begun.request))
+        else:
+            raise AssertionError("the last attempt returns or raises")
+        await begun.group.ended()
+        self._metrics.stored(acted.stored)
+
+    async def _attempt(self, begun: _Begun, *, checked: bool) -> BatchResult:
         project_id = begun.request.project.id
         acted = await self._processor.process(begun.request, begun.wanted)
         begun.acted.set()
-        await self._definitions.settle(
+        await self._committing.claim_group_types(project_id, acted)
+        recorded = await self._definitions.settle(
             project_id, await self._definitions_version(project_id), acted.observation
         )
+        acted.warnings.extend(recorded.warnings)
         await self._store(begun.request, acted)
         try:
-            await self._committing.commit(project_id, begun.jobs, acted, is_first=begun.is_first)
+            await self._commit(begun, acted, checked=checked)
         except Exception as error:
-            if begun.jobs[0].retries < _RETRIES_OF_COMMIT or not _is_refusal(error):
+            retries = begun.group.retries
+            if is_conflict(error) or retries < _RETRIES_OF_COMMIT or not _is_refusal(error):
                 raise
             acted = await self._commit_in_pieces(begun)
-        self._metrics.stored(acted.stored)
+        return acted
+
+    async def _commit(self, begun: _Begun, acted: BatchResult, *, checked: bool) -> None:
+        await self._committing.commit(
+            begun.request.project.id,
+            begun.group.finish,
+            acted,
+            is_first=begun.is_first,
+            checked=checked,
+        )
 
     async def _commit_in_pieces(self, begun: _Begun) -> BatchResult:
         """Commit a group without what the database refuses, time after time."""
-        project_id = begun.request.project.id
-        try_commit = functools.partial(self._committing.try_commit, project_id)
+        try_commit = functools.partial(self._committing.try_commit, begun.request.project.id)
         acted = await self._processor.process_in_pieces(begun.request, try_commit)
         await self._store(begun.request, acted)
-        await self._committing.commit(project_id, begun.jobs, acted, is_first=begun.is_first)
+        await self._commit(begun, acted, checked=False)
         return acted
 
     async def _definitions_version(self, project_id: int) -> int:
@@ -298,12 +356,11 @@ class BatchWorker:
         """Retry a group: in place once storage works, or later, behind other groups."""
         if is_storage_failure(error) and not isinstance(error, FunctionsUnusable):
             await self._wait_for_storage(error)
-            await self._queue.release(begun.jobs)
+            await self._release(begun.group)
             return
         self._health.group_failed(begun.request.group, error)
-        with contextlib.suppress(LeaseLost):
-            wait = _GROUP_BACKOFF.wait(begun.jobs[0].retries)
-            await self._committing.postpone(begun.jobs, wait)
+        with contextlib.suppress(*_LOST):
+            await begun.group.postpone(_GROUP_BACKOFF.wait(begun.group.retries))
 
     async def _wait_for_storage(self, error: Exception) -> None:
         self._health.failed("events", error, worker=self._number)

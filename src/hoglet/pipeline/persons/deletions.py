@@ -37,6 +37,7 @@ from hoglet.pipeline.persons.traces import (
     is_in_use,
     is_run_in_progress,
 )
+from hoglet.pipeline.spool_backlog import SpoolBacklog
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import Database
@@ -66,7 +67,9 @@ class PersonDeletions:
         clock: Clock,
         activity: ActivityLog,
         drop_results: DropResults,
+        backlog: SpoolBacklog,
     ) -> None:
+        self._backlog = backlog
         self._database = database
         self._queue = queue
         self._warehouse = warehouse
@@ -127,13 +130,16 @@ class PersonDeletions:
         Raises:
             Unavailable: events remain, so the attempt counts as failed.
         """
+        deletion_id = msgspec.msgpack.decode(job.payload, type=UUID)
+        async with self._database.read() as session:
+            wanted = await session.get(PersonDeletionRow, deletion_id)
+        if wanted is None or wanted.verified_at is not None:
+            return
+        # Before the jobs: entries of the log can become jobs, not the other way round.
+        is_logged = await self._backlog.has_before(wanted.requested_at)
         async with self._database.write() as session:
-            row = await session.get(
-                PersonDeletionRow, msgspec.msgpack.decode(job.payload, type=UUID)
-            )
-            if row is None or row.verified_at is not None:
-                return
-            if await _is_spooled(session, row):
+            row = await session.get_one(PersonDeletionRow, deletion_id)
+            if is_logged or await _is_spooled(session, row):
                 await self._queue.enqueue(session, [_job(row.id, self._clock.now() + _PAUSE)])
                 return
             if row.delete_person:
@@ -303,7 +309,7 @@ async def _is_spooled(session: AsyncSession, row: PersonDeletionRow) -> bool:
     older = exists().where(
         JobRow.queue == SPOOL_QUEUE,
         JobRow.ordering_key == f"project:{row.project_id}",
-        JobRow.enqueued_at <= row.requested_at,
+        (JobRow.enqueued_at <= row.requested_at) | JobRow.lane.is_not(None),  # once in the log
         JobRow.buried_at.is_(None),
     )
     return bool(await session.scalar(select(older)))

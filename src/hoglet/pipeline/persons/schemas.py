@@ -19,7 +19,10 @@ _FLAGS = {"": False, "true": True, "1": True, "false": False, "0": False}
 
 
 class _Body(Body):
-    model_config = ConfigDict(str_strip_whitespace=False, coerce_numbers_to_str=False)
+    # Closed: a misspelt `keep_person` would delete the person.
+    model_config = ConfigDict(
+        extra="forbid", str_strip_whitespace=False, coerce_numbers_to_str=False
+    )
 
 
 class BulkDelete(_Body):

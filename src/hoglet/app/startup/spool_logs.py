@@ -1,0 +1,60 @@
+"""Opens the logs that accepted events wait in."""
+
+from contextlib import AsyncExitStack
+
+from sqlalchemy import select
+
+from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.tables import WarehouseIdentityRow
+from hoglet.settings import Settings
+from hoglet.spool import NamedLog, SpoolUnavailable
+from hoglet.spool.address import nats_address
+from hoglet.spool.positions import create_partitions
+from hoglet.spool.rows import RowLog
+from hoglet.store.database import Database
+
+# An entry is a request and what is known about it: the project, the time, the client's address.
+_ENVELOPE_BYTES = 64 * 1024
+
+
+async def open_spool_logs(
+    database: Database, settings: Settings, stack: AsyncExitStack
+) -> list[NamedLog]:
+    """The logs, closed by ``stack``; captured events go to the first one, all are worked off.
+
+    SQLite has none, but jobs. With NATS, PostgreSQL's log is worked off too: events that were
+    accepted before NATS was configured may wait there.
+
+    Raises:
+        StartupFault: NATS is away.
+        SpoolRefused: NATS, or its stream, cannot be the spool.
+    """
+    if database.is_sqlite:
+        return []
+    logs = [NamedLog("rows", RowLog(database))]
+    if settings.spool_url is not None:
+        logs.insert(0, await _open_nats(database, settings, settings.spool_url, stack))
+    for each in logs:
+        await create_partitions(database, each.name, settings.partitions)
+    return logs
+
+
+async def _open_nats(
+    database: Database, settings: Settings, url: str, stack: AsyncExitStack
+) -> NamedLog:
+    from hoglet.spool.jetstream import open_jetstream  # an extra
+
+    async with database.read() as session:
+        warehouse = await session.scalar(select(WarehouseIdentityRow.warehouse_id))
+    try:
+        opened = await open_jetstream(
+            nats_address(url),
+            payload_bytes=settings.request_body_bytes + _ENVELOPE_BYTES,
+            owner=None if warehouse is None else str(warehouse),
+        )
+    except SpoolUnavailable as error:
+        raise StartupFault(
+            f"{error.detail.rstrip('.')}: check HOGLET_SPOOL_URL and that NATS is running."
+        ) from None
+    stack.push_async_callback(opened.close)
+    return NamedLog(opened.facts.identity, opened)

@@ -1,0 +1,95 @@
+"""Rows of PostHog's event exports as events.
+
+The files of batch exports and file downloads have one row per event, with these columns:
+
+| column | becomes |
+|---|---|
+| ``uuid``, ``event``, ``distinct_id``, ``timestamp`` | the same of the event |
+| ``properties`` | the properties; an object, or the text of one |
+| ``elements_chain`` | the property ``$elements_chain`` |
+| ``person_properties`` | ``$set`` of the event where they changed |
+| ``set``, ``set_once``, ``ip`` | ``$set``, ``$set_once``, ``$ip`` where the properties lack them |
+
+All others, such as ``team_id`` and ``person_id``, are numbers of the other server;
+:attr:`ExportRows.left_out` names those that were seen.
+
+Source: https://posthog.com/docs/cdp/batch-exports/s3, section Models.
+"""
+
+from collections import OrderedDict
+from typing import Any
+
+import orjson
+
+from hoglet.kit.text import parse_json
+
+type Row = dict[str, Any]
+
+_MARKS = frozenset({"person_id", "team_id", "person_properties", "elements_chain"})
+_KEPT = frozenset({"uuid", "event", "distinct_id", "timestamp"})
+_MOVED = {"set": "$set", "set_once": "$set_once", "elements_chain": "$elements_chain", "ip": "$ip"}
+_PERSONS = 200_000  # whose properties are remembered, about 100 bytes each
+
+
+class ExportRows:
+    """Turns rows into events, in the order of the files.
+
+    Attributes:
+        left_out: columns with values that no event has.
+    """
+
+    def __init__(self) -> None:
+        self.left_out: set[str] = set()
+        self._persons: OrderedDict[str, int] = OrderedDict()
+
+    def event(self, row: Any) -> Any:
+        """The event of a row; what is no row of an export is returned as it is."""
+        if not isinstance(row, dict) or not is_export(row):
+            return row
+        properties = _object(row.get("properties"))
+        if not isinstance(properties, dict | None):
+            return row  # refused with the reason, as from any client
+        properties = dict(properties or {})
+        for column, name in _MOVED.items():
+            value = _object(row.get(column)) if column.startswith("set") else row.get(column)
+            if value:
+                properties.setdefault(name, value)
+        self._set_person(row, properties)
+        kept = {key: row[key] for key in _KEPT if row.get(key) is not None}
+        used = _KEPT | _MOVED.keys() | {"properties", "person_properties"}
+        self.left_out |= {
+            key for key, value in row.items() if key not in used and value is not None
+        }
+        return {**kept, "properties": properties}
+
+    def _set_person(self, row: Row, properties: Row) -> None:
+        """Set the properties of a person on its first event, and when they changed since."""
+        found = _object(row.get("person_properties"))
+        if not isinstance(found, dict) or not found:
+            return
+        person = str(row.get("person_id") or row.get("distinct_id"))
+        state = hash(orjson.dumps(found, option=orjson.OPT_SORT_KEYS))
+        if self._persons.get(person) != state:
+            given = properties.get("$set")
+            properties["$set"] = {**found, **(given if isinstance(given, dict) else {})}
+        self._persons[person] = state
+        self._persons.move_to_end(person)
+        if len(self._persons) > _PERSONS:
+            self._persons.popitem(last=False)
+
+
+def is_export(row: Row) -> bool:
+    """Whether a row is one of an export rather than an event as clients send it."""
+    return isinstance(row.get("properties"), str) or not _MARKS.isdisjoint(row)
+
+
+def _object(value: Any) -> Any:
+    """A value that may be the text of an object; other text stays."""
+    if not isinstance(value, str):
+        return value
+    if not value:
+        return None
+    try:
+        return parse_json(value)
+    except ValueError:
+        return value

@@ -1,0 +1,82 @@
+"""Writes requests to the spool log: each is split by the partitions of its distinct ids.
+
+All events of a distinct id are in one partition, so they stay in order, while several servers store
+the events of one project.
+
+Source: docs/adr/0037-spool-log.md.
+"""
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from hoglet.events.batch_halves import split_batch
+from hoglet.events.parse import distinct_id_of
+from hoglet.events.spool import SpooledV1, encode_spooled
+from hoglet.kit.ids import new_id
+from hoglet.spool import SpoolLog
+
+type Entries = list[tuple[int, bytes]]
+"""Payloads with their partitions."""
+
+
+def partition_of(project_id: int, distinct_id: str, partitions: int) -> int:
+    """The partition of a distinct id; the same in every process and version."""
+    key = f"{project_id}:{distinct_id}".encode("utf-8", "replace")
+    return zlib.crc32(key) % partitions
+
+
+class LogWriter:
+    """Appends requests to a log.
+
+    Args:
+        spool_log: the log.
+        partitions: how many there are.
+    """
+
+    def __init__(self, spool_log: SpoolLog, partitions: int) -> None:
+        self._log = spool_log
+        self._partitions = partitions
+
+    def prepare(self, spooled: SpooledV1, raw_events: Sequence[Any]) -> tuple[Entries, int]:
+        """The entries of a request, and their bytes."""
+        places = [self._partition(spooled.project_id, raw) for raw in raw_events]
+        bodies = _bodies(spooled.body, places)
+        entries = [
+            (
+                partition,
+                encode_spooled(
+                    msgspec.structs.replace(
+                        spooled, id=new_id(), body=body, events=places.count(partition)
+                    )
+                ),
+            )
+            for partition, body in bodies.items()
+        ]
+        return entries, sum(len(payload) for _, payload in entries)
+
+    async def write(self, prepared: Sequence[Entries]) -> None:
+        """Return once all are durable.
+
+        Raises:
+            SpoolUnavailable: some are not, or the outcome is unknown.
+        """
+        batches: dict[int, list[bytes]] = {}
+        for entries in prepared:
+            for partition, payload in entries:
+                batches.setdefault(partition, []).append(payload)
+        await self._log.append(batches)
+
+    def _partition(self, project_id: int, raw: Any) -> int | None:
+        """None for an event that was refused."""
+        distinct_id = distinct_id_of(raw) if isinstance(raw, dict) else ""
+        return partition_of(project_id, distinct_id, self._partitions) if distinct_id else None
+
+
+def _bodies(body: bytes, places: Sequence[int | None]) -> dict[int, bytes]:
+    different = {place for place in places if place is not None}
+    if len(different) == 1:
+        return {different.pop(): body}
+    return split_batch(body, places)

@@ -1,0 +1,75 @@
+"""What waits in the spool logs: for metrics, and for deletions that have to wait for it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+
+from hoglet.events.spool import read_spooled
+from hoglet.kit.clock import Clock
+from hoglet.spool import LogEntry, NamedLog, positions
+from hoglet.store.database import Database
+
+
+class Backlog(NamedTuple):
+    """Positions that are not stored yet, at least as many as entries; the age of the oldest."""
+
+    positions: int
+    lag_seconds: float
+
+
+class SpoolBacklog:
+    """Looks at the entries behind the stored positions.
+
+    Args:
+        logs: none with SQLite, where captured events are jobs.
+    """
+
+    def __init__(self, database: Database, logs: Sequence[NamedLog], clock: Clock) -> None:
+        self._database = database
+        self._logs = logs
+        self._clock = clock
+
+    async def measure(self) -> Backlog:
+        """Count what waits.
+
+        Raises:
+            SpoolUnavailable: a log cannot be read.
+        """
+        waiting, oldest = 0, self._clock.now()
+        for each in self._logs:
+            for partition, done_upto, entry in await self._oldest(each):
+                waiting += await each.log.last_position(partition) - done_upto
+                oldest = min(oldest, _received_at(entry) or oldest)
+        return Backlog(waiting, (self._clock.now() - oldest).total_seconds())
+
+    async def has_before(self, until: datetime) -> bool:
+        """Whether an event that was accepted by then is not stored yet.
+
+        Raises:
+            SpoolUnavailable: a log cannot be read.
+        """
+        for each in self._logs:
+            for _, _, entry in await self._oldest(each):
+                if (_received_at(entry) or until) <= until:
+                    return True
+        return False
+
+    async def _oldest(self, named: NamedLog) -> list[tuple[int, int, LogEntry]]:
+        """The first entry that is not stored, with its partition and the stored position."""
+        async with self._database.read() as session:
+            stored = await positions.all_positions(session, named.name)
+        found: list[tuple[int, int, LogEntry]] = []
+        for each in stored:
+            entries = await named.log.read(each.partition, each.done_upto, 1)
+            if entries:
+                found.append((each.partition, each.done_upto, entries[0]))
+        return found
+
+
+def _received_at(entry: LogEntry) -> datetime | None:
+    try:
+        return read_spooled(entry.payload).received_at
+    except msgspec.MsgspecError:
+        return None

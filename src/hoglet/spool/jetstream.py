@@ -1,0 +1,215 @@
+"""The spool log on NATS JetStream: one stream, one subject per partition.
+
+A position is the sequence number of the message in the stream: it grows in each partition, with
+gaps. An entry is one message, on disk (``sync_interval: always``) or on the majority of the
+replicas when NATS acknowledges it.
+
+Source: docs/adr/0038-jetstream.md.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js.api import Header
+from nats.js.errors import APIError, NotFoundError
+
+from hoglet.spool.address import NatsAddress
+from hoglet.spool.nats_connection import PATIENCE_SECONDS, NatsConnection
+from hoglet.spool.nats_publishing import Message, NotReady
+from hoglet.spool.nats_stream import StreamFacts, StreamNames, check_stream
+from hoglet.spool.port import LogEntry, SpoolUnavailable
+from hoglet.spool.wakeups import Wakeups
+
+_MOST_MESSAGES = 1000  # that one call reads
+_AGAIN_SECONDS = 0.1
+
+
+class JetStreamLog:
+    """See :class:`hoglet.spool.port.SpoolLog`; made by :func:`open_jetstream`."""
+
+    def __init__(self, address: NatsAddress) -> None:
+        self._address = address
+        self._names = StreamNames(address.stream)
+        self.facts = StreamFacts("", address.replicas)
+        self._connection = NatsConnection(address, self._listen)
+        self._wakeups = Wakeups()
+
+    async def append(self, batches: Mapping[int, Sequence[bytes]]) -> dict[int, int]:
+        """Return once NATS has acknowledged all payloads; see the port.
+
+        A broken connection is tried again for a few seconds, under the same message ids.
+        """
+        call = uuid4().hex
+        entries = [(each, payload) for each in sorted(batches) for payload in batches[each]]
+        messages = [
+            Message(self._names.subject(partition), payload, f"{call}-{number}")
+            for number, (partition, payload) in enumerate(entries)
+        ]
+        last: dict[int, int] = {}
+        for (partition, _), position in zip(entries, await self._published(messages), strict=True):
+            if position <= last.get(partition, 0):
+                raise SpoolUnavailable("NATS took the entries in another order.")
+            last[partition] = position
+        self._wakeups.wake(last)
+        await self._tell_others(last)
+        return last
+
+    async def _published(self, messages: Sequence[Message]) -> list[int]:
+        """Sequence numbers; tried until the time is over."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            connected = await self._connection.ready(deadline - time.monotonic())
+            left = deadline - time.monotonic()
+            try:
+                return await self._connection.answer(connected.publisher.publish(messages), left)
+            except (ConnectionError, NotReady) as error:
+                if time.monotonic() + _AGAIN_SECONDS >= deadline:
+                    raise self._connection.unavailable(error) from error
+            except (OSError, nats.errors.Error, msgspec.DecodeError) as error:
+                raise self._connection.unavailable(error) from error
+            await asyncio.sleep(_AGAIN_SECONDS)  # a broker that starts is still reading its files
+
+    async def read(self, partition: int, after: int, limit_bytes: int) -> list[LogEntry]:
+        """The entries at positions above ``after``; see the port."""
+        request = {
+            "seq": after + 1,
+            "next_by_subj": self._names.subject(partition),
+            "batch": _MOST_MESSAGES,
+            "max_bytes": max(limit_bytes, 1),
+        }
+        client, *_ = await self._connection.ready()
+        topic = f"$JS.API.DIRECT.GET.{self._names.stream}"
+        found = await self._requested(_pages(client, topic, msgspec.json.encode(request)))
+        if not found and self.facts.replicas > 1 and await self.last_position(partition) > after:
+            raise SpoolUnavailable("A replica of NATS is behind; the entries come later.")
+        return [LogEntry(_number(each, "Nats-Sequence"), each.data) for each in found or ()]
+
+    async def trim(self, partition: int, upto: int) -> None:
+        """Forget the entries below ``upto``; that one stays, so that the position is known."""
+        stream = (await self._connection.ready()).stream
+        if upto > 1:  # to NATS, 0 is no limit
+            name, subject = self._names.stream, self._names.subject(partition)
+            await self._requested(stream.purge_stream(name, seq=upto, subject=subject))
+
+    async def last_position(self, partition: int) -> int:
+        """The highest position that was ever appended; the leader knows."""
+        stream = (await self._connection.ready()).stream
+        subject = self._names.subject(partition)
+        found = await self._requested(stream.get_last_msg(self._names.stream, subject))
+        return (found and found.seq) or 0
+
+    async def wait(
+        self,
+        partitions: Collection[int],
+        timeout: timedelta,  # noqa: ASYNC109 (a ceiling, not a cancellation)
+    ) -> set[int]:
+        """Wait until any server appended to one of the partitions; see the port."""
+        return await self._wakeups.wait(partitions, timeout)
+
+    def wake(self, partitions: Collection[int]) -> None:
+        """End the current or next ``wait`` for one of these partitions."""
+        self._wakeups.wake(partitions)
+
+    async def check(self, *, payload_bytes: int, owner: str | None) -> None:
+        """See :func:`hoglet.spool.nats_stream.check_stream`."""
+        client, *_ = await self._connection.ready()
+        self.facts = await check_stream(
+            client, self._address, payload_bytes=payload_bytes, owner=owner
+        )
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._connection.close()
+
+    async def _listen(self, client: Client) -> None:
+        await client.subscribe(self._names.wake, cb=self._woken)
+
+    async def _woken(self, message: Msg) -> None:
+        with contextlib.suppress(msgspec.DecodeError):
+            self._wakeups.wake(msgspec.json.decode(message.data, type=list[int]))
+
+    async def _tell_others(self, partitions: Collection[int]) -> None:
+        """Best effort: without it, they look after their timeout."""
+        with contextlib.suppress(SpoolUnavailable, OSError, nats.errors.Error):
+            client, *_ = await self._connection.ready(0)
+            await client.publish(self._names.wake, msgspec.json.encode(sorted(partitions)))
+
+    async def _requested[T](self, work: Coroutine[Any, Any, T]) -> T | None:
+        """What the broker answers; None if it found nothing."""
+        try:
+            return await self._connection.answer(work, PATIENCE_SECONDS)
+        except NotFoundError:
+            return None
+        except (OSError, TimeoutError, nats.errors.Error) as error:
+            raise self._connection.unavailable(error) from error
+
+
+async def _pages(client: Client, topic: str, request: bytes) -> list[Msg]:
+    """The messages that answer a request for several, complete and in order."""
+    inbox = client.new_inbox()
+    found: list[Msg] = []
+    answers = await client.subscribe(inbox, pending_msgs_limit=0, pending_bytes_limit=0)
+    try:
+        await client.publish(topic, request, reply=inbox)
+        while True:
+            message = await answers.next_msg(PATIENCE_SECONDS)
+            headers = message.headers or {}
+            if Header.STATUS.value in headers:
+                _check_end(message, found)
+                return found
+            found.append(message)
+    finally:
+        with contextlib.suppress(nats.errors.Error):
+            await answers.unsubscribe()
+
+
+def _check_end(message: Msg, found: Sequence[Msg]) -> None:
+    """Refuse an answer that lacks messages."""
+    match (message.headers or {}).get(Header.STATUS.value):
+        case "204":
+            if not found or _number(message, "Nats-Last-Sequence") != _number(
+                found[-1], "Nats-Sequence"
+            ):
+                raise nats.errors.Error("the answer is not complete")
+        case "404":
+            raise NotFoundError
+        case "503":
+            raise NotReady("no stream answers")
+        case _:
+            APIError.from_msg(message)
+
+
+def _number(message: Msg, header: str) -> int:
+    return int((message.headers or {}).get(header, 0))
+
+
+async def open_jetstream(
+    address: NatsAddress, *, payload_bytes: int, owner: str | None = None
+) -> JetStreamLog:
+    """Connect, make the stream if it is not there, and check it.
+
+    Args:
+        address: of the servers and the stream.
+        payload_bytes: largest entry that is going to be appended.
+        owner: names the database whose spool it is; None does not claim it.
+
+    Raises:
+        SpoolUnavailable: NATS is away, or does not take the credentials.
+        SpoolRefused: NATS, or the stream, cannot be the spool.
+    """
+    opened = JetStreamLog(address)
+    try:
+        await opened.check(payload_bytes=payload_bytes, owner=owner)
+    except BaseException:
+        await opened.close()
+        raise
+    return opened

@@ -1,0 +1,150 @@
+"""A connection to NATS that comes back by itself, and says when it was lost.
+
+Source: docs/adr/0038-jetstream.md.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple
+
+import nats
+import nats.errors
+import structlog
+from nats.aio.client import Client
+from nats.js import JetStreamContext
+
+from hoglet.spool.address import NatsAddress
+from hoglet.spool.nats_publishing import Publisher
+from hoglet.spool.port import SpoolUnavailable
+
+log = structlog.get_logger()
+
+# A broker that is away longer than this is said to be; retrying helps.
+PATIENCE_SECONDS = 4.0
+_CONNECT_SECONDS = 2
+_RECONNECT_SECONDS = 0.25
+_PING_SECONDS = 5
+
+
+class Connected(NamedTuple):
+    """A client, its requests to JetStream, and its publisher."""
+
+    client: Client
+    stream: JetStreamContext
+    publisher: Publisher
+
+
+class NatsConnection:
+    """One client; a new one is opened if the old one gave up.
+
+    Args:
+        address: of the servers.
+        on_open: is given each new client.
+
+    Concurrency: safe to share in one event loop.
+    """
+
+    def __init__(
+        self, address: NatsAddress, on_open: Callable[[Client], Coroutine[Any, Any, None]]
+    ) -> None:
+        self._address = address
+        self._on_open = on_open
+        self._connected: Connected | None = None
+        self._opening = asyncio.Lock()
+        self._changed = asyncio.Event()  # connected or lost; replaced at each change
+        self._failure: Exception | None = None
+        self._lost_at: float | None = None
+
+    async def ready(self, wait_seconds: float = PATIENCE_SECONDS) -> Connected:
+        """The client, connected.
+
+        Raises:
+            SpoolUnavailable: it is not within this time, or was lost that long ago.
+        """
+        gone = 0 if self._lost_at is None else time.monotonic() - self._lost_at
+        try:
+            async with asyncio.timeout(max(wait_seconds - gone, 0)):
+                while not (opened := await self._opened()).client.is_connected:
+                    await self._changed.wait()
+                return opened
+        except (TimeoutError, OSError, nats.errors.Error) as error:
+            raise self.unavailable(self._failure or error) from error
+
+    async def answer[T](self, work: Coroutine[Any, Any, T], wait_seconds: float) -> T:
+        """What a request returns, unless the connection breaks or the time is over.
+
+        Raises:
+            ConnectionResetError, TimeoutError: whether the server read the request is unknown.
+        """
+        request = asyncio.create_task(work)
+        lost = asyncio.create_task(self._changed.wait())
+        try:
+            waited = {request, lost}
+            await asyncio.wait(waited, timeout=wait_seconds, return_when=asyncio.FIRST_COMPLETED)
+            if request.done():
+                return request.result()
+            if lost.done():
+                raise ConnectionResetError("the connection broke")
+            raise TimeoutError
+        finally:
+            request.cancel()
+            lost.cancel()
+
+    def unavailable(self, error: Exception) -> SpoolUnavailable:
+        """The error for callers."""
+        return SpoolUnavailable(
+            f"The spool at {self._address.public} is not available: {_reason(error)}."
+        )
+
+    async def close(self) -> None:
+        """Close the connection; a request that waits fails."""
+        connected, self._connected = self._connected, None
+        if connected is not None:
+            await connected.client.close()
+
+    async def _opened(self) -> Connected:
+        async with self._opening:
+            if self._connected is None or self._connected.client.is_closed:
+                client = await nats.connect(
+                    self._address.servers,
+                    name="hoglet",
+                    connect_timeout=_CONNECT_SECONDS,
+                    reconnect_time_wait=_RECONNECT_SECONDS,  # pyright: ignore[reportArgumentType] (asyncio.sleep)
+                    max_reconnect_attempts=-1,
+                    ping_interval=_PING_SECONDS,
+                    no_echo=True,
+                    error_cb=self._on_error,
+                    disconnected_cb=self._on_lost,
+                    reconnected_cb=self._on_connected,
+                    closed_cb=self._on_change,
+                )
+                await self._on_open(client)
+                publisher = Publisher(client)
+                await publisher.listen()
+                self._failure = self._lost_at = None
+                self._connected = Connected(client, client.jetstream(), publisher)
+            return self._connected
+
+    async def _on_error(self, error: Exception) -> None:
+        self._failure = error
+
+    async def _on_lost(self) -> None:
+        if self._connected is not None:  # not one that we close ourselves
+            log.warning("the connection to NATS is lost", action="spool_lost")
+        self._lost_at = time.monotonic()
+        await self._on_change()
+
+    async def _on_connected(self) -> None:
+        log.info("connected to NATS again", action="spool_back")
+        self._failure = self._lost_at = None
+        await self._on_change()
+
+    async def _on_change(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+def _reason(error: Exception) -> str:
+    """One line; a timeout has no text of its own."""
+    return str(error).strip().rstrip(".").replace("\n", " ") or "no answer"

@@ -1,0 +1,159 @@
+"""The stream of the spool: made at the first start, checked at later ones.
+
+Source: docs/adr/0038-jetstream.md.
+"""
+
+import msgspec
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
+from nats.js import JetStreamContext
+from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig, StreamInfo
+from nats.js.errors import NotFoundError, ServiceUnavailableError
+
+from hoglet.kit.errors import HogletError
+from hoglet.spool.address import NatsAddress
+
+# The first version with reads of several messages at once.
+LEAST_VERSION = (2, 11)
+_DUPLICATE_SECONDS = 120
+_OWNER = "hoglet-database"
+
+
+class SpoolRefused(HogletError):
+    """The broker, or its stream, cannot be the spool; the message says what to change."""
+
+    code = "spool_refused"
+    blame = "operator"
+
+
+class StreamNames(msgspec.Struct, frozen=True):
+    """What the parts of a spool are called in NATS."""
+
+    stream: str
+
+    def subject(self, partition: int | str) -> str:
+        """Where the entries of a partition are published."""
+        return f"{self.stream}.spool.{partition}"
+
+    @property
+    def wake(self) -> str:
+        """Where servers tell each other of new entries."""
+        return f"{self.stream}.wake"
+
+
+class StreamFacts(msgspec.Struct, frozen=True):
+    """A stream that can be the spool.
+
+    Args:
+        identity: of at most 20 characters; a stream that is made anew has another.
+        replicas: copies of each message.
+    """
+
+    identity: str
+    replicas: int
+
+
+async def check_stream(
+    client: Client, address: NatsAddress, *, payload_bytes: int, owner: str | None
+) -> StreamFacts:
+    """Make the stream if it is not there, and check that it keeps what it takes.
+
+    Args:
+        client: connected.
+        address: names the stream.
+        payload_bytes: largest entry that is going to be appended.
+        owner: names the database whose spool it is; None does not claim it.
+
+    Raises:
+        SpoolRefused: see the message.
+    """
+    _check_server(client, address, payload_bytes)
+    context = client.jetstream()
+    try:
+        info = await _stream(context, address, owner)
+    except (NoRespondersError, ServiceUnavailableError):
+        raise SpoolRefused(
+            f"NATS at {address.public} has no JetStream for this user: start it with JetStream "
+            "and a storage folder (docs/growing.md)."
+        ) from None
+    except NatsError as error:
+        raise SpoolRefused(
+            f"NATS at {address.public} refuses the stream {address.stream} ({_reason(error)}): "
+            "check the user's rights, the storage and the number of servers."
+        ) from None
+    found = info.config
+    fault = _fault(found, StreamNames(address.stream), owner)
+    if fault is not None:
+        raise SpoolRefused(
+            f"The NATS stream {address.stream} cannot be the spool, because {fault}: change it, "
+            "or name another one in the path of HOGLET_SPOOL_URL."
+        )
+    created = info.created.timestamp() if info.created else 0
+    return StreamFacts(f"nats:{int(created * 1_000_000):014x}", found.num_replicas or 1)
+
+
+def _check_server(client: Client, address: NatsAddress, payload_bytes: int) -> None:
+    version = client.connected_server_version
+    if (version.major, version.minor) < LEAST_VERSION:
+        wanted = ".".join(map(str, LEAST_VERSION))
+        raise SpoolRefused(
+            f"NATS at {address.public} is version {version.major}.{version.minor}, but the spool "
+            f"needs {wanted} or later: update it."
+        )
+    if client.max_payload < payload_bytes:
+        raise SpoolRefused(
+            f"NATS at {address.public} takes messages of up to {client.max_payload} bytes, but an "
+            f"accepted request can have {payload_bytes}: set max_payload: 32MB in its "
+            "configuration, or lower HOGLET_REQUEST_BODY_BYTES."
+        )
+
+
+async def _stream(context: JetStreamContext, address: NatsAddress, owner: str | None) -> StreamInfo:
+    try:
+        found = await context.stream_info(address.stream)
+    except NotFoundError:
+        return await context.add_stream(_wanted(address, owner))
+    if owner is None or _OWNER in (found.config.metadata or {}):
+        return found
+    found.config.metadata = {**(found.config.metadata or {}), _OWNER: owner}  # made by hand
+    return await context.update_stream(found.config)
+
+
+def _wanted(address: NatsAddress, owner: str | None) -> StreamConfig:
+    """Nothing is ever dropped to make room: a full disk refuses new entries instead."""
+    return StreamConfig(
+        name=address.stream,
+        description="Accepted requests that hoglet has not stored yet",
+        subjects=[StreamNames(address.stream).subject("*")],
+        retention=RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.NEW,
+        duplicate_window=_DUPLICATE_SECONDS,
+        num_replicas=address.replicas,
+        allow_direct=True,
+        metadata={_OWNER: owner} if owner else {},
+    )
+
+
+def _fault(found: StreamConfig, names: StreamNames, owner: str | None) -> str | None:
+    """Why a stream that somebody else made could lose or hide entries."""
+    bounded = {found.max_msgs or -1, found.max_msgs_per_subject or -1} != {-1} or found.max_age
+    is_full_refusing = (found.max_bytes or -1) == -1 or found.discard == DiscardPolicy.NEW
+    owned_by = (found.metadata or {}).get(_OWNER, owner)
+    checks = [
+        (owner in {None, owned_by}, "it is the spool of another database"),
+        (found.subjects == [names.subject("*")], f"its subjects are not {names.subject('*')}"),
+        (found.storage == StorageType.FILE, "it keeps messages in memory"),
+        (found.retention == RetentionPolicy.LIMITS, "it forgets messages that were read"),
+        (not bounded, "it forgets messages by their age or number"),
+        (is_full_refusing, "it forgets the oldest messages when it is full"),
+        (bool(found.allow_direct), "it does not allow direct reads (allow_direct)"),
+        (not found.no_ack, "it does not acknowledge messages"),
+        (not found.sealed, "it is sealed"),
+    ]
+    return next((fault for is_fine, fault in checks if not is_fine), None)
+
+
+def _reason(error: NatsError) -> str:
+    return str(getattr(error, "description", None) or error).strip().rstrip(".")

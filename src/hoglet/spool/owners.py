@@ -1,0 +1,167 @@
+"""Divides the partitions of a log among the servers that are alive.
+
+Each server writes a heartbeat and looks at those of the others. It takes partitions whose owner is
+silent, up to its share, and gives up what exceeds its share between two groups. Two servers that
+take one for theirs do no harm: only the one with the newest epoch can commit.
+
+Source: docs/adr/0037-spool-log.md.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from datetime import timedelta
+
+import structlog
+from sqlalchemy import delete, select
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.kit.clock import Clock
+from hoglet.spool import positions
+from hoglet.spool.positions import Position
+from hoglet.spool.tables import SpoolOwnerRow
+from hoglet.store.database import Database
+
+HEARTBEAT = timedelta(seconds=3)
+SILENT_AFTER = timedelta(seconds=11)  # with the next heartbeat of another server: within 14 s
+_FORGOTTEN_AFTER = timedelta(hours=1)
+_LOCK = 5_309_117  # only one server divides at a time
+
+log = structlog.get_logger()
+
+
+class PartitionOwner:
+    """The partitions that this process owns.
+
+    Concurrency: several tasks may hold partitions; one partition is held by one task at a time.
+
+    Args:
+        database: of the positions.
+        clock: on PostgreSQL the database's.
+        name: of this process, unique.
+        log_name: of the log.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        *,
+        name: str,
+        log_name: str,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._name = name
+        self._log = log_name
+        self.on_taken: Callable[[set[int]], None] | None = None
+        self._positions: dict[int, Position] = {}
+        self._held: set[int] = set()
+        self._leaving: set[int] = set()
+        self._stopping = asyncio.Event()
+
+    @property
+    def owned(self) -> frozenset[int]:
+        """The partitions whose groups this process may begin."""
+        return frozenset(self._positions.keys() - self._leaving)
+
+    def hold(self, partition: int) -> Position | None:
+        """Keep a partition until :meth:`let_go`; None if another task has it, or nobody here."""
+        if partition in self._held or partition not in self.owned:
+            return None
+        self._held.add(partition)
+        return self._positions[partition]
+
+    def moved(self, position: Position) -> None:
+        """A group of a held partition was begun or stored."""
+        known = self._positions.get(position.partition)
+        if known is not None and known.epoch == position.epoch:
+            self._positions[position.partition] = position
+
+    def lost(self, position: Position) -> None:
+        """Another server has the partition."""
+        known = self._positions.get(position.partition)
+        if known is not None and known.epoch == position.epoch:
+            del self._positions[position.partition]
+
+    def let_go(self, partition: int) -> None:
+        """End :meth:`hold`."""
+        self._held.discard(partition)
+
+    async def run(self) -> None:
+        """Divide the partitions again and again until :meth:`stop`; then give all up."""
+        while not self._stopping.is_set():
+            try:
+                await self.divide()
+            except (SQLAlchemyError, OSError) as error:
+                log.warning("no heartbeat", action="heartbeat_failed", error=str(error))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), HEARTBEAT.total_seconds())
+        await self._leave()
+
+    def stop(self) -> None:
+        """Let :meth:`run` end; no partition may be held any more."""
+        self._stopping.set()
+
+    async def divide(self) -> None:
+        """Write the heartbeat, give up what is too much, take what is free."""
+        async with self._database.write() as session:
+            await self._database.serialize(session, _LOCK)
+            living = await self._beat(session)
+            mine = await positions.owned_by(session, self._log, self._name)
+            everything = await positions.all_positions(session, self._log)
+            share = -(-len(everything) // len(living))
+            self._leaving = set(sorted(mine)[share:])
+            given_up = self._leaving - self._held  # the others at the end of their groups
+            await positions.give_up(session, self._log, self._name, given_up)
+            free = await positions.lock_free(session, self._log, living)
+            wanted = free[: max(share - len(mine), 0)] + self._unknown(mine)
+            taken = await positions.take(session, self._log, wanted, self._name)
+        self._adopt(mine, given_up, taken)
+
+    def _unknown(self, mine: dict[int, int]) -> list[int]:
+        """Partitions that were taken by a commit whose answer got lost."""
+        epochs = {each.partition: each.epoch for each in self._positions.values()}
+        return [each for each in sorted(mine) if epochs.get(each) != mine[each]]
+
+    def _adopt(self, mine: dict[int, int], given_up: set[int], taken: list[Position]) -> None:
+        kept = {
+            partition: position
+            for partition, position in self._positions.items()
+            if mine.get(partition) == position.epoch and partition not in given_up
+        }
+        self._positions = kept | {each.partition: each for each in taken}
+        self._leaving -= given_up
+        if taken or given_up:
+            log.info(
+                "partitions of the spool were divided",
+                action="partitions_divided",
+                taken=sorted(each.partition for each in taken),
+                given_up=sorted(given_up),
+            )
+        if taken and self.on_taken is not None:
+            self.on_taken({each.partition for each in taken})
+
+    async def _beat(self, session: AsyncSession) -> list[str]:
+        """Write the heartbeat; the names of all living servers, with this one."""
+        now = self._clock.now()
+        insert = sqlite_insert if self._database.is_sqlite else postgresql_insert
+        row = SpoolOwnerRow
+        beat = insert(row).values(name=self._name, seen_at=now)
+        await session.execute(
+            beat.on_conflict_do_update(index_elements=["name"], set_={"seen_at": now})
+        )
+        await session.execute(delete(row).where(row.seen_at < now - _FORGOTTEN_AFTER))
+        living = select(row.name).where(row.seen_at > now - SILENT_AFTER)
+        return sorted({*await session.scalars(living), self._name})
+
+    async def _leave(self) -> None:
+        with contextlib.suppress(SQLAlchemyError, OSError):  # then others wait for the silence
+            async with self._database.write() as session:
+                mine = await positions.owned_by(session, self._log, self._name)
+                await positions.give_up(session, self._log, self._name, mine)
+                await session.execute(delete(SpoolOwnerRow).where(SpoolOwnerRow.name == self._name))
+        self._positions.clear()

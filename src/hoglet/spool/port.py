@@ -1,0 +1,117 @@
+"""The interface of spool logs. One contract suite tests every implementation.
+
+A log keeps accepted requests in partitions, each in the order of its positions. It does not know
+who reads it or how far. The suite is tests/contract/ports/test_spool_log.py.
+
+Source: docs/adr/0037-spool-log.md.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from hoglet.kit.errors import Unavailable
+
+
+class SpoolUnavailable(Unavailable):
+    """The spool cannot be written or read now; retrying helps."""
+
+    code = "storage_unavailable"
+
+
+class LogEntry(msgspec.Struct, frozen=True, array_like=True):
+    """One payload.
+
+    Args:
+        position: grows within a partition, from 1; positions may be left out.
+        payload: what was appended.
+    """
+
+    position: int
+    payload: bytes
+
+
+class SpoolLog(Protocol):
+    """Durable payloads by partition, a number from 0.
+
+    Concurrency: safe to share in one event loop, and between processes.
+    """
+
+    async def append(self, batches: Mapping[int, Sequence[bytes]]) -> dict[int, int]:
+        """Return once the payloads of all partitions are durable.
+
+        Payloads of a partition that one call appends keep their order, next to each other or not.
+
+        Returns:
+            The last position of each partition.
+
+        Raises:
+            SpoolUnavailable: some are not durable, or the outcome is unknown.
+        """
+        ...
+
+    async def read(self, partition: int, after: int, limit_bytes: int) -> list[LogEntry]:
+        """The entries at positions above ``after``, in order.
+
+        A reader that has seen a position never sees a smaller one appear later.
+
+        Args:
+            partition: whose entries.
+            after: 0 for the beginning.
+            limit_bytes: of all payloads together; a larger first entry is returned alone.
+
+        Returns:
+            At least one entry if there is one; possibly fewer than the limit allows.
+
+        Raises:
+            SpoolUnavailable: the log cannot be read.
+        """
+        ...
+
+    async def trim(self, partition: int, upto: int) -> None:
+        """Forget the entries at positions up to ``upto``, now or later. Idempotent.
+
+        Raises:
+            SpoolUnavailable: nothing was forgotten, or the outcome is unknown.
+        """
+        ...
+
+    async def last_position(self, partition: int) -> int:
+        """The highest position that was ever appended, also after ``trim``; 0 if there is none.
+
+        Raises:
+            SpoolUnavailable: the log cannot be read.
+        """
+        ...
+
+    async def wait(
+        self,
+        partitions: Collection[int],
+        timeout: timedelta,  # noqa: ASYNC109 (a ceiling, not a cancellation)
+    ) -> set[int]:
+        """Wait until one of the partitions gets entries, or ``timeout`` is over.
+
+        Entries that other processes append may not end it. A wake-up for which nobody waited ends
+        the next wait, also one with a timeout of zero.
+
+        Returns:
+            The partitions that woke it; none after the timeout.
+        """
+        ...
+
+    def wake(self, partitions: Collection[int]) -> None:
+        """End the current waits for these partitions, or the next one."""
+        ...
+
+    async def close(self) -> None:
+        """Close what the log opened itself."""
+        ...
+
+
+class NamedLog(NamedTuple):
+    """A log, and the name under which its positions are stored."""
+
+    name: str
+    log: SpoolLog

@@ -1,0 +1,164 @@
+"""Statements on the positions of a log's partitions.
+
+The position is ours, not the log's: it moves in the transaction that stores a group. Every change
+names the epoch of the owner that makes it. Who takes a partition over raises the epoch, so a former
+owner that was only slow can change nothing any more.
+
+Source: docs/adr/0037-spool-log.md.
+"""
+
+from collections.abc import Collection, Sequence
+
+import msgspec
+from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.kit.errors import HogletError
+from hoglet.spool.tables import SpoolPositionRow
+from hoglet.store.database import Database
+
+_Row = SpoolPositionRow
+
+
+class OwnershipLost(HogletError):
+    """Another server has taken the partition over; roll back."""
+
+    code = "ownership_lost"
+    retry = "later"
+
+
+class Position(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an owner is in a partition.
+
+    Args:
+        log: the name of the log.
+        partition: its number.
+        epoch: raised whenever the partition gets another owner.
+        done_upto: entries up to this position are stored.
+        group_from: first position of the group that was begun; None if there is none.
+        group_to: its last position.
+        group_project: projects of the group up to this id are stored.
+    """
+
+    log: str
+    partition: int
+    epoch: int
+    done_upto: int
+    group_from: int | None = None
+    group_to: int | None = None
+    group_project: int = 0
+
+
+async def create_partitions(database: Database, log: str, count: int) -> None:
+    """Make the positions of ``count`` partitions; existing ones stay, also those beyond."""
+    insert = sqlite_insert if database.is_sqlite else postgresql_insert
+    rows = [
+        {
+            "log": log,
+            "partition": partition,
+            "owner": None,
+            "epoch": 0,
+            "done_upto": 0,
+            "group_project": 0,
+        }
+        for partition in range(count)
+    ]
+    async with database.write() as session:
+        connection = await session.connection()
+        await connection.execute(insert(_Row).on_conflict_do_nothing(), rows)
+
+
+async def all_positions(session: AsyncSession, log: str) -> list[Position]:
+    """The positions of all partitions of a log, whoever owns them."""
+    rows = await session.scalars(select(_Row).where(_Row.log == log).order_by(_Row.partition))
+    return [_position(row) for row in rows]
+
+
+async def lock_free(session: AsyncSession, log: str, living: Collection[str]) -> list[int]:
+    """Lock the partitions without a living owner, but those whose group is being committed."""
+    wanted = select(_Row.partition).where(_Row.log == log, _is_free(living))
+    ordered = wanted.order_by(_Row.partition).with_for_update(skip_locked=True)
+    return list(await session.scalars(ordered))
+
+
+async def take(
+    session: AsyncSession, log: str, partitions: Sequence[int], owner: str
+) -> list[Position]:
+    """Become the owner of locked partitions."""
+    if not partitions:
+        return []
+    free = (_Row.log == log) & _Row.partition.in_(partitions)
+    taken = (
+        update(_Row)
+        .where(free)
+        .values(owner=owner, epoch=_Row.epoch + 1)
+        .returning(_Row)
+        .execution_options(synchronize_session=False)
+    )
+    return [_position(row) for row in await session.scalars(taken)]
+
+
+async def owned_by(session: AsyncSession, log: str, owner: str) -> dict[int, int]:
+    """The epochs of the partitions of an owner."""
+    wanted = select(_Row.partition, _Row.epoch).where(_Row.log == log, _Row.owner == owner)
+    return {row.partition: row.epoch for row in await session.execute(wanted)}
+
+
+async def give_up(session: AsyncSession, log: str, owner: str, partitions: Collection[int]) -> None:
+    """Let other servers take partitions at once."""
+    mine = (_Row.log == log) & (_Row.owner == owner) & _Row.partition.in_(list(partitions))
+    await session.execute(
+        update(_Row).where(mine).values(owner=None).execution_options(synchronize_session=False)
+    )
+
+
+async def store(session: AsyncSession, before: Position, after: Position) -> None:
+    """Write what an owner did.
+
+    Args:
+        session: a write transaction.
+        before: what the owner knows.
+        after: what it did.
+
+    Raises:
+        OwnershipLost: it is not the owner any more, or a commit without an answer went through.
+    """
+    mine = (
+        (_Row.log == before.log)
+        & (_Row.partition == before.partition)
+        & (_Row.epoch == before.epoch)
+        & (_Row.done_upto == before.done_upto)
+        & _Row.group_to.is_not_distinct_from(before.group_to)
+        & (_Row.group_project == before.group_project)
+    )
+    changed = (
+        update(_Row)
+        .where(mine)
+        .values(
+            done_upto=after.done_upto,
+            group_from=after.group_from,
+            group_to=after.group_to,
+            group_project=after.group_project,
+        )
+    )
+    result = await (await session.connection()).execute(changed)
+    if result.rowcount != 1:
+        raise OwnershipLost(f"Partition {before.partition} of the spool has another owner.")
+
+
+def _is_free(living: Collection[str]) -> ColumnElement[bool]:
+    return or_(_Row.owner.is_(None), _Row.owner.not_in(list(living)))
+
+
+def _position(row: SpoolPositionRow) -> Position:
+    return Position(
+        log=row.log,
+        partition=row.partition,
+        epoch=row.epoch,
+        done_upto=row.done_upto,
+        group_from=row.group_from,
+        group_to=row.group_to,
+        group_project=row.group_project,
+    )

@@ -1,0 +1,55 @@
+"""The tables of the log in PostgreSQL, and of the positions and owners of any log."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, LargeBinary, SmallInteger, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from hoglet.store.base import Base, UtcDateTime
+
+
+class SpoolPartitionRow(Base):
+    """The last position of a partition; its lock makes those who append wait for each other."""
+
+    __tablename__ = "spool_partitions"
+
+    partition: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    last_position: Mapped[int] = mapped_column(BigInteger)
+
+
+class SpoolEntryRow(Base):
+    """An entry of the log."""
+
+    __tablename__ = "spool_entries"
+
+    partition: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    position: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    payload: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class SpoolPositionRow(Base):
+    """How far a partition of a log is stored, and which server stores it now.
+
+    ``group_from`` to ``group_to`` are the positions of the group that was begun last, as long as it
+    is not finished; of its projects, those up to ``group_project`` are stored.
+    """
+
+    __tablename__ = "spool_positions"
+
+    log: Mapped[str] = mapped_column(String(20), primary_key=True)
+    partition: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    owner: Mapped[str | None] = mapped_column(String(200))
+    epoch: Mapped[int] = mapped_column(BigInteger)
+    done_upto: Mapped[int] = mapped_column(BigInteger)
+    group_from: Mapped[int | None] = mapped_column(BigInteger)
+    group_to: Mapped[int | None] = mapped_column(BigInteger)
+    group_project: Mapped[int] = mapped_column(BigInteger)
+
+
+class SpoolOwnerRow(Base):
+    """A server that stores partitions, and when it was last heard of."""
+
+    __tablename__ = "spool_owners"
+
+    name: Mapped[str] = mapped_column(String(200), primary_key=True)
+    seen_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -1,0 +1,297 @@
+"""The spool on NATS beyond the port's contract: brokers that die, hang or cannot be the spool."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from uuid import uuid4
+
+import nats
+import pytest
+from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
+
+from hoglet.kit.errors import HogletError
+from hoglet.spool import SpoolUnavailable
+from hoglet.spool.address import nats_address
+from hoglet.spool.jetstream import JetStreamLog, open_jetstream
+from hoglet.spool.nats_stream import SpoolRefused
+from support.nats_server import NatsServer, nats_server
+
+SMALL, PLENTY = 1000, 1_000_000
+
+
+@asynccontextmanager
+async def opened(url: str, *, owner: str | None = None) -> AsyncGenerator[JetStreamLog]:
+    address = nats_address(url)
+    log = await open_jetstream(address, payload_bytes=SMALL, owner=owner)
+    try:
+        yield log
+    finally:
+        await log.close()
+
+
+async def everything(log: JetStreamLog, partition: int) -> list[bytes]:
+    found: list[bytes] = []
+    after = 0
+    while entries := await log.read(partition, after, PLENTY):
+        found += [entry.payload for entry in entries]
+        after = entries[-1].position
+    return found
+
+
+async def until_longer(grown: list[bytes], *, by: int) -> None:
+    before = len(grown)
+    while len(grown) < before + by:  # noqa: ASYNC110 (four writers append to it)
+        await asyncio.sleep(0.01)
+
+
+async def until_it_works[T](call: Callable[[], Awaitable[T]]) -> T:
+    async with asyncio.timeout(120):
+        while True:
+            try:
+                return await call()
+            except SpoolUnavailable:
+                await asyncio.sleep(0.05)
+
+
+async def test_a_killed_broker_loses_nothing_that_was_acknowledged(own_nats: NatsServer) -> None:
+    acknowledged: list[bytes] = []
+    stop = asyncio.Event()
+
+    async def write(log: JetStreamLog, writer: int) -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            payloads = [b"%d:%d:%d" % (writer, number, part) for part in range(5)]
+            try:
+                await log.append({0: payloads})
+            except SpoolUnavailable:
+                continue
+            acknowledged.extend(payloads)
+
+    async with opened(own_nats.url()) as log:
+        writers = [asyncio.create_task(write(log, number)) for number in range(4)]
+        for _ in range(3):
+            await until_longer(acknowledged, by=100)
+            own_nats.kill()
+            await asyncio.to_thread(own_nats.start)
+        await until_longer(acknowledged, by=20)
+        stop.set()
+        await asyncio.gather(*writers)
+        stored = await everything(log, 0)
+
+    assert set(acknowledged) <= set(stored)
+    counts = {payload: stored.count(payload) for payload in acknowledged}
+    assert set(counts.values()) == {1}  # repeated by message id, stored once
+
+
+async def test_a_broker_that_is_away_is_said_to_be_until_it_returns(own_nats: NatsServer) -> None:
+    async with opened(own_nats.url()) as log:
+        await log.append({0: [b"before"]})
+        own_nats.kill()
+        for call in (
+            log.append({0: [b"while away"]}),
+            log.read(0, 0, PLENTY),
+            log.trim(0, 2),
+            log.last_position(0),
+        ):
+            with pytest.raises(SpoolUnavailable, match=own_nats.address):
+                await asyncio.wait_for(call, 60)
+        own_nats.start()
+
+        await until_it_works(lambda: log.append({0: [b"after"]}))
+
+        assert [each for each in await everything(log, 0) if each != b"while away"] == [
+            b"before",
+            b"after",
+        ]
+
+
+async def test_a_broker_that_hangs_is_unavailable(own_nats: NatsServer) -> None:
+    async with opened(own_nats.url()) as log:
+        await log.append({0: [b"before"]})
+        own_nats.pause()
+        with pytest.raises(SpoolUnavailable):
+            await asyncio.wait_for(log.append({0: [b"while it hangs"]}), 60)
+        own_nats.resume()
+
+        await until_it_works(lambda: log.append({0: [b"after"]}))
+
+        assert {b"before", b"after"} <= set(await everything(log, 0))
+
+
+async def test_a_full_broker_refuses_instead_of_forgetting(nats_broker: NatsServer) -> None:
+    name = f"test-{uuid4().hex}"
+    wanted = spool_stream(name)
+    wanted.max_bytes, wanted.discard = 20_000, DiscardPolicy.NEW
+    await make_stream(nats_broker, wanted)
+    taken: list[bytes] = []
+    async with opened(nats_broker.url(name)) as log:
+
+        async def fill() -> None:
+            for number in range(100):
+                payload = b"%4d" % number * 250
+                await log.append({0: [payload]})
+                taken.append(payload)
+
+        with pytest.raises(SpoolUnavailable, match="maximum bytes"):
+            await fill()
+
+        assert taken
+        assert await everything(log, 0) == taken
+
+
+async def test_a_stream_belongs_to_one_database(nats_broker: NatsServer) -> None:
+    name = f"test-{uuid4().hex}"
+    async with opened(nats_broker.url(name), owner="one") as log:
+        await log.append({0: [b"a"]})
+    async with opened(nats_broker.url(name), owner="one") as log:
+        assert await log.last_position(0) == 1
+    with pytest.raises(SpoolRefused, match="another database"):
+        async with opened(nats_broker.url(name), owner="two"):
+            pass
+
+
+async def test_a_stream_made_by_hand_is_claimed(nats_broker: NatsServer) -> None:
+    stream = spool_stream(f"test-{uuid4().hex}")
+    await make_stream(nats_broker, stream)
+    async with opened(nats_broker.url(stream.name or ""), owner="one") as log:
+        assert await log.append({0: [b"a"]}) == {0: 1}
+    with pytest.raises(SpoolRefused, match="another database"):
+        async with opened(nats_broker.url(stream.name or ""), owner="two"):
+            pass
+
+
+async def test_a_stream_that_is_made_anew_is_another_log(nats_broker: NatsServer) -> None:
+    name = f"test-{uuid4().hex}"
+    async with opened(nats_broker.url(name)) as first, opened(nats_broker.url(name)) as second:
+        assert first.facts == second.facts
+        assert len(first.facts.identity) <= 20
+    client = await nats.connect(f"nats://{nats_broker.address}")
+    await client.jetstream().delete_stream(name)
+    await client.close()
+
+    async with opened(nats_broker.url(name)) as log:
+        assert log.facts.identity != first.facts.identity
+
+
+async def make_stream(broker: NatsServer, wanted: StreamConfig) -> None:
+    client = await nats.connect(f"nats://{broker.address}")
+    await client.jetstream().add_stream(wanted)
+    await client.close()
+
+
+def spool_stream(name: str) -> StreamConfig:
+    return StreamConfig(
+        name=name, subjects=[f"{name}.spool.*"], storage=StorageType.FILE, allow_direct=True
+    )
+
+
+def _in_memory(stream: StreamConfig) -> None:
+    stream.storage = StorageType.MEMORY
+
+
+def _short_lived(stream: StreamConfig) -> None:
+    stream.max_age = 3600
+
+
+def _forgetful(stream: StreamConfig) -> None:
+    stream.max_bytes = 1_000_000
+
+
+def _bounded(stream: StreamConfig) -> None:
+    stream.max_msgs = 1_000_000
+
+
+def _bounded_by_partition(stream: StreamConfig) -> None:
+    stream.max_msgs_per_subject = 1
+
+
+def _queue(stream: StreamConfig) -> None:
+    stream.retention = RetentionPolicy.WORK_QUEUE
+
+
+def _elsewhere(stream: StreamConfig) -> None:
+    stream.subjects = [f"{stream.name}.spool.>"]
+
+
+def _indirect(stream: StreamConfig) -> None:
+    stream.allow_direct = False
+
+
+def _silent(stream: StreamConfig) -> None:
+    stream.no_ack = True
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (_in_memory, "in memory"),
+        (_short_lived, "age or number"),
+        (_bounded, "age or number"),
+        (_bounded_by_partition, "age or number"),
+        (_forgetful, "the oldest messages"),
+        (_queue, "that were read"),
+        (_elsewhere, "subjects"),
+        (_indirect, "allow_direct"),
+        (_silent, "acknowledge"),
+    ],
+)
+async def test_a_stream_that_could_lose_entries_is_refused(
+    nats_broker: NatsServer, change: Callable[[StreamConfig], None], reason: str
+) -> None:
+    stream = spool_stream(f"test-{uuid4().hex}")
+    change(stream)
+    await make_stream(nats_broker, stream)
+
+    with pytest.raises(SpoolRefused, match=reason):
+        async with opened(nats_broker.url(stream.name or "")):
+            pass
+
+
+async def test_a_stream_made_by_hand_is_accepted(nats_broker: NatsServer) -> None:
+    stream = spool_stream(f"test-{uuid4().hex}")
+    await make_stream(nats_broker, stream)
+
+    async with opened(nats_broker.url(stream.name or "")) as log:
+        assert await log.append({0: [b"a"]}) == {0: 1}
+
+
+async def refusal(url: str, payload_bytes: int = SMALL) -> HogletError:
+    with pytest.raises(HogletError) as raised:
+        await open_jetstream(nats_address(url), payload_bytes=payload_bytes)
+    return raised.value
+
+
+async def test_brokers_that_cannot_be_the_spool_are_refused_with_the_reason(
+    nats_broker: NatsServer,
+) -> None:
+    with nats_server(jetstream=False) as plain:
+        assert "no JetStream" in (await refusal(plain.url())).detail
+    too_large = await refusal(nats_broker.url(), payload_bytes=33 * 1024**2)
+    assert "max_payload" in too_large.detail
+    replicated = await refusal(nats_broker.url(f"test-{uuid4().hex}") + "?replicas=3")
+    assert "replicas" in replicated.detail
+    users = "authorization { users: [{user: hoglet, password: right}] }\n"
+    with nats_server(configuration=users) as closed:
+        wrong = f"nats://hoglet:wrong@{closed.address}"
+        detail = (await refusal(wrong)).detail
+        assert "uthorization" in detail
+        assert "wrong" not in detail
+        async with opened(f"nats://hoglet:right@{closed.address}") as log:
+            assert await log.append({0: [b"a"]}) == {0: 1}
+    assert "127.0.0.1:1" in (await refusal("nats://127.0.0.1:1")).detail
+
+
+async def test_an_append_wakes_other_servers(nats_broker: NatsServer) -> None:
+    name = f"test-{uuid4().hex}"
+    async with opened(nats_broker.url(name)) as one, opened(nats_broker.url(name)) as two:
+        woken = asyncio.create_task(two.wait([3, 4], timedelta(minutes=1)))
+        await asyncio.sleep(0.05)
+        await one.append({5: [b"a"]})
+        await asyncio.sleep(0.05)
+        assert not woken.done()
+
+        await one.append({4: [b"b"]})
+
+        assert await asyncio.wait_for(woken, 10) == {4}

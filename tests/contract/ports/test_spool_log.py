@@ -1,0 +1,243 @@
+"""The contract of spool logs (hoglet.spool.port); each implementation is a fixture below.
+
+A log is opened twice, as two servers have it open: what one appends, the other reads.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import uuid4
+
+import pytest
+
+from hoglet.spool import SpoolLog, SpoolUnavailable
+from hoglet.spool.address import nats_address
+from hoglet.spool.jetstream import open_jetstream
+from hoglet.spool.rows import RowLog
+from hoglet.store.database import Database
+from support.databases import open_database
+from support.nats_server import NatsServer
+
+ANY, PLENTY = 3, 1_000_000
+LONG = timedelta(seconds=30)
+
+
+class Logs(NamedTuple):
+    """One log, as two servers have it open."""
+
+    one: SpoolLog
+    two: SpoolLog
+
+
+@pytest.fixture
+async def rows_logs(postgres_tables_url: str) -> AsyncGenerator[Logs]:
+    """On PostgreSQL."""
+    async with AsyncExitStack() as stack:
+        yield Logs(
+            *[
+                RowLog(await stack.enter_async_context(open_database(postgres_tables_url)))
+                for _ in range(2)
+            ]
+        )
+
+
+@pytest.fixture
+async def jetstream_logs(nats_broker: NatsServer) -> AsyncGenerator[Logs]:
+    """On NATS, in a stream of its own."""
+    address = nats_address(nats_broker.url(f"test-{uuid4().hex}"))
+    opened = [await open_jetstream(address, payload_bytes=PLENTY) for _ in range(2)]
+    yield Logs(*opened)
+    for log in opened:
+        await log.close()
+
+
+@pytest.fixture(params=["rows", "jetstream"])
+def logs(request: pytest.FixtureRequest) -> Logs:
+    """An empty log of each kind."""
+    return request.getfixturevalue(f"{request.param}_logs")
+
+
+async def _payloads(log: SpoolLog, partition: int, after: int = 0) -> list[bytes]:
+    """Everything above a position, read page by page."""
+    found: list[bytes] = []
+    while entries := await log.read(partition, after, PLENTY):
+        found += [entry.payload for entry in entries]
+        after = entries[-1].position
+    return found
+
+
+async def test_what_is_appended_is_read_in_order_by_another_server(logs: Logs) -> None:
+    await logs.one.append({ANY: [b"a", b"", b"\x00\xff"]})
+    await logs.two.append({ANY: [b"b"]})
+
+    entries = await logs.two.read(ANY, 0, PLENTY)
+
+    assert [entry.payload for entry in entries] == [b"a", b"", b"\x00\xff", b"b"]
+    positions = [entry.position for entry in entries]
+    assert positions == sorted(set(positions))
+    assert positions[0] > 0
+
+
+async def test_the_position_of_the_last_payload_is_answered(logs: Logs) -> None:
+    last = await logs.one.append({0: [b"a", b"b"], 15: [b"c"]})
+    entries = {partition: await logs.two.read(partition, 0, PLENTY) for partition in (0, 15)}
+
+    assert last == {partition: found[-1].position for partition, found in entries.items()}
+    assert await logs.two.last_position(0) == last[0]
+
+
+async def test_partitions_do_not_mix(logs: Logs) -> None:
+    await logs.one.append({0: [b"a"], 1: [b"b"], 2: [b"c"]})
+    await logs.one.append({1: [b"d"]})
+
+    assert [await _payloads(logs.one, partition) for partition in range(4)] == [
+        [b"a"],
+        [b"b", b"d"],
+        [b"c"],
+        [],
+    ]
+
+
+async def test_reading_goes_on_after_a_position(logs: Logs) -> None:
+    await logs.one.append({ANY: [b"a", b"b", b"c"]})
+    first, *_ = await logs.one.read(ANY, 0, 1)
+
+    assert first.payload == b"a"
+    assert await _payloads(logs.one, ANY, first.position) == [b"b", b"c"]
+    last = await logs.one.last_position(ANY)
+    assert await logs.one.read(ANY, last, PLENTY) == []
+    assert await logs.one.read(ANY, last + 1000, PLENTY) == []
+
+
+async def test_a_read_is_bounded_by_bytes_but_always_goes_on(logs: Logs) -> None:
+    payloads = [b"x" * 1000, b"y" * 10, b"z" * 10]
+    await logs.one.append({ANY: payloads})
+    first = await logs.one.read(ANY, 0, 100)
+
+    assert [entry.payload for entry in first] == payloads[:1]
+    for limit in (19, 20, PLENTY):
+        entries = await logs.one.read(ANY, first[0].position, limit)
+        assert entries
+        assert sum(len(entry.payload) for entry in entries) <= limit
+    assert await _payloads(logs.one, ANY) == payloads
+
+
+async def test_many_and_large_payloads_come_back(logs: Logs) -> None:
+    many = [b"%d" % number for number in range(2500)]
+    await logs.one.append({0: many, 1: [b"L" * 700_000, b"l"]})
+
+    assert await _payloads(logs.two, 0) == many
+    assert await _payloads(logs.two, 1) == [b"L" * 700_000, b"l"]
+
+
+async def test_trim_forgets_up_to_a_position_and_may_be_repeated(logs: Logs) -> None:
+    await logs.one.append({ANY: [b"a", b"b", b"c"], 1: [b"other"]})
+    second = (await logs.one.read(ANY, 0, PLENTY))[1].position
+
+    await logs.one.trim(ANY, second)
+    await logs.two.trim(ANY, second)
+    await logs.two.trim(ANY, second - 1)
+
+    assert await _payloads(logs.one, ANY, second) == [b"c"]
+    assert await _payloads(logs.one, 1) == [b"other"]
+
+
+async def test_positions_go_on_after_everything_was_trimmed(logs: Logs) -> None:
+    assert await logs.one.last_position(ANY) == 0
+    before = (await logs.one.append({ANY: [b"a", b"b"]}))[ANY]
+    await logs.one.trim(ANY, before)
+
+    assert await logs.two.last_position(ANY) == before
+    assert (await logs.two.append({ANY: [b"c"]}))[ANY] > before
+    assert await _payloads(logs.one, ANY, before) == [b"c"]
+
+
+async def test_trimming_a_partition_without_entries_does_nothing(logs: Logs) -> None:
+    await logs.one.trim(ANY, 10)
+
+    await logs.one.append({ANY: [b"a"]})
+    assert await logs.one.last_position(ANY) > 0
+
+
+async def test_servers_that_append_at_once_lose_and_hide_nothing(logs: Logs) -> None:
+    """A reader that follows the writers sees all they append, each writer's in its order."""
+    rounds, partitions = 40, (0, 1)
+    writers = [
+        [{each: [b"%d:%d" % (writer, number)] for each in order} for number in range(rounds)]
+        for writer, order in enumerate([(0, 1), (1, 0)])
+    ]
+
+    async def write(log: SpoolLog, batches: list[dict[int, list[bytes]]]) -> None:
+        for batch in batches:
+            await log.append(batch)
+
+    async def follow(partition: int) -> list[bytes]:
+        found: list[bytes] = []
+        after = 0
+        while len(found) < 2 * rounds:
+            for entry in await logs.two.read(partition, after, PLENTY):
+                after = entry.position
+                found.append(entry.payload)
+        return found
+
+    async with asyncio.timeout(60):
+        *_, first, second = await asyncio.gather(
+            *(write(log, batches) for log, batches in zip(logs, writers, strict=True)),
+            *(follow(partition) for partition in partitions),
+        )
+
+    for found in (first, second):
+        for writer in range(2):
+            own = [each for each in found if each.startswith(b"%d:" % writer)]
+            assert own == [b"%d:%d" % (writer, number) for number in range(rounds)]
+
+
+async def test_all_who_wait_for_a_partition_are_woken_by_it(logs: Logs) -> None:
+    waiting = [asyncio.create_task(logs.one.wait(each, LONG)) for each in ([ANY, 4], [4], [ANY])]
+    await asyncio.sleep(0.01)
+    await logs.one.append({5: [b"a"]})
+    await asyncio.sleep(0.05)
+    assert not any(each.done() for each in waiting)
+
+    await logs.one.append({4: [b"b"]})
+
+    assert await asyncio.wait_for(asyncio.gather(*waiting[:2]), 5) == [{4}, {4}]
+    assert not waiting[2].done()
+    logs.one.wake([ANY])
+    assert await asyncio.wait_for(waiting[2], 5) == {ANY}
+
+
+async def test_an_append_before_the_wait_ends_it_once(logs: Logs) -> None:
+    await logs.one.append({ANY: [b"a"], 5: [b"b"], 6: [b"c"]})
+
+    assert await asyncio.wait_for(logs.one.wait([ANY, 5], LONG), 5) == {ANY, 5}
+    assert await logs.one.wait([ANY, 5], timedelta(0)) == set()
+    assert await logs.one.wait([ANY, 6], timedelta(0)) == {6}
+
+
+async def test_a_wait_ends_by_its_timeout(logs: Logs) -> None:
+    timeout = timedelta(milliseconds=20)
+    assert await asyncio.wait_for(logs.one.wait([ANY], timeout), 5) == set()
+
+
+async def test_a_database_that_is_away_is_said_to_be() -> None:
+    log = RowLog(Database("postgresql+psycopg://nobody@127.0.0.1:1/none"))
+
+    for call in (
+        log.append({0: [b"a"]}),
+        log.read(0, 0, 1),
+        log.trim(0, 1),
+        log.last_position(0),
+    ):
+        with pytest.raises(SpoolUnavailable):
+            await call
+
+
+async def test_rows_of_a_call_are_stored_all_or_none(rows_logs: Logs) -> None:
+    with pytest.raises(SpoolUnavailable):
+        await rows_logs.one.append({0: [b"a"], 99_999: [b"no partition has this number"]})
+
+    assert await _payloads(rows_logs.one, 0) == []
+    assert await rows_logs.one.last_position(0) == 0

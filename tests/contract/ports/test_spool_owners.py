@@ -1,0 +1,189 @@
+"""Owners of the spool's partitions (hoglet.spool.owners), on SQLite and PostgreSQL."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import pytest
+
+from hoglet.kit.clock import FixedClock
+from hoglet.spool import positions
+from hoglet.spool.owners import HEARTBEAT, SILENT_AFTER, PartitionOwner
+from hoglet.spool.positions import OwnershipLost, Position
+from hoglet.store.database import Database
+
+LOG = "rows"
+PARTITIONS = 16
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def _owner(database: Database, clock: FixedClock, name: str) -> PartitionOwner:
+    return PartitionOwner(database, clock, name=name, log_name=LOG)
+
+
+@pytest.fixture
+async def servers(database: Database, clock: FixedClock) -> list[PartitionOwner]:
+    """Three servers; none has any partition yet."""
+    await positions.create_partitions(database, LOG, PARTITIONS)
+    return [_owner(database, clock, name) for name in ("a", "b", "c")]
+
+
+async def _divide(servers: Sequence[PartitionOwner], rounds: int = 3) -> list[int]:
+    """Let all servers look at each other some times; how many partitions each has."""
+    for _ in range(rounds):
+        for server in servers:
+            await server.divide()
+    owned = [partition for server in servers for partition in server.owned]
+    assert sorted(owned) == sorted(set(owned)), "a partition has two owners"
+    return [len(server.owned) for server in servers]
+
+
+async def _store(database: Database, before: Position, **changes: int) -> Position:
+    after = msgspec.structs.replace(before, **changes)
+    async with database.write() as session:
+        await positions.store(session, before, after)
+    return after
+
+
+async def test_a_single_server_has_all_partitions(servers: list[PartitionOwner]) -> None:
+    assert await _divide(servers[:1]) == [PARTITIONS]
+
+
+async def test_partitions_are_divided_when_servers_come_and_go(
+    servers: list[PartitionOwner],
+) -> None:
+    a, b, c = servers
+    assert await _divide([a, b]) == [8, 8]
+    assert await _divide([a, b, c]) == [6, 6, 4]
+
+    b.stop()
+    await b.run()
+
+    assert b.owned == frozenset()
+    assert await _divide([a, c]) == [8, 8]
+
+
+async def test_a_silent_server_loses_its_partitions_within_15_seconds(
+    servers: list[PartitionOwner], clock: FixedClock
+) -> None:
+    a, b, _ = servers
+    await _divide([a, b])
+    killed_at = clock.now()
+
+    while len(a.owned) < PARTITIONS:
+        clock.advance(seconds=HEARTBEAT.total_seconds())
+        await a.divide()
+
+    assert clock.now() - killed_at <= timedelta(seconds=15)
+    assert clock.now() - killed_at > SILENT_AFTER - HEARTBEAT
+
+
+async def test_a_server_that_was_silent_knows_that_it_lost(
+    servers: list[PartitionOwner], clock: FixedClock
+) -> None:
+    a, b, _ = servers
+    await _divide([a, b])
+    clock.advance(seconds=(SILENT_AFTER + HEARTBEAT).total_seconds())
+    await a.divide()
+    assert len(a.owned) == PARTITIONS
+
+    assert await _divide([b, a]) == [8, 8]
+
+
+async def test_a_former_owner_cannot_move_a_position(
+    servers: list[PartitionOwner], database: Database, clock: FixedClock
+) -> None:
+    a, b, _ = servers
+    await _divide([b])
+    former = b.hold(3)
+    assert former is not None
+    former = await _store(database, former, group_from=1, group_to=7)
+    clock.advance(seconds=(SILENT_AFTER + HEARTBEAT).total_seconds())
+    await _divide([a])
+    current = a.hold(3)
+
+    assert current is not None
+    assert (current.group_from, current.group_to, current.done_upto) == (1, 7, 0)
+    assert current.epoch > former.epoch
+    with pytest.raises(OwnershipLost):
+        await _store(database, former, done_upto=7)
+    await _store(database, current, done_upto=7)
+    with pytest.raises(OwnershipLost):  # as after a commit whose answer was lost
+        await _store(database, current, done_upto=7)
+    async with database.read() as session:
+        stored = await positions.all_positions(session, LOG)
+    assert [each.done_upto for each in stored] == [0, 0, 0, 7, *[0] * 12]
+
+
+async def test_a_group_that_is_worked_on_is_not_given_up(servers: list[PartitionOwner]) -> None:
+    a, b, _ = servers
+    await _divide([a])
+    held = [partition for partition in a.owned if a.hold(partition)]
+
+    await _divide([a, b])
+    assert b.owned == frozenset()
+    assert len(a.owned) == PARTITIONS // 2  # no new group of the others is begun
+    surplus = set(held) - a.owned
+    assert all(a.hold(partition) is None for partition in surplus)
+
+    for partition in held:
+        a.let_go(partition)
+    assert await _divide([a, b]) == [8, 8]
+    assert b.owned == surplus
+
+
+async def test_a_partition_is_held_by_one_task_at_a_time(servers: list[PartitionOwner]) -> None:
+    (a, *_) = servers
+    await _divide([a])
+
+    assert a.hold(1) is not None
+    assert a.hold(1) is None
+    a.let_go(1)
+    assert a.hold(1) is not None
+    assert a.hold(99) is None
+
+
+async def test_servers_that_divide_at_once_agree(
+    servers: list[PartitionOwner], database: Database
+) -> None:
+    for _ in range(4):
+        await asyncio.gather(*(server.divide() for server in servers))
+
+    assert sorted(await _divide(servers, rounds=1)) == [4, 6, 6]
+    async with database.read() as session:
+        for name, server in zip("abc", servers, strict=True):
+            assert (await positions.owned_by(session, LOG, name)).keys() == server.owned
+
+
+async def test_partitions_of_a_commit_without_an_answer_are_found_again(
+    servers: list[PartitionOwner], database: Database
+) -> None:
+    a, *_ = servers
+    async with database.write() as session:
+        await positions.take(session, LOG, [2, 5], "a")
+
+    assert await _divide([a]) == [PARTITIONS]
+    position = a.hold(5)
+    assert position is not None
+    await _store(database, position, done_upto=1)
+
+
+async def test_partitions_beyond_a_smaller_setting_stay(
+    servers: list[PartitionOwner], database: Database
+) -> None:
+    await _divide(servers[:1])
+    position = servers[0].hold(12)
+    assert position is not None
+    await _store(database, position, done_upto=5)
+
+    await positions.create_partitions(database, LOG, 4)
+
+    async with database.read() as session:
+        stored = await positions.all_positions(session, LOG)
+    assert len(stored) == PARTITIONS
+    assert stored[12].done_upto == 5

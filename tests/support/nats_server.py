@@ -1,0 +1,92 @@
+"""A real NATS server with JetStream, started, stopped and killed by tests."""
+
+import contextlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from support.server import free_port
+
+START_SECONDS = 60
+PROGRAM = Path(sys.executable).with_name("nats-server")
+JETSTREAM = "jetstream {{ store_dir: '{folder}', sync_interval: always }}\n"
+
+
+class NatsServer:
+    """A server on a free port and a folder; its port and folder stay when it starts again."""
+
+    def __init__(self, folder: Path, *, jetstream: bool = True, configuration: str = "") -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.address = f"127.0.0.1:{self.port}"
+        self._file = folder / "nats.conf"
+        self._file.write_text(
+            f"listen: {self.address}\nmax_payload: 32MB\nlog_file: '{folder / 'nats.log'}'\n"
+            + (JETSTREAM.format(folder=folder / "store") if jetstream else "")
+            + configuration
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def url(self, stream: str = "hoglet") -> str:
+        """The setting of hoglet."""
+        return f"nats://{self.address}/{stream}"
+
+    def start(self) -> "NatsServer":
+        """Start it and wait until it accepts connections."""
+        self._process = subprocess.Popen([PROGRAM, "-c", self._file])
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and self._process.poll() is None:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
+                return self
+            time.sleep(0.02)
+        raise AssertionError((self.folder / "nats.log").read_text())
+
+    def kill(self) -> None:
+        """As ``kill -9``."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def pause(self) -> None:
+        """Stop it from answering, as a machine that hangs; connections stay open."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it answer again."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+
+@contextlib.contextmanager
+def nats_server(*, jetstream: bool = True, configuration: str = "") -> Generator[NatsServer]:
+    """A started server in an empty folder."""
+    folder = Path(tempfile.mkdtemp(prefix="hoglet-nats-"))
+    server = NatsServer(folder, jetstream=jetstream, configuration=configuration)
+    try:
+        yield server.start()
+    finally:
+        server.kill()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def nats_broker() -> Generator[NatsServer]:
+    """A server for all tests that leave it running; each takes a stream of its own."""
+    with nats_server() as server:
+        yield server
+
+
+@pytest.fixture
+def own_nats() -> Generator[NatsServer]:
+    """A server that a test may kill."""
+    with nats_server() as server:
+        yield server
