@@ -16,6 +16,7 @@ from typing import Any
 from hoglet.cohorts.criteria.compile import criteria_query
 from hoglet.cohorts.criteria.schema import read_criteria
 from hoglet.cohorts.members import CohortMembers
+from hoglet.cohorts.messages import PersonsSql
 from hoglet.hogql import Limits, QueryContext, compile_query
 from hoglet.warehouse import ClickHouseWarehouse, open_warehouse
 
@@ -98,7 +99,7 @@ async def calculate(warehouse: ClickHouseWarehouse, number: int, criteria: list[
     members = CohortMembers(warehouse, seconds=SECONDS)
     key = (PROJECT, number, 1)
     began = time.perf_counter()
-    work = asyncio.create_task(members.compute(key, compiled.sql, compiled.params))
+    work = asyncio.create_task(members.compute(key, PersonsSql(compiled.sql, compiled.params)))
     most = await peak_memory(warehouse, work)
     await work
     seconds = time.perf_counter() - began

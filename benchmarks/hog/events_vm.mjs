@@ -10,7 +10,8 @@ const { exec } = require('@posthog/hogvm')
 const jobs = JSON.parse(readFileSync(process.argv[2]))
 const globals = JSON.parse(readFileSync(process.argv[3]))
 const match = (pattern, text) => pattern.startsWith('(?i)') ? new RegExp(pattern.slice(4), 'i').test(text) : new RegExp(pattern).test(text)
-const options = { globals, timeout: 60000, external: { crypto, regex: { match } } }
+const extract = (pattern, text) => { const found = text.match(new RegExp(pattern)); return found ? (found[1] ?? found[0]) : '' }
+const options = { globals, timeout: 60000, external: { crypto, regex: { match, extract } } }
 const BATCHES = 7
 const BATCH_MICROSECONDS = 30_000
 const WARM_MICROSECONDS = 150_000

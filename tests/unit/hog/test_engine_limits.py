@@ -7,11 +7,12 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hoglet.hog.python import Budget, run_program
-from hoglet.hog.python.memory import frame_values, live_bytes
+from hoglet.hog.python.memory import MemoryMeter, frame_values, live_bytes, recent_figures
 from support.hog_alone import RunAlone
 
 pytestmark = pytest.mark.engine
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.engine
 SHORT = Budget(timeout_s=0.3)
 
 
-def failure(source: str, **limits):
+def failure(source: str, **limits: Any) -> Any:
     outcome = run_program(source, budget=Budget(**limits))
     assert outcome.error is not None, outcome.result
     return outcome.error
@@ -105,6 +106,27 @@ def test_garbage_is_not_charged(run_alone: RunAlone) -> None:
     )
 
     assert run_alone(source, memory_bytes=200_000).kind is None
+
+
+def test_a_run_is_not_charged_for_the_growth_of_the_one_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes = iter([100_000_000, 150_000_000, 160_000_000])
+    monkeypatch.setattr("hoglet.hog.python.memory.process_bytes", lambda: next(sizes))
+    recent_figures.forget()
+    before = recent_figures.get()
+
+    MemoryMeter(1_000_000_000, before).check(None, lambda: None)
+
+    assert recent_figures.get()[0] - before[0] == 60_000_000
+
+
+def test_json_nests_as_deeply_as_readers_take_it() -> None:
+    nested = "let a := [1]; for (let i := 0; i < {}; i := i + 1) {{ a := [a] }} "
+    written = nested + "return length(jsonStringify(a))"
+
+    assert run_program(written.format(250)).result == 2 * 251 + 1
+    assert "too deeply" in failure(written.format(300)).text
 
 
 def test_depth_is_exactly_a_thousand_frames() -> None:

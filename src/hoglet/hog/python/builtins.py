@@ -52,7 +52,7 @@ def read(given: dict[str, Any], root: Any, *path: Any) -> Any:
 
 def _read_function(name: str, path: tuple[Any, ...]) -> Any:
     if not path:
-        run = meter.running.run
+        run = meter.running.thread.run
         found = function_value(name, run.async_names if run is not None else frozenset())
         if found is not None:
             return found

@@ -8,8 +8,8 @@ Source: docs/spec/hog-language.md#7-errors, docs/spec/hog-language.md#10-limits 
 docs/spec/hog-language.md#12-bytecode.
 """
 
+import math
 import sys
-import uuid
 from collections.abc import Callable, Mapping
 from random import Random, SystemRandom
 from types import GeneratorType, TracebackType
@@ -21,6 +21,7 @@ from hoglet.hog.python.journal import Journal
 from hoglet.hog.python.memory import Figures, MemoryMeter, recent_figures
 from hoglet.hog.python.program import CompiledProgram, load_for
 from hoglet.hog.python.steps import (
+    NO_CHUNKS,
     NO_HOST,
     Failed,
     Finished,
@@ -30,9 +31,10 @@ from hoglet.hog.python.steps import (
     Step,
     TraceStep,
 )
-from hoglet.hog.python.watchdog import Mark, cpu_clock, watchdog
+from hoglet.hog.python.watchdog import watchdog
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import export_value, import_value
+from hoglet.hog.runtime.cpu_clock import CpuClock, Mark
 from hoglet.hog.runtime.errors import EngineError, HogThrow, LimitExceeded
 from hoglet.hog.runtime.formatting import printed
 from hoglet.hog.runtime.host_data import HostValue, exported
@@ -44,6 +46,9 @@ from hoglet.kit.clock import Clock, SystemClock
 _TRACED_TEXT: Final = 500
 _DEFAULT_BUDGET: Final = Budget()
 _SYSTEM_CLOCK: Final = SystemClock()
+_REAL_RANDOM: Final = SystemRandom()
+_UUID_FIXED: Final = 0xF << 76 | 0x3 << 62  # the bits of version and variant
+_UUID_4: Final = 0x4 << 76 | 0x2 << 62
 
 
 class Execution:
@@ -69,11 +74,15 @@ class Execution:
     alarmed = False
     parsed_json: tuple[str | None, Any] = (None, None)
     _generator: Any = None
+    _journal: Journal | None = None
     _memory: MemoryMeter | None = None
+    _charged = 0
     _random: Random | None = None
     _used_s = 0.0
     _steps = 0
     _printed = 0
+    _imported: Mapping[str, Any] = NO_CHUNKS
+    _chunk_namespaces: tuple[dict[str, Any], ...] = ()
     _mark: Mark
     _figures: Figures
 
@@ -94,23 +103,16 @@ class Execution:
         self._on_print = host.on_print
         self._clock = clock or _SYSTEM_CLOCK
         self._seed = seed
-        self._fits: bool | None = None
         self._begin(globals or {}, budget or _DEFAULT_BUDGET)
 
     def _begin(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (as above)
         """Everything that belongs to one run, but for the defaults of the class."""
         self.budget = budget
-        self.steps: list[TraceStep] = []
         self.memory_bytes = budget.memory_bytes
+        self.steps: list[TraceStep] = []
         self.trace: list[dict[str, Any]] = []
         self._globals = globals if type(globals) is dict else dict(globals)
-        fits = self._compiled.careful is None or self._compiled.roots <= self._globals.keys()
-        if fits is not self._fits:
-            self._program = load_for(self._compiled, self._globals)
-            self._fits = fits
-        self._imported: dict[str, Any] = {}
-        self._chunk_namespaces: list[dict[str, Any]] = []
-        self._journal = Journal()
+        self._program = load_for(self._compiled, self._globals)
 
     # --- steps
 
@@ -132,17 +134,19 @@ class Execution:
         """
         self.ops, self._used_s, self._steps, self._printed = 0, 0.0, 0, 0
         self.alarmed, self.parsed_json = False, (None, None)
-        self._generator, self._memory = None, None
+        self._generator, self._journal = None, None
+        self._memory, self._charged = None, 0
+        self._imported, self._chunk_namespaces = NO_CHUNKS, ()
         self._begin(globals, budget)
 
     def resume(self, value: Any) -> Step:
         """Continue with the result of the call; plain data, recorded in the journal."""
-        self._journal.record("host", value)
+        self._record("host", value)
         return self._send(value)
 
     def fail(self, message: str, *, type_name: str = "Error", payload: Any = None) -> Step:
         """Continue by throwing a catchable error at the call."""
-        self._journal.record("raise", [type_name, message, payload])
+        self._record("raise", [type_name, message, payload])
         return self._throw([type_name, message, payload])
 
     def replay(self, journal: list[list[Any]]) -> Step:
@@ -150,24 +154,24 @@ class Execution:
 
         Lines printed on the way are not printed again.
         """
-        self._journal = Journal(journal)
+        past = self._journal = Journal(journal)
         step = self.start()
-        while isinstance(step, HostCallRequest) and self._journal.replaying:
-            if self._journal.peek() == "raise":
-                step = self._throw(self._journal.take("raise"))
+        while isinstance(step, HostCallRequest) and past.replaying:
+            if past.peek() == "raise":
+                step = self._throw(past.take("raise"))
             else:
-                step = self._send(self._journal.take("host"))
+                step = self._send(past.take("host"))
         return step
 
     @property
     def journal(self) -> list[list[Any]]:
         """External results so far, as plain JSON."""
-        return self._journal.entries
+        return [] if self._journal is None else self._journal.entries
 
     @property
     def charged_bytes(self) -> int:
         """Recently allocated large values, in bytes; an indication, not the memory in use."""
-        return 0 if self._memory is None else self._memory.charged
+        return self._charged if self._memory is None else self._memory.charged
 
     @property
     def used_s(self) -> float:
@@ -183,19 +187,19 @@ class Execution:
         return self._advance(lambda: self._generator.throw(thrown))
 
     def _advance(self, action: Callable[..., Any], *arguments: Any) -> Step:
-        thread = meter.running
+        thread = meter.running.thread
         before, thread.run = thread.run, self
+        if not watchdog.awake:
+            watchdog.wake()
         self._let_run()
-        self._mark = cpu_clock.mark()
-        watchdog.add(self)
-        self._figures = recent_figures.get(self._mark[0])
+        self._figures = recent_figures.get()
         if self._memory is not None:
             self._memory.go_on(self._figures)
+        self._mark = thread.clock.mark()
         try:
             return self._outcome(action, arguments)
         finally:
-            watchdog.remove(self)
-            self._used_s += cpu_clock.since(self._mark)
+            self._used_s += CpuClock.since(self._mark)
             thread.run = before
 
     def _outcome(self, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Step:
@@ -226,10 +230,21 @@ class Execution:
 
     def _mark_call(self, name: str) -> None:
         """Record that the call was reached: a replay repeats everything before it."""
-        if not self._journal.replaying:
-            self._journal.record("call", name)
-        elif self._journal.take("call") != name:
+        past = self._past()
+        if past is None:
+            self._record("call", name)
+        elif past.take("call") != name:
             raise EngineError(f"Replay calls {name} where another call was recorded")
+
+    def _past(self) -> Journal | None:
+        """The journal of an earlier run while some of it is left."""
+        journal = self._journal
+        return journal if journal is not None and journal.replaying else None
+
+    def _record(self, kind: str, value: Any) -> None:
+        if self._journal is None:
+            self._journal = Journal()
+        self._journal.record(kind, value)
 
     # --- failures
 
@@ -270,7 +285,7 @@ class Execution:
         return depth
 
     def _check_time(self) -> None:
-        used = self._used_s + cpu_clock.since(self._mark)
+        used = self._used_s + CpuClock.since(self._mark)
         if used > self.budget.timeout_s:
             seconds = number_text(self.budget.timeout_s)
             unit = "second" if self.budget.timeout_s == 1 else "seconds"
@@ -281,16 +296,20 @@ class Execution:
         """Account for a new large value."""
         if size > self.memory_bytes:
             raise meter.memory_exceeded(self.memory_bytes, size)
-        memory = self._memory or self._open_memory()
-        memory.charged += size
-        if memory.charged > memory.soon:
-            self._look_at_memory(size)
+        if self._memory is None and self._charged + size <= self.memory_bytes >> 3:
+            self._charged += size
+        else:
+            memory = self._memory or self._open_memory()
+            memory.charged += size
+            if memory.charged > memory.soon:
+                self._look_at_memory(size)
         if self.alarmed:
             self.check_in(0)
 
     def _open_memory(self) -> MemoryMeter:
-        self._memory = MemoryMeter(self.memory_bytes, self._figures)
-        return self._memory
+        memory = self._memory = MemoryMeter(self.memory_bytes, self._figures)
+        memory.charged = self._charged
+        return memory
 
     def _look_at_memory(self, size: int) -> None:
         """Check memory; ``size`` is what the running library call is about to return."""
@@ -302,7 +321,10 @@ class Execution:
 
     def now(self) -> float:
         """Seconds since 1970, to the millisecond."""
-        return self._recorded("now", lambda: round(self._clock.now().timestamp(), 3))
+        return self._recorded("now", self._milliseconds)
+
+    def _milliseconds(self) -> float:
+        return math.floor(self._clock.now().timestamp() * 1000 + 0.5) / 1000
 
     def random(self) -> float:
         """A number in [0, 1)."""
@@ -310,47 +332,52 @@ class Execution:
 
     def uuid(self) -> str:
         """A random UUID."""
-        return self._recorded(
-            "uuid", lambda: str(uuid.UUID(int=self._numbers().getrandbits(128), version=4))
-        )
+        return self._recorded("uuid", self._fourth_version)
+
+    def _fourth_version(self) -> str:
+        bits = self._numbers().getrandbits(128) & ~_UUID_FIXED | _UUID_4
+        code = f"{bits:032x}"
+        return f"{code[:8]}-{code[8:12]}-{code[12:16]}-{code[16:20]}-{code[20:]}"
 
     def _numbers(self) -> Random:
         if self._random is None:
             seed = self._seed
-            self._random = SystemRandom() if seed is None else Random(seed)  # noqa: S311 (a seed asks for it)
+            self._random = _REAL_RANDOM if seed is None else Random(seed)  # noqa: S311 (a seed asks for it)
         return self._random
 
     def _recorded(self, kind: str, make: Callable[[], Any]) -> Any:
-        if self._journal.replaying:
-            return self._journal.take(kind)
+        past = self._past()
+        if past is not None:
+            return past.take(kind)
         value = make()
-        self._journal.record(kind, value)
+        self._record(kind, value)
         return value
 
     def call_host(self, name: str, given: list[Any]) -> Any:
         """A synchronous call of the host."""
-        if self._journal.replaying:
-            if self._journal.peek() == "raise":
-                raise _thrown(self._journal.take("raise"))
-            return import_value(self._journal.take("host"))
+        past = self._past()
+        if past is not None:
+            if past.peek() == "raise":
+                raise _thrown(past.take("raise"))
+            return import_value(past.take("host"))
         function = self._functions.get(name)
         if function is None:
             raise EngineError(f"Unsupported function call: {name}")
         return self._call(name, function, [export_value(item) for item in given])
 
     def _call(self, name: str, function: Callable[..., Any], given: list[Any]) -> Any:
-        called = cpu_clock.mark()
+        called = meter.running.thread.clock.mark()
         try:
             result = function(*given)
         except HostFailure as failure:
             error = [failure.type_name, failure.message, failure.payload]
-            self._journal.record("raise", error)
+            self._record("raise", error)
             raise _thrown(error) from None
         except Exception as error:
             raise EngineError(f"{name} failed: {error}") from error
         finally:
-            self._used_s -= cpu_clock.since(called)
-        self._journal.record("host", result)
+            self._used_s -= CpuClock.since(called)
+        self._record("host", result)
         return import_value(result)
 
     def import_chunk(self, depth: int, name: str) -> Any:
@@ -363,18 +390,18 @@ class Execution:
         if chunk.program.suspends:
             raise EngineError(f"The chunk {name} cannot wait for the host")
         loaded = load_for(chunk.program, chunk.globals)
-        self._chunk_namespaces.append(loaded.namespace)
+        self._chunk_namespaces += (loaded.namespace,)
         self._let_run()
-        self._imported[name] = None  # what a chunk gets that imports itself
+        self._imported = {**self._imported, name: None}  # what a chunk gets that imports itself
         result = loaded.main(depth + 1, dict(chunk.globals))
         if type(result) is HostValue:
             result = import_value(result.value)
-        self._imported[name] = result
+        self._imported = {**self._imported, name: result}
         return result
 
     def write_line(self, text: str) -> None:
         """Write a line of ``print``."""
-        if self._journal.replaying or self._on_print is None:
+        if self._on_print is None or self._past() is not None:
             return
         self._printed += len(text) + 1
         if self._printed <= self.budget.output_bytes:

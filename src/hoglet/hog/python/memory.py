@@ -9,7 +9,6 @@ it must not grow beyond a few times the limit whatever the count says, and a cou
 long is aborted, after which a smaller multiple applies.
 """
 
-import math
 import sys
 import time
 from collections.abc import Callable
@@ -28,7 +27,6 @@ _LEAST_LIMIT: Final = 16 * 1024 * 1024  # growth is measured in steps of a megab
 _COUNT_S: Final = 0.4
 _CHUNK: Final = 4096
 _DENSEST: Final = 0.2  # charged bytes for a byte of the process, at least assumed
-_RECENT_S: Final = 0.25
 _STATUS: Final = Path("/proc/self/statm")
 _PAGE: Final = 4096
 _HAS_STATUS: Final = _STATUS.exists()
@@ -49,20 +47,22 @@ type Figures = tuple[int, int]
 class _RecentFigures:
     """Both figures take 20 to 50 us to get, as long as a small program.
 
-    For the start of a run numbers a little too old serve as well, since they only hint at when to
-    look closely.
+    For the start of a run numbers a little too old serve as well, unless a run has grown the
+    process meanwhile: the next one would be charged for it.
     """
 
     def __init__(self) -> None:
-        self._taken_at = -math.inf
-        self._figures: Figures = (0, 0)
+        self._figures: Figures | None = None
 
-    def get(self, now: float) -> Figures:
-        """Figures of at most a quarter of a second ago; ``now`` is of the wall clock."""
-        if now - self._taken_at > _RECENT_S:
-            self._taken_at = now
+    def get(self) -> Figures:
+        """The figures since they were last forgotten; the watchdog does that, too."""
+        if self._figures is None:
             self._figures = process_bytes(), sys.getallocatedblocks()
         return self._figures
+
+    def forget(self) -> None:
+        """Take new figures for the next run: this one may leave the process larger."""
+        self._figures = None
 
 
 recent_figures: Final = _RecentFigures()
@@ -109,6 +109,7 @@ class MemoryMeter:
         Raises:
             LimitExceeded: the live values, or the memory of the process, are too much.
         """
+        recent_figures.forget()
         self._grown = process_bytes() - self._base
         most = _MOST_GROWTH if self._counted else _MOST_UNCOUNTED
         if self._grown > most * self._scale:

@@ -13,7 +13,9 @@ Source: docs/spec/hog-language.md#10-limits.
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Final, Never, Protocol
+from weakref import ref
 
+from hoglet.hog.runtime.cpu_clock import CpuClock
 from hoglet.hog.runtime.errors import LimitExceeded
 
 LARGE: Final = 256
@@ -34,6 +36,10 @@ class Meter(Protocol):
 
     def check_in(self, depth: int) -> int:
         """Check time and memory; returns the depth. Raises LimitExceeded."""
+        ...
+
+    def alarm(self) -> None:
+        """A budget check is due; called from the watchdog's thread."""
         ...
 
     def charge(self, size: int) -> None:
@@ -71,18 +77,38 @@ class Meter(Protocol):
     call_host: Callable[[str, list[Any]], Any]
 
 
+class RunningThread:
+    """What a thread that runs programs is doing.
+
+    Attributes:
+        run: its innermost run.
+        clock: its CPU time.
+    """
+
+    __slots__ = ("__weakref__", "clock", "run")
+
+    def __init__(self) -> None:
+        self.run: Meter | None = None
+        self.clock = CpuClock()
+
+
 class _Running(threading.local):
-    """The run of this thread."""
+    """The state of the calling thread."""
 
-    run: Meter | None = None
+    def __init__(self) -> None:
+        self.thread = RunningThread()
+        threads.add(ref(self.thread, threads.discard))
 
+
+threads: Final[set[ref[RunningThread]]] = set()
+"""All threads that ran a program and still live."""
 
 running: Final = _Running()
 
 
 def current() -> Meter:
     """The run of this thread; only valid while one executes."""
-    run = running.run
+    run = running.thread.run
     if run is None:
         raise RuntimeError("no Hog program is running on this thread")
     return run
@@ -94,7 +120,7 @@ def charge(size: int) -> None:
     Raises:
         LimitExceeded: the value, or all live values together, are over the limit.
     """
-    run = running.run
+    run = running.thread.run
     if run is not None:
         run.charge(size)
 
@@ -112,7 +138,7 @@ def charged(text: str) -> str:
 
 def poll() -> None:
     """Check time and memory inside a long library call."""
-    run = running.run
+    run = running.thread.run
     if run is not None and run.alarmed:
         run.check_in(0)
 
@@ -132,7 +158,7 @@ _DEFAULT_BYTES: Final = 64 * 1024 * 1024
 
 def largest_value() -> int:
     """Maximum size of a single value: the memory limit of this thread's run."""
-    run = running.run
+    run = running.thread.run
     return _DEFAULT_BYTES if run is None else run.memory_bytes
 
 

@@ -5,6 +5,7 @@ Source: docs/spec/hog-language.md#4-values and docs/spec/hog-language.md#5-seman
 
 import math
 from itertools import chain
+from operator import ge, gt, le, lt
 from typing import Any
 
 from hoglet.hog.runtime import budget as meter
@@ -46,10 +47,11 @@ def unify(left: Any, right: Any) -> tuple[Any, Any]:
 
 
 _TEMPORAL = frozenset({HogDate, HogDateTime})
+_NUMBERS = frozenset({int, float})
 
 
 def _unify_scalar(value: Any, other: Any) -> Any:
-    """``value`` as the kind that ``other`` asks for."""
+    """``value`` converted to the type that ``other`` requires."""
     kind = type(value)
     if kind is str:
         if type(other) is bool:
@@ -117,27 +119,29 @@ def _finite(items: list[Any]) -> bool:
 
 def less(left: Any, right: Any) -> bool:
     """``left < right``."""
-    return _order(left, right, lambda a, b: a < b)
+    return _order(left, right, lt)
 
 
 def less_equal(left: Any, right: Any) -> bool:
     """``left <= right``."""
-    return _order(left, right, lambda a, b: a <= b)
+    return _order(left, right, le)
 
 
 def greater(left: Any, right: Any) -> bool:
     """``left > right``."""
-    return _order(left, right, lambda a, b: a > b)
+    return _order(left, right, gt)
 
 
 def greater_equal(left: Any, right: Any) -> bool:
     """``left >= right``."""
-    return _order(left, right, lambda a, b: a >= b)
+    return _order(left, right, ge)
 
 
 def _order(left: Any, right: Any, test: Any) -> bool:
     if left is None or right is None:
         return False
+    if type(left) in _NUMBERS and type(right) in _NUMBERS:
+        return test(left, right)
     if type(left) is HogDateTime and type(right) is HogDateTime:
         return test(left.seconds, right.seconds)
     left, right = unify(left, right)
@@ -147,7 +151,7 @@ def _order(left: Any, right: Any, test: Any) -> bool:
 
 
 def order_plain(left: Any, right: Any, test: Any) -> bool:
-    """Ordering without unification, arrays by their text; false with a null."""
+    """Ordering without unification; arrays compare as strings, null as false."""
     if left is None or right is None:
         return False
     if is_number(left) and is_number(right):
@@ -165,7 +169,7 @@ def _order_number(value: Any) -> float:
 
 
 def _primitive(value: Any) -> Any:
-    """What values of mixed kinds are ordered by: a text or a number."""
+    """The string or number by which values of mixed types are ordered."""
     kind = type(value)
     if kind is str or is_number(value):
         return value
@@ -179,7 +183,7 @@ def _primitive(value: Any) -> Any:
 
 
 def plain_join(items: list[Any], depth: int = 0) -> str:
-    """Items with commas between, as arrays become numbers and texts in ordering."""
+    """Items joined with commas: how arrays become strings or numbers for ordering."""
     if depth > 50:
         return ""
     meter.poll()
@@ -248,7 +252,7 @@ def member(needle: Any, items: list[Any]) -> bool:
 
 
 def index_of(needle: Any, items: list[Any]) -> int:
-    """1-based place of a strict member, 0 for none."""
+    """The 1-based index of a strict member; 0 if there is none."""
     for place, item in enumerate(chain.from_iterable(meter.chunks(items)), 1):
         if item is needle or (type(item) is str and item == needle):
             if item != item:  # noqa: PLR0124 (NaN is no member)

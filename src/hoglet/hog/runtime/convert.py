@@ -14,6 +14,7 @@ from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text, to_float
 from hoglet.hog.runtime.values import (
+    CONTAINERS,
     HogDate,
     HogDateTime,
     HogError,
@@ -21,6 +22,7 @@ from hoglet.hog.runtime.values import (
     display_key,
     is_function,
     is_number,
+    stored_key,
 )
 
 DEEPEST = 200  # JSON readers and writers around us stop at about 250
@@ -62,8 +64,10 @@ def _imported(value: Any) -> Any:
         return HogTuple([import_value(item) for item in value])
     if isinstance(value, dict):
         return _imported_object(dict(value))
-    known = isinstance(value, HogDate | HogDateTime | HogError) or is_function(value)
-    return value if known else str(value)
+    return value if type(value) in _OWN or is_function(value) else str(value)
+
+
+_OWN = frozenset({HogDate, HogDateTime, HogError})
 
 
 def _imported_object(value: dict[Any, Any]) -> Any:
@@ -72,7 +76,7 @@ def _imported_object(value: dict[Any, Any]) -> Any:
         if tagged is not None:
             return tagged
     if not has_text_keys(value):
-        value = {key if type(key) is str else str(key): item for key, item in value.items()}
+        value = {key if type(key) is str else _stored(key): item for key, item in value.items()}
     copy = value.copy()
     for key, item in value.items():
         kind = type(item)
@@ -85,8 +89,15 @@ def _imported_object(value: dict[Any, Any]) -> Any:
     return copy
 
 
+def _stored(key: Any) -> Any:
+    """The stored key of a key that is no text; those that a program has put there are some."""
+    if key is None or is_number(key) or display_key(key) is not key:
+        return key
+    return stored_key(key) if type(key) is bool else str(key)
+
+
 def has_text_keys(value: dict[Any, Any]) -> bool:
-    """Whether all keys are text; joining them is the fastest test there is."""
+    """Whether all keys are strings; joining them is the fastest test."""
     try:
         "".join(value)
     except TypeError:
@@ -119,98 +130,142 @@ def untagged(value: dict[Any, Any]) -> Any:
 def export_value(value: Any) -> Any:
     """A Hog value as plain data.
 
-    Whole numbers become ints, tuples lists, dates and errors their tagged forms, functions their
-    printed text; keys become text, and a container inside itself null.
+    Whole numbers become ints, tuples become lists, dates and errors their tagged forms, functions
+    their printed text; keys become strings, and a container inside itself becomes null.
 
     Raises:
-        EngineError: it nests deeper than 200.
+        EngineError: it is nested deeper than 200.
     """
+    kind = type(value)
+    if kind is dict and len(value) <= _FEW:
+        copy = _flat(value)
+        if copy is not None:
+            return copy
     return export_with(value, _whole)
 
 
+_FEW = 64
+_SHORT = 1024  # longer strings are charged to the memory limit one by one
+
+
+def _flat(value: dict[Any, Any]) -> dict[str, Any] | None:
+    """A copy of a small object of short strings and numbers, the usual result; else None."""
+    copy = value.copy()
+    for key, item in value.items():
+        kind = type(item)
+        if kind is str:
+            if len(item) > _SHORT:
+                return None
+        elif kind is float:
+            copy[key] = _whole(item)
+        elif kind not in PLAIN:
+            return None
+        if type(key) is not str:
+            return None
+    return copy
+
+
 def export_with(value: Any, number: Callable[[float], Any]) -> Any:
-    """:func:`export_value` with a function of one's own for floats."""
+    """:func:`export_value` with a custom conversion of floats."""
     kind = type(value)
     if kind in PLAIN:
         return value
     if kind is float:
         return number(value)
-    return _exported(value, number, _Path())
+    return _exported(value, _Copying(number))
 
 
-class _Path(list[int]):
-    """Identities of the containers being copied, and the bytes that the whole copy may have.
+class _Copying:
+    """State of a copy.
 
-    Values may share parts: without a limit, a few kilobytes of them become gigabytes.
+    Values can share parts: without a limit, a few kilobytes could expand to gigabytes.
+
+    Attributes:
+        number: converts floats.
+        path: identities of the containers around the one being copied.
+        left: bytes left for the rest of the copy.
     """
 
-    def __init__(self) -> None:
-        self.left = meter.largest_value()  # without super(): a new list is empty
+    __slots__ = ("left", "number", "path")
+
+    def __init__(self, number: Callable[[float], Any]) -> None:
+        self.number = number
+        self.path: list[int] = []
+        self.left = meter.largest_value()
 
     def take(self, size: int) -> None:
         """Account for ``size`` bytes."""
         self.left -= size
         if self.left < 0:
             meter.refuse_larger()
+
+    def open(self, holder: Any) -> None:
+        """Enter a container: its identity stays on the path until it is left."""
         meter.poll()
+        self.path.append(id(holder))
 
 
-def _exported(value: Any, number: Callable[[float], Any], path: _Path) -> Any:
+def _exported(value: Any, copying: _Copying) -> Any:
     """Anything but plain scalars and floats."""
-    if not isinstance(value, dict | list):
-        return as_text(value) if is_function(value) else tagged_form(value, number, path)
-    if id(value) in path:
+    if not isinstance(value, CONTAINERS):
+        if is_function(value):
+            return as_text(value)
+        return tagged_form(value, copying.number, copying)
+    if id(value) in copying.path:
         return None
-    if len(path) > DEEPEST:
+    if len(copying.path) > DEEPEST:
         raise EngineError("The value nests too deeply")
-    if isinstance(value, list):
-        return _items(value, number, path)
-    if len(value) <= meter.LARGE and has_text_keys(value):
-        return _object(value, number, path)
-    keys = [key if type(key) is str else key_text(key) for key in value]
-    return dict(zip(keys, _items(list(value.values()), number, path, value), strict=True))
+    return _object(value, copying) if type(value) is dict else _items(value, copying)
 
 
-def _object(value: dict[str, Any], number: Callable[[float], Any], path: _Path) -> dict[str, Any]:
-    """An object of moderate size with text for keys: a copy in which a few items are replaced."""
+def _object(value: Any, copying: _Copying) -> dict[str, Any]:
+    """A copy of an object with a few items replaced."""
+    if len(value) > meter.LARGE:
+        return _unusual_object(value, copying)
     copy = value.copy()
     size = 8 * len(value) + 8
-    containers: list[str] = []  # list[str]() takes ten times as long
+    containers: list[str] = []
     for key, item in value.items():
         kind = type(item)
         if kind is str:
             size += len(item)
         elif kind is float:
-            if number is not _whole or item.is_integer():
-                copy[key] = number(item)
+            copy[key] = copying.number(item)
         elif kind not in PLAIN:
             containers.append(key)
-    path.take(size)
+        if type(key) is not str:
+            return _unusual_object(value, copying)
+    copying.take(size)
     if containers:
-        path.append(id(value))
+        copying.open(value)
         for key in containers:
-            copy[key] = _exported(copy[key], number, path)
-        path.pop()
+            copy[key] = _exported(copy[key], copying)
+        copying.path.pop()
     return copy
 
 
-def _items(
-    items: list[Any], number: Callable[[float], Any], path: _Path, holder: Any = None
-) -> list[Any]:
-    """The items of a list, or of another ``holder``, which may not hold itself."""
-    path.take(8 * len(items) + 8 + sum([len(item) for item in items if type(item) is str]))
-    path.append(id(items if holder is None else holder))
+def _unusual_object(value: Any, copying: _Copying) -> dict[str, Any]:
+    """A copy of an object that is large or has non-string keys."""
+    keys = [key if type(key) is str else key_text(key) for key in value]
+    return dict(zip(keys, _items(list(value.values()), copying, value), strict=True))
+
+
+def _items(items: Any, copying: _Copying, holder: Any = None) -> list[Any]:
+    """The items of a list, or of another ``holder``; a container inside itself is null."""
+    copying.take(8 * len(items) + 8 + sum([len(item) for item in items if type(item) is str]))
+    copying.open(items if holder is None else holder)
+    number = copying.number
     parts = (items,) if len(items) <= meter.LARGE else meter.chunks(items)
     copy = [
         item
         if (kind := type(item)) in PLAIN
         else number(item)
         if kind is float
-        else _exported(item, number, path)
+        else _exported(item, copying)
         for part in parts
         for item in part
     ]
-    path.pop()
+    copying.path.pop()
     return copy
 
 
@@ -230,7 +285,7 @@ def key_text(key: Any) -> str:
 
 
 def tagged_form(
-    value: Any, number: Callable[[float], Any] = _whole, path: _Path | None = None
+    value: Any, number: Callable[[float], Any] = _whole, copying: _Copying | None = None
 ) -> dict[str, Any]:
     """``{"__hogDate__": True, ...}`` and its siblings."""
     if type(value) is HogDate:
@@ -240,7 +295,7 @@ def tagged_form(
         visible = number(seconds) if type(seconds) is float else seconds
         return {"__hogDateTime__": True, "dt": visible, "zone": value.zone}
     kind, message, payload = _items(
-        [value.type, value.message, value.payload], number, _Path() if path is None else path
+        [value.type, value.message, value.payload], copying or _Copying(number)
     )
     form = {"__hogError__": True, "type": kind, "message": message}
     return form if payload is None else form | {"payload": payload}

@@ -38,7 +38,7 @@ def zone_info(name: str) -> ZoneInfo:
 
 
 def make_datetime(seconds: float, zone: Any = None) -> HogDateTime:
-    """An instant, cut to milliseconds; ``zone`` is checked, null and ``''`` are UTC."""
+    """An instant, truncated to milliseconds; ``zone`` is validated, null and ``''`` are UTC."""
     return HogDateTime(seconds, zone_name(zone))
 
 
@@ -95,7 +95,7 @@ def days_of(value: HogDate) -> int:
 
 
 def date_of_days(days: int) -> HogDate | None:
-    """The day so many days after 1970-01-01; None outside the years 1 to 9999."""
+    """The date a number of days after 1970-01-01; None outside the years 1 to 9999."""
     try:
         day = date.fromordinal(days + _EPOCH_DAY)
     except (ValueError, OverflowError):
@@ -113,12 +113,11 @@ def datetime_text(value: HogDateTime) -> str:
     moment = local_time(value)
     if moment is None:
         return "Invalid DateTime"
-    text = _ISO % (moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second)
-    offset = "Z" if value.zone == "UTC" else _offset_text(moment, value.zone)
-    return f"{text}.{moment.microsecond // 1000:03d}{offset}"
+    text = moment.isoformat(timespec="milliseconds")[:_ISO_LENGTH]
+    return text + ("Z" if value.zone == "UTC" else _offset_text(moment, value.zone))
 
 
-_ISO: Final = "%04d-%02d-%02dT%02d:%02d:%02d"
+_ISO_LENGTH: Final = len("2024-05-03T12:34:56.000")
 
 
 def _offset_text(moment: datetime, zone: str) -> str:
@@ -134,14 +133,14 @@ def parse_instant(text: str, zone: str = "UTC") -> float | None:
     """Seconds since 1970 of a date text; None for any other text.
 
     Args:
-        text: e.g. ``2024-05-03``, ``2024-05-03 12:34:56.789+02:00``; blanks around it are fine.
-        zone: where a text without an offset is meant.
+        text: e.g. ``2024-05-03``, ``2024-05-03 12:34:56.789+02:00``, with whitespace around it.
+        zone: the zone of a text without an offset.
     """
     text = text.strip()
     return _instant_of(text, zone) if len(text) <= _LONGEST else None
 
 
-_LONGEST: Final = 64  # characters of a date text, whatever is missing or spelled out
+_LONGEST: Final = 64  # maximum length of a date in any spelling
 
 
 @lru_cache(maxsize=1024)

@@ -53,15 +53,15 @@ class TraceFrame(msgspec.Struct, frozen=True):
 
 
 class RunError(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run failed, as data for logs and answers.
+    """How a run failed, as data for logs and responses.
 
     Attributes:
         type: type of the thrown error (``Error``, ``RetryError`` ...); ``Error`` for all others.
         message: the bare message, without the type.
-        text: what is shown: ``Type('message')`` for a thrown error, else the message.
+        text: for display: ``Type('message')`` for a thrown error, else the message.
         payload: payload of a thrown error as plain JSON, else None.
         line: source line of the failing statement, from 1; 0 when unknown.
-        kind: ``uncaught`` for thrown errors, ``engine``, or the limit that was spent.
+        kind: ``uncaught`` for thrown errors, ``engine``, or the limit that was exceeded.
         frames: innermost last, at most 50.
     """
 

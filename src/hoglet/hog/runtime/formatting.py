@@ -44,7 +44,7 @@ def quoted(text: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """A name, in backticks where it needs them."""
+    """A name, in backticks if necessary."""
     if _IDENTIFIER.match(name):
         return name
     return "`" + name.translate(_ESCAPES).replace("`", "``") + "`"
@@ -72,7 +72,7 @@ def as_text(value: Any) -> str:
 
 
 def joined(*values: Any) -> str:
-    """``concat``: null is nothing, the rest as :func:`as_text`."""
+    """``concat``: null is empty, other values are formatted by :func:`as_text`."""
     parts = [v if type(v) is str else "" if v is None else as_text(v) for v in values]
     size = sum(map(len, parts))
     if size > meter.LARGE:

@@ -1,7 +1,7 @@
-"""Looking at the host's data as it stands, without a copy of its own for the program.
+"""Reads the host's data in place, without importing a copy for the program.
 
-The results are those of the library's functions on the imported value; only what a result holds is
-imported. Whatever is not plain JSON data (tagged dates, keys that are no text) takes the long way.
+The results equal those of the library's functions on the imported value, and only they are
+imported. Anything but plain JSON data (tagged dates, non-string keys) is imported first.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ def _is_plain_object(value: Any) -> bool:
 
 
 def each(value: Any) -> Iterable[Any]:
-    """What ``for (let v in value)`` goes through, not imported; nobody changes it meanwhile."""
+    """The values that ``for (let v in value)`` iterates over, not imported, and not modified."""
     if type(value) is list:
         return value
     if _is_plain_object(value):
@@ -33,7 +33,7 @@ def each(value: Any) -> Iterable[Any]:
 
 
 def each_pair(value: Any) -> Iterable[tuple[Any, Any]]:
-    """What ``for (let k, v in value)`` goes through; ``v`` is not imported."""
+    """The pairs that ``for (let k, v in value)`` iterates over; ``v`` is not imported."""
     if _is_plain_object(value):
         return value.items()
     value = import_value(value)
@@ -43,7 +43,7 @@ def each_pair(value: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def items(value: Any) -> list[Any]:
-    """What ``arrayMap`` and its kin go through, not imported."""
+    """The items that ``arrayMap`` and similar functions iterate over, not imported."""
     return value if type(value) is list else list(each(value))
 
 
@@ -95,9 +95,9 @@ def is_not_in(needle: Any, value: Any) -> bool:
 
 
 def edited(value: Any, *paths: tuple[str, ...]) -> Any:
-    """The value with objects of its own at the top and at the paths, shorter paths first.
+    """The value with copies of the objects at the root and at the paths, shorter paths first.
 
-    What is no plain object there is imported, and refuses to be written to by itself.
+    Anything else there is imported, which rejects writes on its own.
     """
     if not _is_plain_object(value):
         return import_value(value)
@@ -113,7 +113,7 @@ def edited(value: Any, *paths: tuple[str, ...]) -> Any:
 
 
 class HostValue:
-    """The host's data as the result of a program: it is copied once, on its way out."""
+    """Host data as the result of a program: copied once, when it is exported."""
 
     __slots__ = ("value",)
 
@@ -122,13 +122,15 @@ class HostValue:
 
 
 def exported(value: Any) -> Any:
-    """What a program returned, as plain data of its own."""
+    """The result of a program as a copy in plain data."""
     if type(value) is not HostValue:
         return export_value(value)
     value = value.value
+    if type(value) is not dict and type(value) is not list:
+        return export_value(import_value(value))
     try:
         text = orjson.dumps(value, None, PLAIN_DATA)
-    except (TypeError, RecursionError):  # no plain JSON data
+    except (TypeError, RecursionError):  # not plain JSON data
         return export_value(import_value(value))
     if is_found(_CHANGES, text):
         return export_value(import_value(value))

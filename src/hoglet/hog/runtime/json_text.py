@@ -14,26 +14,25 @@ import re2
 
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import (
+    PLAIN,
     export_value,
     export_with,
     import_value,
-    tagged_form,
 )
 from hoglet.hog.runtime.errors import EngineError
-from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text
 from hoglet.hog.runtime.regex import is_found
-from hoglet.hog.runtime.values import HogError, HogTuple, is_function
+from hoglet.hog.runtime.values import CONTAINERS, HogError, HogTuple
 
-_SMALL: Final = 32_768  # the values of shorter texts are not worth counting beforehand
+_SMALL: Final = 32_768  # the values of shorter texts are not counted in advance
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text, with dates and errors revived.
+    """Parse JSON and restore tagged dates and errors.
 
     Raises:
-        ValueError: the text is no JSON.
-        LimitExceeded: the value would be over the memory limit.
+        ValueError: the text is not JSON.
+        LimitExceeded: the value would exceed the memory limit.
     """
     if len(text) > _SMALL:
         nodes = text.count(",") + text.count("[") + text.count("{") + text.count(":") + 1
@@ -56,7 +55,7 @@ def _is_as_imported(value: Any) -> bool:
 
 
 def _parse_slowly(text: str) -> Any:
-    """What the fast parser refuses: lone surrogates, numbers beyond the range, depth."""
+    """Parse what the fast parser rejects: lone surrogates, out-of-range numbers, deep nesting."""
     try:
         return json.loads(text, parse_constant=_refuse)
     except RecursionError:
@@ -68,7 +67,7 @@ def _refuse(name: str) -> Any:
 
 
 def write_json(value: Any, indent: int = 0) -> str:
-    """A value as JSON text: compact, or one item a line with ``indent`` spaces a level."""
+    """Write JSON: compact, or one item per line with ``indent`` spaces per level."""
     try:
         text = _fast(value) if not indent else _indented(export_value(value), indent, 0)
     except RecursionError:
@@ -97,22 +96,72 @@ PLAIN_DATA: Final = (
 
 
 def _fast(value: Any) -> str:
+    try:
+        if _left_of(_MODERATE, value, 0) < 0:
+            return _compact(export_value(value))
+        return orjson.dumps(value, _tuple_items, orjson.OPT_PASSTHROUGH_SUBCLASS).decode()
+    except _UnlikeJsonError:
+        return _without_plain(value)
+    except (TypeError, ValueError):  # odd keys, halves of characters
+        return _compact(export_value(value))
+
+
+class _UnlikeJsonError(Exception):
+    """A value that the fast writer rejects or writes differently."""
+
+
+def _left_of(size: int, value: Any, depth: int) -> int:  # noqa: C901 (one branch a type)
+    """``size`` minus the size of a value; negative if it is too large or nested too deeply.
+
+    The fast writer cannot be interrupted, and nested lists can expand to gigabytes of text.
+    """
+    kind = type(value)
+    if kind is dict:
+        size -= 8 * len(value) + sum(map(len, value))
+        items = value.values()
+    elif kind is list or kind is HogTuple:
+        size -= 8 * len(value)
+        items = value
+    else:
+        items = (value,)
+    if size < 0 or depth > _LAYERS:
+        return -1
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            size -= len(item)
+        elif kind is dict or kind is list or kind is HogTuple:
+            size = _left_of(size, item, depth + 1)
+            if size < 0:
+                return -1
+        elif kind is float:
+            if not 1e-4 <= abs(item) < 1e16 or item.is_integer():
+                raise _UnlikeJsonError
+        elif kind not in PLAIN:
+            raise _UnlikeJsonError
+    return size - 8
+
+
+_MODERATE: Final = 4 * 1024 * 1024
+_LAYERS: Final = 256
+
+
+def _tuple_items(value: Any) -> Any:
+    return list(value)
+
+
+def _without_plain(value: Any) -> str:
+    """The text of a value with dates, errors, functions or odd numbers."""
     if type(value) in _NESTED and not _is_moderate(value):
         return _compact(export_value(value))
     try:
-        text = orjson.dumps(value, _plain, orjson.OPT_PASSTHROUGH_SUBCLASS)
-    except (TypeError, ValueError, RecursionError):  # odd keys, halves of characters, cycles
-        return _compact(export_value(value))
-    if type(value) is float or _has_odd_number(text):
         return _exact(value)
-    return text.decode()
+    except (TypeError, ValueError, RecursionError):
+        return _compact(export_value(value))
 
 
 def _is_moderate(value: Any) -> bool:
-    """Whether the text of a value is surely no larger than some megabytes, shared parts repeated.
-
-    The fast writer cannot be stopped; a list in a list in a list may be gigabytes of text.
-    """
+    """Whether the text is surely no larger than some megabytes, shared parts repeated."""
     left, layer = _MODERATE, [value]
     for _ in range(_LAYERS):
         parts = get_referents(*layer)
@@ -122,31 +171,14 @@ def _is_moderate(value: Any) -> bool:
         layer = [part for part in parts if type(part) in _NESTED]
         if not layer:
             return True
-    return True  # or it is refused for its depth
+    return True  # or it is rejected for its depth
 
 
-_MODERATE: Final = 4 * 1024 * 1024
-_LAYERS: Final = 256
 _NESTED: Final = frozenset({dict, list, HogTuple, HogError})
 
 
-def _has_odd_number(text: bytes) -> bool:
-    """Whether a whole float or one with an exponent may have been written.
-
-    A text may look like one too; then numbers are written one by one for nothing.
-    """
-    return is_found(_ODD_NUMBER, text)
-
-
-def _plain(value: Any) -> Any:
-    """What the writer does not know itself: tuples, dates, errors, functions."""
-    if isinstance(value, list):
-        return list(value)
-    return as_text(value) if is_function(value) else tagged_form(value)
-
-
 def _exact(value: Any) -> str:
-    """As text, with numbers written the way JavaScript does."""
+    """Write JSON with numbers formatted as in JavaScript."""
     return orjson.dumps(export_with(value, _written)).decode()
 
 
@@ -161,7 +193,6 @@ def _written(number: float) -> Any:
 
 
 _ODD: Final = r"[:,\[]-?[0-9][0-9.]*(?:e|\.0[\],}])"
-_ODD_NUMBER: Final = re2.compile(_ODD)
 _UNLIKE_HOST: Final = re2.compile(rf'"__hog|\A-?[0-9]|{_ODD}')
 
 
@@ -178,7 +209,7 @@ def _compact(value: Any) -> str:
 
 
 def _indented(value: Any, indent: int, level: int) -> str:
-    if not isinstance(value, dict | list) or not value:
+    if not isinstance(value, CONTAINERS) or not value:
         return {dict: "{}", list: "[]"}.get(type(value)) or _scalar(value)
     pad = "\n" + " " * (indent * (level + 1))
     if isinstance(value, dict):

@@ -20,7 +20,7 @@ from hoglet.hog.runtime.values import (
 )
 
 _SHOWN = {"null": "object"}  # the official words
-_STEP = 1024  # what grows item by item is charged in steps
+_STEP = 1024  # containers that grow by single items are charged in steps
 START_AT_ONE = "Hog arrays start from index 1"
 
 
@@ -81,7 +81,7 @@ def set_property(target: Any, key: Any, value: Any) -> None:
     """``target[key] := value``.
 
     Raises:
-        EngineError: an index below 1, or a target that has no parts.
+        EngineError: an index below 1, or a target without members.
     """
     kind = type(target)
     if kind is dict:

@@ -21,6 +21,8 @@ _INFINITE: Final = re.compile(r"[+-]?Infinity\Z")
 _BLANK: Final = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
+_BEGINS_NUMBER: Final = frozenset("0123456789+-.I")
+_EXACT_DIGITS: Final = 16  # fewer digits are always inside ±2^53
 _LONGEST_NUMBER_TEXT: Final = 4000  # longer digit strings are all infinite, zero or cut anyway
 
 
@@ -32,7 +34,7 @@ def settle(number: Number) -> Number:
 
 
 def to_float(number: Number) -> float:
-    """The nearest double; beyond the range an infinity."""
+    """The nearest double; infinity if out of range."""
     try:
         return float(number)
     except OverflowError:
@@ -40,14 +42,14 @@ def to_float(number: Number) -> float:
 
 
 def whole(number: Number) -> Number:
-    """The same number, as an int where it is whole and inside ±2^53."""
+    """The same number, as an int if it is whole and inside ±2^53."""
     if type(number) is float and number.is_integer() and abs(number) <= LARGEST_INTEGER:
         return int(number)
     return number
 
 
 def to_number(value: Any) -> Number:
-    """Any value as a number, as arithmetic does it: null is 0, other text NaN."""
+    """Convert any value to a number, as arithmetic does: null is 0, non-numeric text NaN."""
     kind = type(value)
     if kind is int or kind is float:
         return value
@@ -61,7 +63,7 @@ def to_number(value: Any) -> Number:
 
 
 def _list_to_number(items: list[Any]) -> Number:
-    """What the joined text of an array is as a number: that of its only item, 0 for none."""
+    """The number of an array: that of its only item, 0 if empty, else NaN."""
     for _ in range(100):
         if len(items) != 1:
             return math.nan if items else 0
@@ -73,10 +75,12 @@ def _list_to_number(items: list[Any]) -> Number:
 
 
 def text_to_number(text: str) -> Number:
-    """A whole text as a number: ``''`` is 0, ``' 1e3 '`` 1000, ``0x1F`` 31, other text NaN."""
+    """Convert a complete text to a number: ``''`` is 0, ``' 1e3 '`` 1000, ``0x1F`` 31, else NaN."""
+    if len(text) < _EXACT_DIGITS and text.isdigit() and text.isascii():
+        return int(text)
     text = text.strip(_BLANK)
-    if not text:
-        return 0
+    if text[:1] not in _BEGINS_NUMBER:
+        return math.nan if text else 0
     if len(text) < _LONGEST_NUMBER_TEXT and _PREFIXED.match(text):
         return settle(int(text, 0))
     if _DECIMAL.match(text):
@@ -106,7 +110,7 @@ def multiply(left: Any, right: Any) -> Number:
 
 
 def divide(left: Any, right: Any) -> Number:
-    """``left / right``; by zero an infinity or NaN."""
+    """``left / right``; infinity or NaN if ``right`` is zero."""
     a, b = to_number(left), to_number(right)
     if b:
         return a / b

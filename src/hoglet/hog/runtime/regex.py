@@ -4,6 +4,7 @@ Source: docs/spec/hog-language.md#5-semantics-of-operators.
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -25,14 +26,14 @@ _ANY: Final = r"[^\n\r\x{2028}\x{2029}]"
 _MOST_WORK: Final = 250_000_000
 """Instructions times bytes of one search. RE2 is linear in both and cannot be stopped: at its
 worst (3 ns each) this is three quarters of a second."""
-_ALWAYS_FINE: Final = 700  # bytes: the largest program that RE2 takes is below 350,000
+_ALWAYS_FINE: Final = 700  # bytes; the largest program that RE2 accepts is below 350,000
 
 
 def compile_pattern(pattern: str, ignore_case: bool) -> Any:  # noqa: FBT001 (a cache key)
     """A compiled RE2 pattern; recent ones are cached.
 
     Raises:
-        EngineError: it is not RE2 syntax.
+        EngineError: invalid RE2 syntax.
     """
     if len(pattern) > _LONG:
         return _long_pattern(pattern, ignore_case)
@@ -73,10 +74,16 @@ def _compiled(pattern: str, *, ignore_case: bool) -> Any:
 
 
 def regex(text: Any, pattern: Any) -> bool:
-    """``text =~ pattern``, searched anywhere; false when one is null or empty.
+    """``text =~ pattern``, searched anywhere; false if either is null or empty.
 
-    A number is searched as it prints, 0 and NaN are as good as empty.
+    Numbers are searched in their printed form; 0 and NaN count as empty.
     """
+    if type(text) is str and type(pattern) is str and len(text) <= _ALWAYS_FINE and text.isascii():
+        if not text or not pattern:
+            return False
+        code = text.encode()
+        compiled = compile_pattern(pattern, False)
+        return compiled._regexp.Match(_ANYWHERE, code, 0, len(code))[0][0] >= 0  # noqa: SLF001
     return _search(text, pattern, ignore_case=False)
 
 
@@ -115,19 +122,22 @@ def found(pattern: str, text: str, *, ignore_case: bool) -> bool:
 def is_found(pattern: Any, code: bytes) -> bool:
     """Whether a compiled pattern is found in UTF-8 code.
 
-    The package's own ``search`` makes match objects, which costs six times the search.
+    The package's own ``search`` creates match objects, which takes six times as long.
     """
     if len(code) > _ALWAYS_FINE:
         _check_work(pattern, len(code))
     return pattern._regexp.Match(_ANYWHERE, code, 0, len(code))[0][0] >= 0  # noqa: SLF001
 
 
-def first_match(pattern: str, text: str) -> Any:
-    """The first match object of an RE2 pattern in a text, None for none."""
-    compiled, source = compile_pattern(pattern, False), replace_surrogates(text)
-    if len(source) > _ALWAYS_FINE:
-        _check_work(compiled, len(source))
-    return compiled.search(source)
+def first_match(pattern: str, text: str) -> list[str | None] | None:
+    """The text and the groups of the first match of an RE2 pattern, None for no match."""
+    compiled, code = compile_pattern(pattern, False), encode_utf8(text)
+    if len(code) > _ALWAYS_FINE:
+        _check_work(compiled, len(code))
+    spans = compiled._regexp.Match(_ANYWHERE, code, 0, len(code))  # noqa: SLF001 (see is_found)
+    if spans[0][0] < 0:
+        return None
+    return [None if start < 0 else code[start:end].decode() for start, end in spans]
 
 
 def _check_work(pattern: Any, size: int) -> None:
@@ -138,17 +148,19 @@ def _check_work(pattern: Any, size: int) -> None:
 def like(text: Any, pattern: Any) -> bool:
     """``text like pattern``: ``%`` and ``_``, searched anywhere.
 
-    Numbers and booleans are their text; false with null, arrays, objects and dates.
+    Numbers and booleans are converted to text; false for null, arrays, objects and dates.
     """
     if type(text) is not str or type(pattern) is not str:
         if type(text) not in _TEXTUAL or type(pattern) not in _TEXTUAL:
             return False
         text, pattern = _scalar_text(text), _scalar_text(pattern)
+    if len(pattern) <= _SHORT and text.isascii():
+        search = _wildcards(pattern)
+        if search is not None:
+            return search(text) is not None
     bare = pattern.strip("%")
     if "%" not in bare and "_" not in bare:
         return contains_text(text, bare)
-    if len(bare) <= _SHORT and "%" not in bare and text.isascii() and bare.isascii():
-        return _wildcards(bare).search(text) is not None
     return found(_like_pattern(spread(bare)), spread(text), ignore_case=False)
 
 
@@ -156,9 +168,15 @@ _SHORT: Final = 64
 
 
 @lru_cache(maxsize=256)
-def _wildcards(pattern: str) -> re.Pattern[str]:
-    """A pattern whose only wildcards stand for one character: at most 64 steps a character."""
-    return re.compile(re.escape(pattern).replace("_", r"[^\n\r]"))
+def _wildcards(pattern: str) -> Callable[[str], Any] | None:
+    """The search for a pattern whose inner wildcards stand for one character, None for others.
+
+    It takes at most 64 steps a character.
+    """
+    bare = pattern.strip("%")
+    if "%" in bare or "_" not in bare or not bare.isascii():
+        return None
+    return re.compile(re.escape(bare).replace("_", r"[^\n\r]")).search
 
 
 def ilike(text: Any, pattern: Any) -> bool:
@@ -174,7 +192,7 @@ def ilike(text: Any, pattern: Any) -> bool:
 
 
 def _scalar_text(value: Any) -> str:
-    """A text, or a number or boolean as text; also of numbers that the host gives."""
+    """A string, or a number or boolean as text, including numbers of the host."""
     if type(value) is int:
         return number_text(settle(value))
     return as_text(value)

@@ -1,7 +1,7 @@
 """Prints SQL trees: ``sql(...)``, with operators as function calls.
 
-Trees come from programs and may have been changed by them, so nothing here trusts their shape:
-what is missing prints as nothing, and what is no tree prints as the value it is.
+Programs can modify trees, so nothing here relies on their shape: missing parts print as nothing,
+other values as themselves.
 
 Source: docs/spec/hog-language.md#5-semantics-of-operators and docs/spec/hog-language.md#8-printing.
 """
@@ -42,7 +42,7 @@ class _Sql:
         self._show = show
 
     def print(self, node: Any, depth: int) -> str:
-        """A tree, or a value that stands where a tree is expected."""
+        """Print a tree, or a value in the place of a tree."""
         if type(node) is not dict or "__hx_ast" not in node:
             return self._show(node)
         meter.poll()

@@ -14,12 +14,12 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def units(text: str) -> bytes:
-    """The UTF-16 code of a text, two bytes a unit, big end first (so bytes order like units)."""
+    """Encode as UTF-16, big-endian, so that bytes sort like units."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
 def from_units(code: bytes) -> str:
-    """The text of UTF-16 code; halves that belong together are joined."""
+    """Decode UTF-16; adjacent surrogate halves are joined."""
     return code.decode("utf-16-be", "surrogatepass")
 
 
@@ -36,7 +36,7 @@ def unit_slice(text: str, start: int, end: int) -> str:
 
 
 def unit_find(text: str, needle: str) -> int:
-    """0-based position of ``needle`` in units, -1 for none."""
+    """The 0-based position of ``needle`` in units; -1 if it is not found."""
     if has_half(needle):
         return spread(text).find(spread(needle))
     found = text.find(needle)
@@ -44,7 +44,7 @@ def unit_find(text: str, needle: str) -> int:
 
 
 def spread(text: str) -> str:
-    """The text with a character for each unit: halves become characters of a private plane."""
+    """The text with one character per unit: halves become private-use characters."""
     if text.isascii() or max(text) < "\ud800":
         return text
     code = units(text)
@@ -53,7 +53,7 @@ def spread(text: str) -> str:
 
 
 def gather(text: str) -> str:
-    """The text that :func:`spread` spread."""
+    """The inverse of :func:`spread`."""
     if not text or max(text) < _FIRST_PRIVATE:
         return text
     numbers = [n - _PRIVATE if n >= 0x10F800 else n for n in map(ord, text)]
@@ -61,7 +61,7 @@ def gather(text: str) -> str:
 
 
 def contains_text(text: str, needle: str) -> bool:
-    """Whether the units of ``needle`` are in ``text``; half a character is part of a whole one."""
+    """Whether ``text`` contains the units of ``needle``, also half a character."""
     return spread(needle) in spread(text) if has_half(needle) else needle in text
 
 

@@ -16,9 +16,9 @@ Error     :class:`HogError`
 function  a function of generated code, or a :class:`LibraryFunction`
 ========  ==================================================================================
 
-A Python dict takes ``1``, ``1.0`` and ``True`` for one key and refuses lists; Hog does neither.
-So booleans, NaN and everything compared by identity are wrapped before they become a key, and
-unwrapped by :func:`shown_key`. Text and numbers, nearly all keys there are, go in as they are.
+In a Python dict ``1``, ``1.0`` and ``True`` are the same key and lists are invalid; not so in Hog.
+So booleans, NaN and everything compared by identity are wrapped when used as a key, and unwrapped
+by :func:`display_key`. Strings and numbers, nearly all keys in practice, are stored unchanged.
 
 Source: docs/spec/hog-language.md#4-values.
 """
@@ -28,6 +28,8 @@ from types import FunctionType
 from typing import Any, Final
 
 LARGEST_INTEGER: Final = 2**53
+CONTAINERS: Final = (list, dict)
+"""Classes of arrays and objects: ``isinstance`` with a union builds it anew at each call."""
 
 
 class HogTuple(list[Any]):
@@ -48,7 +50,7 @@ class HogDate:
 
 
 class HogDateTime:
-    """An instant with a zone for showing it.
+    """An instant with a zone for display.
 
     Attributes:
         seconds: seconds since 1970-01-01 UTC, with a fraction of milliseconds.
@@ -74,8 +76,8 @@ class HogError:
 
 
 def _is_nothing(value: Any) -> bool:
-    """Null, false, 0, NaN and ``''``; empty arrays and objects are something."""
-    if isinstance(value, list | dict):
+    """Whether a value is null, false, 0, NaN or ``''``; empty containers are not."""
+    if isinstance(value, CONTAINERS):
         return False
     return not value or value != value  # noqa: PLR0124 (NaN)
 
@@ -86,7 +88,7 @@ class LibraryFunction:
     Attributes:
         name: its Hog name.
         kind: ``stl``, ``host`` or ``async``.
-        display_arity: what printing shows: the largest arity, 0 if unbounded.
+        display_arity: the printed arity: the largest one, 0 if unbounded.
         call: ``call(depth, *arguments)``; None for ``async``, which only the engine can call.
     """
 
@@ -102,7 +104,7 @@ class LibraryFunction:
 
 
 class _Wrapped:
-    """A stored key that a dict would otherwise confuse with another one."""
+    """A stored key that a dict would otherwise confuse with another key."""
 
     __slots__ = ("value",)
 
@@ -131,7 +133,7 @@ _NAN: Final = _Wrapped(float("nan"))
 
 
 def stored_key(key: Any) -> Any:
-    """The Python dict key that stands for a Hog key; text and numbers stand for themselves."""
+    """The Python dict key of a Hog key; strings and numbers are unchanged."""
     kind = type(key)
     if kind is str or kind is int or key is None:
         return key
@@ -143,19 +145,20 @@ def stored_key(key: Any) -> Any:
 
 
 def display_key(key: Any) -> Any:
-    """The Hog key behind a stored key."""
+    """The Hog key of a stored key."""
     return key.value if isinstance(key, _Wrapped) else key
 
 
 def is_number(value: Any) -> bool:
-    """True for numbers; booleans are none."""
+    """Whether a value is a number; booleans are not."""
     kind = type(value)
     return kind is int or kind is float
 
 
 def is_function(value: Any) -> bool:
-    """True for everything that can be called."""
-    return isinstance(value, FunctionType | LibraryFunction)
+    """Whether a value can be called."""
+    kind = type(value)
+    return kind is FunctionType or kind is LibraryFunction
 
 
 def function_signature(function: Any) -> tuple[str, int]:
@@ -167,7 +170,7 @@ def function_signature(function: Any) -> tuple[str, int]:
 
 
 def type_name(value: Any) -> str:
-    """What ``typeof`` says, e.g. ``integer``."""
+    """The result of ``typeof``, e.g. ``integer``."""
     if value is None:
         return "null"
     known = _TYPE_NAMES.get(type(value))

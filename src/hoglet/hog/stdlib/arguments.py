@@ -17,30 +17,38 @@ _SCALARS: Final = frozenset({bool, int, float})
 
 
 def wrong(function: str, argument: str, expected: str, value: Any) -> Never:
-    """Refuse a value: ``lower: the argument text must be a string, not integer``."""
+    """The error for a wrong value: ``lower: the argument text must be a string, not integer``."""
     raise EngineError(
         f"{function}: the argument {argument} must be {expected}, not {type_name(value)}"
     )
 
 
 def text(function: str, argument: str, value: Any) -> str:
-    """The value, which has to be text."""
+    """The value, which must be a string."""
     if type(value) is not str:
         wrong(function, argument, "a string", value)
     return value
 
 
 def plain_text(value: Any) -> str:
-    """The value as text, an array as its items with commas between.
+    """The value as text, an array as its items separated by commas.
 
-    ``1,2,c`` for ``[1, [2, 'c']]``. Null items are empty; the rest is its ``toString``.
+    ``1,2,c`` for ``[1, [2, 'c']]``. Null items are empty; others are converted by ``toString``.
     """
     return mend(_commas(value, [])) if isinstance(value, list) else as_text(value)
 
 
 def join_items(items: list[Any], glue: str) -> str:
-    """Items as text with ``glue`` between, nested arrays as :func:`plain_text`."""
+    """Items as text, separated by ``glue``; nested arrays as in :func:`plain_text`."""
+    if len(items) <= _FEW and {str}.issuperset(map(type, items)):
+        size = sum(map(len, items)) + len(glue) * len(items)
+        if size > meter.LARGE:
+            meter.charge(size)
+        return mend(glue.join(items))
     return mend(_joined(items, glue, []))
+
+
+_FEW: Final = 256
 
 
 def _commas(value: Any, path: list[int]) -> str:
@@ -63,7 +71,7 @@ def _joined(items: list[Any], glue: str, path: list[int]) -> str:
 
 
 def scalar_text(value: Any) -> str | None:
-    """Text as it is, numbers and booleans as their text, None for everything else."""
+    """Strings unchanged, numbers and booleans as text, None for other values."""
     if type(value) is str:
         return value
     return as_text(value) if type(value) in _SCALARS else None

@@ -52,7 +52,7 @@ _ROUND: Final = 256  # results that the memory meter does not see yet
 
 
 def _rounds(value: Any) -> Iterator[list[Any]]:
-    """The items, with a look at the budget now and then: not every callee has its own."""
+    """The items, with periodic budget checks: not every callee checks its own."""
     items = _items(value)
     if len(items) <= _ROUND:
         yield items
@@ -69,7 +69,7 @@ def _each(value: Any) -> Iterable[Any]:
 
 
 def _caller(callee: Any) -> Callable[[int, Any], Any]:
-    """What calls the callee with one item, by the shortest way."""
+    """The fastest way to call the callee with one item."""
     if type(callee) is FunctionType and callee.__code__.co_argcount >= 2:
         return callee
     return lambda depth, item: call_value(depth, callee, item)
@@ -100,12 +100,16 @@ def array_filter(depth: int, callee: Any, value: Any) -> list[Any]:
 
 def array_exists(depth: int, callee: Any, value: Any) -> bool:
     call = _caller(callee)
-    return any(truthy(call(depth, item)) for item in _each(value))
+    for item in _each(value):
+        found = call(depth, item)
+        if found is True or (found is not False and truthy(found)):
+            return True
+    return False
 
 
 def array_count(depth: int, callee: Any, value: Any) -> int:
     call = _caller(callee)
-    return sum([truthy(call(depth, item)) for items in _rounds(value) for item in items])
+    return sum([truthy(call(depth, item)) for item in _each(value)])
 
 
 def array_reduce(depth: int, callee: Any, value: Any, start: Any) -> Any:

@@ -10,7 +10,7 @@ from hoglet.hog.runtime.errors import HogThrow
 from hoglet.hog.runtime.formatting import printed
 from hoglet.hog.runtime.numbers import to_number
 from hoglet.hog.runtime.text import order_key
-from hoglet.hog.runtime.values import HogError, display_key, is_number
+from hoglet.hog.runtime.values import HogError, HogTuple, display_key, is_number
 from hoglet.hog.stdlib.arguments import join_items, plain_text
 
 
@@ -33,13 +33,14 @@ def values(value: Any) -> list[Any]:
 
 
 def empty(value: Any) -> bool:
-    if value is None:
-        return True
-    return isinstance(value, str | list | dict) and not value
+    return not value and (value is None or type(value) in _MAY_BE_EMPTY)
+
+
+_MAY_BE_EMPTY: Final = frozenset({str, list, dict, HogTuple})
 
 
 def not_empty(value: Any) -> bool:
-    return not empty(value)
+    return bool(value) or not (value is None or type(value) in _MAY_BE_EMPTY)
 
 
 def has(value: Any, item: Any) -> bool:
@@ -73,7 +74,11 @@ def pop_front(value: Any) -> list[Any]:
 def sort(value: Any, *_more: Any) -> list[Any]:
     if not isinstance(value, list):
         return []
-    meter.charge(8 * len(value))
+    if len(value) <= meter.LARGE and {str}.issuperset(map(type, value)):
+        if all(map(str.isascii, value)):
+            return sorted(value)
+    else:
+        meter.charge(8 * len(value))
     if all(is_number(item) for item in value):
         numbers = [item for item in value if item == item]  # noqa: PLR0124 (NaN goes last)
         return _sorted(numbers) + [math.nan] * (len(value) - len(numbers))
@@ -84,13 +89,13 @@ _RUN: Final = 65_536
 
 
 def _sorted(items: list[Any], key: Any = None) -> list[Any]:
-    """``sorted`` in runs that are merged, with looks at the budget between."""
+    """``sorted`` in runs that are merged, with budget checks in between."""
     if len(items) <= _RUN:
         return sorted(items, key=key)
     half = len(items) // 2
     merged = _sorted(items[:half], key) + _sorted(items[half:], key)
     meter.poll()
-    merged.sort(key=key)  # it finds the two runs
+    merged.sort(key=key)  # timsort detects the two runs
     return merged
 
 

@@ -23,11 +23,11 @@ from hoglet.hog.runtime.dates import (
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.numbers import settle, to_number, whole
-from hoglet.hog.runtime.values import HogDate, HogDateTime, is_number
+from hoglet.hog.runtime.values import CONTAINERS, HogDate, HogDateTime, is_number
 from hoglet.hog.stdlib.arguments import wrong
 
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
-_MOST_UNITS: Final = 10**12  # more of any unit is beyond the calendar
+_MOST_UNITS: Final = 10**12  # more of any unit exceeds the calendar
 
 
 def now(_zone: Any = None) -> HogDateTime:
@@ -76,7 +76,7 @@ def from_unix_milli(value: Any) -> Any:
 
 
 def _unix_number(value: Any) -> Any:
-    if value is None or isinstance(value, list | dict):
+    if value is None or isinstance(value, CONTAINERS):
         return None
     return _finite(to_number(value))
 

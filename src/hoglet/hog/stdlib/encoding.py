@@ -16,6 +16,9 @@ from hoglet.hog.stdlib.arguments import plain_text, text, wrong
 from hoglet.kit.text import encode_utf8
 
 _URL_SAFE: Final = "-_.!~*'()"
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.!~*'()-]")
+_ESCAPED: Final = {chr(code): f"%{code:02X}" for code in range(128)}
+_ESCAPES: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _BAD_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _HALF: Final = re.compile("([\ud800-\udfff])")
 _NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/_-]")
@@ -56,12 +59,18 @@ def encode_url(value: Any) -> Any:
     if value is None:
         return None
     source = plain_text(value)
+    if len(source) <= meter.LARGE and source.isascii():
+        return meter.charged(_UNSAFE.sub(_escaped, source))
     if len(source) > meter.LARGE:
         meter.charge(3 * len(source))
     try:
         return "".join([quote(part, safe=_URL_SAFE) for part in meter.chunks(source)])
     except UnicodeEncodeError:
         raise EngineError("encodeURLComponent: the text holds half a character") from None
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return _ESCAPED[found[0]]
 
 
 def decode_url(value: Any) -> Any:
@@ -84,6 +93,8 @@ def _from_url(value: str) -> str | None:
         return None
     meter.charged(value)
     try:
+        if value.isascii():
+            return _unescaped(value)
         return "".join([_unescaped(part) for part in _HALF.split(value)])
     except UnicodeDecodeError:
         return None
@@ -92,10 +103,15 @@ def _from_url(value: str) -> str | None:
 def _unescaped(value: str) -> str:
     """Halves of characters stay as they are; there is no UTF-8 for them."""
     if value.isascii() and len(value) <= meter.LARGE:
-        return unquote_to_bytes(value).decode()
+        return _ESCAPES.sub(_characters, value)
     if _HALF.match(value):
         return value
     return b"".join([unquote_to_bytes(part) for part in _url_parts(value)]).decode()
+
+
+def _characters(found: re.Match[str]) -> str:
+    """The characters of neighbouring escapes; none reaches beyond them."""
+    return bytes.fromhex(found[0].replace("%", "")).decode()
 
 
 def _url_parts(value: str) -> Iterator[str]:

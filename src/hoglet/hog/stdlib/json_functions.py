@@ -8,7 +8,7 @@ from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.json_text import parse_json, write_json
 from hoglet.hog.runtime.member_access import get_property
 from hoglet.hog.runtime.numbers import whole
-from hoglet.hog.runtime.values import is_number, stored_key
+from hoglet.hog.runtime.values import CONTAINERS, is_number, stored_key
 from hoglet.hog.stdlib.arguments import integer, plain_text
 from hoglet.hog.stdlib.types import to_float, to_int
 
@@ -48,7 +48,7 @@ def _parsed(value: Any) -> Any:
 
 def _looked_at(value: Any) -> Any:
     """As :func:`_parsed`, for results that hold no part of it: programs ask one text often."""
-    run = meter.running.run
+    run = meter.running.thread.run
     if type(value) is not str or run is None:
         return _parsed(value)
     text, parsed = run.parsed_json
@@ -83,7 +83,7 @@ def json_has(value: Any, *path: Any) -> bool:
 
 def json_length(value: Any, *path: Any) -> int:
     found = _found(_looked_at(value), path)
-    return len(found) if isinstance(found, list | dict) else 0
+    return len(found) if isinstance(found, CONTAINERS) else 0
 
 
 def json_extract(value: Any, *path: Any) -> Any:
@@ -93,7 +93,7 @@ def json_extract(value: Any, *path: Any) -> Any:
 
 def _inside(value: Any, path: tuple[Any, ...]) -> Any:
     """As :func:`_found`; there is nothing inside a bare number, text or boolean."""
-    return _found(value, path) if isinstance(value, list | dict) else _MISSING
+    return _found(value, path) if isinstance(value, CONTAINERS) else _MISSING
 
 
 def json_extract_bool(value: Any, *path: Any) -> bool:
@@ -114,7 +114,7 @@ def json_extract_string(value: Any, *path: Any) -> Any:
     found = _inside(_looked_at(value), path)
     if found is _MISSING or found is None:
         return None
-    return write_json(found) if isinstance(found, list | dict) else as_text(found)
+    return write_json(found) if isinstance(found, CONTAINERS) else as_text(found)
 
 
 def json_extract_array_raw(value: Any, *path: Any) -> Any:

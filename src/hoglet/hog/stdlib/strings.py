@@ -121,19 +121,24 @@ _SHORT: Final = 512  # replacing every character of a short text by a short one 
 
 
 def replace_one(value: Any, old: Any, new: Any) -> Any:
+    if _is_short_replacement(value, old, new):
+        return meter.charged(value.replace(old, new, 1))
     return _replaced("replaceOne", value, old, new, 1)
 
 
 def replace_all(value: Any, old: Any, new: Any) -> Any:
-    if (
+    if _is_short_replacement(value, old, new):
+        return meter.charged(value.replace(old, new))
+    return _replaced("replaceAll", value, old, new, -1)
+
+
+def _is_short_replacement(value: Any, old: Any, new: Any) -> bool:
+    return (
         type(value) is type(old) is type(new) is str
         and len(value) + len(new) <= _SHORT
         and value.isascii()
         and new.isascii()
-    ):
-        result = value.replace(old, new)
-        return result if len(result) <= meter.LARGE else meter.charged(result)
-    return _replaced("replaceAll", value, old, new, -1)
+    )
 
 
 def _replaced(function: str, value: Any, old: Any, new: Any, count: int) -> Any:
@@ -209,7 +214,7 @@ def extract_regex(value: Any, pattern: Any) -> Any:
     found = patterns.first_match(pattern, source)
     if found is None:
         return ""
-    return (found.group(1) if found.re.groups else found.group(0)) or ""
+    return (found[1] if len(found) > 1 else found[0]) or ""
 
 
 def multi_search_any(value: Any, needles: Any) -> int:
@@ -228,6 +233,6 @@ def sortable_semver(value: Any) -> Any:
     found = patterns.first_match(r"[0-9]+(?:\.[0-9]+)+", source)
     if found is None:
         return []
-    dotted = found.group(0)
+    dotted = found[0] or ""
     meter.charge(16 * dotted.count("."))
     return [int(part) if len(part) < 16 else float(part) for part in dotted.split(".")]

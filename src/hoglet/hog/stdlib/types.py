@@ -9,7 +9,7 @@ from hoglet.hog.runtime.compare import order_plain, plain_join, same, truthy
 from hoglet.hog.runtime.dates import days_of
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text, printed
-from hoglet.hog.runtime.numbers import add, subtract, text_to_number, to_number
+from hoglet.hog.runtime.numbers import add, subtract, text_to_number, to_number, whole
 from hoglet.hog.runtime.text import mend
 from hoglet.hog.runtime.values import (
     LARGEST_INTEGER,
@@ -22,6 +22,7 @@ from hoglet.hog.runtime.values import (
 )
 from hoglet.hog.stdlib.arguments import plain_text
 
+_EXACT_DIGITS: Final = 16  # fewer digits are always inside ±2^53
 _LEADING_INTEGER: Final = re.compile(r"\s*([+-]?)(?:(0[xX][0-9a-fA-F]+)|([0-9]+))")
 _LEADING_DECIMAL: Final = re.compile(
     r"\s*([+-]?(?:Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))"
@@ -48,6 +49,8 @@ def to_int(value: Any) -> Any:  # noqa: PLR0911 (one line a type)
         return days_of(value)
     if kind is bool or value is None:
         return None
+    if kind is str and len(value) < _EXACT_DIGITS and value.isdigit() and value.isascii():
+        return int(value)
     found = _LEADING_INTEGER.match(_number_source(value))
     if found is None:
         return None
@@ -73,7 +76,7 @@ def to_float(value: Any) -> Any:
     if kind is bool or value is None:
         return None
     found = _LEADING_DECIMAL.match(_number_source(value))
-    return None if found is None else text_to_number(found[1])
+    return None if found is None else whole(float(found[1]))
 
 
 def make_tuple(*items: Any) -> HogTuple:
@@ -93,7 +96,10 @@ def is_not_null(value: Any) -> bool:
 
 
 def coalesce(*values: Any) -> Any:
-    return next((value for value in values if value is not None), None)
+    for value in values:
+        if value is not None:
+            return value
+    return None
 
 
 def assume_not_null(value: Any) -> Any:

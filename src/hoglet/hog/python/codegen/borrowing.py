@@ -7,8 +7,9 @@ only look at what they read: ``let p := event.properties`` and then ``p.plan``. 
 A variable borrows when
 
 - all that it is ever bound to is read from globals, or from other variables that borrow;
-- nothing is written through it, or only scalars to named fields of a global: then the variable
-  has a copy of just the objects that are written to, see :attr:`Borrowing.edited`;
+- nothing is written through it, or only scalars and copies of the host's data into objects that
+  are reached by names: then the variable has a copy of just the objects that are written to, see
+  :attr:`Borrowing.edited`;
 - nobody can tell a copy of a part from the part: parts only go elsewhere if no statement of the
   program changes an object that could be one of them, and none compares objects by identity.
 
@@ -73,6 +74,7 @@ class Borrowing:
         self._loops = self._find_loops()
         self._direct = {function.number for function in facts.direct.values()}
         self._copies = Counter[bound.Variable]()
+        self._elements: set[bound.Variable] = set()
         self._owned = self._find_owned()
         self.edited = self._find_edited() if enabled else {}
         self._results = {id(node) for node in facts.own[0] if isinstance(node, bound.Return)}
@@ -119,12 +121,14 @@ class Borrowing:
                     sources.setdefault(node.variable, []).append(node.value)
             elif isinstance(node, bound.ForIn):
                 sources.setdefault(node.value, []).append(node.collection)
+                self._elements.add(node.value)
             elif isinstance(node, bound.CallValue):
                 self._add_arguments(node, sources)
             elif (function := self.lambda_of(node)) is not None:
                 place = LAMBDA_PARAMETER[node.name]
                 if place < len(function.parameters):
                     sources.setdefault(function.parameters[place], []).append(node.arguments[1])
+                    self._elements.add(function.parameters[place])
         return sources
 
     def _add_arguments(
@@ -187,7 +191,7 @@ class Borrowing:
         )
 
     def _find_edited(self) -> dict[bound.Variable, set[tuple[str, ...]]]:
-        """Copies of globals in which nothing but scalars is put, in named fields."""
+        """Copies of globals that are written to, in objects that are reached by names."""
         paths: dict[bound.Variable, set[tuple[str, ...]]] = {}
         refused, count = set[bound.Variable](), 0
         for node in self._nodes:
@@ -197,15 +201,22 @@ class Borrowing:
             variable, keys = _path(node)
             if variable is None:
                 continue
-            if not isinstance(self._owned.get(variable), bound.ReadGlobal) or not (
-                all(isinstance(key, str) for key in keys) and self._is_sure_scalar(node.value)
-            ):
+            is_copy = isinstance(self._owned.get(variable), bound.ReadGlobal)
+            if not is_copy or not all(isinstance(key, str) for key in keys[:-1]):
                 refused.add(variable)
             written = paths.setdefault(variable, set())
             written.update(tuple(keys[:length]) for length in range(len(keys)))
         if count > _MOST_EDITS:
             return {}
         return {variable: found for variable, found in paths.items() if variable not in refused}
+
+    def _may_be_put(self, node: Any) -> bool:
+        """Whether a value is a scalar, or a copy of the host's data that nobody else has."""
+        if isinstance(node, bound.Conditional):
+            return self._may_be_put(node.then) and self._may_be_put(node.otherwise)
+        if isinstance(node, bound.IfNull):
+            return self._may_be_put(node.value) and self._may_be_put(node.fallback)
+        return self._is_sure_scalar(node) or self.is_raw(node)
 
     def _is_sure_scalar(self, node: Any) -> bool:
         """Whether a value is surely no object, array or date."""
@@ -241,7 +252,7 @@ class Borrowing:
         if not raw:
             return
         if isinstance(node, bound.AssignProperty) and self._root(node.target) is not None:
-            if self._root(node.target) not in self.edited:
+            if self._root(node.target) not in self.edited or not self._may_be_put(node.value):
                 yield self._root(node.target)
             raw = [part for part in raw if part is not node.target]
         if self._compares_parts(node, raw):
@@ -256,7 +267,11 @@ class Borrowing:
         if self._tells_parts:
             yield root
         if id(node) not in self._results:  # a copy that a later edit would not reach
-            yield from self._origins(root) & self.edited.keys()
+            yield from {
+                variable
+                for variable, path in self._places(part)
+                if self._is_written(variable, path)
+            }
         if isinstance(part, bound.ReadVariable):
             self._copies[part.variable] += 1
             if part.variable.captured or self._is_repeated(node, part.variable):
@@ -310,6 +325,36 @@ class Borrowing:
                 roots = [self._root(source) for source in self._sources.get(current, [])]
                 waiting += [root for root in roots if root is not None]
         return found
+
+    def _places(
+        self, node: Any, seen: frozenset[bound.Variable] = frozenset()
+    ) -> set[tuple[bound.Variable, tuple[Any, ...] | None]]:
+        """Where in edited globals a raw expression may be; None for anywhere."""
+        keys: list[Any] = []
+        while isinstance(node, bound.GetProperty):
+            keys.insert(0, node.key.value if isinstance(node.key, bound.Constant) else _ANY)
+            node = node.target
+        if not isinstance(node, bound.ReadVariable) or node.variable not in self.variables:
+            return set()
+        variable = node.variable
+        if variable in seen:
+            return {(origin, None) for origin in self._origins(variable) & self.edited.keys()}
+        if variable in self.edited:
+            return {(variable, tuple(keys))}
+        inner = [_ANY, *keys] if variable in self._elements else keys
+        return {
+            (origin, None if path is None else (*path, *inner))
+            for source in self._sources.get(variable, [])
+            for origin, path in self._places(source, seen | {variable})
+        }
+
+    def _is_written(self, variable: bound.Variable, path: tuple[Any, ...] | None) -> bool:
+        """Whether an object that is written to may be at the path."""
+        return path is None or any(
+            len(path) == len(written)
+            and all(key in (_ANY, step) for key, step in zip(path, written, strict=True))
+            for written in self.edited[variable]
+        )
 
     def _only_looks(self, node: Any, part: Any) -> bool:  # noqa: PLR0911 (one line a node)
         """Whether the use of a raw part leaves no trace of it, and does not copy it whole."""

@@ -25,6 +25,7 @@ from hoglet.hog.python.codegen.operands import (
 from hoglet.hog.python.codegen.purity import EFFECTS, READS, STABLE
 from hoglet.hog.stdlib.table import STL
 
+_EQUAL: Final = frozenset({"==", "!="})
 _PLAIN: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _HAS_RAW_FORM: Final = frozenset({"typeof", "keys", "has", "jsonStringify"})
 """Library functions with a form ``R_name`` for the host's data as it stands."""
@@ -216,7 +217,32 @@ class ExpressionPrinter(Emitter):
         right = self.bind(right)
         return self.bind(left), right
 
+    def _type_test(self, node: bound.Compare) -> Operand | None:
+        """``typeof(x) = 'string'``: text is seen without a call, it is the usual value."""
+        call, name = node.left, node.right
+        if isinstance(call, bound.Constant):
+            call, name = name, call
+        if node.operator not in _EQUAL or not isinstance(name, bound.Constant):
+            return None
+        if not isinstance(name.value, str):
+            return None
+        if not isinstance(call, bound.CallGlobal) or call.name != "typeof":
+            return None
+        if "typeof" in self.program.host_names or len(call.arguments) != 1 or self.program.trace:
+            return None
+        operand = self.raw(call.arguments[0])
+        first, again = self.temporaries.twice(operand)
+        function = "R_typeof" if operand.raw else "L_typeof"
+        is_text = (name.value == "string") == (node.operator == "==")
+        text = f"type({first}) is S or" if is_text else f"type({first}) is not S and"
+        return Operand(
+            f"({text} {function}({again}) {node.operator} {literal(name.value).text})", "B"
+        )
+
     def _compare(self, node: bound.Compare) -> Operand:
+        tested = self._type_test(node)
+        if tested is not None:
+            return tested
         if node.operator in _PLAIN:
             raw = self._raw_comparison(node)
             if raw is not None:
