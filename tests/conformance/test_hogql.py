@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from hoglet.hogql import compile_query, cut_page
+from hoglet.hogql.paging.keyset import RowPage
 from hoglet.kit.errors import SourceError
 from support.hogql_cases import Case, read_cases
 from support.hogql_world import CONTEXT, HogqlWorld
@@ -26,8 +27,7 @@ def compile_case(case: Case) -> Any:
         variables=given.get("variables"),
         filters=given.get("filters"),
         values=given.get("values"),
-        limit=given.get("limit"),
-        offset=given.get("offset", 0),
+        page=RowPage(given.get("limit"), given.get("offset")),
     )
 
 

@@ -121,8 +121,23 @@ def _event(draw: random.Random, human: Human, number: int, visit: tuple[Any, ...
     if draw.random() < 0.5:
         properties["returning"] = draw.random() < 0.5
     properties["country"] = f"C{draw.randint(0, 39):02}"
+    properties |= _more(name, number)
     company = human.company if draw.random() < 0.7 else ""
     return Seen(number, name, at, distinct_id, human, session, company, properties)
+
+
+def _more(name: str, number: int) -> dict[str, Any]:
+    """Properties that follow from the number: lists, objects, a tag of a campaign."""
+    found: dict[str, Any] = {"$os": ("Mac", "Windows", "iOS")[number % 3]}
+    if number % 5 == 0:
+        found["utm_source"] = "news"
+    if name == "paid":
+        found["items"] = [
+            {"sku": f"k{(number + place) % 4}", "qty": 1 + place} for place in range(number % 3)
+        ]
+    if name == "signed_up":
+        found["meta"] = {"app": {"version": f"1.{number % 4}.0"}, "tags": ["new", f"t{number % 2}"]}
+    return found
 
 
 _DRAW = random.Random(20_261_025)  # noqa: S311 (test data)

@@ -33,7 +33,7 @@ from hoglet.hogql.query_nodes import FILTERS
 from hoglet.syntax import tree
 
 
-class Binder:
+class PlaceholderBinder:
     """Expands the placeholders of a query and records which variables were used."""
 
     def __init__(

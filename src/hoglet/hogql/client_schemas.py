@@ -84,8 +84,14 @@ def _check_choice(value: Any, choice: Choice, path: str) -> None:
         raise _wrong(path, "must be a string")
     if value not in choice:
         hint = near(value, choice) or f" Use one of {', '.join(choice)}."
-        text = f"{path.rpartition('__')[2]}: unknown value '{value[:60]}'.{hint}"
+        text = f"{_name(path)}: unknown value '{value[:60]}'.{hint}"
         raise refused(text, code="invalid_choice", attr=path)
+
+
+def _name(path: str) -> str:
+    """The last key of a path, with the position if that is an item: ``excludeEvents.0``."""
+    parts = path.split("__")
+    return ".".join(parts[-2:] if parts[-1].isdecimal() else parts[-1:])
 
 
 def _check_plain(value: Any, kinds: tuple[type, ...], path: str) -> None:

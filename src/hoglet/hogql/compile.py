@@ -14,13 +14,20 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from hoglet.hogql.bind import Binder
+from hoglet.hogql.bind import PlaceholderBinder
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.enforce import enforce, verify_sql
 from hoglet.hogql.errors import refused
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.frontend.print_hogql import print_query
-from hoglet.hogql.paging.keyset import Key, KeysetCondition, find_keys, seek_after
+from hoglet.hogql.paging.keyset import (
+    WHOLE_RESULT,
+    Key,
+    KeysetCondition,
+    RowPage,
+    find_keys,
+    seek_after,
+)
 from hoglet.hogql.paging.limit import ResolvedLimit, apply_limits
 from hoglet.hogql.plan import Relation, column_types
 from hoglet.hogql.print_clickhouse import Printer
@@ -80,9 +87,7 @@ def compile_query(
     variables: Mapping[str, Any] | None = None,
     filters: Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
-    limit: int | None = None,
-    offset: int = 0,
-    seek: KeysetCondition | None = None,
+    page: RowPage = WHOLE_RESULT,
 ) -> CompiledQuery:
     """Compile one query for one project.
 
@@ -93,9 +98,7 @@ def compile_query(
         filters: ``{"dateRange": {"date_from", "date_to"}, "properties": [...],
             "filterTestAccounts": bool}`` for ``{filters}``.
         values: values of other placeholders.
-        limit: rows of the page, or None.
-        offset: rows to skip; meaningful with ``limit``.
-        seek: for cursors, the row after which the page starts.
+        page: the rows to return.
 
     Raises:
         SourceError: the query is invalid; its code is one of
@@ -104,9 +107,9 @@ def compile_query(
     _check_timezone(context.timezone)
     parsed = read_query(query) if isinstance(query, str) else query
     try:
-        binder = Binder(context, variables, filters, values)
+        binder = PlaceholderBinder(context, variables, filters, values)
         parsed = binder.without_absent_dates(parsed)
-        return _compile(parsed, context, binder, (limit, offset), seek)
+        return _compile(parsed, context, binder, page)
     except SourceError as error:
         if isinstance(query, str) and query[error.start : error.start + 1] == '"':
             error.hint = error.hint or "strings use single quotes, double quotes are for names"
@@ -118,17 +121,17 @@ def compile_query(
 def _compile(
     parsed: "tree.Query",
     context: QueryContext,
-    binder: Binder,
-    page: tuple[int | None, int],
-    seek: KeysetCondition | None,
+    binder: PlaceholderBinder,
+    page: RowPage,
 ) -> CompiledQuery:
     resolver = NodeResolver(context, binder)
     root = paged = resolver.query(parsed)
+    seek = page.seek
     if seek is not None:
         keys = seek.keys if seek.keys is not None else find_keys(parsed, root)
         seek = KeysetCondition(keys, seek.after)
         paged = seek_after(root, column_types(root), seek)
-    relation, facts = apply_limits(paged, context.limits, *page)
+    relation, facts = apply_limits(paged, context.limits, page.limit, page.offset or 0)
     columns = _columns(resolver, relation, root, context)
     sql, params = _print(enforce(relation, context), context)
     return CompiledQuery(

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from hoglet.kit.errors import SourceError, SourceSpan
+from hoglet.kit.errors import HogletError, SourceError, SourceSpan
 from hoglet.kit.suggestions import near
 
 _FUNNEL = "FunnelsQuery computes funnels; in SQL use windowFunnel(seconds)(time, step, ...)"
@@ -41,6 +41,19 @@ ILLEGAL_AGGREGATION = "illegal_aggregation"
 
 ERRORS_OF_RUNS = frozenset({ARITY, ILLEGAL_TYPE, NOT_AGGREGATE, ILLEGAL_AGGREGATION})
 """Codes of queries that parse but fail when run; saved nevertheless (ADR 14)."""
+
+
+def is_certain(error: HogletError, text: str) -> bool:
+    """Whether every run fails with an error that the engine found, whatever the values are.
+
+    Args:
+        error: as explained, with its place.
+        text: the query.
+    """
+    if not isinstance(error, SourceError):
+        return False
+    quoted = text[error.start : error.end].startswith("'")
+    return error.error_code in ERRORS_OF_RUNS or quoted
 
 
 def refused(

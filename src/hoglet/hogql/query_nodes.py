@@ -14,6 +14,15 @@ from typing import Any
 
 from hoglet.hogql.errors import near, refused
 
+type QueryNode = dict[str, Any]
+"""A query as JSON, of any kind: ``{"kind": "HogQLQuery", "query": "SELECT 1"}``.
+
+The values of its keys are those of the kind's shape once it is checked.
+"""
+
+type VariableValues = dict[str, Any]
+"""Values of a query's variables by code name, of the variables' types: ``{"plan": "pro"}``."""
+
 type Shape = Any
 
 TEXT = (str,)
@@ -159,13 +168,16 @@ _SERIES_LIST = [_series_shape]
 # --- parts of insights
 
 _BINS = Range(1, 100)
+_BREAKDOWN_TYPES = Choice(
+    ("event", "person", "event_metadata", "session", "hogql", "cohort", "group")
+)
 BREAKDOWN: dict[str, Shape] = {
-    "breakdown": ANY, "breakdown_type": TEXT, "breakdown_limit": Range(1, 10_000),
+    "breakdown": ANY, "breakdown_type": _BREAKDOWN_TYPES, "breakdown_limit": Range(1, 10_000),
     "breakdown_normalize_url": FLAG, "breakdown_group_type_index": GROUP_TYPE,
     "breakdown_histogram_bin_count": _BINS, "breakdown_hide_other_aggregation": FLAG,
     "breakdowns": [
-        {"type": TEXT, "property": WORD, "normalize_url": FLAG, "group_type_index": GROUP_TYPE,
-         "histogram_bin_count": _BINS},
+        {"type": _BREAKDOWN_TYPES, "property": WORD, "normalize_url": FLAG,
+         "group_type_index": GROUP_TYPE, "histogram_bin_count": _BINS},
         3,
     ],
 }  # fmt: skip

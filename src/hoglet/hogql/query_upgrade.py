@@ -7,10 +7,8 @@ docs/spec/data-and-queries.md#74-closed-schema-of-nodes.
 from collections.abc import Mapping
 from typing import Any
 
-from hoglet.hogql.query_nodes import NODES, series_kind
+from hoglet.hogql.query_nodes import NODES, QueryNode, series_kind
 from hoglet.kit.errors import SourceError
-
-type Json = dict[str, Any]
 
 _FILTERS = (
     "trendsFilter", "funnelsFilter", "retentionFilter", "pathsFilter", "lifecycleFilter",
@@ -20,7 +18,7 @@ _GONE = ("customAggregationTarget", "aggregation_group_type_index")
 """Keys that were once stored with queries of kinds that lack them; ignored if null."""
 
 
-def upgraded(query: Mapping[str, Any]) -> Json:
+def upgraded(query: Mapping[str, Any]) -> QueryNode:
     """A copy with legacy keys renamed; unknown ones stay, and are rejected later.
 
     * ``trendsFilter.compare`` becomes ``compareFilter.compare``;
@@ -29,7 +27,7 @@ def upgraded(query: Mapping[str, Any]) -> Json:
     * a series item gets its ``kind``; ``{id: "$pageview", type: "events"}`` its ``event``.
     """
     shape = NODES.get(str(query.get("kind")), {})
-    found: Json = {
+    found: QueryNode = {
         key: value
         for key, value in query.items()
         if key in shape or key not in _GONE or value is not None
@@ -47,17 +45,17 @@ def upgraded(query: Mapping[str, Any]) -> Json:
     return found
 
 
-def _camel(part: Json, shape: Mapping[str, Any]) -> Json:
+def _camel(part: QueryNode, shape: Mapping[str, Any]) -> QueryNode:
     """``funnel_viz_type`` as ``funnelVizType``, if that is a valid key that was not sent."""
     present = {key.lower(): key for key in shape if "_" not in key}
-    renamed: Json = {}
+    renamed: QueryNode = {}
     for key, value in part.items():
         today = present.get(key.replace("_", ""), key) if "_" in key and key not in shape else key
         renamed[key if today in part else today] = value
     return renamed
 
 
-def _move_compare(query: Json, holder: str) -> None:
+def _move_compare(query: QueryNode, holder: str) -> None:
     inner = query.get(holder)
     if not isinstance(inner, dict) or "compare" not in inner:
         return
@@ -66,7 +64,7 @@ def _move_compare(query: Json, holder: str) -> None:
         query["compareFilter"] = {"compare": inner["compare"]}
 
 
-def _rename(query: Json, old: str, new: str) -> None:
+def _rename(query: QueryNode, old: str, new: str) -> None:
     if isinstance(query.get(old), dict) and query.get(new) is None:
         query[new] = query.pop(old)
 
@@ -74,7 +72,7 @@ def _rename(query: Json, old: str, new: str) -> None:
 def _series(item: Any) -> Any:
     if not isinstance(item, dict):
         return item
-    found: Json = dict(item)
+    found: QueryNode = dict(item)
     kind, key = found.get("type"), found.get("id")
     if found.get("kind") is None and kind in ("events", "actions"):
         del found["type"]

@@ -27,8 +27,8 @@ select countIf(person_id in cohort 5), countIf(person_id not in cohort 5), count
 select session_id, id, distinct_id, $start_timestamp, $end_timestamp, $urls, $num_uniq_urls, $entry_current_url, $end_current_url, $exit_current_url, $pageview_count, $autocapture_count, $screen_count, $session_duration, duration, $is_bounce, $channel_type from sessions order by session_id limit 1
 -- rows [["s1", "s1", "anon", "2026-01-05 10:00:00", "2026-01-05 10:06:00", ["https://a.com/x?utm=g", "https://a.com/y"], 2, "https://a.com/x?utm=g", "https://a.com/y", "https://a.com/y", 2, 1, 0, 360, 360, false, "Unknown"]]
 -- case: more fields of sessions
-select $entry_pathname, $entry_hostname, $end_pathname, $end_hostname, $exit_pathname, $entry_referring_domain, $entry_referrer, $entry_utm_source, $entry_utm_campaign, $entry_utm_medium, $entry_utm_term, $entry_utm_content, $entry_gclid, $entry_fbclid, $entry_msclkid, $last_external_click_url from sessions limit 1
--- rows [[null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null]]
+select $entry_pathname, $entry_hostname, $end_pathname, $end_hostname, $exit_pathname, $entry_referring_domain, $entry_referrer, $entry_utm_source, $entry_utm_campaign, $entry_utm_medium, $entry_utm_term, $entry_utm_content, $entry_gclid, $entry_fbclid, $entry_msclkid, $last_external_click_url from sessions order by session_id limit 1
+-- rows [["/x", "a.com", "/y", "a.com", "/y", null, null, null, null, null, null, null, null, null, null, null]]
 -- case: hoglet's own tables
 select (select count(1) from query_log), (select count() from app_metrics), (select count() from log_entries)
 -- rows [[0, 0, 1]]

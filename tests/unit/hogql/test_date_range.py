@@ -7,7 +7,7 @@ import pytest
 
 from hoglet.hogql import QueryContext, compile_query
 from hoglet.hogql.insights import build_insight
-from hoglet.hogql.insights.date_range import Span, previous_span, span_of
+from hoglet.hogql.insights.date_range import DateSpan, previous_span, span_of
 from hoglet.kit.errors import SourceError
 
 WEDNESDAY = datetime(2026, 1, 14, 15, 30, 20, tzinfo=UTC)
@@ -19,7 +19,7 @@ def context_of(now: datetime = WEDNESDAY, zone: str = "UTC", monday: int = 0) ->
     return QueryContext(project_id=1, now=now, timezone=zone, week_start_day=monday)
 
 
-def span(dates: dict[str, Any], interval: str = "day", **more: Any) -> Span:
+def span(dates: dict[str, Any], interval: str = "day", **more: Any) -> DateSpan:
     return span_of({"dateRange": dates, "interval": interval}, context_of(**more))
 
 
@@ -113,7 +113,8 @@ def test_a_range_with_nothing_but_the_running_period_is_empty() -> None:
     dates = {"date_from": "dStart", "excludeIncompletePeriods": True}
     query = {"kind": "TrendsQuery", "series": [{"event": "a"}], "dateRange": dates}
 
-    (line,) = build_insight(query, context_of()).shape([[]])
+    results: Any = build_insight(query, context_of()).shape([[]])
+    (line,) = results
 
     assert (line["data"], line["days"], line["count"]) == ([], [], 0)
 

@@ -7,6 +7,7 @@ import pytest
 
 from hoglet.hogql import Limits, QueryContext, compile_query, cut_page
 from hoglet.hogql.enforce import enforce
+from hoglet.hogql.paging.keyset import RowPage
 from hoglet.hogql.paging.limit import ResolvedLimit
 from hoglet.hogql.plan import Name, Scan, Value
 from hoglet.hogql.types import INTEGER
@@ -37,7 +38,7 @@ def test_a_saved_limit_is_a_ceiling_over_all_pages(
     saved: int, limit: int | None, offset: int, asked: int, page: int, more: bool
 ) -> None:
     query = f"SELECT number FROM numbers(100000) LIMIT {saved}"
-    compiled = compile_query(query, context=CONTEXT, limit=limit, offset=offset)
+    compiled = compile_query(query, context=CONTEXT, page=RowPage(limit, offset))
 
     assert bounds_of(compiled.sql) == (asked, offset)
     rows, has_more = cut_page(list(range(asked)), compiled.limits)
@@ -51,7 +52,7 @@ def test_the_offset_of_a_request_adds_to_the_saved_one(
     offset: int, asked: int, skipped: int
 ) -> None:
     query = "SELECT number FROM numbers(100) LIMIT 5 OFFSET 3"
-    compiled = compile_query(query, context=CONTEXT, limit=2, offset=offset)
+    compiled = compile_query(query, context=CONTEXT, page=RowPage(2, offset))
 
     assert bounds_of(compiled.sql) == (asked, skipped)
 
@@ -64,7 +65,7 @@ def bounds_of(sql: str) -> tuple[int, int]:
 
 
 def test_a_page_beyond_its_end_has_no_more() -> None:
-    compiled = compile_query("SELECT number FROM numbers(9)", context=CONTEXT, limit=5)
+    compiled = compile_query("SELECT number FROM numbers(9)", context=CONTEXT, page=RowPage(5))
 
     assert cut_page([1, 2, 3, 4, 5], compiled.limits) == ([1, 2, 3, 4, 5], False)
     assert cut_page([1, 2, 3, 4, 5, 6], compiled.limits) == ([1, 2, 3, 4, 5], True)
@@ -85,12 +86,12 @@ def test_a_limit_is_implicit_only_if_nobody_gave_one(
 ) -> None:
     query = f"SELECT number FROM numbers(9){end}"
 
-    assert compile_query(query, context=CONTEXT, limit=limit).limits.implicit is implicit
+    assert compile_query(query, context=CONTEXT, page=RowPage(limit)).limits.implicit is implicit
 
 
 def test_ties_are_complete_before_a_page_is_cut() -> None:
     query = "SELECT number FROM numbers(9) ORDER BY number LIMIT 3 WITH TIES"
-    compiled = compile_query(query, context=CONTEXT, limit=2, offset=1)
+    compiled = compile_query(query, context=CONTEXT, page=RowPage(2, 1))
 
     assert "LIMIT 3 WITH TIES)" in compiled.sql
     assert bounds_of(compiled.sql) == (3, 1)

@@ -175,7 +175,15 @@ def test_what_was_ignored_is_refused(query: dict[str, Any], attr: str, meant: st
         ({"series": [PAGE, {**PAGE, "math": "sum"}]}, "series__1__math_property"),
         ({"series": [PAGE, {"kind": "ActionsNode", "id": 9}]}, "series__1__id"),
         ({"series": [{**PAGE, "properties": [{"key": "a", "operator": "exakt", "value": 1}]}]},
-         "series__0__properties__0"),
+         "series__0__properties__0__operator"),
+        ({"series": [PAGE], "properties": [{"key": "a", "operator": "between", "value": 1}]},
+         "properties__0__value"),
+        ({"series": [PAGE], "properties": [{"key": "id", "type": "cohort", "value": 99}]},
+         "properties__0__value"),
+        ({"series": [PAGE], "breakdownFilter": {"breakdown_type": "nope"}},
+         "breakdownFilter__breakdown_type"),
+        ({"series": [PAGE], "breakdownFilter": {"breakdowns": [{"type": "event"}]}},
+         "breakdownFilter__breakdowns__0__property"),
         ({"series": [PAGE], "properties": [{"key": "a +", "type": "hogql"}]}, "properties__0__key"),
         ({"series": [PAGE], "properties": [{"key": "a", "type": "person"},
                                            {"key": "nope(1)", "type": "hogql"}]},
@@ -185,7 +193,7 @@ def test_what_was_ignored_is_refused(query: dict[str, Any], attr: str, meant: st
         ({"series": [PAGE], "breakdownFilter": {"breakdown": "nope(1)", "breakdown_type": "hogql"}},
          "breakdownFilter__breakdown"),
         ({"series": [PAGE], "breakdownFilter": {"breakdown": "a", "breakdown_type": "planet"}},
-         "breakdownFilter"),
+         "breakdownFilter__breakdown_type"),
         ({"series": [PAGE], "trendsFilter": {"formula": "A + C"}}, "trendsFilter__formula"),
         ({"series": [PAGE], "samplingFactor": 2}, "samplingFactor"),
         ({"series": [PAGE], "dateRange": {"date_from": "soon"}}, "dateRange__date_from"),
@@ -312,7 +320,7 @@ RANGES = [
 
 def ranged(kind: str, path: str, value: Any) -> dict[str, Any]:
     series = {} if kind in {"RetentionQuery", "PathsQuery"} else {"series": [PAGE, PAGE, PAGE]}
-    query = {"kind": kind, **series, **within(path, value)}
+    query: dict[str, Any] = {"kind": kind, **series, **within(path, value)}
     query.get("funnelsFilter", {})["funnelVizType"] = "trends"
     return query
 

@@ -336,10 +336,13 @@ def _bad_zone(found: re.Match[str], code: str, query: Any) -> SourceError:
 
 
 def _bad_time(found: re.Match[str], code: str, query: Any) -> SourceError:
-    texts = [
-        node
+    texts = [  # those of comparisons were looked at when the query was compiled
+        argument
         for node in walk(query)
-        if isinstance(node, tree.Constant) and isinstance(node.value, str) and node.start
+        if isinstance(node, tree.Call | tree.ArithmeticOperation)
+        for argument in _arguments(node)
+        if isinstance(argument, tree.Constant) and isinstance(argument.value, str)
+        if argument.start
     ]
     wrong = [
         node
@@ -354,6 +357,10 @@ def _bad_time(found: re.Match[str], code: str, query: Any) -> SourceError:
         code=code,
         hint="use toDateTime(x), which returns NULL instead of failing",
     )
+
+
+def _arguments(node: tree.Call | tree.ArithmeticOperation) -> tuple[Any, ...]:
+    return node.args if isinstance(node, tree.Call) else (node.left, node.right)
 
 
 def _bad_number(found: re.Match[str], code: str, query: Any) -> SourceError:

@@ -18,7 +18,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import clock_of, moment_constant
 from hoglet.hogql.errors import refused
 from hoglet.kit import property_operators as tests
-from hoglet.kit.property_operators import BadOperator, read_operator
+from hoglet.kit.property_operators import OPERATORS, BadOperator, read_operator
 from hoglet.kit.relative_dates import NotADate, resolve_date
 from hoglet.syntax import tree
 
@@ -51,7 +51,8 @@ def operator_condition(target: Condition, operator: Any, value: Any, hint: Hint)
     try:
         test = read_operator(operator, value, clock_of(hint.context))
     except BadOperator as error:
-        raise refused(str(error)) from None
+        key = "value" if operator is None or operator in OPERATORS else "operator"
+        raise refused(str(error), attr=key) from None
     return _print(target, test, hint)
 
 
@@ -126,7 +127,8 @@ def _time(value: tests.Scalar, hint: Hint) -> Condition:
     if date is None or date.is_relative:
         raise refused(
             f"'{str(value)[:40]}' cannot be compared with a time: use 2026-01-05 or "
-            "2026-01-05T10:00:00Z, or a relative date with is_date_before or is_date_after"
+            "2026-01-05T10:00:00Z, or a relative date with is_date_before or is_date_after",
+            attr="value",
         )
     return moment_constant(date.at)
 

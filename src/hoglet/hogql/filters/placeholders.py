@@ -3,7 +3,7 @@
 Source: docs/spec/data-and-queries.md#73-filters.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hoglet.hogql.ast_builders import compare, constant, every, field, some
@@ -49,7 +49,7 @@ def filters_condition(filters: Filters, context: QueryContext, tables: TableAlia
         SourceError: a filter that the tables do not support.
     """
     bounds = date_bounds(filters, context)
-    properties = _active(filters.get("properties"))
+    properties = filters.get("properties") or ()
     tests = context.test_account_filters if filters.get("filterTestAccounts") else ()
     if bounds == (None, None, True) and not properties and not tests:
         return constant(True)
@@ -96,8 +96,8 @@ def bound_condition(
         found += [] if column is None else _within(bounds, column)
     tests = context.test_account_filters if filters.get("filterTestAccounts") else ()
     for attr, items in (("properties", filters.get("properties")), ("filterTestAccounts", tests)):
-        for index, item in enumerate(_active(items)):
-            with located(f"filters__{attr}__{index}"):
+        for path, item in _active(items, f"filters__{attr}"):
+            with located(path):
                 condition = _bound_filter(item or {}, context, bindings)
             found += [] if condition is None else [condition]
     return every(found)
@@ -108,7 +108,10 @@ def _bound_filter(
 ) -> tree.Expression | None:
     members = group_members(item)
     if members is not None:
-        inner = [_bound_filter(each or {}, context, bindings) for each in members]
+        inner: list[tree.Expression | None] = []
+        for index, each in enumerate(members):
+            with located(f"values__{index}"):
+                inner.append(_bound_filter(each or {}, context, bindings))
         retained = [each for each in inner if each is not None]
         return (
             None
@@ -204,6 +207,9 @@ def _within(bounds: Bounds, column: tree.Expression) -> list[tree.Expression]:
     return found
 
 
-def _active(items: Any) -> Sequence[Any]:
-    """A list of filters; a group becomes a list with one item."""
-    return [items] if isinstance(items, Mapping) and items else list(items or ())
+def _active(items: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Filters with their paths; a group is one."""
+    if isinstance(items, Mapping):
+        yield path, items
+    else:
+        yield from ((f"{path}__{index}", item) for index, item in enumerate(items or ()))

@@ -254,11 +254,13 @@ def _cohort(
 ) -> Condition:
     value, operator = item.get("value"), item.get("operator")
     try:
-        cohort = find_cohort(int(str(value)), context)
+        with located("value"):
+            cohort = find_cohort(int(str(value)), context)
     except ValueError:
-        raise refused(f"Not a cohort id: {value}") from None
+        raise refused(f"Not a cohort id: {value}", attr="value") from None
     if operator not in _MEMBERSHIP:
-        raise refused(f"Cohorts support only the operators 'in' and 'not_in', not '{operator}'")
+        text = f"Cohorts support only the operators 'in' and 'not_in', not '{operator}'"
+        raise refused(text, attr="operator")
     negative = _MEMBERSHIP[operator] or item.get("negation")
     comparison = "not in cohort" if negative else "in cohort"
     person = "id" if source.table == "persons" else "person_id"

@@ -58,15 +58,19 @@ def breakdown_items(filter_: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [{"property": each, **item} for each in values]
 
 
-def check_items(items: Sequence[Mapping[str, Any]]) -> None:
+def check_items(items: Sequence[Mapping[str, Any]], *, several: bool) -> None:
     """Reject breakdowns without a name, and cohorts combined with others.
+
+    ``several`` tells that they come from ``breakdowns``, which errors name.
 
     Raises:
         SourceError: there is one.
     """
-    names = [item.get("property") for item in items]
-    if not all(name and isinstance(name, str | int) and name is not True for name in names):
-        raise refused("A breakdown needs the name of a property")
+    for index, item in enumerate(items):
+        name = item.get("property")
+        if not name or not isinstance(name, str | int) or name is True:
+            attr = f"breakdowns__{index}__property" if several else "breakdown"
+            raise refused("A breakdown needs the name of a property", attr=attr)
     kinds = {item.get("type") for item in items}
     if "cohort" in kinds and len(kinds) > 1:
         raise refused("A breakdown by cohorts cannot be combined with others")

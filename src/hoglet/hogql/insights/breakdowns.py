@@ -141,7 +141,7 @@ def _breakdown(filter_: Mapping[str, Any], context: QueryContext) -> Breakdown |
     items = breakdown_items(filter_)
     if not items:
         return None
-    check_items(items)
+    check_items(items, several=bool(filter_.get("breakdowns")))
     many = bool(filter_.get("breakdowns")) or isinstance(filter_.get("breakdown"), list)
     parts = [part_of(each.get("property"), each, context) for each in items]
     is_cohorts = items[0].get("type") == "cohort"

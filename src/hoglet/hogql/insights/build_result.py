@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.insights.date_range import Span
+from hoglet.hogql.insights.date_range import DateSpan
 
 type Rows = Sequence[Sequence[Any]]
 
@@ -15,4 +15,4 @@ class Built(msgspec.Struct, frozen=True):
 
     queries: Sequence[Any]
     shape: Callable[[Sequence[Rows]], list[Any] | dict[str, Any]]
-    span: Span
+    span: DateSpan

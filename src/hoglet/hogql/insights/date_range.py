@@ -42,7 +42,7 @@ _WHOLE_PERIOD = re.compile(r"[-+]?0*([wmqy])Start")
 _COMPARE_TO = re.compile(r"-?0*([1-9][0-9]{0,5})([shdwmqyM])")
 
 
-class Span(msgspec.Struct, frozen=True):
+class DateSpan(msgspec.Struct, frozen=True):
     """A time range in the project's time zone, divided into intervals.
 
     It is empty, with ``end`` before ``start``, if all intervals were incomplete and excluded.
@@ -77,15 +77,15 @@ class Span(msgspec.Struct, frozen=True):
         """The start of the interval ``count`` before the first."""
         return step(self.first(), -count, self.interval)
 
-    def between(self, start: datetime, end: datetime) -> "Span":
+    def between(self, start: datetime, end: datetime) -> "DateSpan":
         """Another time range with the same interval."""
         return msgspec.structs.replace(self, start=start, end=end)
 
-    def moved(self, count: int, unit: str) -> "Span":
+    def moved(self, count: int, unit: str) -> "DateSpan":
         """The range moved by some units (negative: earlier)."""
         return self.between(shift(self.start, count, unit), shift(self.end, count, unit))
 
-    def before(self) -> "Span":
+    def before(self) -> "DateSpan":
         """The range of the same length just before."""
         if self.interval in {"minute", "hour"} and self.end - self.start < timedelta(days=1):
             length = self.start - self.end
@@ -142,7 +142,7 @@ def span_of(
     *,
     interval: str = "day",
     has_start: bool = True,
-) -> Span:
+) -> DateSpan:
     """The date range of an insight's ``dateRange`` and ``interval``.
 
     Args:
@@ -169,7 +169,7 @@ def span_of(
     if range_.get("excludeIncompletePeriods"):
         running = start_of(clock_of(context).local(), _UNITS[word], context.week_start_day)
         end = min(end, elapse(running, -_TICK))
-    return Span(start, end, word, context.week_start_day)
+    return DateSpan(start, end, word, context.week_start_day)
 
 
 def _start(
@@ -197,7 +197,7 @@ def _end(range_: Mapping[str, Any], interval: str, context: QueryContext) -> dat
     return end_of(date.at, _UNITS[interval]) if date.is_relative else date.at
 
 
-def previous_span(query: Mapping[str, Any], span: Span) -> Span:
+def previous_span(query: Mapping[str, Any], span: DateSpan) -> DateSpan:
     """The period that an insight is compared with.
 
     ``compare_to`` such as ``-1w`` moves the range. Without it, ``mStart`` and similar dates without

@@ -23,7 +23,7 @@ from hoglet.hogql.dates import as_text
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
-from hoglet.hogql.insights.date_range import Span, span_of
+from hoglet.hogql.insights.date_range import DateSpan, span_of
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (
     action_object,
@@ -85,7 +85,7 @@ def _wanted(query: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _query(
-    query: Mapping[str, Any], node: Mapping[str, Any], span: Span, context: QueryContext
+    query: Mapping[str, Any], node: Mapping[str, Any], span: DateSpan, context: QueryContext
 ) -> Any:
     column = field("timestamp")
     until = [compare("<=", column, constant(as_text(span.end))), *entity_conditions(query)]
@@ -115,7 +115,7 @@ def _query(
 def _shape(
     query: Mapping[str, Any],
     node: Mapping[str, Any],
-    span: Span,
+    span: DateSpan,
     context: QueryContext,
     rows: Rows,
 ) -> list[Any]:

@@ -82,7 +82,7 @@ def measure_of(  # noqa: PLR0911 (one return a kind)
     if math in _AGGREGATES:
         return _property_measure(math, node)
     known = ("total", "dau", *ACTIVE_DAYS, *FIRST_TIME, "unique_session", "unique_group", "hogql")
-    hint = near(math, (*known, *_AGGREGATES))
+    hint = near(math, (*known, *_AGGREGATES)) or f" Use one of {', '.join((*known, *_AGGREGATES))}."
     raise refused(f"Unsupported math '{math}'.{hint}", attr="math")
 
 

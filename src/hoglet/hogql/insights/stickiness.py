@@ -20,7 +20,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
-from hoglet.hogql.insights.date_range import Span, previous_span, span_of
+from hoglet.hogql.insights.date_range import DateSpan, previous_span, span_of
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (
     action_object,
@@ -68,7 +68,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     return Built(queries, shape, span)
 
 
-def _spans(query: Mapping[str, Any], span: Span) -> list[tuple[Span, str | None]]:
+def _spans(query: Mapping[str, Any], span: DateSpan) -> list[tuple[DateSpan, str | None]]:
     if not (query.get("compareFilter") or {}).get("compare"):
         return [(span, None)]
     return [(span, "current"), (previous_span(query, span), "previous")]
@@ -89,7 +89,7 @@ def _width(query: Mapping[str, Any]) -> int:
 def _query(
     query: Mapping[str, Any],
     node: Mapping[str, Any],
-    span: Span,
+    span: DateSpan,
     context: QueryContext,
     width: int,
 ) -> Any:
@@ -129,7 +129,7 @@ def _often(query: Mapping[str, Any]) -> Expression:
 
 
 def _data(
-    rows: Rows, span: Span, width: int, factor: float | None, *, cumulative: bool
+    rows: Rows, span: DateSpan, width: int, factor: float | None, *, cumulative: bool
 ) -> list[int]:
     """Actors by the exact or minimum number of intervals in which they were active."""
     count = math.ceil(len(span.buckets()) / width)
@@ -140,7 +140,7 @@ def _data(
     return [sum(data[place:]) for place in range(count)] if cumulative else data
 
 
-def _line(data: list[int], span: Span, width: int) -> dict[str, Any]:
+def _line(data: list[int], span: DateSpan, width: int) -> dict[str, Any]:
     numbers = range(1, len(data) + 1)
     return {
         "count": sum(data),

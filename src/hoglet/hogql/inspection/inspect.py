@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.bind import Binder
+from hoglet.hogql.bind import PlaceholderBinder
 from hoglet.hogql.compile import compile_query
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.frontend.preprocess import read_query
@@ -69,7 +69,7 @@ def inspect_query(
     except SourceError as error:
         errors = _all_errors(parsed, context, error, given)
         return msgspec.structs.replace(known, errors=errors)
-    binder = Binder(context, variables, filters, values)
+    binder = PlaceholderBinder(context, variables, filters, values)
     relation = NodeResolver(context, binder).query(binder.without_absent_dates(parsed))
     return msgspec.structs.replace(
         known,
@@ -85,7 +85,7 @@ def _all_errors(
     """The error that ends the compilation and those after it, in text order."""
     found = [first]
     try:
-        binder = Binder(context, **given)
+        binder = PlaceholderBinder(context, **given)
         collecting = _CollectingResolver(context, binder, found)
         collecting.query(binder.without_absent_dates(parsed))
     except SourceError as error:
@@ -99,7 +99,9 @@ def _all_errors(
 class _CollectingResolver(NodeResolver):
     """Records errors of expressions and continues with an unknown value."""
 
-    def __init__(self, context: QueryContext, binder: Binder, found: list[SourceError]) -> None:
+    def __init__(
+        self, context: QueryContext, binder: PlaceholderBinder, found: list[SourceError]
+    ) -> None:
         super().__init__(context, binder)
         self._found = found
 

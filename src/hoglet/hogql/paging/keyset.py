@@ -67,6 +67,17 @@ class KeysetCondition(msgspec.Struct, frozen=True):
     after: tuple[Any, ...] | None = None
 
 
+class RowPage(msgspec.Struct, frozen=True):
+    """Rows of a result: at most ``limit`` after ``offset``, or after ``seek`` of a cursor."""
+
+    limit: int | None = None
+    offset: int | None = None
+    seek: KeysetCondition | None = None
+
+
+WHOLE_RESULT = RowPage()
+
+
 def find_keys(parsed: "tree.Query", root: Relation) -> tuple[Key, ...]:
     """The order of a query as result columns.
 

@@ -161,7 +161,8 @@ def _arity_message(function: FunctionEntry, count: int) -> str:
         expected = str(function.low)
     else:
         expected = f"{function.low} to {function.high}"
-    return f"Function '{function.name}' expects {expected} arguments, found {count}"
+    noun = "argument" if expected in {"1", "at least 1"} else "arguments"
+    return f"Function '{function.name}' expects {expected} {noun}, found {count}"
 
 
 def _arguments(

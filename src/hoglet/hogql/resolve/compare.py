@@ -33,6 +33,7 @@ from hoglet.hogql.resolve.property_text import compared, split_list
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.sources import TableSource
+from hoglet.hogql.resolve.time_texts import refuse_no_times
 from hoglet.hogql.types import BOOLEAN, STRING
 from hoglet.syntax import tree
 
@@ -105,6 +106,8 @@ def compare(
     """
     if operator not in _FUNCTIONS:
         raise refused(f"Operator {operator} is not supported in queries", node)
+    if operator in _ORDER or operator in _MEMBERSHIP:
+        refuse_no_times(left, right, node)
     if operator in _MEMBERSHIP:
         return _membership(operator, left, right, timezone, plain=plain)
     if (is_null(right) or is_null(left)) and not plain:

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from hoglet.hogql.bind import Binder
+from hoglet.hogql.bind import PlaceholderBinder
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.plan import Expr, Relation, SetQuery
@@ -30,7 +30,7 @@ class Resolver(ABC):
 
     handlers: ClassVar[Mapping[type, "Callable[[Resolver, Any, Scope], Expr]"]]
 
-    def __init__(self, context: QueryContext, binder: Binder) -> None:
+    def __init__(self, context: QueryContext, binder: PlaceholderBinder) -> None:
         self.context = context
         self.binder = binder
         self.tables: list[str] = []

@@ -31,6 +31,8 @@ def _last(value: str) -> str:
 
 
 _URL = _text("$current_url")
+_PATH = f"coalesce(path({_URL}), {_text('$pathname')})"
+_HOST = f"coalesce(domain({_URL}), {_text('$host')})"
 _SECONDS = "dateDiff('second', min(timestamp), max(timestamp))"
 _PAGEVIEWS = "countIf(event = '$pageview')"
 _CLICKS = "countIf(event = '$autocapture')"
@@ -92,13 +94,13 @@ _CHANNEL = (
 
 _ENTRIES = {
     "$entry_current_url": _first(_URL),
-    "$entry_pathname": _first(_text("$pathname")),
-    "$entry_hostname": _first(_text("$host")),
+    "$entry_pathname": _first(_PATH),
+    "$entry_hostname": _first(_HOST),
     "$end_current_url": _last(_URL),
-    "$end_pathname": _last(_text("$pathname")),
-    "$end_hostname": _last(_text("$host")),
+    "$end_pathname": _last(_PATH),
+    "$end_hostname": _last(_HOST),
     "$exit_current_url": _last(_URL),
-    "$exit_pathname": _last(_text("$pathname")),
+    "$exit_pathname": _last(_PATH),
     "$entry_referring_domain": _first(_text("$referring_domain")),
     "$entry_referrer": _first(_text("$referrer")),
     **{

@@ -33,7 +33,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.insights.breakdowns import Breakdown
-from hoglet.hogql.insights.date_range import Span
+from hoglet.hogql.insights.date_range import DateSpan
 from hoglet.hogql.insights.funnels.chains import attempts_of, expression
 from hoglet.hogql.insights.funnels.exclusions import exclusions_of, none_between
 from hoglet.hogql.insights.funnels.optional_steps import (
@@ -129,7 +129,7 @@ class FunnelAttempts:
         self,
         query: Mapping[str, Any],
         context: QueryContext,
-        span: Span,
+        span: DateSpan,
         breakdown: Breakdown | None,
     ) -> None:
         self._query = query

@@ -11,7 +11,7 @@ from typing import Any
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.insights.breakdowns import Breakdown, clean, is_rest
 from hoglet.hogql.insights.build_result import Rows
-from hoglet.hogql.insights.date_range import Span
+from hoglet.hogql.insights.date_range import DateSpan
 from hoglet.hogql.insights.sampling import scaled
 from hoglet.hogql.insights.series import Node, action_object
 
@@ -76,7 +76,7 @@ def _time(row: Sequence[Any] | None, place: int) -> float | None:
     return None if value is None or value != value else float(value)  # noqa: PLR0124 (NaN)
 
 
-def shape_trends(rows: Rows, span: Span, breakdown: Breakdown | None) -> list[Any]:
+def shape_trends(rows: Rows, span: DateSpan, breakdown: Breakdown | None) -> list[Any]:
     """The conversion rate in percent for each interval; 0 without entries.
 
     Args:
@@ -99,7 +99,7 @@ def shape_trends(rows: Rows, span: Span, breakdown: Breakdown | None) -> list[An
 
 
 def _trend(
-    key: tuple[str, ...], data: list[float], span: Span, breakdown: Breakdown | None
+    key: tuple[str, ...], data: list[float], span: DateSpan, breakdown: Breakdown | None
 ) -> dict[str, Any]:
     line: dict[str, Any] = {
         "count": len(data),

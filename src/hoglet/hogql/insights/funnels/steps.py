@@ -20,7 +20,7 @@ from hoglet.hogql.ast_builders import (
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import as_text
 from hoglet.hogql.errors import refused
-from hoglet.hogql.insights.date_range import Span
+from hoglet.hogql.insights.date_range import DateSpan
 from hoglet.hogql.insights.series import Node, series_condition, without_properties
 
 _MOST = 15
@@ -64,7 +64,7 @@ def check_step(step: int | None, count: int, attr: str) -> None:
 
 
 def step_conditions(
-    steps: Sequence[Node], context: QueryContext, span: Span, actor: Expression
+    steps: Sequence[Node], context: QueryContext, span: DateSpan, actor: Expression
 ) -> list[Expression]:
     """The conditions of the steps.
 
@@ -86,7 +86,7 @@ def step_conditions(
     return found
 
 
-def _is_first(condition: Expression, span: Span, actor: Expression) -> Expression:
+def _is_first(condition: Expression, span: DateSpan, actor: Expression) -> Expression:
     until = compare("<=", field("timestamp"), constant(as_text(span.end)))
     firsts = fill(_FIRSTS, where=every([until, condition]), actor=actor)
     return compare("in", field("uuid"), firsts)

@@ -23,7 +23,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
-from hoglet.hogql.insights.date_range import Span, span_of
+from hoglet.hogql.insights.date_range import DateSpan, span_of
 from hoglet.hogql.insights.paths.items import included, is_included, item, point
 from hoglet.hogql.insights.paths.of_funnel import (
     BEFORE,
@@ -107,7 +107,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     return Built([sampled(built, factor)], shape, span)
 
 
-def _span(query: Mapping[str, Any], context: QueryContext) -> Span:
+def _span(query: Mapping[str, Any], context: QueryContext) -> DateSpan:
     """The date range of the paths, or of their funnel."""
     if query.get("funnelPathsFilter") and not any((query.get("dateRange") or {}).values()):
         return span_of({"dateRange": funnel_source(query).get("dateRange")}, context)
@@ -115,7 +115,7 @@ def _span(query: Mapping[str, Any], context: QueryContext) -> Span:
 
 
 def _walks(
-    query: Mapping[str, Any], context: QueryContext, span: Span, funnel: FunnelPaths | None
+    query: Mapping[str, Any], context: QueryContext, span: DateSpan, funnel: FunnelPaths | None
 ) -> Any:
     """The items of each actor in order of time."""
     filter_: Mapping[str, Any] = query.get("pathsFilter") or {}

@@ -13,7 +13,7 @@ from typing import Any
 from hoglet.hogql.ast_builders import Expression, constant, fill
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.insights.date_range import Span
+from hoglet.hogql.insights.date_range import DateSpan
 from hoglet.hogql.insights.funnels.attempts import FunnelAttempts
 from hoglet.hogql.insights.funnels.build import best_attempts
 from hoglet.hogql.insights.funnels.chains import expression
@@ -44,7 +44,7 @@ class FunnelPaths:
         SourceError: a step that the funnel does not have, or different actors.
     """
 
-    def __init__(self, query: Mapping[str, Any], context: QueryContext, span: Span) -> None:
+    def __init__(self, query: Mapping[str, Any], context: QueryContext, span: DateSpan) -> None:
         filter_ = query["funnelPathsFilter"]
         self.kind: str = filter_.get("funnelPathType") or AFTER
         if self.kind not in {BEFORE, BETWEEN, AFTER}:

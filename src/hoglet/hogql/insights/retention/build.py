@@ -25,7 +25,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import breakdown_of, clean, is_rest
 from hoglet.hogql.insights.build_result import Built, Rows
-from hoglet.hogql.insights.date_range import Span, span_of, step
+from hoglet.hogql.insights.date_range import DateSpan, span_of, step
 from hoglet.hogql.insights.retention.filter_options import (
     ADDED,
     AggregatedProperty,
@@ -247,7 +247,7 @@ def _check(filter_: Mapping[str, Any], type_: str, period: str) -> None:
         )
 
 
-def _span(query: Mapping[str, Any], context: QueryContext, period: str, count: int) -> Span:
+def _span(query: Mapping[str, Any], context: QueryContext, period: str, count: int) -> DateSpan:
     """The last interval contains date_to; the others precede it."""
     interval, unit, _ = _PERIODS[period]
     requested = span_of({**query, "interval": interval}, context, has_start=False)

@@ -13,7 +13,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import breakdown_of, clean, is_rest, label
 from hoglet.hogql.insights.build_result import Built, Rows
-from hoglet.hogql.insights.date_range import Span, previous_span, span_of
+from hoglet.hogql.insights.date_range import DateSpan, previous_span, span_of
 from hoglet.hogql.insights.measures import is_whole, scales
 from hoglet.hogql.insights.sampling import sampling_factor
 from hoglet.hogql.insights.series import action_object, series_name
@@ -31,7 +31,7 @@ _CUMULATIVE = "ActionsLineGraphCumulative"
 
 
 class _Period(msgspec.Struct, frozen=True):
-    span: Span
+    span: DateSpan
     name: str | None
 
 
@@ -59,7 +59,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     return Built(trend.queries(), trend.shape, span)
 
 
-def _periods(query: Mapping[str, Any], span: Span) -> list[_Period]:
+def _periods(query: Mapping[str, Any], span: DateSpan) -> list[_Period]:
     if not (query.get("compareFilter") or {}).get("compare"):
         return [_Period(span, None)]
     return [_Period(span, "current"), _Period(previous_span(query, span), "previous")]

@@ -24,7 +24,7 @@ from hoglet.hogql.ast_builders import (
 )
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.insights.breakdowns import Breakdown
-from hoglet.hogql.insights.date_range import Span, step
+from hoglet.hogql.insights.date_range import DateSpan, step
 from hoglet.hogql.insights.measures import (
     ACTIVE_DAYS,
     FIRST_TIME,
@@ -89,7 +89,7 @@ class TrendQueries:
         self._shared = shared
         self._factor = sampling_factor(query)
 
-    def build(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
+    def build(self, node: Node, span: DateSpan, ranked: Sequence[DateSpan]) -> Any:
         """The query of a series.
 
         Args:
@@ -100,7 +100,7 @@ class TrendQueries:
         """
         return sampled(self._build(node, span, ranked), self._factor)
 
-    def _build(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
+    def _build(self, node: Node, span: DateSpan, ranked: Sequence[DateSpan]) -> Any:
         math = str(node.get("math") or "total")
         if math in ACTIVE_DAYS:
             days = ACTIVE_DAYS[math]
@@ -116,7 +116,7 @@ class TrendQueries:
 
     # --- kinds
 
-    def _plain(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
+    def _plain(self, node: Node, span: DateSpan, ranked: Sequence[DateSpan]) -> Any:
         measure = measure_of(node, self._query)
         key = self._key(node, ranked)
         where = every([*span.condition(), *self._conditions(node)])
@@ -139,7 +139,7 @@ class TrendQueries:
         )
         return self._grouped(_BY_UNIT, list(keys), measure.value, units=units)
 
-    def _active(self, node: Node, span: Span, ranked: Sequence[Span], days: int) -> Any:
+    def _active(self, node: Node, span: DateSpan, ranked: Sequence[DateSpan], days: int) -> Any:
         key = self._key(node, [_widened(each, days) for each in ranked])
         time = field("timestamp")
         if span.interval in {"minute", "hour"}:
@@ -159,7 +159,7 @@ class TrendQueries:
             where=every([*_widened(span, days).condition(), *self._conditions(node)]),
         )
 
-    def _first(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
+    def _first(self, node: Node, span: DateSpan, ranked: Sequence[DateSpan]) -> Any:
         """Actors by their first event ever: with that name, or that matches."""
         key = self._key(node, ranked)
         time = field("timestamp")
@@ -193,7 +193,7 @@ class TrendQueries:
         columns = [] if self._is_total else [alias("bucket", bucket)]
         return columns if key is None else [*columns, alias("breakdown", key)]
 
-    def _key(self, node: Node, ranked: Sequence[Span]) -> Expression | None:
+    def _key(self, node: Node, ranked: Sequence[DateSpan]) -> Expression | None:
         """The breakdown's key with remaining values combined."""
         if self._breakdown is None:
             return None
@@ -218,12 +218,12 @@ class TrendQueries:
 _COUNT_ENTITIES = fill("SELECT count(DISTINCT entity)").select[0]
 
 
-def _last_days(span: Span, days: int) -> Span:
+def _last_days(span: DateSpan, days: int) -> DateSpan:
     """The days that end with a period."""
     return span.between(shift(start_of_day(span.end), 1 - days, "d"), span.end)
 
 
-def _widened(span: Span, days: int) -> Span:
+def _widened(span: DateSpan, days: int) -> DateSpan:
     """A period with the preceding days that its first window covers."""
     following = step(span.first(), 1, span.interval)
     if span.interval in {"minute", "hour"}:

@@ -1,0 +1,124 @@
+-- case: views of the last days
+{"kind": "TrendsQuery", "series": [{"event": "$pageview"}], "dateRange": {"date_from": "-6d"}}
+-- shows [(each['data'], each['days'], each['count']) for each in answer]
+[(daily(named('$pageview'), '2026-10-27', '2026-11-02'), days('2026-10-27', '2026-11-02'), len(between('2026-10-27', '2026-11-02', named('$pageview'))))]
+
+-- case: people, compared with the days before
+{"kind": "TrendsQuery", "interval": "day", "series": [{"kind": "EventsNode", "event": "$pageview", "math": "dau"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-26"}, "compareFilter": {"compare": true}}
+-- shows {each['compare_label']: each['data'] for each in answer}
+{'current': daily(named('$pageview'), '2026-10-22', '2026-10-26', humans), 'previous': daily(named('$pageview'), '2026-10-17', '2026-10-21', humans)}
+
+-- case: compared with the week before
+{"kind": "TrendsQuery", "series": [{"kind": "EventsNode", "event": "paid"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-24"}, "compareFilter": {"compare": true, "compare_to": "-1w"}}
+-- shows {each['compare_label']: each['data'] for each in answer}
+{'current': daily(named('paid'), '2026-10-22', '2026-10-24'), 'previous': daily(named('paid'), '2026-10-15', '2026-10-17')}
+
+-- case: the two most frequent browsers, the rest as Other
+{"kind": "TrendsQuery", "series": [{"kind": "EventsNode", "event": "$pageview"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}, "breakdownFilter": {"breakdown": "$os", "breakdown_type": "event", "breakdown_limit": 2}, "trendsFilter": {"display": "ActionsTable"}}
+-- shows sorted(each['aggregated_value'] for each in answer)
+sorted(Counter(get(e, '$os') for e in between('2026-10-13', '2026-11-02', named('$pageview'))).values())
+
+-- case: Other can be left out
+{"kind": "TrendsQuery", "series": [{"event": "$pageview"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}, "breakdownFilter": {"breakdown": "$os", "breakdown_limit": 1, "breakdown_hide_other_aggregation": true}}
+-- shows [(each['breakdown_value'], each['count']) for each in answer]
+Counter(get(e, '$os') for e in between('2026-10-13', '2026-11-02', named('$pageview'))).most_common(1)
+
+-- case: breakdown by a property of persons
+{"kind": "TrendsQuery", "series": [{"event": "paid", "math": "dau"}], "dateRange": {"date_from": "2026-10-20", "date_to": "2026-10-25"}, "breakdownFilter": {"breakdown": "plan", "breakdown_type": "person"}}
+-- shows {each['breakdown_value']: each['data'] for each in answer}
+{plan: daily(rows, '2026-10-20', '2026-10-25', humans) for plan, rows in by(lambda e: e.human.properties.get('plan'), between('2026-10-20', '2026-10-25', named('paid'))).items()}
+
+-- case: two breakdowns
+{"kind": "TrendsQuery", "series": [{"event": "paid"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}, "breakdownFilter": {"breakdowns": [{"property": "$os", "type": "event"}, {"property": "plan", "type": "person"}]}, "trendsFilter": {"display": "ActionsBarValue"}}
+-- shows sorted((each['breakdown_value'], each['aggregated_value']) for each in answer) if all(None not in each['breakdown_value'] for each in answer) else sorted(([str(v) for v in each['breakdown_value']], each['aggregated_value']) for each in answer)
+sorted(([os, str(plan)], n) for (os, plan), n in Counter((get(e, '$os'), e.human.properties.get('plan')) for e in between('2026-10-13', '2026-11-02', named('paid'))).items())
+
+-- case: breakdown by cohorts
+{"kind": "TrendsQuery", "series": [{"event": "$pageview"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}, "breakdownFilter": {"breakdown": [1, 2, "all"], "breakdown_type": "cohort"}}
+-- shows {each['label'].split(' - ')[-1]: each['count'] for each in answer}
+{name: sum(e.human in members for e in between('2026-10-13', '2026-11-02', named('$pageview'))) for name, members in (('Odd', people[:30:2]), ('Even', people[1:30:2]), ('all users', people))}
+
+-- case: breakdown by an expression
+{"kind": "TrendsQuery", "series": [{"event": "paid"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}, "breakdownFilter": {"breakdown": "if(properties.price > 50, 'large', 'small')", "breakdown_type": "hogql"}}
+-- shows {each['breakdown_value']: each['count'] for each in answer}
+Counter('large' if (get(e) or 0) > 50 else 'small' for e in between('2026-10-13', '2026-11-02', named('paid')))
+
+-- case: breakdown by a property of groups
+{"kind": "TrendsQuery", "series": [{"event": "paid"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}, "breakdownFilter": {"breakdown": "size", "breakdown_type": "group", "breakdown_group_type_index": 0}}
+-- shows {each['breakdown_value']: each['count'] for each in answer}
+Counter({'acme': '10', 'globex': '200'}.get(e.company) for e in between('2026-10-13', '2026-11-02', named('paid')))
+
+-- case: a formula of two series
+{"kind": "TrendsQuery", "series": [{"event": "paid"}, {"event": "added"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-26"}, "trendsFilter": {"formula": "A / B * 100"}}
+-- shows [each['data'] for each in answer]
+[[a / b * 100 if b else 0 for a, b in zip(daily(named('paid'), '2026-10-22', '2026-10-26'), daily(named('added'), '2026-10-22', '2026-10-26'))]]
+
+-- case: several formulas with names
+{"kind": "TrendsQuery", "series": [{"event": "paid", "math": "sum", "math_property": "price"}, {"event": "paid"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-24"}, "trendsFilter": {"formulaNodes": [{"formula": "A + B", "custom_name": "Both"}, {"formula": "A - B"}]}}
+-- shows [each['data'] for each in answer]
+[[a + sign * b for a, b in zip(daily(named('paid'), '2026-10-22', '2026-10-24', lambda r: total(map(get, r)) or 0), daily(named('paid'), '2026-10-22', '2026-10-24'))] for sign in (1, -1)]
+
+-- case: one number
+{"kind": "TrendsQuery", "series": [{"event": "paid", "math": "sum", "math_property": "price"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-01"}, "trendsFilter": {"display": "BoldNumber"}}
+-- shows answer[0]['aggregated_value']
+total(map(get, between('2026-10-13', '2026-11-01', named('paid'))))
+
+-- case: sums by week, weeks from Sunday
+{"kind": "TrendsQuery", "interval": "week", "series": [{"event": "paid", "math": "sum", "math_property": "price"}], "dateRange": {"date_from": "2026-10-18", "date_to": "2026-10-31"}}
+-- shows answer[0]['data']
+[total(map(get, between(a, b, named('paid')))) for a, b in (('2026-10-18', '2026-10-24'), ('2026-10-25', '2026-10-31'))]
+
+-- case: by hour
+{"kind": "TrendsQuery", "interval": "hour", "series": [{"event": null}], "dateRange": {"date_from": "2026-10-20", "date_to": "2026-10-20"}}
+-- shows answer[0]['data']
+[sum(e.at.hour == hour for e in between('2026-10-20', '2026-10-20')) for hour in range(24)]
+
+-- case: by month
+{"kind": "TrendsQuery", "interval": "month", "series": [{"event": "$pageview"}], "dateRange": {"date_from": "2026-10-01", "date_to": "2026-11-02"}}
+-- shows (answer[0]['days'], answer[0]['data'])
+(['2026-10-01', '2026-11-01'], [len(between('2026-10-01', '2026-10-31', named('$pageview'))), len(between('2026-11-01', '2026-11-02', named('$pageview')))])
+
+-- case: sessions and averages of a number
+{"kind": "TrendsQuery", "series": [{"event": "$pageview", "math": "unique_session"}, {"event": "paid", "math": "avg", "math_property": "price"}, {"event": "paid", "math": "max", "math_property": "price"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-26"}}
+-- shows [each['data'] for each in answer]
+[daily(named('$pageview'), '2026-10-22', '2026-10-26', lambda r: len({e.session for e in r if e.session})), *[daily([e for e in named('paid') if get(e) is not None], '2026-10-22', '2026-10-26', lambda r, f=f: f(list(map(get, r)))) for f in (mean, max)]]
+
+-- case: people active in seven days
+{"kind": "TrendsQuery", "series": [{"event": "paid", "math": "weekly_active"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-26"}}
+-- shows answer[0]['data']
+[humans(between(str(date.fromisoformat(d) - timedelta(6)), d, named('paid'))) for d in days('2026-10-22', '2026-10-26')]
+
+-- case: a measure in HogQL
+{"kind": "TrendsQuery", "series": [{"event": "$pageview", "math": "hogql", "math_hogql": "count() / uniq(person_id)"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-26"}}
+-- shows answer[0]['data']
+daily(named('$pageview'), '2026-10-22', '2026-10-26', lambda r: len(r) / humans(r))
+
+-- case: filters of the series, of the insight and of test accounts
+{"kind": "TrendsQuery", "filterTestAccounts": true, "properties": {"type": "AND", "values": [{"type": "OR", "values": [{"key": "$os", "value": ["Mac", "iOS"], "operator": "exact", "type": "event"}, {"key": "$browser", "value": "is_set", "operator": "is_not_set", "type": "event"}]}]}, "series": [{"event": "paid", "properties": [{"key": "price", "value": 5, "operator": "gt", "type": "event"}]}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}}
+-- shows answer[0]['count']
+sum(not e.human.properties['email'].endswith('@test.com') and (get(e, '$os') in ('Mac', 'iOS') or get(e, '$browser') is None) and (get(e) or 0) > 5 for e in between('2026-10-13', '2026-11-02', named('paid')))
+
+-- case: filters about persons, cohorts, groups, expressions
+{"kind": "TrendsQuery", "properties": [{"key": "plan", "value": ["pro"], "operator": "exact", "type": "person"}, {"key": "id", "value": 1, "type": "cohort"}, {"key": "properties.country != 'C01'", "type": "hogql"}], "series": [{"event": "$pageview"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}}
+-- shows answer[0]['count']
+sum(e.human.properties.get('plan') == 'pro' and e.human in people[:30:2] and get(e, 'country') != 'C01' for e in between('2026-10-13', '2026-11-02', named('$pageview')))
+
+-- case: added up
+{"kind": "TrendsQuery", "series": [{"event": "paid"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-26"}, "trendsFilter": {"display": "ActionsLineGraphCumulative"}}
+-- shows answer[0]['data']
+[len(between('2026-10-22', d, named('paid'))) for d in days('2026-10-22', '2026-10-26')]
+
+-- case: the first time ever
+{"kind": "TrendsQuery", "series": [{"event": "paid", "math": "first_time_for_user"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-31"}}
+-- shows answer[0]['data']
+daily([r[0] for r in by(lambda e: e.human.id, named('paid')).values()], '2026-10-22', '2026-10-31')
+
+-- case: companies, not persons
+{"kind": "TrendsQuery", "series": [{"event": "$pageview", "math": "unique_group", "math_group_type_index": 0}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-26"}}
+-- shows answer[0]['data']
+daily(named('$pageview'), '2026-10-22', '2026-10-26', lambda r: len({e.company for e in r if e.company}))
+
+-- case: percentiles
+{"kind": "TrendsQuery", "series": [{"event": "paid", "math": "p90", "math_property": "price"}, {"event": "paid", "math": "median", "math_property": "price"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}, "trendsFilter": {"display": "ActionsPie"}}
+-- shows [each['aggregated_value'] for each in answer]
+[percentile([get(e) for e in between('2026-10-13', '2026-11-02', named('paid')) if get(e) is not None], level) for level in (0.9, 0.5)]

@@ -1,0 +1,46 @@
+"""Statements as people write them give what plain Python computes from the same events."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from hoglet.hogql import compile_query
+from hoglet.hogql.insights import build_insight
+from support.hogql_generated import CONTEXT
+from support.hogql_world import HogqlWorld, plain
+from support.statements import Statement, read_statements
+
+STATEMENTS = read_statements()
+PINNED = msgspec.structs.replace(CONTEXT, is_now_pinned=True)
+
+
+def answer(world: HogqlWorld, statement: Statement) -> Any:
+    """The rows of a query, or what a case looks at in the answer of an insight."""
+    body = statement.insight
+    if body is None:
+        return world.rows(statement.query, context=PINNED)
+    plan = build_insight(body, PINNED)
+    parts = [world.raw(compile_query(each, context=PINNED)) for each in plan.queries]
+    return statement.shown(plan.shape(parts))
+
+
+@pytest.mark.parametrize("statement", STATEMENTS, ids=repr)
+def test_answer_is_what_python_computes(statement: Statement, generated_world: HogqlWorld) -> None:
+    found, expected = answer(generated_world, statement), statement.expected()
+    if statement.insight is None:
+        expected = plain(list(expected))
+        if not statement.is_ordered:
+            found, expected = sorted(found, key=repr), sorted(expected, key=repr)
+
+    assert _rounded(found) == _rounded(expected)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 6)
+    if isinstance(value, list | tuple):
+        return [_rounded(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    return value

@@ -1,0 +1,188 @@
+"""Statements and insight bodies as people write them, with results in plain Python.
+
+The format is in ``tests/conformance/statements/README.md``. The expectations see the events of
+``hogql_generated`` and the names of ``NAMES``, and nothing of hoglet.
+"""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+from urllib.parse import urlsplit
+
+from support.hogql_generated import EVENTS, NOW, PEOPLE, Seen
+from support.hogql_reference import percentile
+
+FOLDER = Path(__file__).parent.parent / "conformance" / "statements"
+_HEAD = re.compile(r"-- (case|rows|ordered|shows)(?:: | )?(.*)")
+
+
+ORDERED = sorted(EVENTS, key=lambda one: one.at)
+"""The events in the order of time."""
+
+
+@dataclass
+class Statement:
+    """A query, how its answer is read, and the Python expression it must equal."""
+
+    name: str
+    query: str = ""
+    is_ordered: bool = False
+    shows: str = ""
+    python: str = ""
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def insight(self) -> dict[str, Any] | None:
+        """The body, if the query is an insight."""
+        return json.loads(self.query) if self.query.startswith("{") else None
+
+    def expected(self) -> Any:
+        """What plain Python computes."""
+        return eval(f"(\n{self.python}\n)", dict(NAMES))  # noqa: S307 (our own test data)
+
+    def shown(self, answer: Any) -> Any:
+        """The part of an insight's answer that is compared."""
+        return eval(self.shows, NAMES | {"answer": answer})  # noqa: S307 (our own test data)
+
+
+def read_statements() -> list[Statement]:
+    """Every statement of the folder.
+
+    Raises:
+        ValueError: one has no query, or nothing is expected of it.
+    """
+    found = [each for path in sorted(FOLDER.glob("*.sql")) for each in _read(path)]
+    for each in found:
+        if not each.query or not each.python:
+            raise ValueError(f"{each.name} expects nothing")
+    return found
+
+
+def _read(path: Path) -> list[Statement]:
+    found: list[Statement] = []
+    target = "query"
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        head = _HEAD.match(line)
+        if head is None:
+            if found and line.strip():
+                setattr(found[-1], target, f"{getattr(found[-1], target)}\n{line}".strip())
+        elif head[1] == "case":
+            found.append(Statement(f"{path.stem}:{number} {head[2]}"))
+            target = "query"
+        else:
+            found[-1].is_ordered = head[1] == "ordered"
+            found[-1].shows = head[2]
+            target = "python"
+    return found
+
+
+def by(key: Callable[[Any], Any], rows: Iterable[Any] = ORDERED) -> dict[Any, list[Any]]:
+    """Rows by a key."""
+    groups: dict[Any, list[Any]] = defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    return dict(groups)
+
+
+def named(*names: str) -> list[Seen]:
+    """Events of these names, in the order of time."""
+    return [one for one in ORDERED if one.event in names]
+
+
+def seconds(first: datetime, last: datetime) -> int:
+    """The difference of whole seconds, as ``dateDiff('second', …)`` counts it."""
+    return int(last.timestamp()) - int(first.timestamp())
+
+
+def path_of(seen: Seen) -> str:
+    """The path of the page."""
+    return urlsplit(seen.properties.get("$current_url", "")).path
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """The sum of what is there, None of nothing."""
+    there = [value for value in values if value is not None]
+    return sum(there) if there else None
+
+
+def between(first: str, last: str, rows: Iterable[Seen] = ORDERED) -> list[Seen]:
+    """Events of the days from ``first`` to ``last``, both included."""
+    return [one for one in rows if first <= str(one.at.date()) <= last]
+
+
+def days(first: str, last: str) -> list[str]:
+    """The days from ``first`` to ``last``, both included."""
+    start, end = date.fromisoformat(first), date.fromisoformat(last)
+    return [str(start + timedelta(number)) for number in range((end - start).days + 1)]
+
+
+def daily(
+    rows: Iterable[Seen], first: str, last: str, measure: Callable[[list[Seen]], float] = len
+) -> list[float]:
+    """A measure of the events of each day; 0 without events."""
+    groups = by(lambda seen: str(seen.at.date()), rows)
+    return [measure(groups[day]) if day in groups else 0 for day in days(first, last)]
+
+
+def humans(rows: Iterable[Seen]) -> int:
+    """How many persons."""
+    return len({one.human.id for one in rows})
+
+
+def steps_done(rows: list[Seen], *names: str, within: timedelta = timedelta(days=14)) -> int:
+    """How many steps of a funnel one actor's events do in order, from any first event."""
+
+    def after(start: Seen, last: Seen, left: tuple[str, ...]) -> int:
+        later = [
+            one
+            for one in rows
+            if left and one.event == left[0] and last.at < one.at <= start.at + within
+        ]
+        return 1 + (after(start, later[0], left[1:]) if later else 0)
+
+    return max((after(one, one, names[1:]) for one in rows if one.event == names[0]), default=0)
+
+
+def reached(levels: Iterable[int], steps: int) -> list[int]:
+    """How many actors did at least each number of steps."""
+    found = list(levels)
+    return [sum(level >= step for level in found) for step in range(1, steps + 1)]
+
+
+NAMES: dict[str, Any] = {
+    "events": ORDERED,
+    "people": PEOPLE,
+    "NOW": NOW,
+    "UTC": UTC,
+    "Counter": Counter,
+    "by": by,
+    "named": named,
+    "get": lambda seen, key="price": seen.properties.get(key),
+    "day": lambda seen: str(seen.at.date()),
+    "path_of": path_of,
+    "total": total,
+    "seconds": seconds,
+    "percentile": percentile,
+    "between": between,
+    "days": days,
+    "daily": daily,
+    "humans": humans,
+    "steps_done": steps_done,
+    "reached": reached,
+    "mean": mean,
+    "median": median,
+    "pairwise": pairwise,
+    "date": date,
+    "datetime": datetime,
+    "timedelta": timedelta,
+}
+"""Everything that an expectation may use besides Python's own functions."""
