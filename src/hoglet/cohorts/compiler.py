@@ -1,14 +1,12 @@
 """Compiles criteria and queries of persons to SQL in the sandbox."""
 
-from typing import Any
-
 from hoglet.access.principals import Project
 from hoglet.cohorts import worker_operations as operations
+from hoglet.cohorts.criteria.schema import CriteriaNode
+from hoglet.cohorts.messages import CohortRequest, PersonsPage, PersonsRequest, PersonsSql
 from hoglet.endpoints.worker.compiler import QueryCompiler
-
-type Json = dict[str, Any]
-type Sql = tuple[str, Json]
-"""A statement and its values."""
+from hoglet.endpoints.worker.messages import CompileContext
+from hoglet.hogql.query_nodes import QueryNode
 
 
 class CohortCompiler:
@@ -21,32 +19,40 @@ class CohortCompiler:
     def __init__(self, compiler: QueryCompiler) -> None:
         self._compiler = compiler
 
-    async def criteria(self, project: Project, filters: Json) -> Sql:
+    async def criteria(self, project: Project, filters: CriteriaNode) -> PersonsSql:
         """The persons of validated criteria, as a query of ``person_id``.
 
         Raises:
             SourceError: ``attr`` is the path below ``filters``.
         """
-        return await self._compile(project, {"filters": filters})
+        return await self._compile(project, filters=filters)
 
-    async def query(self, project: Project, query: Json) -> Sql:
+    async def query(self, project: Project, query: QueryNode) -> PersonsSql:
         """The persons of a user's query, as a query of ``person_id``.
 
         Raises:
             SourceError: it does not compile, or its first column is not a person id.
         """
-        return await self._compile(project, {"query": query})
+        return await self._compile(project, query=query)
 
-    async def persons(self, project: Project, wanted: Json) -> Sql:
-        """A page of a cohort's persons; see ``worker_operations.compile_persons``."""
-        context = await self._compiler.context(project, unlimited=True)
-        payload = wanted | {"context": self._compiler.stamped(context)}
-        answer = await self._compiler.call(operations.compile_persons, payload)
-        return answer["sql"], answer["params"]
+    async def persons(self, project: Project, page: PersonsPage) -> PersonsSql:
+        """A page of a cohort's persons.
 
-    async def _compile(self, project: Project, payload: Json) -> Sql:
-        context = await self._compiler.context(project, unlimited=True)
-        answer = await self._compiler.call(
-            operations.compile_cohort, payload | {"context": self._compiler.stamped(context)}
-        )
-        return answer["sql"], answer["params"]
+        Raises:
+            SourceError: a property filter that does not compile.
+        """
+        request = PersonsRequest(page, await self._context(project))
+        return await self._compiler.call(operations.compile_persons, request, PersonsSql)
+
+    async def _compile(
+        self,
+        project: Project,
+        *,
+        filters: CriteriaNode | None = None,
+        query: QueryNode | None = None,
+    ) -> PersonsSql:
+        request = CohortRequest(await self._context(project), filters=filters, query=query)
+        return await self._compiler.call(operations.compile_cohort, request, PersonsSql)
+
+    async def _context(self, project: Project) -> CompileContext:
+        return self._compiler.stamped(await self._compiler.context(project, unlimited=True))

@@ -4,9 +4,9 @@ Rows have the id of their calculation; readers know the valid one, so nothing ha
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any
 from uuid import UUID
 
+from hoglet.cohorts.messages import PersonsSql
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.port import MEGABYTE
 
@@ -31,25 +31,24 @@ class CohortMembers:
         self._seconds = seconds
 
     async def compute(
-        self, key: tuple[int, int, int], sql: str, params: dict[str, Any], *, revision: int = 0
+        self, key: tuple[int, int, int], persons: PersonsSql, *, revision: int = 0
     ) -> None:
         """Store the persons of a query as members, inside the warehouse, in bounded memory.
 
         Args:
             key: project, cohort and calculation.
-            sql: a query of one column, ``person_id``.
-            params: its values.
+            persons: a query of one column, ``person_id``.
             revision: of a static cohort.
         """
         project, cohort, calculation = key
         await self._warehouse.command(
             f"INSERT INTO {TABLE} ({', '.join(_COLUMNS)}) "  # noqa: S608 (the compiler's own SQL)
             "SELECT {member_project:Int64}, {member_cohort:Int64}, {member_calculation:Int64}, "
-            f"person_id, 0, {{member_revision:UInt64}} FROM ({sql}) "
+            f"person_id, 0, {{member_revision:UInt64}} FROM ({persons.sql}) "
             f"SETTINGS max_bytes_before_external_group_by = {_SPILLS_AT}, "
             f"max_bytes_before_external_sort = {_SPILLS_AT}, max_memory_usage = {_MEMORY}, "
             "join_algorithm = 'grace_hash'",
-            params
+            persons.params
             | {
                 "member_project": project,
                 "member_cohort": cohort,

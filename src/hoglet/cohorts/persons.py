@@ -9,6 +9,7 @@ from hoglet.access.principals import Project
 from hoglet.cohorts import repository
 from hoglet.cohorts.compiler import CohortCompiler
 from hoglet.cohorts.members import CohortMembers
+from hoglet.cohorts.messages import PersonsPage
 from hoglet.cohorts.static.service import as_uuid
 from hoglet.cohorts.tables import CohortRow
 from hoglet.events.persons.last_seen import with_last_seen
@@ -59,16 +60,16 @@ class CohortPersons:
         """
         limit = page.limit or 0
         found = await self._named(project.id, search)
-        wanted = {
-            "cohort": row.id,
-            "search": search,
-            "found": found,
-            "properties": properties,
-            "limit": limit + 1,
-            "offset": page.offset,
-        }
-        sql, params = await self._compiler.persons(project, wanted)
-        rows = (await self._warehouse.query(sql, params)).rows
+        wanted = PersonsPage(
+            cohort=row.id,
+            search=search,
+            found=found,
+            properties=properties,
+            limit=limit + 1,
+            offset=page.offset,
+        )
+        compiled = await self._compiler.persons(project, wanted)
+        rows = (await self._warehouse.query(compiled.sql, compiled.params)).rows
         ids = [row[0] for row in rows[:limit]]
         async with self._database.read() as session:
             persons = await load_persons(session, project.id, ids)

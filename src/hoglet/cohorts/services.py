@@ -33,7 +33,7 @@ class CohortServices:
     worker: LeasedWorker
 
     async def run_until(self, stopping: asyncio.Event) -> None:
-        """Process jobs and the schedule until told to stop."""
+        """Process jobs and the schedule until stopped."""
         schedule = asyncio.create_task(self.schedule.run_until(stopping), name="cohort schedule")
         work = asyncio.create_task(self.worker.run(), name="cohort worker")
         await stopping.wait()

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from hoglet.cohorts.criteria.compile import criteria_query, member_query
-from hoglet.endpoints.worker.operations import context_of
+from hoglet.cohorts.messages import CohortRequest, PersonsRequest, PersonsSql
 from hoglet.events.persons.serializers import NAME_PROPERTIES
 from hoglet.hogql.ast_builders import (
     call,
@@ -23,38 +23,35 @@ from hoglet.hogql.errors import in_expression, refused
 from hoglet.hogql.filters.properties import FilteredTable, conditions, filter_expressions
 from hoglet.hogql.frontend.fragments import read_ordering
 from hoglet.hogql.frontend.preprocess import read_expression, read_query
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
-
-type Json = dict[str, Any]
 
 _NARROWING = ("properties", "search", "limit", "offset")
 _ALL = 2**40
 _PERSON_TYPES = frozenset({"UUID", "String", "Unknown", "JSON"})
 
 
-def compile_cohort(payload: Json) -> Json:
-    """The SQL of a cohort's persons, one column ``person_id``.
-
-    ``{"filters": {...}, "context": {...}}`` or ``{"query": {...}, "context": {...}}``.
-    """
-    context = context_of(payload["context"])
+def compile_cohort(payload: Any) -> PersonsSql:
+    """The SQL of a cohort's persons, one column ``person_id``; ``payload`` a ``CohortRequest``."""
+    request = msgspec.convert(payload, CohortRequest)
+    context = request.context.query_context()
     try:
-        if payload.get("filters") is not None:
-            compiled = compile_query(criteria_query(payload["filters"], context), context=context)
+        if request.filters is not None:
+            compiled = compile_query(criteria_query(request.filters, context), context=context)
         else:
-            compiled = _compile_query(payload["query"], context)
+            compiled = _compile_query(request.query or {}, context)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise SourceError(
             f"A part of the criteria has an unexpected form ({error}).", code="hogql_query_error"
         ) from error
-    return {"sql": compiled.sql, "params": compiled.params}
+    return PersonsSql(compiled.sql, compiled.params)
 
 
-def _compile_query(query: Json, context: QueryContext) -> CompiledQuery:
+def _compile_query(query: QueryNode, context: QueryContext) -> CompiledQuery:
     source = query if query["kind"] == "HogQLQuery" else query["source"]
     inner = read_query(source["query"])
-    entries: Json = source.get("variables") or {}
+    entries: dict[str, Any] = source.get("variables") or {}
     variables = {entry.get("code_name", key): entry.get("value") for key, entry in entries.items()}
     filters, values = source.get("filters"), source.get("values")
 
@@ -83,7 +80,7 @@ def _compile_query(query: Json, context: QueryContext) -> CompiledQuery:
     return result
 
 
-def _in_actors(query: Json, context: QueryContext) -> SourceError | None:
+def _in_actors(query: QueryNode, context: QueryContext) -> SourceError | None:
     """The error of the first expression of an ``ActorsQuery`` that does not compile on its own."""
     expressions = list(filter_expressions(query.get("properties"), "properties"))
     for index, text in enumerate(query.get("orderBy") or []):
@@ -98,7 +95,7 @@ def _in_actors(query: Json, context: QueryContext) -> SourceError | None:
     return None
 
 
-def _narrowed(members: tree.Query, query: Json, context: QueryContext) -> tree.Query:
+def _narrowed(members: tree.Query, query: QueryNode, context: QueryContext) -> tree.Query:
     """The persons of an ``ActorsQuery``: a page of its source's persons that pass its filters."""
     if query["kind"] == "HogQLQuery" or not any(query.get(each) for each in _NARROWING):
         return members
@@ -132,28 +129,27 @@ def _named(text: str) -> tree.Expression:
     ).select[0]
 
 
-def compile_persons(payload: Json) -> Json:
+def compile_persons(payload: Any) -> PersonsSql:
     """The SQL of a page of a cohort's persons, returning their ids.
 
-    ``{"cohort": 12, "search": "ann", "found": ["<uuid>"], "properties": [...],
-    "limit": 100, "offset": 0, "context": {...}}``; ``found`` are persons that the search matched by
-    distinct id.
+    ``payload`` is a ``PersonsRequest``.
     """
-    context = context_of(payload["context"])
-    parts = [fill("SELECT id IN COHORT {cohort}", cohort=constant(payload["cohort"])).select[0]]
-    if payload.get("properties"):
-        parts += conditions(payload["properties"], context, (), FilteredTable("persons"))
-    if payload.get("search"):
-        parts.append(_search(payload["search"], payload["found"]))
+    request = msgspec.convert(payload, PersonsRequest)
+    page, context = request.page, request.context.query_context()
+    parts = [fill("SELECT id IN COHORT {cohort}", cohort=constant(page.cohort)).select[0]]
+    if page.properties:
+        parts += conditions(page.properties, context, (), FilteredTable("persons"))
+    if page.search:
+        parts.append(_search(page.search, page.found))
     query = fill(
         "SELECT id FROM persons WHERE {where} "
         "ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset}",
         where=every(parts),
-        limit=constant(payload["limit"]),
-        offset=constant(payload["offset"]),
+        limit=constant(page.limit),
+        offset=constant(page.offset),
     )
     compiled = compile_query(query, context=context)
-    return {"sql": compiled.sql, "params": compiled.params}
+    return PersonsSql(compiled.sql, compiled.params)
 
 
 def _search(text: str, found: list[str]) -> tree.Expression:

@@ -76,6 +76,12 @@ async def detected(
     return found
 
 
+async def lock(session: AsyncSession, project_id: int) -> None:
+    """Wait for other transactions that define properties of the project; PostgreSQL only."""
+    key = func.hashtext(f"property_definitions:{project_id}")
+    await session.execute(select(func.pg_advisory_xact_lock(key)))
+
+
 async def mark_mixed(session: AsyncSession, project_id: int, keys: Sequence[PropertyKey]) -> None:
     """Mark properties that now have values of several forms."""
     for part in _parts(keys):

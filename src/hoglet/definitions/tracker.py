@@ -5,7 +5,7 @@ first value of another form can be queried, the property is marked mixed, and th
 every reader has reloaded the definitions. That happens once per property; a project whose
 properties keep changing form loses the fast read, so that it does not delay other events.
 
-Concurrency: one batch of a project at a time, in spool order.
+Concurrency: on SQLite one batch of a project at a time, in spool order. On PostgreSQL several.
 """
 
 import asyncio
@@ -91,23 +91,54 @@ class DefinitionTracker:
         self._projects: dict[int, _Known] = {}
         self._waits: Counter[int] = Counter()
 
-    async def settle(self, project_id: int, version: int, observation: Observation) -> None:
+    async def settle(self, project_id: int, version: int, observation: Observation) -> Recorded:
         """Before the rows of a batch become queryable: mark properties that become mixed.
+
+        On PostgreSQL, several batches of a project may be processed at the same time. So new
+        properties are written here, too: the others must know their forms.
 
         Args:
             project_id: the project.
             version: the project's ``definitions_version``; a new one means that definitions were
                 changed or deleted.
             observation: of the batch.
+
+        Returns:
+            What was written already.
         """
         known = self._projects.get(project_id)
         if known is None or known.version != version:
             known = self._projects[project_id] = _Known(version)
         async with self._database.read() as session:
             await _load(session, project_id, known, observation.properties)
+        recorded = Recorded()
+        if not self._database.is_sqlite:
+            recorded = await self._record_new(project_id, known, observation)
         broken = [(item.kind, item.name) for item in observation.properties if _breaks(known, item)]
-        if not broken:
-            return
+        if broken:
+            await self._mark_mixed(project_id, known, broken)
+        return recorded
+
+    async def _record_new(
+        self, project_id: int, known: _Known, observation: Observation
+    ) -> Recorded:
+        """Write properties without a form, one batch of the project at a time."""
+        recorded = Recorded()
+        new = [sample for sample in observation.properties if _is_new(known, sample)]
+        if not new:
+            return recorded
+        keys = [(sample.kind, sample.name) for sample in new]
+        async with self._database.write() as session:
+            await repository.lock(session, project_id)
+            known.properties.update(await repository.detected(session, project_id, keys))
+            still_new = Observation([sample for sample in new if _is_new(known, sample)])
+            await self._record_properties(session, project_id, known, still_new, recorded)
+            await _save_properties(session, project_id, recorded, self._clock.now())
+        self.remember(project_id, recorded)
+        return recorded
+
+    async def _mark_mixed(self, project_id: int, known: _Known, broken: list[PropertyKey]) -> None:
+        """Mark properties, and wait until all readers know."""
         self._waits[project_id] += 1
         async with self._database.write() as session:
             if self._is_unstable(project_id):
@@ -130,12 +161,7 @@ class DefinitionTracker:
         await self._record_properties(session, project_id, known, observation, recorded)
         await self._record_events(session, project_id, known, observation, recorded)
         await self._record_pairs(session, project_id, known, observation, recorded)
-        await repository.save_properties(
-            session,
-            project_id,
-            {key: item for key, item in recorded.properties.items() if item is not _DROPPED},
-            now,
-        )
+        await _save_properties(session, project_id, recorded, now)
         seen = [name for name, at in recorded.events.items() if at is not None]
         await repository.save_events(session, project_id, seen, now)
         await repository.save_event_properties(session, project_id, recorded.pairs)
@@ -271,6 +297,19 @@ async def _load(
     ]
     if unknown:
         known.properties.update(await repository.detected(session, project_id, unknown))
+
+
+async def _save_properties(
+    session: AsyncSession, project_id: int, recorded: Recorded, at: datetime
+) -> None:
+    stored = {key: item for key, item in recorded.properties.items() if item is not _DROPPED}
+    await repository.save_properties(session, project_id, stored, at)
+
+
+def _is_new(known: _Known, sample: PropertySample) -> bool:
+    """Whether the sample is the first, or the first with a form."""
+    before = known.properties.get((sample.kind, sample.name))
+    return before is None or (before.form == UNSEEN and sample.form != UNSEEN)
 
 
 def _breaks(known: _Known, sample: PropertySample) -> bool:

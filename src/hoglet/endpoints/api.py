@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
+import msgspec
 from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
@@ -65,6 +66,7 @@ async def list_endpoints(request: Request, scope: Reader) -> Response:
     )
     filters = await _list_filters(request, services, page)
     count, found = await services.service.page(scope, filters)
+    await _show_current(services, scope, found)
     users = await _users(services, found)
     place = place_of(request, scope)
     aliases = await services.aliases.of([each.endpoint.id for each in found])
@@ -105,7 +107,8 @@ async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
     await services.notes.flush_executions()
     if number is not None:
         return await _version(request, scope, name, number)
-    return await _record(request, scope, await services.service.read(scope, name))
+    found = await services.service.read(scope, name)
+    return await _record(request, scope, await services.analyses.show(scope.project, found))
 
 
 @router.patch(_ONE)
@@ -145,7 +148,9 @@ async def delete_endpoint(request: Request, name: str, scope: Writer) -> Respons
 async def materialization_status(request: Request, name: str, scope: Reader) -> Response:
     """Get the materialization status of an endpoint."""
     number = await _asked_version(request, scope, name)
-    found = await services_of(request).service.read(scope, name, number)
+    services = services_of(request)
+    found = await services.service.read(scope, name, number)
+    found = await services.analyses.show(scope.project, found)
     status = records.status_object(found.version, found.materialization)
     return JsonResponse(status | {"name": found.endpoint.name})
 
@@ -162,9 +167,8 @@ async def materialization_preview(request: Request, name: str, scope: Reader) ->
     version = found.version
     buckets = body.bucket_overrides or version.bucket_overrides
     table = f"{found.endpoint.name}_v{version.number}"
-    return JsonResponse(
-        await services.analyser.preview(scope.project, version.query, buckets, table)
-    )
+    preview = await services.analyser.preview(scope.project, version.query, buckets, table)
+    return JsonResponse(msgspec.to_builtins(preview))
 
 
 @router.get("/endpoints/{name}/versions")
@@ -179,6 +183,7 @@ async def list_versions(request: Request, name: str, scope: Reader) -> Response:
     current, found = await services.service.versions(
         scope, name, limit=page.limit, offset=page.offset
     )
+    await _show_current(services, scope, found)
     users, place = await _users(services, found), place_of(request, scope)
     aliases = await _aliases(services, current.endpoint_id)
     results = [records.version_record(each, current, users, place, aliases) for each in found]
@@ -257,9 +262,19 @@ async def _record(
 async def _version(request: Request, scope: ProjectScope, name: str, number: int) -> Response:
     services = services_of(request)
     found, current = await services.service.read_with_current(scope, name, number)
+    found = await services.analyses.show(scope.project, found)
     users, aliases = await _users(services, [found]), await _aliases(services, found.endpoint.id)
     place = place_of(request, scope)
     return JsonResponse(records.version_record(found, current, users, place, aliases))
+
+
+async def _show_current(
+    services: EndpointServices, scope: ProjectScope, found: Sequence[FoundEndpoint]
+) -> None:
+    """Analyze again what could not run when it was saved; it may have become valid since."""
+    for each in found:
+        if records.is_invalid(each.version):
+            await services.analyses.show(scope.project, each)
 
 
 async def _asked_version(

@@ -11,6 +11,7 @@ import structlog
 
 from hoglet.endpoints import repository
 from hoglet.endpoints.materialization.builder import TableBuilder
+from hoglet.endpoints.materialization.builds import delete_old_builds
 from hoglet.endpoints.materialization.scheduler import (
     BuildJob,
     DropJob,
@@ -64,7 +65,7 @@ def run_jobs(background: BackgroundRuns) -> JobHandler:
 
 
 class EndpointHousekeeping:
-    """Drops unused tables, and disables versions that nobody ran for a month.
+    """Drops unused tables, and disables versions that were not run for a month.
 
     Args:
         forget: called after tables changed, so that runs see it at once.
@@ -107,6 +108,7 @@ class EndpointHousekeeping:
             await self._materializer.disable_unused(session)
             await self._materializer.renew_outdated(session)
             await repository.delete_expired_runs(session, self._clock.now())
+            await delete_old_builds(session, self._clock.now())
         self._forget()
 
 

@@ -12,13 +12,11 @@ from typing import Any
 
 from hoglet.endpoints.enums import HOGQL, QUERY_KINDS
 from hoglet.hogql.client_schemas import check_node
-from hoglet.hogql.query_nodes import NODES
+from hoglet.hogql.query_nodes import NODES, QueryNode
 from hoglet.hogql.query_upgrade import upgraded
 from hoglet.kit.errors import Invalid, SourceError
 from hoglet.kit.suggestions import near
 from hoglet.web.validation import NULL, REQUIRED
-
-type Json = dict[str, Any]
 
 _REQUIRED = {
     HOGQL: ("query",),
@@ -33,7 +31,7 @@ _DEFAULTS: dict[str, Any] = {"filterTestAccounts": False, "properties": [], "int
 _WITHOUT_INTERVAL = ("FunnelsQuery",)
 
 
-def expand(query: Json, *, attr: str = "query") -> Json:
+def expand(query: QueryNode, *, attr: str = "query") -> QueryNode:
     """Expand a query with the defaults of its kind.
 
     Args:
@@ -60,7 +58,7 @@ def expand(query: Json, *, attr: str = "query") -> Json:
     return dict(sorted(filled.items()))
 
 
-def _kind_of(query: Json, attr: str) -> str:
+def _kind_of(query: QueryNode, attr: str) -> str:
     kind = query.get("kind")
     if kind is None:
         raise Invalid(REQUIRED, code="required", attr=f"{attr}__kind")
@@ -74,7 +72,7 @@ def _kind_of(query: Json, attr: str) -> str:
     return kind
 
 
-def _check_required(query: Json, kind: str, attr: str) -> None:
+def _check_required(query: QueryNode, kind: str, attr: str) -> None:
     for key in _REQUIRED[kind]:
         if query.get(key) is None:
             detail, code = (NULL, "invalid_input") if key in query else (REQUIRED, "required")

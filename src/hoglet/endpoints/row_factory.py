@@ -5,7 +5,6 @@ Source: docs/spec/query-endpoints.md#3-create-and-update-bodies (effective times
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.analysis.model import Analysis, from_json, to_json
@@ -14,13 +13,12 @@ from hoglet.endpoints.enums import DEFAULT_FRESHNESS_SECONDS
 from hoglet.endpoints.repository import FoundEndpoint
 from hoglet.endpoints.schemas import CreateBody, UpdateBody
 from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.ids import new_id
-
-type Json = dict[str, Any]
 
 
 def new_rows(
-    scope: ProjectScope, body: CreateBody, query: Json, analysis: Analysis, now: datetime
+    scope: ProjectScope, body: CreateBody, query: QueryNode, analysis: Analysis, now: datetime
 ) -> tuple[EndpointRow, EndpointVersionRow]:
     """A new endpoint with version 1."""
     endpoint = EndpointRow(
@@ -59,7 +57,7 @@ def new_rows(
 
 
 def next_version(
-    scope: ProjectScope, found: FoundEndpoint, query: Json, analysis: Analysis, now: datetime
+    scope: ProjectScope, found: FoundEndpoint, query: QueryNode, analysis: Analysis, now: datetime
 ) -> EndpointVersionRow:
     """A version with a new query; everything else is copied from the current one."""
     previous = found.version

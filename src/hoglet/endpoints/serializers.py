@@ -14,6 +14,7 @@ from hoglet.endpoints.enums import SYNC_SECONDS, sync_word
 from hoglet.endpoints.repository import FoundEndpoint
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.endpoints.versions.aliases import Names
+from hoglet.hogql.materialize.refusal import INVALID
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 type Json = dict[str, Any]
@@ -117,6 +118,11 @@ def version_record(
         "version_updated_at": iso_z(version.updated_at),
         "version_created_by": _user(version.created_by_id, users),
     }
+
+
+def is_invalid(version: EndpointVersionRow) -> bool:
+    """Whether the query could not run when it was saved."""
+    return from_json(version.analysis).eligibility.reason_code == INVALID
 
 
 def status_object(version: EndpointVersionRow, row: MaterializationRow | None) -> Json:

@@ -7,7 +7,6 @@ docs/spec/query-endpoints.md#4-versions.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -17,7 +16,7 @@ from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.service import AccessService
 from hoglet.access.variables import InsightVariable, list_variables
 from hoglet.endpoints import errors, repository, variables
-from hoglet.endpoints.analysis.model import Analysis, Analyzer, from_json, to_json
+from hoglet.endpoints.analysis.model import Analysis, Analyzer, Buckets, from_json, to_json
 from hoglet.endpoints.analysis.save_checks import (
     check_breakdowns,
     refuse_contradictions,
@@ -39,9 +38,8 @@ from hoglet.endpoints.row_factory import (
 from hoglet.endpoints.schemas import CreateBody, UpdateBody
 from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
 from hoglet.hogql.errors import UNKNOWN_FUNCTION
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import HogletError, Invalid, NotFound, SourceError
-
-type Json = dict[str, Any]
 
 HALF_YEAR = timedelta(days=183)
 _TIMES = ("cache_age_seconds", "data_freshness_seconds", "sync_frequency")
@@ -192,7 +190,7 @@ class EndpointService:
         scope: ProjectScope,
         found: FoundEndpoint,
         body: UpdateBody,
-        prepared: tuple[Json, Analysis] | None,
+        prepared: tuple[QueryNode, Analysis] | None,
         *,
         targeted: bool,
     ) -> Changed:
@@ -255,8 +253,8 @@ class EndpointService:
         return None
 
     async def _read_query(
-        self, project: Project, query: Json, buckets: Json | None
-    ) -> tuple[Json, Analysis]:
+        self, project: Project, query: QueryNode, buckets: Buckets | None
+    ) -> tuple[QueryNode, Analysis]:
         """The query to store, and its analysis."""
         expanded = expand(query)
         async with self._database.read() as session:
@@ -270,15 +268,17 @@ class EndpointService:
         return expanded, analysis
 
     async def _read_again(
-        self, scope: ProjectScope, name: str, target: int | None, buckets: Json | None
-    ) -> tuple[Json, Analysis]:
+        self, scope: ProjectScope, name: str, target: int | None, buckets: Buckets | None
+    ) -> tuple[QueryNode, Analysis]:
         """The stored query, analyzed with the current types of its properties."""
         async with self._database.read() as session:
             version = (await self._find_target(session, scope, name, target)).version
         buckets = version.bucket_overrides if buckets is None else buckets
         return version.query, await self._analyse(scope.project, version.query, buckets)
 
-    async def _analyse(self, project: Project, query: Json, buckets: Json | None) -> Analysis:
+    async def _analyse(
+        self, project: Project, query: QueryNode, buckets: Buckets | None
+    ) -> Analysis:
         try:
             return await self._analyser.analyse(project, query, buckets)
         except SourceError as error:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from hoglet.access.principals import Project
 from hoglet.access.service import AccessService
 from hoglet.endpoints.analysis.analyzer import QueryAnalyzer
+from hoglet.endpoints.analysis.current import CurrentAnalyses
 from hoglet.endpoints.jobs import (
     RUN_POLICY,
     EndpointHousekeeping,
@@ -62,6 +63,7 @@ class EndpointServices:
     usage: EndpointUsage
     jobs: EndpointJobs
     analyser: QueryAnalyzer
+    analyses: CurrentAnalyses
     compiler: QueryCompiler
     materializer: MaterializationScheduler
     warehouse: Warehouse
@@ -177,6 +179,7 @@ def build_endpoints(
             log,
         ),
         analyser=analyser,
+        analyses=CurrentAnalyses(compiler, analyser),
         compiler=compiler,
         materializer=materializer,
         warehouse=warehouse,

@@ -99,6 +99,22 @@ class MaterializationRow(Base):
     last_built_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
+class BuildRow(Base):
+    """A build of a version's table; the id is that of its schedule."""
+
+    __tablename__ = "endpoint_builds"
+    __table_args__ = (Index("ix_endpoint_builds_endpoint_started", "endpoint_id", "started_at"),)
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
+    endpoint_id: Mapped[UUID] = mapped_column(ForeignKey("endpoints.id"))
+    version: Mapped[int]
+    status: Mapped[str] = mapped_column(String(20))
+    error: Mapped[str] = mapped_column(Text)
+    is_unchanged: Mapped[bool]
+    started_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
 class CancelRequestRow(Base):
     """A request to cancel a run on whichever server has it; deleted by the one that asks.
 

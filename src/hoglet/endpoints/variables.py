@@ -18,6 +18,7 @@ import orjson
 from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.errors import unknown_variables
 from hoglet.hogql.dates import as_text
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json_values import is_array, object_at
 from hoglet.kit.relative_dates import (
@@ -27,7 +28,11 @@ from hoglet.kit.relative_dates import (
     start_of_day,
 )
 
-type Json = dict[str, Any]
+type VariableDefinition = dict[str, Any]
+"""A variable of a stored query: ``{"variableId": "…", "code_name": "plan", "value": "pro"}``."""
+
+type VariableDefinitions = dict[str, VariableDefinition]
+"""The variables of a stored query, by id."""
 
 _TRUE = frozenset({"true", "1", "yes"})
 _FALSE = frozenset({"false", "0", "no"})
@@ -37,8 +42,8 @@ _ANY_DAY = DateClock(datetime(2026, 1, 1, tzinfo=UTC))
 
 
 def synchronize(
-    definitions: Json | None, used: Iterable[str], known: Sequence[InsightVariable]
-) -> Json | None:
+    definitions: VariableDefinitions | None, used: Iterable[str], known: Sequence[InsightVariable]
+) -> VariableDefinitions | None:
     """The variable definitions to store with a query.
 
     Args:
@@ -55,7 +60,7 @@ def synchronize(
     by_id = {variable.id: variable for variable in known}
     by_name = {variable.code_name: variable for variable in known}
     wanted = list(dict.fromkeys(used))
-    synced: Json = {}
+    synced: VariableDefinitions = {}
     for key, definition in (definitions or {}).items():
         variable = _known_variable(key, by_id)
         name = definition.get("code_name") or variable.code_name
@@ -69,13 +74,13 @@ def synchronize(
     return synced or None
 
 
-def stored_values(query: Json) -> dict[str, Json]:
+def stored_values(query: QueryNode) -> dict[str, VariableDefinition]:
     """Definitions in a stored query by code name, e.g. ``{"plan": {"value": "pro", …}}``."""
-    definitions: Json = query.get("variables") or {}
+    definitions: VariableDefinitions = query.get("variables") or {}
     return {definition["code_name"]: definition for definition in definitions.values()}
 
 
-def names_without_value(query: Json, known: Sequence[InsightVariable]) -> list[str]:
+def names_without_value(query: QueryNode, known: Sequence[InsightVariable]) -> list[str]:
     """Variables of a stored query without a value or default that are not NULL either."""
     defaults = {str(variable.id): variable.default_value for variable in known}
     return [
@@ -100,12 +105,13 @@ def refuse_unknown_names(sent: Mapping[str, Any], known: Iterable[str]) -> None:
 
 
 def values_for_run(
-    query: Json, sent: Mapping[str, Any], known: Sequence[InsightVariable]
+    query: QueryNode, sent: Mapping[str, Any], known: Sequence[InsightVariable]
 ) -> dict[str, Any]:
     """The values of a HogQL query's variables for a run; None is SQL NULL.
 
     Raises:
-        Invalid: attr ``variables``; a value that does not fit the variable's type.
+        Invalid: attr ``variables``; a value that does not fit the variable's type, also a stored
+            one and a default: compared as it is, it would silently find nothing.
     """
     by_id = {str(variable.id): variable for variable in known}
     values: dict[str, Any] = {}
@@ -122,7 +128,7 @@ def values_for_run(
             default = variable.default_value if variable else None
             value = default if stored is None else stored
             single = bool(definition.get("isSingle"))
-            value = _first(value) if single else _lenient(name, value, kind)
+            value = _first(value) if single else convert(name, value, kind)
         if variable is not None and variable.type == "List" and variable.is_multi:
             value = _as_list(value)
         values[name] = value
@@ -144,7 +150,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def with_moments(
-    query: Json, values: Mapping[str, Any], known: Sequence[InsightVariable], clock: DateClock
+    query: QueryNode, values: Mapping[str, Any], known: Sequence[InsightVariable], clock: DateClock
 ) -> dict[str, Any]:
     """The values of a run with relative dates of ``Date`` variables resolved.
 
@@ -170,7 +176,7 @@ def _moment(value: Any, clock: DateClock) -> Any:
         return [_moment(item, clock) for item in value]
     try:
         date = resolve_date(value, clock) if isinstance(value, str) else None
-    except NotADate:  # a default saved before defaults were validated
+    except NotADate:  # an item of a list
         return value
     if date is None or date.form == "time":
         return value
@@ -267,14 +273,6 @@ def _date(name: str, text: str) -> str:
     return text
 
 
-def _lenient(name: str, value: Any, kind: str) -> Any:
-    """A stored value that does not fit (from older versions) is used as it is."""
-    try:
-        return convert(name, value, kind)
-    except Invalid:
-        return value
-
-
 def _is_scalar(value: Any) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
 
@@ -293,7 +291,9 @@ def _known_variable(key: str, by_id: Mapping[UUID, InsightVariable]) -> InsightV
     return by_id[identifier]
 
 
-def _completed(definition: Json, variable: InsightVariable, name: str) -> Json:
+def _completed(
+    definition: VariableDefinition, variable: InsightVariable, name: str
+) -> VariableDefinition:
     completed = {**definition, "variableId": str(variable.id), "code_name": name}
     if completed.get("value") is None and not completed.get("isNull"):
         completed["value"] = variable.default_value

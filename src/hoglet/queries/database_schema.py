@@ -3,9 +3,10 @@
 Source: docs/spec/data-and-queries.md#18-for-editors.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NotRequired, TypedDict
 
+from hoglet.endpoints.analysis.model import table_plan
 from hoglet.endpoints.run.response_body import stamp
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.hogql.schema import (
@@ -24,15 +25,45 @@ from hoglet.hogql.schema.catalog import LAZY_TABLES
 from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.hogql.types import Type, record_type
 
-type Json = dict[str, Any]
 type Build = tuple[str, EndpointVersionRow, MaterializationRow]
 
 _EXACT = {"Decimal": "decimal"}
 
 
+class FieldSchema(TypedDict):
+    """A field of a table; ``table``, ``fields`` and ``chain`` depend on its type."""
+
+    name: str
+    hogql_value: str
+    type: str
+    schema_valid: bool
+    table: NotRequired[str]
+    fields: NotRequired[list[str]]
+    chain: NotRequired[list[str]]
+
+
+class TableSchema(TypedDict):
+    """A table; the last three are those of materialized endpoints."""
+
+    type: str
+    id: str
+    name: str
+    fields: dict[str, FieldSchema]
+    query: NotRequired[dict[str, Any]]
+    status: NotRequired[str]
+    last_run_at: NotRequired[str | None]
+
+
+class DatabaseSchema(TypedDict):
+    """The response of a schema query."""
+
+    tables: dict[str, TableSchema]
+    joins: list[str]
+
+
 def database_schema(
     builds: Iterable[Build], group_types: Mapping[str, int], system_tables: Iterable[str]
-) -> Json:
+) -> DatabaseSchema:
     """The body of a schema query.
 
     Args:
@@ -51,15 +82,15 @@ def database_schema(
     return {"tables": tables, "joins": []}
 
 
-def _table(name: str, fields: Mapping[str, Field]) -> Json:
+def _table(name: str, fields: Mapping[str, Field]) -> TableSchema:
     kind = "system" if name.startswith("system.") else "posthog"
     visible = {field: _field(field, each) for field, each in fields.items()}
     return {"type": kind, "id": name, "name": name, "fields": visible}
 
 
-def _materialized(name: str, version: EndpointVersionRow, build: MaterializationRow) -> Json:
-    columns: Sequence[Any] = build.plan["columns"]
-    fields = {column: _plain(column, record_type(Type(type_["name"]))) for column, type_ in columns}
+def _materialized(name: str, version: EndpointVersionRow, build: MaterializationRow) -> TableSchema:
+    columns = table_plan(build.plan).columns
+    fields = {column: _plain(column, record_type(Type(type_.name))) for column, type_ in columns}
     return {
         "type": "materialized_view",
         "id": str(build.saved_query_id),
@@ -71,7 +102,7 @@ def _materialized(name: str, version: EndpointVersionRow, build: Materialization
     }
 
 
-def _field(name: str, field: Field) -> Json:
+def _field(name: str, field: Field) -> FieldSchema:
     match field:
         case StoredColumn(type=type_) | Computed(type=type_) | Derived(type=type_):
             return _plain(name, _word(type_))
@@ -80,14 +111,14 @@ def _field(name: str, field: Field) -> Json:
         case LazyTable(table=table):
             known = LAZY_TABLES.get(table)
             inner = [] if known is None else list(known.fields)
-            return _plain(name, "lazy_table") | {"table": table, "fields": inner}
+            return {**_plain(name, "lazy_table"), "table": table, "fields": inner}
         case Nested(fields=inner):
-            return _plain(name, "virtual_table") | {"table": name, "fields": list(inner)}
+            return {**_plain(name, "virtual_table"), "table": name, "fields": list(inner)}
         case Redirect(chain=chain):
-            return _plain(name, "field_traverser") | {"chain": list(chain)}
+            return {**_plain(name, "field_traverser"), "chain": list(chain)}
 
 
-def _plain(name: str, type_: str) -> Json:
+def _plain(name: str, type_: str) -> FieldSchema:
     quoted = name if name.replace("$", "_").isidentifier() else f"`{name}`"
     return {"name": name, "hogql_value": quoted, "type": type_, "schema_valid": True}
 

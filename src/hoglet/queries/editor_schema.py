@@ -5,10 +5,9 @@ Source: docs/spec/data-and-queries.md#18-for-editors.
 
 from typing import Any
 
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import Unreadable
 from hoglet.kit.suggestions import near
-
-type Json = dict[str, Any]
 
 SCHEMA, METADATA, AUTOCOMPLETE = "DatabaseSchemaQuery", "HogQLMetadata", "HogQLAutocomplete"
 LANGUAGES = ("hogQL", "hogQLExpr", "hogTemplate", "hog", "hogJson")
@@ -41,7 +40,7 @@ _VARIABLE: dict[str, tuple[type, ...]] = {
 _WORDS = {str: "text", dict: "an object", int: "a whole number", bool: "true or false"}
 
 
-def check_editor_query(node: Json, path: str) -> Json:
+def check_editor_query(node: QueryNode, path: str) -> QueryNode:
     """Validate an editor query; ``language`` defaults to ``hogQL``.
 
     Raises:
@@ -72,7 +71,7 @@ def _check_type(value: Any, kinds: tuple[type, ...], attr: str) -> None:
         raise Unreadable(f"This must be {_WORDS[kinds[0]]}.", attr=attr)
 
 
-def _check_text(sent: Json, path: str) -> None:
+def _check_text(sent: QueryNode, path: str) -> None:
     if "query" not in sent:
         raise Unreadable("This field is required.", attr=f"{path}__query")
     if len(sent["query"]) > LARGEST_TEXT:
@@ -82,14 +81,14 @@ def _check_text(sent: Json, path: str) -> None:
         raise Unreadable(detail, attr=f"{path}__language")
 
 
-def _check_variables(variables: Json, attr: str) -> None:
+def _check_variables(variables: QueryNode, attr: str) -> None:
     for key, entry in variables.items():
         _check_type(entry, (dict,), f"{attr}__{key}")
         for name, kinds in _VARIABLE.items():
             _check_type(entry.get(name), kinds, f"{attr}__{key}__{name}")
 
 
-def _check_positions(sent: Json, path: str) -> None:
+def _check_positions(sent: QueryNode, path: str) -> None:
     length = len(sent["query"])
     end = sent.setdefault("endPosition", length)
     sent.setdefault("startPosition", end)

@@ -5,7 +5,7 @@ User text is parsed in a worker, see ``hoglet.queries.worker``.
 Source: docs/spec/data-and-queries.md#18-for-editors.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hoglet.access.principals import Project, ProjectScope
@@ -15,21 +15,23 @@ from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.variables import values_for_run
 from hoglet.endpoints.worker.compiler import QueryCompiler
-from hoglet.hogql.errors import ERRORS_OF_RUNS
+from hoglet.endpoints.worker.messages import CompileContext
+from hoglet.hogql.errors import is_certain
+from hoglet.hogql.query_nodes import QueryNode, VariableValues
 from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import HogletError, Invalid, SourceError, Unreadable
 from hoglet.queries import repository
-from hoglet.queries.database_schema import database_schema
+from hoglet.queries.database_schema import DatabaseSchema, database_schema
 from hoglet.queries.editor_schema import LANGUAGES, METADATA, SCHEMA
 from hoglet.queries.service import with_known_variables
-from hoglet.queries.worker import operations
+from hoglet.queries.worker import autocomplete, metadata
 from hoglet.queries.worker.findings import finding, of_error
-from hoglet.queries.worker.metadata import Report
+from hoglet.queries.worker.messages import CompleteRequest, InspectRequest
+from hoglet.queries.worker.metadata import Inspected, Report
+from hoglet.queries.worker.suggestion import Completions
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.errors import QueryRefused
-
-type Json = dict[str, Any]
 
 
 class EditorQueries:
@@ -49,38 +51,45 @@ class EditorQueries:
         self._warehouse = warehouse
         self._shares = shares
 
-    async def answer(self, scope: ProjectScope, node: Json) -> Json:
+    async def answer(self, scope: ProjectScope, node: QueryNode) -> Mapping[str, Any]:
         """The response to a validated editor query."""
         if node["kind"] == SCHEMA:
             return await self._schema(scope)
         if node["kind"] == METADATA:
             tables = readable_system_tables(scope.principal.scopes)
-            return (await self.inspect(scope.project, node, tables))["metadata"]
+            return (await self.inspect(scope.project, node, tables)).metadata
         return await self._autocomplete(scope, node)
 
-    async def inspect(self, project: Project, node: Json, system_tables: Sequence[str]) -> Json:
-        """``{"metadata": …, "explain": […]}`` of a validated metadata query."""
+    async def inspect(
+        self, project: Project, node: QueryNode, system_tables: Sequence[str]
+    ) -> Inspected:
+        """The findings and the plan of a validated metadata query."""
         try:
             variables = await self._variables(project, node)
-            payload = {
-                "query": node | {"variables": variables},
-                "context": await self._context(project, system_tables),
-                "shares": await self._unconverted_shares(project, node["query"]),
-            }
-            report = await self._compiler.call(operations.inspect, payload)
+            request = InspectRequest(
+                node | {"variables": variables},
+                await self._context(project, system_tables),
+                await self._unconverted_shares(project, node["query"]),
+            )
+            report = await self._compiler.call(metadata.inspect, request, Inspected)
         except (Invalid, SourceError, Unreadable) as error:
             failed = Report(node["query"])
             failed.errors.append(finding(node["query"], error.detail))
-            return {"metadata": failed.answer(), "explain": []}
-        body = report["metadata"]
+            return Inspected(failed.answer(), [])
+        body = report.metadata
         if node["language"] == LANGUAGES[0] and body["isValid"]:
             error = await self._refusal(project, node, variables, system_tables)
             if error is not None:
-                body |= {"errors": [of_error(node["query"], error)], "isValid": False}
+                body["errors"] = [of_error(node["query"], error)]
+                body["isValid"] = False
         return report
 
     async def _refusal(
-        self, project: Project, node: Json, variables: Json, system_tables: Sequence[str]
+        self,
+        project: Project,
+        node: QueryNode,
+        variables: VariableValues,
+        system_tables: Sequence[str],
     ) -> SourceError | None:
         """Errors that the compiler or engine reports for a query; no data is read."""
         query = {key: node.get(key) for key in ("query", "filters", "values")} | {"kind": HOGQL}
@@ -92,25 +101,29 @@ class EditorQueries:
                 return None
             await describe(self._warehouse, compiled)
         except QueryRefused as error:
-            return _certain(await self._compiler.explained(query, error))
+            explained = await self._compiler.explained(query, error)
+            certain = _certain(explained, node["query"])
+            return certain or (None if variables else _at_a_place(explained))
         except HogletError as error:
-            return _certain(error)
+            return _certain(error, node["query"])
         return None
 
-    async def explain(self, project: Project, query: Json, system_tables: Sequence[str]) -> Json:
+    async def explain(
+        self, project: Project, query: QueryNode, system_tables: Sequence[str]
+    ) -> dict[str, Any]:
         """``explain`` and ``metadata`` of a HogQL query, if requested."""
         if query["kind"] != HOGQL or not query.get("explain"):
             return {}
         keys = ("query", "filters", "variables", "values")
         node = {"kind": METADATA, "language": LANGUAGES[0]} | {key: query[key] for key in keys}
         found = await self.inspect(project, node, system_tables)
-        return {"explain": found["explain"] or None, "metadata": found["metadata"]}
+        return {"explain": found.explain or None, "metadata": found.metadata}
 
-    async def _context(self, project: Project, system_tables: Sequence[str]) -> Json:
+    async def _context(self, project: Project, system_tables: Sequence[str]) -> CompileContext:
         context = await self._compiler.context(project, system_tables=system_tables)
         return self._compiler.stamped(context)
 
-    async def _variables(self, project: Project, node: Json) -> Json:
+    async def _variables(self, project: Project, node: QueryNode) -> VariableValues:
         """The values of a query's variables by code name."""
         if not node.get("variables"):
             return {}
@@ -118,44 +131,45 @@ class EditorQueries:
         query = {"kind": HOGQL, "query": node["query"], "variables": node["variables"]}
         return values_for_run(with_known_variables(query, known), {}, known)
 
-    async def _unconverted_shares(self, project: Project, text: str) -> list[list[Any]]:
-        """``["event", "price", "Numeric", 0.2]`` of the properties that the text may read."""
+    async def _unconverted_shares(
+        self, project: Project, text: str
+    ) -> list[tuple[str, str, str, float]]:
+        """``("event", "price", "Numeric", 0.2)`` of the properties that the text may read."""
         async with self._database.read() as session:
             rows = await repository.typed_properties(session, project.id)
         mentioned = [row for row in rows if row.name in text]
         await self._shares.refresh(project.id, project.timezone, mentioned)
         return [
-            [row.kind, row.name, row.property_type, row.unconverted_share]
+            (row.kind, row.name, row.property_type or "", row.unconverted_share)
             for row in mentioned
             if row.unconverted_share
         ]
 
-    async def _schema(self, scope: ProjectScope) -> Json:
+    async def _schema(self, scope: ProjectScope) -> DatabaseSchema:
         context = await self._compiler.context(scope.project)
         async with self._database.read() as session:
             builds = await repository.builds(session, scope.project.id)
         tables = readable_system_tables(scope.principal.scopes)
-        return database_schema(builds, context["group_types"], tables)
+        return database_schema(builds, context.schema.group_types, tables)
 
-    async def _autocomplete(self, scope: ProjectScope, node: Json) -> Json:
+    async def _autocomplete(self, scope: ProjectScope, node: QueryNode) -> Completions:
         project = scope.project
         async with self._database.read() as session:
             properties = await repository.property_names(session, project.id)
         variables = [each.code_name for each in await self._runner.variables(project.id)]
-        payload = {
-            "query": node,
-            "context": await self._context(project, readable_system_tables(scope.principal.scopes)),
-            "properties": properties,
-            "variables": variables,
-        }
+        context = await self._context(project, readable_system_tables(scope.principal.scopes))
+        request = CompleteRequest(node, context, properties, variables)
         try:
-            return await self._compiler.call(operations.complete, payload)
+            return await self._compiler.call(autocomplete.complete, request, Completions)
         except Invalid:
             return {"suggestions": [], "incomplete_list": True, "timings": []}
 
 
-def _certain(error: HogletError) -> SourceError | None:
+def _at_a_place(error: HogletError) -> SourceError | None:
+    """An error of a constant that the text holds: ``timestamp > 'yesterday'``, a bad pattern."""
+    return error if isinstance(error, SourceError) and error.end > error.start else None
+
+
+def _certain(error: HogletError, text: str) -> SourceError | None:
     """An error that does not depend on values or the state of the engine."""
-    if isinstance(error, SourceError) and error.error_code in ERRORS_OF_RUNS:
-        return error
-    return None
+    return error if isinstance(error, SourceError) and is_certain(error, text) else None

@@ -17,60 +17,42 @@ from hoglet.endpoints.run.result import RunResult
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.events.elements import read_chain
-from hoglet.hogql.errors import TABLE_DENIED, Fragment, in_fragment
+from hoglet.hogql.errors import TABLE_DENIED, in_fragment
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import HogletError, SourceError, Unreadable
 from hoglet.kit.text import dump_json
 from hoglet.queries.kinds import check_node
-from hoglet.queries.worker import operations
-from hoglet.queries.worker.events import FILTER_LISTS, PLACE
+from hoglet.queries.worker.events import FILTER_LISTS, PLACE, EventsPlan
+from hoglet.queries.worker.events import plan_events as plan_events_in_worker
+from hoglet.queries.worker.messages import PlanRequest
 from hoglet.queries.worker.special_columns import EVENT_COLUMNS
 from hoglet.warehouse import JsonParts
-
-type Json = dict[str, Any]
 
 _ROWS_AT_ONCE = 2_000
 """More rows are assembled outside of the event loop."""
 _NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-class EventsPlan(msgspec.Struct, frozen=True):
-    """The HogQL query of an events query, and how to assemble its rows.
-
-    ``columns`` are ``[("event", "value", 1)]``: title, kind of assembly, number of columns; with
-    ``cursor`` (``DESC`` or ``ASC``) time and id of the event follow. ``fragments`` are the user's
-    expressions in the text of the query.
-    """
-
-    query: Json
-    columns: list[tuple[str, str, int]]
-    cursor: str | None
-    fragments: list[Fragment]
-
-
 async def plan_events(
-    compiler: QueryCompiler, project: Project, node: Json, system_tables: Sequence[str] = ()
+    compiler: QueryCompiler, project: Project, node: QueryNode, system_tables: Sequence[str] = ()
 ) -> EventsPlan:
     """Plan a validated events query; ``system_tables`` are those that the caller may read.
 
     Raises:
         Unreadable: a key of the node; attr is its path. QueryError: invalid HogQL.
     """
-    payload = {
-        "query": node,
-        "context": compiler.stamped(await compiler.context(project, system_tables=system_tables)),
-        "name_properties": project.person_display_name_properties,
-    }
+    context = compiler.stamped(await compiler.context(project, system_tables=system_tables))
+    request = PlanRequest(node, context, project.person_display_name_properties)
     try:
-        answer = await compiler.call(operations.plan_events, payload)
+        plan = await compiler.call(plan_events_in_worker, request, EventsPlan)
     except SourceError as error:
         if error.error_code == PLACE:
             raise Unreadable(error.message, attr=f"query__{error.attr}") from error
         raise as_query_error(error) from error
-    plan = msgspec.convert(answer, EventsPlan)
     return msgspec.structs.replace(plan, query=check_node(plan.query, "query"))
 
 
-def as_events_error(error: HogletError, plan: EventsPlan, node: Json) -> HogletError:
+def as_events_error(error: HogletError, plan: EventsPlan, node: QueryNode) -> HogletError:
     """An error of the HogQL query as one of the events query, without generated text."""
     source = error if isinstance(error, SourceError) else error.__cause__
     if not isinstance(source, SourceError) or error.error_code == TABLE_DENIED:
@@ -86,7 +68,7 @@ def as_events_error(error: HogletError, plan: EventsPlan, node: Json) -> HogletE
     return public
 
 
-def _own_path(path: str, node: Json) -> str:
+def _own_path(path: str, node: QueryNode) -> str:
     """``filters__properties__0__values__1__key`` is ``query__properties__1__key`` of the node."""
     _, _, rest = path.partition("filters__")
     head, _, inner = rest.partition("__")
@@ -98,7 +80,7 @@ def _own_path(path: str, node: Json) -> str:
     return f"query__{name}__{inner}"
 
 
-async def as_events(answer: RunResult, plan: EventsPlan, node: Json) -> RunResult:
+async def as_events(answer: RunResult, plan: EventsPlan, node: QueryNode) -> RunResult:
     """Convert the response of the HogQL query to that of the events query."""
     if answer.result.row_count > _ROWS_AT_ONCE:
         result, cursor = await asyncio.to_thread(_assembled, answer, plan)
@@ -153,8 +135,8 @@ class _Assembler:
     def row(self, cells: Sequence[Any]) -> list[Any]:
         return [make(cells[place]) for place, make in self._columns]
 
-    def _event(self, cells: Sequence[Any]) -> Json:
-        event: Json = dict(zip(EVENT_COLUMNS, cells, strict=True))
+    def _event(self, cells: Sequence[Any]) -> dict[str, Any]:
+        event: dict[str, Any] = dict(zip(EVENT_COLUMNS, cells, strict=True))
         event["properties"] = _object(event["properties"])
         event["team_id"] = self._project_id
         if event["elements_chain"]:
@@ -162,7 +144,7 @@ class _Assembler:
         return event
 
 
-def _person(cells: Sequence[Any]) -> Json:
+def _person(cells: Sequence[Any]) -> dict[str, Any]:
     distinct_id, uuid, created_at, properties = cells
     if not _is_known(uuid):
         return {"distinct_id": distinct_id}
@@ -174,7 +156,7 @@ def _person(cells: Sequence[Any]) -> Json:
     }
 
 
-def _display_name(cells: Sequence[Any]) -> Json:
+def _display_name(cells: Sequence[Any]) -> dict[str, Any]:
     name, uuid, distinct_id = cells
     person_id = uuid if _is_known(uuid) else None
     return {"display_name": name, "id": person_id, "distinct_id": distinct_id}

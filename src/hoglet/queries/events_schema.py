@@ -7,12 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from hoglet.hogql.context import MAX_LIMIT
-from hoglet.hogql.query_nodes import MODIFIERS
+from hoglet.hogql.query_nodes import MODIFIERS, QueryNode
 from hoglet.kit.errors import Unreadable
 from hoglet.kit.suggestions import near
 from hoglet.queries.kinds import EVENTS
-
-type Json = dict[str, Any]
 
 MOST_COLUMNS = 200
 _DEFAULT_LIMIT = 100
@@ -53,7 +51,7 @@ _MATCHING = ("href_matching", "text_matching", "url_matching")
 _MATCHES = ("contains", "exact", "regex")
 
 
-def check_events_query(node: Json, path: str) -> Json:
+def check_events_query(node: QueryNode, path: str) -> QueryNode:
     """Validate an events query and fill in defaults, except for ``after`` and ``before``.
 
     Args:
@@ -91,12 +89,12 @@ def check_events_query(node: Json, path: str) -> Json:
     }
 
 
-def is_bounded(node: Json) -> bool:
+def is_bounded(node: QueryNode) -> bool:
     """Whether both bounds of the time range were sent, so that the result can be cached."""
     return node.get("after", "all") != "all" and "before" in node
 
 
-def _limit(sent: Json, path: str) -> int:
+def _limit(sent: QueryNode, path: str) -> int:
     return min(_whole(sent.get("limit", _DEFAULT_LIMIT), 1, f"{path}__limit"), MAX_LIMIT)
 
 

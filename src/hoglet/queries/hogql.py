@@ -7,14 +7,13 @@ import orjson
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.result import NeedsBackground, RunResult
+from hoglet.hogql.query_nodes import QueryNode, VariableValues
 from hoglet.kit.errors import Bug
 from hoglet.queries.kinds import check_node
 from hoglet.queries.service import QueryRequest, QueryService
 
-type Json = dict[str, Any]
 
-
-async def run_node(service: QueryService, scope: ProjectScope, node: Json) -> RunResult:
+async def run_node(service: QueryService, scope: ProjectScope, node: QueryNode) -> RunResult:
     """Compute a validated query, bypassing the cache.
 
     Raises:
@@ -31,11 +30,11 @@ async def select_rows(
     scope: ProjectScope,
     query: str,
     *,
-    values: Json | None = None,
-    filters: Json | None = None,
+    values: VariableValues | None = None,
+    filters: dict[str, Any] | None = None,
 ) -> list[list[Any]]:
     """The rows of a HogQL query; ``values`` fill its ``{placeholders}``."""
-    node: Json = {"kind": HOGQL, "query": query, "values": values or {}}
+    node: QueryNode = {"kind": HOGQL, "query": query, "values": values or {}}
     if filters:
         node["filters"] = filters
     answer = await run_node(service, scope, check_node(node, "query"))

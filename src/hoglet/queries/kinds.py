@@ -7,10 +7,9 @@ from typing import Any
 
 from hoglet.endpoints.enums import QUERY_KINDS
 from hoglet.endpoints.query_schema import expand
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import HogletError, Invalid, SourceError, Unreadable
 from hoglet.kit.suggestions import near
-
-type Json = dict[str, Any]
 
 EVENTS = "EventsQuery"
 EDITOR_KINDS = frozenset({"DatabaseSchemaQuery", "HogQLMetadata", "HogQLAutocomplete"})
@@ -96,8 +95,8 @@ _NOT_OFFERED = frozenset(
 """PostHog kinds for which hoglet has no data or page."""
 
 _WRAPPER = "kind source version response tags"
-_TABLE_KEYS = """columns hiddenColumns pinnedColumns allowSorting contextKey defaultColumns embedded
-expandable full propertiesViaUrl showActions showAbsolutePercentages showColumnConfigurator
+_TABLE_KEYS = """columns hiddenColumns pinnedColumns allowSorting context contextKey defaultColumns
+embedded expandable full propertiesViaUrl showActions showAbsolutePercentages showColumnConfigurator
 showCount showDateRange showElapsedTime showEventFilter showEventsFilter showExport
 showHogQLEditor showOpenEditorButton showPersistentColumnConfigurator showPropertyFilter
 showRecordingColumn showReload showResultsTable showSavedFilters showSavedQueries showSearch
@@ -113,7 +112,7 @@ WRAPPER_KEYS: dict[str, frozenset[str]] = {
 """Keys of each wrapper; all except ``source`` are display options."""
 
 
-def unwrap(node: Any) -> tuple[Json, str]:
+def unwrap(node: Any) -> tuple[QueryNode, str]:
     """The query inside its wrappers, and its path in the body.
 
     Example:
@@ -138,7 +137,7 @@ def unwrap(node: Any) -> tuple[Json, str]:
     raise Unreadable("Wrappers are nested too deeply.", attr=path)
 
 
-def check_node(node: Json, path: str) -> Json:
+def check_node(node: QueryNode, path: str) -> QueryNode:
     """Validate a HogQL or insight query and fill in its keys.
 
     Raises:

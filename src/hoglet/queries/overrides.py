@@ -11,12 +11,11 @@ from typing import Any
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.errors import not_allowed
 from hoglet.endpoints.run.plan import both_filters
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import Unreadable
 from hoglet.kit.relative_dates import DateClock, NotADate, range_bounds
 from hoglet.queries.kinds import EVENTS
 from hoglet.queries.schemas import FiltersOverride, VariableOverride
-
-type Json = dict[str, Any]
 
 _DATES = ("date_from", "date_to", "explicitDate")
 _REPLACED = {
@@ -27,18 +26,38 @@ _REPLACED = {
 _FILTERS_PLACEHOLDER = re.compile(r"\{\s*filters\b")
 
 
-def with_variables(query: Json, sent: Mapping[str, VariableOverride] | None) -> Json:
+type Places = tuple[tuple[str, str], ...]
+"""Where a query has what the body has in an override, as pairs of path prefixes.
+
+Example: ``(("properties__values__1", "filters_override__properties"),)``.
+"""
+
+
+def place_of(inside: str, places: Places) -> str | None:
+    """Where the body has what the query has at ``inside``; None if it is no override."""
+    for prefix, outside in places:
+        if inside == prefix or inside.startswith(f"{prefix}__"):
+            return outside + inside.removeprefix(prefix)
+    return None
+
+
+def with_variables(
+    query: QueryNode, sent: Mapping[str, VariableOverride] | None
+) -> tuple[QueryNode, Places]:
     """The query with the sent variables; unknown ones are ignored."""
-    stored: Json = query.get("variables") or {}
+    stored: dict[str, Any] = query.get("variables") or {}
     replaced = {
         key: entry | sent[key].model_dump(exclude_unset=True)
         for key, entry in stored.items()
         if sent and key in sent
     }
-    return query | {"variables": stored | replaced} if replaced else query
+    if not replaced:
+        return query, ()
+    places = tuple((f"variables__{key}", f"variables_override__{key}") for key in replaced)
+    return query | {"variables": stored | replaced}, places
 
 
-def with_filters(query: Json, sent: FiltersOverride | None) -> Json:
+def with_filters(query: QueryNode, sent: FiltersOverride | None) -> tuple[QueryNode, Places]:
     """The query with the sent filters.
 
     Raises:
@@ -46,30 +65,48 @@ def with_filters(query: Json, sent: FiltersOverride | None) -> Json:
         Unreadable: attr ``filters_override__date_from`` or ``__date_to``; not a date.
     """
     if sent is None or not (fields := sent.model_dump(exclude_none=True)):
-        return query
+        return query, ()
     _check_dates(fields)
     if query["kind"] == EVENTS:
-        return query | _of_events(query, fields)
+        return query | _of_events(query, fields), _places(query, fields)
     if query["kind"] != HOGQL:
         merged = _merged(query, fields)
-        return query | {key: value for key, value in merged.items() if key in query}
+        changed = {key: value for key, value in merged.items() if key in query}
+        return query | changed, _places(query, fields)
     if _FILTERS_PLACEHOLDER.search(query["query"]) is None:
         raise not_allowed(
             "filters_override",
             "is only supported for HogQL queries that contain the {filters} placeholder.",
         )
     filters = query.get("filters") or {}
-    return query | {"filters": filters | _merged(filters, fields)}
+    places = tuple((f"filters__{inside}", outside) for inside, outside in _places(filters, fields))
+    return query | {"filters": filters | _merged(filters, fields)}, places
 
 
-def _check_dates(fields: Json) -> None:
+def _places(base: dict[str, Any], fields: dict[str, Any]) -> Places:
+    """Where the parts of ``fields`` are after ``_merged``."""
+    sent, found = "filters_override", list[tuple[str, str]]()
+    if more := fields.get("properties"):
+        saved, outside = base.get("properties"), f"{sent}__properties"
+        if not saved:
+            found.append(("properties", outside))
+        elif isinstance(saved, list) and isinstance(more, list):
+            first = len(saved)
+            found += [(f"properties__{first + n}", f"{outside}__{n}") for n in range(len(more))]
+        else:
+            found.append((f"properties__values__1{'__values' * isinstance(more, list)}", outside))
+    found += [(key, f"{sent}__{name}") for name, key in _REPLACED.items() if name in fields]
+    return tuple(found)
+
+
+def _check_dates(fields: dict[str, Any]) -> None:
     try:
         range_bounds(fields.get("date_from"), fields.get("date_to"), DateClock(datetime.now(UTC)))
     except NotADate as error:
         raise Unreadable(str(error), attr=f"filters_override__{error.key}") from None
 
 
-def _of_events(query: Json, fields: Json) -> Json:
+def _of_events(query: QueryNode, fields: dict[str, Any]) -> QueryNode:
     """Changes of ``fields`` to an events query, whose date bounds are keys."""
     ends = {"date_from": "after", "date_to": "before"}
     changed = {key: fields[name] for name, key in ends.items() if name in fields}
@@ -80,9 +117,9 @@ def _of_events(query: Json, fields: Json) -> Json:
     return changed
 
 
-def _merged(base: Json, fields: Json) -> Json:
+def _merged(base: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
     """Changes of ``fields`` to a query or its ``filters``."""
-    changed: Json = {}
+    changed: dict[str, Any] = {}
     dates = {name: fields[name] for name in _DATES if name in fields}
     if dates:
         changed["dateRange"] = {**(base.get("dateRange") or {}), **dates}

@@ -1,7 +1,6 @@
 """Statements on background queries."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -10,6 +9,7 @@ from hoglet.definitions.tables import PropertyDefinitionRow
 from hoglet.endpoints.repository import built_tables, materializations_in
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.queries.tables import QueryRunRow
+from hoglet.queries.worker.suggestion import PropertyName
 
 
 async def find_run(
@@ -50,7 +50,7 @@ async def builds(
     ]
 
 
-async def property_names(session: AsyncSession, project_id: int) -> list[list[Any]]:
+async def property_names(session: AsyncSession, project_id: int) -> list[PropertyName]:
     """Kind, name and type of every property that is not hidden, by name."""
     row = PropertyDefinitionRow
     found = await session.execute(
@@ -58,7 +58,7 @@ async def property_names(session: AsyncSession, project_id: int) -> list[list[An
         .where(row.project_id == project_id, ~row.is_deleted, ~row.hidden)
         .order_by(row.name, row.kind)
     )
-    return [list(each) for each in found]
+    return [(kind, name, type_) for kind, name, type_ in found]
 
 
 async def typed_properties(session: AsyncSession, project_id: int) -> list[PropertyDefinitionRow]:

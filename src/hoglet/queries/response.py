@@ -101,7 +101,7 @@ def formatted(answer: RunResult) -> str:
 
 
 def table(columns: list[str], rows: list[list[Any]]) -> str:
-    """Columns and rows with ``|`` between cells, one row a line."""
+    """Columns and rows with ``|`` between cells, one row per line."""
     lines = ["|".join(columns)]
     lines += ["|".join(map(_cell, row)) for row in rows[:_MOST_FORMATTED_ROWS]]
     if len(rows) > _MOST_FORMATTED_ROWS:

@@ -3,10 +3,10 @@
 Source: docs/spec/data-and-queries.md#1-query-api.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -28,6 +28,7 @@ from hoglet.hogql.errors import (
     UNKNOWN_FUNCTION,
     UNKNOWN_TABLE,
 )
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import HogletError, Unreadable
 from hoglet.kit.suggestions import near
 from hoglet.queries import overrides
@@ -37,8 +38,6 @@ from hoglet.queries.events_schema import check_events_query
 from hoglet.queries.kinds import EDITOR_KINDS, EVENTS, check_node
 from hoglet.queries.schemas import BACKGROUND_WORDS, QueryBody
 from hoglet.queries.target import is_cacheable, project_key, target_of_query
-
-type Json = dict[str, Any]
 
 
 class _Prepared(NamedTuple):
@@ -53,15 +52,21 @@ class QueryRequest(msgspec.Struct, frozen=True):
     """A validated query: ``node`` with every key of its kind and its overrides applied.
 
     ``path`` is its path in the body: ``query__source`` inside a wrapper. ``system_tables`` are
-    those allowed by the caller's scopes, e.g. ``("system.actions",)``.
+    those allowed by the caller's scopes, e.g. ``("system.actions",)``. ``overridden`` tells which
+    parts of ``node`` come from overrides.
     """
 
-    node: Json
+    node: QueryNode
     refresh: str
     query_id: str | None = None
     name: str | None = None
     path: str = "query"
     system_tables: tuple[str, ...] = ()
+    overridden: overrides.Places = ()
+
+    def attr_of(self, inside: str) -> str:
+        """Where the body has a part of ``node``, e.g. ``query__series__0__math``."""
+        return overrides.place_of(inside, self.overridden) or f"{self.path}__{inside}"
 
     @property
     def is_explained(self) -> bool:
@@ -81,17 +86,23 @@ class QueryService:
         self._runner = runner
         self._compiler = compiler
 
-    def read(self, node: Json, path: str, body: QueryBody) -> QueryRequest:
+    def read(self, node: QueryNode, path: str, body: QueryBody) -> QueryRequest:
         """The request of a HogQL, insight or events query.
 
         Raises:
             Unreadable: an unknown key inside the node. Invalid: an override that does not apply.
         """
         checked = check_query(node, path)
-        checked = overrides.with_variables(checked, body.variables_override)
-        checked = overrides.with_filters(checked, body.filters_override)
-        word = _word(checked, body.word)
-        return QueryRequest(checked, word, body.client_query_id, body.name, path)
+        checked, variables = overrides.with_variables(checked, body.variables_override)
+        checked, filters = overrides.with_filters(checked, body.filters_override)
+        return QueryRequest(
+            checked,
+            _word(checked, body.word),
+            body.client_query_id,
+            body.name,
+            path,
+            overridden=(*variables, *filters),
+        )
 
     async def cached(self, scope: ProjectScope, request: QueryRequest) -> RunResult | None:
         """The response from the cache; None if there is no fresh one, and for events queries."""
@@ -171,7 +182,7 @@ class QueryService:
             node = events.query
         if node["kind"] == HOGQL and node.get("variables"):
             known = await self._runner.variables(project.id)
-            node = with_known_variables(node, known, request.path)
+            node = with_known_variables(node, known, request.attr_of)
         return _Prepared(target_of_query(project.id, node, request.name), filters, events)
 
 
@@ -201,7 +212,7 @@ def _of_node(error: HogletError, request: QueryRequest) -> HogletError:
     if error.error_code == TABLE_DENIED or not (error.attr or "").startswith("query__"):
         return error
     attr = error.attr or ""
-    path = request.path + attr.removeprefix("query")
+    path = request.attr_of(attr.removeprefix("query__"))
     is_text = request.node["kind"] == EVENTS and attr.startswith(_TEXTS)
     if isinstance(error, QueryError) and not is_text and error.error_code in _CODES_OF_TEXTS:
         return Unreadable(error.detail, attr=path)
@@ -209,7 +220,7 @@ def _of_node(error: HogletError, request: QueryRequest) -> HogletError:
     return error
 
 
-def check_query(node: Json, path: str) -> Json:
+def check_query(node: QueryNode, path: str) -> QueryNode:
     """Validate a query of any kind and fill in its keys.
 
     Raises:
@@ -223,8 +234,10 @@ def check_query(node: Json, path: str) -> Json:
 
 
 def with_known_variables(
-    query: Json, known: Sequence[InsightVariable], path: str = "query"
-) -> Json:
+    query: QueryNode,
+    known: Sequence[InsightVariable],
+    attr_of: Callable[[str], str] = "query__{}".format,
+) -> QueryNode:
     """A HogQL query with its variables resolved to the project's.
 
     A single-value list variable is marked ``isSingle``.
@@ -233,14 +246,14 @@ def with_known_variables(
         Unreadable: the project has no such variable; attr is the path of the entry.
     """
     by_id = {str(variable.id): variable for variable in known}
-    completed: Json = {}
+    completed: QueryNode = {}
     for key, entry in (query.get("variables") or {}).items():
         variable = by_id.get(str(entry.get("variableId") or key))
         if variable is None:
             named = entry.get("code_name") or key
             names = [each.code_name for each in known]
             detail = f'The project has no variable "{named}".{near(str(named), names)}'
-            raise Unreadable(detail, attr=f"{path}__variables__{key}")
+            raise Unreadable(detail, attr=attr_of(f"variables__{key}"))
         completed[key] = entry | {
             "variableId": str(variable.id),
             "code_name": entry.get("code_name") or variable.code_name,
@@ -250,7 +263,7 @@ def with_known_variables(
     return query | {"variables": completed or None}
 
 
-def _word(node: Json, word: str) -> str:
+def _word(node: QueryNode, word: str) -> str:
     """The refresh mode; uncacheable queries are always computed."""
     if is_cacheable(node):
         return word

@@ -5,7 +5,6 @@ Source: docs/spec/data-and-queries.md#12-body (how long a result counts as fresh
 
 import re
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID, uuid5
 
 import orjson
@@ -13,10 +12,9 @@ import orjson
 from hoglet.endpoints.analysis.model import Analysis
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.targets import RunTarget
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.queries.events_schema import is_bounded
 from hoglet.queries.kinds import EVENTS
-
-type Json = dict[str, Any]
 
 _NAMESPACE = UUID("6f0e3c57-6b0c-5d0e-9a58-6f1d3f7e2b10")
 _NO_VERSION = UUID(int=0)
@@ -32,7 +30,7 @@ def project_key(project_id: int) -> UUID:
     return uuid5(_NAMESPACE, str(project_id))
 
 
-def target_of_query(project_id: int, query: Json, name: str | None) -> RunTarget:
+def target_of_query(project_id: int, query: QueryNode, name: str | None) -> RunTarget:
     """The target of a validated HogQL or insight query."""
     key = project_key(project_id)
     interval = query.get("interval") or "day"
@@ -54,7 +52,7 @@ def target_of_query(project_id: int, query: Json, name: str | None) -> RunTarget
     )
 
 
-def is_cacheable(query: Json) -> bool:
+def is_cacheable(query: QueryNode) -> bool:
     """Whether a result can be cached.
 
     Not for live tables, nor for cohorts, which change with every calculation; for events queries

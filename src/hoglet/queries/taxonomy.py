@@ -183,8 +183,8 @@ class Taxonomy:
         return _Events("event = {event}", {"event": name}, f'event "{name}"')
 
     async def _action(self, scope: ProjectScope, action_id: int) -> _Events:
-        actions: Mapping[str, object] = (await self._compiler.context(scope.project))["actions"]
-        if str(action_id) not in actions:
+        context = await self._compiler.context(scope.project)
+        if str(action_id) not in context.schema.actions:
             raise NotInTaxonomy(f"There is no action {action_id} in this project.")
         return _Events(f"matchesAction('{action_id}')", {}, f"action {action_id}")
 
@@ -230,7 +230,7 @@ class Taxonomy:
         Raises:
             NotInTaxonomy: neither persons nor sessions nor a group type.
         """
-        groups: Mapping[str, int] = (await self._compiler.context(scope.project))["group_types"]
+        groups = (await self._compiler.context(scope.project)).schema.group_types
         known = {
             "person": ("person", "FROM persons WHERE 1 = 1"),
             "session": ("session", f"FROM sessions WHERE $start_{_RECENT}"),
@@ -263,7 +263,9 @@ class Taxonomy:
 
     async def _types(self, scope: ProjectScope, kind: str) -> dict[str, str | None]:
         context = await self._compiler.context(scope.project)
-        return {name: type_ for owner, name, type_ in context["property_types"] if owner == kind}
+        return {
+            name: type_ for owner, name, type_ in context.schema.property_types if owner == kind
+        }
 
 
 def _listed(title: str, types: Mapping[str, str | None]) -> str:

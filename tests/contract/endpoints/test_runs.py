@@ -278,6 +278,7 @@ async def test_a_client_that_leaves_cancels_its_query(endpoints: EndpointWorld) 
     await endpoints.create(SLOW.replace("sipHash64", "metroHash64"), name="slow")
     gone = asyncio.Event()
     sent = False
+    answered: list[Any] = []
 
     async def receive() -> dict[str, Any]:
         nonlocal sent
@@ -287,8 +288,8 @@ async def test_a_client_that_leaves_cancels_its_query(endpoints: EndpointWorld) 
         await gone.wait()
         return {"type": "http.disconnect"}
 
-    async def send(_message: Any) -> None:
-        pass
+    async def send(message: Any) -> None:
+        answered.append(message)
 
     headers = [(k.lower().encode(), v.encode()) for k, v in endpoints.world.headers.items()]
     scope = {
@@ -309,10 +310,12 @@ async def test_a_client_that_leaves_cancels_its_query(endpoints: EndpointWorld) 
     gone.set()
     await asyncio.wait_for(running, 60)
     await _wait_for_queries(endpoints, is_running=False)
+    assert answered[0]["status"] == 499
     logged = (await endpoints.get("/slow/logs")).json()["results"]
-    assert [(line["level"], "disconnected" in line["message"]) for line in logged] == [
-        ("ERROR", True)
-    ]
+    sql = f"SELECT count() FROM query_log WHERE project_id = {endpoints.project_id}"
+    rows = (await endpoints.warehouse.query(sql)).rows[0][0]
+    lines = [(line["level"], "disconnected" in line["message"]) for line in logged]
+    assert (rows, lines) == (1, [("ERROR", True)])
 
 
 async def _wait_for_queries(endpoints: EndpointWorld, *, is_running: bool) -> None:

@@ -344,7 +344,8 @@ WRONG_CLAIMS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", WRONG_CLAIMS)
 async def test_wrong_claims_are_401(tenants: Tenants, name: str) -> None:
-    key, claims = await tenants.rotate(), WRONG_CLAIMS[name]
+    key = await tenants.rotate()
+    claims: Any = WRONG_CLAIMS[name]
     if callable(claims):
         claims = claims(int(tenants.endpoints.world.clock.now().timestamp()))
     answer = await tenants.run(tenants.offline(key, **claims))
@@ -425,6 +426,9 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "invalid_input",
         "variables__tenant",
     ),
+    ({"endpoints": ["by_plan"], "variabels": {"tenant": "a"}}, "invalid_input", "variabels"),
+    ({"endpoint": ["by_plan"]}, "invalid_input", "endpoint"),
+    ({"endpoints": ["by_plan"], "expire_in": 60}, "invalid_input", "expire_in"),
     ({"endpoints": ["by_plan"], "expires_in": 0}, "min_value", "expires_in"),
     ({"endpoints": ["by_plan"], "expires_in": 31 * 86_400}, "max_value", "expires_in"),
     ({"endpoints": ["by_plan"], "expires_in": "soon"}, "invalid_input", "expires_in"),
@@ -483,7 +487,7 @@ async def test_cursors_do_not_leak(tenants: Tenants) -> None:
 async def test_background_runs_are_apart(tenants: Tenants) -> None:
     ant, bee = await tenants.token("ant"), await tenants.token("bee")
     jobs = tenants.endpoints.rooms.jobs
-    plan = {"variables": {"plan": "free"}}
+    plan: dict[str, Any] = {"variables": {"plan": "free"}}
     for query_id in ("page-1", "p" * 200):
         started = await tenants.run(ant, refresh="force_async", client_query_id=query_id, **plan)
         assert started.status_code == 202, started.text

@@ -323,6 +323,70 @@ async def test_properties_with_their_types(queries: QueryWorld) -> None:
         assert await labels(queries, complete(text)) == expected, text
 
 
+@pytest.mark.parametrize(
+    ("text", "there", "missing"),
+    [
+        ("select | from (select event as e, count() n, timestamp from events group by 1, 3) t",
+         {"e", "n", "timestamp", "t"}, {"distinct_id", "event"}),
+        ("select t.| from (select event as e, count() as n from events) as t join persons p on 1",
+         {"e", "n"}, {"id", "is_identified"}),
+        ("select p.| from (select event from events) t join persons p on p.id = t.person_id",
+         {"id", "is_identified"}, {"event"}),
+        ("select * from (select | from persons) t join events e on 1",
+         {"is_identified"}, {"elements_chain"}),
+        ("select count() from events where person_id in (select | from cohort_people)",
+         {"cohort_id", "person_id"}, {"elements_chain"}),
+        ("with a as (select toDate(timestamp) as day, 1 as n from events), "  # noqa: ISC004
+         "more as (select day, n * 2 as twice from a) select | from more",
+         {"day", "twice", "more"}, {"n", "event"}),
+        ("with days as (select 1 as day), more as (select | from days) select 1",
+         {"day"}, {"twice"}),
+        ("with days as (select 1 as day) select 1 from |", {"days", "events"}, {"day"}),
+        ("with days as (select 1 as day) select 1 from (select 2 from |)", {"days"}, set()),
+        ("select is_identified from persons union all select | from sessions",
+         {"$channel_type"}, {"is_identified"}),
+        ("select count() as total, event kind from events group by |",
+         {"total", "kind", "elements_chain"}, set()),
+        ("select t.| from (select e.*, 1 as one from events e) t",
+         {"one", "elements_chain", "person"}, {"e"}),
+        ("select t.props.| from (select properties as props from persons) t", {"email"}, {"price"}),
+        ("select properties['|'] from (select properties from persons) t", {"email"}, {"price"}),
+        ("select t.p.| from (select properties.a as p from events) t", set(), {"price"}),
+        ("select | from (select event, (select 1 as inner_one) as x, 'from persons' from events)",
+         {"event", "x"}, {"inner_one", "is_identified"}),
+        ("select (select |", {"SELECT"}, set()),
+        ("select a from (select a from (select event as a from events)) where |",
+         {"a"}, {"event"}),
+    ],
+)  # fmt: skip
+async def test_names_of_the_select_around_the_place(
+    queries: QueryWorld, text: str, there: set[str], missing: set[str]
+) -> None:
+    await define(queries, "event", "price", "Numeric")
+    await define(queries, "person", "email", "String")
+    found = set(await labels(queries, complete(text)))
+    assert found >= there
+    assert not found & missing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "|" + "(select " * 5_000,
+        "select a from |" + "(select a from " * 3_000,
+        "select " + "a " * 20_000 + "| from events",
+        "with " + ", ".join(f"t{n} as (select * from t{n + 1}, t{n + 2})" for n in range(500))
+        + " select | from t0",
+        "with t as (select * from t) select | from t",
+        "select " + " " * 50_000 + "| from events" + ", events" * 5_000,
+    ],
+    ids=["brackets", "subqueries", "names", "queries", "circle", "blanks"],
+)  # fmt: skip
+async def test_long_texts_are_answered(queries: QueryWorld, text: str) -> None:
+    body = await queries.ran(complete(text))
+    assert body["suggestions"]
+
+
 async def test_tables_behind_from(queries: QueryWorld) -> None:
     found = await labels(queries, complete("with mine as (select 1) select 1 from |"))
     assert {"mine", "events", "persons", "sessions", "numbers"} <= set(found)
@@ -406,6 +470,13 @@ async def test_a_place_outside_of_the_text_is_refused(queries: QueryWorld) -> No
         ("select event from events where count() > 1", "count() > 1"),
         ("select 1, arraySum('x')", "arraySum('x')"),
         ("select timestamp\n+ event from events", "timestamp\n+ event"),
+        ("select event from events where timestamp > 'yesterday'", "'yesterday'"),
+        ("select now() - 'a'", "'a'"),
+        ("select quantile(2)(properties.price) from events", "quantile(2)(properties.price)"),
+        ("select replaceRegexpAll(event, '(', 'x') from events", "'('"),
+        ("select 'ä', upper() from events", "upper()"),
+        ("select event from events where event = 'b' and timestamp > 'abc'", "'abc'"),
+        ("select toStartOfDay('x') from events where event = 'b'", "'x'"),
     ],
 )
 async def test_errors_of_types_and_aggregates_are_found_with_their_place(

@@ -59,6 +59,23 @@ async def test_value_then_default_then_null(
     assert body["results"] == [[value]]
 
 
+@pytest.mark.parametrize(
+    ("kind", "unfit"),
+    [("Number", "abc"), ("Number", ""), ("Boolean", "maybe"), ("Date", "abc")],
+)
+async def test_values_that_do_not_fit_the_type_are_refused(
+    queries: QueryWorld, kind: str, unfit: Any
+) -> None:
+    identifier = await add(queries, "x", kind, unfit)
+    node = query("select {variables.x} as x", x={"variableId": identifier})
+
+    for entry in ({}, {"value": unfit}):
+        node["variables"][identifier] |= entry
+        response = await queries.send(node)
+        assert (response.status_code, response.json()["attr"]) == (400, "variables")
+        assert "variable x is not a " + kind in response.json()["detail"]
+
+
 async def test_without_an_entry_near_names_are_told(queries: QueryWorld) -> None:
     identifier = await add(queries, "tenant", "String", "acme")
     response = await queries.send(

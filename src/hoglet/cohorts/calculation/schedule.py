@@ -45,7 +45,7 @@ class CohortSchedule:
         self._age = age
 
     async def run_until(self, stopping: asyncio.Event) -> None:
-        """Check every minute until told to stop."""
+        """Check every minute until stopped."""
         while not stopping.is_set():
             try:
                 await self.enqueue_due()

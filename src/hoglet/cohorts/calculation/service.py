@@ -68,8 +68,8 @@ class CohortCalculator(MemberComputation):
             return
         started = perf_counter()
         try:
-            sql, params = await self.compiler.criteria(attempt.project, attempt.filters)
-            await self.members.compute(attempt.key, sql, params)
+            members = await self.compiler.criteria(attempt.project, attempt.filters)
+            await self.members.compute(attempt.key, members)
             count = await self.members.count(attempt.key)
         except HogletError as error:
             public = as_query_error(error)

@@ -13,7 +13,8 @@ from hoglet.kit.errors import Invalid
 from hoglet.kit.property_operators import OPERATORS, WITHOUT_VALUE
 from hoglet.kit.suggestions import near
 
-type Json = dict[str, Any]
+type CriteriaNode = dict[str, Any]
+"""Criteria as JSON: a group ``{"type": "OR", "values": [...]}``, or a single criterion."""
 
 MOST_CONDITIONS = 200
 MOST_DEPTH = 20
@@ -59,7 +60,7 @@ _PERSON_KEYS = frozenset({"type", "key", "value", "operator", "negation"})
 _COHORT_KEYS = _PERSON_KEYS | {"cohort_name"}
 
 
-def read_criteria(filters: Any) -> Json:
+def read_criteria(filters: Any) -> CriteriaNode:
     """Validate criteria, convert numbers, and fill in defaults.
 
     Raises:
@@ -89,7 +90,7 @@ def is_positive(node: Mapping[str, Any]) -> bool:
     return not node["negation"]
 
 
-def leaves(node: Mapping[str, Any]) -> Iterator[Json]:
+def leaves(node: Mapping[str, Any]) -> Iterator[CriteriaNode]:
     """The criteria of a group, including nested groups."""
     for each in node.get("values") or ():
         if "values" in each:
@@ -110,7 +111,7 @@ class _Reader:
     def __init__(self) -> None:
         self._count = 0
 
-    def group(self, node: Any, path: str, depth: int) -> Json:
+    def group(self, node: Any, path: str, depth: int) -> CriteriaNode:
         if depth > MOST_DEPTH:
             raise Invalid("Groups are nested too deeply.", attr=path)
         kind = _choice(node, "type", ("AND", "OR"), path)
@@ -120,7 +121,7 @@ class _Reader:
             raise Invalid("A group needs a list of values.", attr=f"{path}__values")
         if not values:
             raise Invalid("A group needs at least one criterion.", attr=f"{path}__values")
-        read: list[Json] = []
+        read: list[CriteriaNode] = []
         for index, each in enumerate(values):
             inner = f"{path}__values__{index}"
             found = self._value(each, inner, depth)
@@ -133,7 +134,7 @@ class _Reader:
             read.append(found)
         return {"type": kind, "values": read}
 
-    def _value(self, node: Any, path: str, depth: int) -> Json:
+    def _value(self, node: Any, path: str, depth: int) -> CriteriaNode:
         if not isinstance(node, dict):
             raise Invalid("A criterion is an object with a type.", attr=path)
         if "values" in node or str(node.get("type")) in {"AND", "OR"}:
@@ -152,7 +153,7 @@ class _Reader:
         return read(plain, path)
 
 
-def _person(node: Json, path: str) -> Json:
+def _person(node: CriteriaNode, path: str) -> CriteriaNode:
     _closed(node, _PERSON_KEYS, path)
     operator = node.get("operator") or "exact"
     if not isinstance(operator, str) or operator not in OPERATORS:
@@ -168,7 +169,7 @@ def _person(node: Json, path: str) -> Json:
     return {**node, "key": key, "operator": operator}
 
 
-def _cohort(node: Json, path: str) -> Json:
+def _cohort(node: CriteriaNode, path: str) -> CriteriaNode:
     _closed(node, _COHORT_KEYS, path)
     if node.get("key") not in (None, "id"):
         raise Invalid("Cohorts are referenced by id: the key must be 'id'.", attr=f"{path}__key")
@@ -180,7 +181,7 @@ def _cohort(node: Json, path: str) -> Json:
     return {"type": "cohort", "key": "id", "value": wanted, "negation": negation}
 
 
-def _behavioral(node: Json, path: str) -> Json:
+def _behavioral(node: CriteriaNode, path: str) -> CriteriaNode:
     _closed(node, _BEHAVIORAL_KEYS, path)
     value = _choice(node, "value", BEHAVIORAL, path)
     read = {"type": "behavioral", "value": value, "negation": node["negation"]}
@@ -202,7 +203,7 @@ def _behavioral(node: Json, path: str) -> Json:
     return read
 
 
-def _event(node: Json, key: str, type_key: str, path: str) -> Json:
+def _event(node: CriteriaNode, key: str, type_key: str, path: str) -> CriteriaNode:
     """The event or action, e.g. ``{"key": "$pageview", "event_type": "events"}``."""
     wanted = node.get(key)
     is_number = isinstance(wanted, int) and not isinstance(wanted, bool)
@@ -213,7 +214,7 @@ def _event(node: Json, key: str, type_key: str, path: str) -> Json:
     return {key: _text(node, key, path), type_key: kind}
 
 
-def _window(node: Json, value: str, path: str) -> Json:
+def _window(node: CriteriaNode, value: str, path: str) -> CriteriaNode:
     explicit = {name: _text(node, name, path) for name in _DATE_KEYS if node.get(name) is not None}
     if "explicit_datetime" in explicit:
         return explicit
@@ -228,21 +229,21 @@ def _window(node: Json, value: str, path: str) -> Json:
     return _span(node, "time_value", "time_interval", path)
 
 
-def _span(node: Json, number: str, interval: str, path: str) -> Json:
+def _span(node: CriteriaNode, number: str, interval: str, path: str) -> CriteriaNode:
     return {
         number: _number(node, number, path),
         interval: _choice(node, interval, INTERVALS, path),
     }
 
 
-def _counted(node: Json, value: str, path: str) -> Json:
+def _counted(node: CriteriaNode, value: str, path: str) -> CriteriaNode:
     if value == REGULARLY and node.get("operator_value") is None:
         return {"operator": "gte", "operator_value": 1}
     operator = _choice({"operator": "eq"} | _sent(node), "operator", COUNT_OPERATORS, path)
     return {"operator": operator, "operator_value": _number(node, "operator_value", path)}
 
 
-def _periods(node: Json, path: str) -> Json:
+def _periods(node: CriteriaNode, path: str) -> CriteriaNode:
     least, total = (_number(node, name, path) for name in _PERIOD_KEYS)
     if total > MOST_PERIODS:
         raise Invalid(f"At most {MOST_PERIODS} periods.", attr=f"{path}__total_periods")
@@ -251,7 +252,7 @@ def _periods(node: Json, path: str) -> Json:
     return {"min_periods": least, "total_periods": total}
 
 
-def _event_filters(node: Json, path: str) -> list[Json]:
+def _event_filters(node: CriteriaNode, path: str) -> list[CriteriaNode]:
     items = node.get("event_filters") or []
     place = f"{path}__event_filters"
     if not isinstance(items, list):
@@ -265,7 +266,7 @@ def _event_filters(node: Json, path: str) -> list[Json]:
     return items
 
 
-_READERS: dict[str, Callable[[Json, str], Json]] = {
+_READERS: dict[str, Callable[[CriteriaNode, str], CriteriaNode]] = {
     "person": _person,
     "person_metadata": _person,
     "behavioral": _behavioral,
@@ -273,7 +274,7 @@ _READERS: dict[str, Callable[[Json, str], Json]] = {
 }
 
 
-def _sent(node: Mapping[str, Any]) -> Json:
+def _sent(node: Mapping[str, Any]) -> CriteriaNode:
     return {name: value for name, value in node.items() if value is not None}
 
 
@@ -297,14 +298,14 @@ def _choice(node: Any, name: str, choices: tuple[str, ...], path: str) -> str:
     return value
 
 
-def _flag(node: Json, name: str, path: str) -> bool:
+def _flag(node: CriteriaNode, name: str, path: str) -> bool:
     value = node.get(name)
     if value is not None and not isinstance(value, bool):
         raise Invalid("Must be a valid boolean.", attr=f"{path}__{name}")
     return bool(value)
 
 
-def _text(node: Json, name: str, path: str) -> str:
+def _text(node: CriteriaNode, name: str, path: str) -> str:
     value = node.get(name)
     if not isinstance(value, str) or not value or "\x00" in value:
         code = "required" if value is None else None
@@ -312,7 +313,7 @@ def _text(node: Json, name: str, path: str) -> str:
     return value
 
 
-def _number(node: Json, name: str, path: str) -> int:
+def _number(node: CriteriaNode, name: str, path: str) -> int:
     """A positive integer, also as a string."""
     value = node.get(name)
     if value is None:

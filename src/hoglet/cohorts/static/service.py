@@ -114,17 +114,17 @@ class StaticCohorts(MemberComputation):
                 part = texts[start : start + _EMAILS]
                 leaf = {"type": "person", "key": "email", "operator": "exact", "value": part}
                 group = {"type": "AND", "values": [leaf | {"negation": False}]}
-                sql, params = await self.compiler.criteria(project, {"properties": group})
-                await self.members.compute(key_of(row), sql, params, revision=revision)
+                members = await self.compiler.criteria(project, {"properties": group})
+                await self.members.compute(key_of(row), members, revision=revision)
             return
         await self.members.put(key_of(row), persons, revision=revision)
 
     async def _store_query(self, project: Project, row: CohortRow) -> None:
         if row.query is not None:
-            sql, params = await self.compiler.query(project, row.query)
+            members = await self.compiler.query(project, row.query)
         else:
-            sql, params = await self.compiler.criteria(project, row.filters)
-        await self.members.compute(key_of(row), sql, params, revision=_FIRST_REVISION)
+            members = await self.compiler.criteria(project, row.filters)
+        await self.members.compute(key_of(row), members, revision=_FIRST_REVISION)
 
     async def _next_revision(self, cohort_id: int) -> int:
         async with self.database.write() as session:

@@ -4,26 +4,24 @@ Source: docs/spec/query-endpoints.md#3-create-and-update-bodies and
 docs/spec/query-endpoints.md#72-what-can-be-materialized.
 """
 
-from typing import Any
-
 import msgspec
 
 from hoglet.access.principals import Project
 from hoglet.endpoints.analysis.infer_types import derive_types
-from hoglet.endpoints.analysis.model import Analysis, Eligibility
+from hoglet.endpoints.analysis.model import Analysis, Buckets, Eligibility
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.variables import stored_values
 from hoglet.endpoints.worker import operations
 from hoglet.endpoints.worker.compiler import QueryCompiler
+from hoglet.endpoints.worker.messages import CompileRequest, MaterializationPreview
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.hogql.errors import ERRORS_OF_RUNS
 from hoglet.hogql.materialize.refusal import INVALID
+from hoglet.hogql.query_nodes import QueryNode, VariableValues
 from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.kit.errors import HogletError
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.errors import QueryRefused
-
-type Json = dict[str, Any]
 
 EVERY_SYSTEM_TABLE = tuple(SYSTEM_TABLES)
 """Saving reads no rows; every run is checked against the scopes of its caller."""
@@ -36,16 +34,17 @@ class QueryAnalyzer:
         self._compiler = compiler
         self._warehouse = warehouse
 
-    async def analyse(self, project: Project, query: Json, buckets: Json | None) -> Analysis:
+    async def analyse(
+        self, project: Project, query: QueryNode, buckets: Buckets | None
+    ) -> Analysis:
         """See ``analysis.Analyzer``."""
-        payload = await self._payload(project, query, buckets)
-        answer = await self._compiler.call(operations.analyze, payload)
-        analysis = msgspec.convert(answer, Analysis)
-        if query.get("kind") != HOGQL or _has_no_value(analysis, payload["variables"]):
+        request = await self._request(project, query, buckets)
+        analysis = await self._compiler.call(operations.analyze, request, Analysis)
+        if query.get("kind") != HOGQL or _has_no_value(analysis, request.variables):
             return analysis
         try:
             compiled = await self._compiler.compile(
-                project, query, variables=payload["variables"], system_tables=EVERY_SYSTEM_TABLE
+                project, query, variables=request.variables, system_tables=EVERY_SYSTEM_TABLE
             )
             return await derive_types(analysis, compiled, self._warehouse)
         except QueryRefused as error:
@@ -57,21 +56,24 @@ class QueryAnalyzer:
             return analysis
 
     async def preview(
-        self, project: Project, query: Json, buckets: Json | None, table: str
-    ) -> Json:
+        self, project: Project, query: QueryNode, buckets: Buckets | None, table: str
+    ) -> MaterializationPreview:
         """How a query would be materialized as a table of that name."""
-        payload = await self._payload(project, query, buckets)
-        return await self._compiler.call(operations.preview, payload | {"table": table})
+        request = await self._request(project, query, buckets)
+        request = msgspec.structs.replace(request, table=table)
+        return await self._compiler.call(operations.preview, request, MaterializationPreview)
 
-    async def _payload(self, project: Project, query: Json, buckets: Json | None) -> Json:
+    async def _request(
+        self, project: Project, query: QueryNode, buckets: Buckets | None
+    ) -> CompileRequest:
         definitions = {} if not isinstance(query.get("variables"), dict) else stored_names(query)
         context = await self._compiler.context(project, system_tables=EVERY_SYSTEM_TABLE)
-        return {
-            "query": query,
-            "variables": definitions,
-            "buckets": buckets,
-            "context": self._compiler.stamped(context),
-        }
+        return CompileRequest(
+            query=query,
+            variables=definitions,
+            buckets=buckets,
+            context=self._compiler.stamped(context),
+        )
 
 
 def _failing(analysis: Analysis, error: HogletError) -> Analysis:
@@ -81,12 +83,12 @@ def _failing(analysis: Analysis, error: HogletError) -> Analysis:
     return msgspec.structs.replace(analysis, columns=[], types=[], eligibility=refusal, plan=None)
 
 
-def _has_no_value(analysis: Analysis, values: Json) -> bool:
+def _has_no_value(analysis: Analysis, values: VariableValues) -> bool:
     """Whether a variable of the query has no value yet, so that its type is unknown."""
     return any(values.get(name) is None for name in analysis.variables)
 
 
-def stored_names(query: Json) -> Json:
+def stored_names(query: QueryNode) -> VariableValues:
     """Values by code name of a query whose variables may be incomplete."""
     if all("code_name" in each for each in query["variables"].values()):
         return {name: each.get("value") for name, each in stored_values(query).items()}

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from hoglet.endpoints.analysis.model import Analysis
-from hoglet.endpoints.worker.compiler import EndpointSql
+from hoglet.endpoints.analysis.model import Analysis, RecordColumn
+from hoglet.endpoints.worker.messages import EndpointSql
 from hoglet.hogql.types import Type, record_type
 from hoglet.warehouse import QueryBudget, QueryResult, Warehouse
 
@@ -67,19 +67,18 @@ async def derive_types(analysis: Analysis, compiled: EndpointSql, warehouse: War
     columns, types = [*analysis.columns], [*analysis.types]
     for index, kind in enumerate(found):
         if kind is not None and columns[index]["type"] == UNKNOWN:
-            columns[index] = columns[index] | {"type": record_type(kind)}
-            types[index] = msgspec.to_builtins(kind)
+            columns[index] = {**columns[index], "type": record_type(kind)}
+            types[index] = kind
     return msgspec.structs.replace(analysis, columns=columns, types=types)
 
 
 def _engines(analysis: Analysis, names: list[str], found: list[Type | None]) -> Analysis:
     """The analysis with the engine's columns instead of the compiler's."""
     kinds = [kind or _ANY for kind in found]
-    columns = [
+    columns: list[RecordColumn] = [
         {"name": name, "type": record_type(kind)} for name, kind in zip(names, kinds, strict=True)
     ]
-    types = [msgspec.to_builtins(kind) for kind in kinds]
-    return msgspec.structs.replace(analysis, columns=columns, types=types)
+    return msgspec.structs.replace(analysis, columns=columns, types=kinds)
 
 
 def type_of(name: str) -> Type | None:

@@ -1,12 +1,24 @@
 """The compiler's analysis of a query, stored with the version."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 import msgspec
 
 from hoglet.access.principals import Project
+from hoglet.hogql.context import SavedColumn, SavedTable
+from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.types import Type
 
-type Json = dict[str, Any]
+
+class RecordColumn(TypedDict):
+    """A column of a query's result, as in records: ``{"name": "count()", "type": "integer"}``."""
+
+    name: str
+    type: str
+
+
+type Buckets = dict[str, str]
+"""The rounding of range variables by column: ``{"timestamp": "hour"}``."""
 
 
 class Eligibility(msgspec.Struct, frozen=True, omit_defaults=False):
@@ -20,6 +32,29 @@ class Eligibility(msgspec.Struct, frozen=True, omit_defaults=False):
     reason_code: str | None = None
 
 
+class TableShape(msgspec.Struct, frozen=True):
+    """The table of a materialized version: its columns, and the variables that runs filter by."""
+
+    columns: list[tuple[str, Type]]
+    variables: list[str]
+
+    def table(self, physical: str) -> SavedTable:
+        """The table as queries can read it."""
+        columns = (SavedColumn(name, type_) for name, type_ in self.columns)
+        return SavedTable(physical, tuple(columns))
+
+
+class TablePlan(TableShape, frozen=True):
+    """How a materialized version is built, as stored with the materialization.
+
+    ``buckets`` is the rounding of range variables by column; ``built_for`` are the settings of the
+    project that its rows depend on, see ``depends_on``.
+    """
+
+    buckets: dict[str, str] | None = None
+    built_for: dict[str, Any] = {}
+
+
 class Analysis(msgspec.Struct, frozen=True):
     """The compiler's analysis of a query.
 
@@ -29,19 +64,21 @@ class Analysis(msgspec.Struct, frozen=True):
     None if it cannot be.
     """
 
-    columns: list[dict[str, str]] = []
-    types: list[Json] = []
+    columns: list[RecordColumn] = []
+    types: list[Type] = []
     variables: list[str] = []
     breakdowns: list[str] = []
     uses_filters: bool = False
     eligibility: Eligibility = Eligibility(can_materialize=False)
-    plan: Json | None = None
+    plan: TableShape | None = None
 
 
 class Analyzer(Protocol):
     """Analyzes a query without running it."""
 
-    async def analyse(self, project: Project, query: Json, buckets: Json | None) -> Analysis:
+    async def analyse(
+        self, project: Project, query: QueryNode, buckets: Buckets | None
+    ) -> Analysis:
         """Parse and resolve a query.
 
         Raises:
@@ -50,11 +87,16 @@ class Analyzer(Protocol):
         ...
 
 
-def to_json(analysis: Analysis) -> Json:
+def to_json(analysis: Analysis | TablePlan) -> Any:
     """The JSON to store."""
     return msgspec.to_builtins(analysis)
 
 
-def from_json(stored: Json) -> Analysis:
+def from_json(stored: Any) -> Analysis:
     """Load stored JSON; fields missing in older versions get their defaults."""
     return msgspec.convert(stored, Analysis)
+
+
+def table_plan(stored: Any) -> TablePlan:
+    """Load the stored plan of a materialization."""
+    return msgspec.convert(stored, TablePlan)

@@ -4,14 +4,12 @@ Source: docs/spec/query-endpoints.md#3-create-and-update-bodies.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from hoglet.endpoints.analysis.model import Analysis
 from hoglet.endpoints.errors import NotMaterializable
 from hoglet.endpoints.schemas import CreateBody, UpdateBody
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import Invalid
-
-type Json = dict[str, Any]
 
 
 def refuse_contradictions(body: CreateBody | UpdateBody, *, is_active: bool) -> None:
@@ -44,7 +42,7 @@ def refuse_ineligible(analysis: Analysis) -> None:
         )
 
 
-def check_breakdowns(names: Sequence[str] | None, query: Json, analysis: Analysis) -> None:
+def check_breakdowns(names: Sequence[str] | None, query: QueryNode, analysis: Analysis) -> None:
     """Reject names that are not breakdowns of the query.
 
     Raises:

@@ -3,15 +3,12 @@
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (``dateRange``).
 """
 
-from typing import Any
-
 from hoglet.access.principals import Project
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.worker.compiler import QueryCompiler
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.json_values import object_at
 from hoglet.warehouse import QueryBudget, Warehouse
-
-type Json = dict[str, Any]
 
 # Devices with an unset clock send events of 1970, which "all" should not include.
 _OLDEST = (
@@ -22,14 +19,19 @@ _NO_EVENTS = "-7d"
 _BUDGET = QueryBudget(seconds=10)
 
 
-def is_of_all_time(query: Json) -> bool:
+def is_of_all_time(query: QueryNode) -> bool:
     """Whether an insight's date range has no start (``"date_from": "all"``)."""
     return str(object_at(query, "dateRange").get("date_from") or "").strip() == "all"
 
 
 async def since_oldest(
-    compiler: QueryCompiler, warehouse: Warehouse, project: Project, query: Json, *, query_id: str
-) -> Json:
+    compiler: QueryCompiler,
+    warehouse: Warehouse,
+    project: Project,
+    query: QueryNode,
+    *,
+    query_id: str,
+) -> QueryNode:
     """The insight with the day of the oldest event, in the project's time zone, as its start.
 
     Args:

@@ -21,13 +21,11 @@ from hoglet.access.principals import Project
 from hoglet.endpoints.errors import NotMaterializable
 from hoglet.endpoints.insights.variables import breakdown_names, text_of
 from hoglet.endpoints.worker.compiler import CompiledInsight
-from hoglet.endpoints.worker.operations import context_of
 from hoglet.hogql.insights import build_insight, has_rest
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.json_values import is_array, is_object, object_at
 from hoglet.kit.text import dump_json
 from hoglet.warehouse import QueryBudget, QueryResult, Statistics, Warehouse
-
-type Json = dict[str, Any]
 
 _SHOWN_LIMIT = 25  # for breakdowns without a limit (10.6)
 WHOLE = -1  # position of results that are a single object
@@ -41,14 +39,14 @@ _LEAST_SECONDS = 1
 class InsightResult(msgspec.Struct, frozen=True):
     """Results of an insight, whether a larger limit would show more values, and their cost."""
 
-    results: list[Any] | Json
+    results: list[Any] | dict[str, Any]
     has_more: bool
     statistics: Statistics
 
 
 async def compute_insight(
     warehouse: Warehouse,
-    project_query: Json,
+    query: QueryNode,
     compiled: CompiledInsight,
     *,
     query_id: str,
@@ -69,7 +67,7 @@ async def compute_insight(
             await warehouse.query(each.sql, each.params, budget=budget, query_id=query_id)
         )
     rows = [answer.rows for answer in answers]
-    results, has_more = await asyncio.to_thread(_shape, project_query, compiled, rows)
+    results, has_more = await asyncio.to_thread(_shape, query, compiled, rows)
     return InsightResult(results, has_more, _sum([answer.statistics for answer in answers]))
 
 
@@ -78,7 +76,7 @@ type Select = Callable[[str, Mapping[str, Any]], Awaitable[QueryResult]]
 
 
 async def read_items(
-    select: Select, table: str, project: Project, query: Json, variables: Mapping[str, Any]
+    select: Select, table: str, project: Project, query: QueryNode, variables: Mapping[str, Any]
 ) -> tuple[bytes, int, Statistics]:
     """The results of a materialized insight for some breakdown values, as JSON.
 
@@ -103,7 +101,7 @@ async def read_items(
 
 
 def _refuse_too_many(
-    query: Json, variables: Mapping[str, Any], found: Collection[tuple[str | None, ...]]
+    query: QueryNode, variables: Mapping[str, Any], found: Collection[tuple[str | None, ...]]
 ) -> None:
     is_open = any(variables.get(name) is None for name in breakdown_names(query))
     if is_open and len(found) > _limit(query):
@@ -127,7 +125,7 @@ def items_of(project_id: int, computed: InsightResult) -> list[tuple[Any, ...]]:
     ]
 
 
-def _limit(query: Json) -> int:
+def _limit(query: QueryNode) -> int:
     return object_at(query, "breakdownFilter").get("breakdown_limit") or _SHOWN_LIMIT
 
 
@@ -139,10 +137,12 @@ def _values_of(item: Any) -> list[str | None]:
     return [None if each is None else str(each) for each in values]
 
 
-def _item_conditions(query: Json, variables: Mapping[str, Any]) -> tuple[str, Json]:
+def _item_conditions(
+    query: QueryNode, variables: Mapping[str, Any]
+) -> tuple[str, dict[str, list[str]]]:
     names = breakdown_names(query)
     conditions = ""
-    params: Json = {}
+    params: dict[str, list[str]] = {}
     for index, name in enumerate(names):
         if variables.get(name) is None:
             continue
@@ -157,9 +157,9 @@ def _item_conditions(query: Json, variables: Mapping[str, Any]) -> tuple[str, Js
 
 
 def _shape(
-    query: Json, compiled: CompiledInsight, rows: Sequence[Sequence[Sequence[Any]]]
-) -> tuple[list[Any] | Json, bool]:
-    results = build_insight(query, context_of(compiled.context)).shape(rows)
+    query: QueryNode, compiled: CompiledInsight, rows: Sequence[Sequence[Sequence[Any]]]
+) -> tuple[list[Any] | dict[str, Any], bool]:
+    results = build_insight(query, compiled.context.query_context()).shape(rows)
     return results, has_rest(rows)
 
 

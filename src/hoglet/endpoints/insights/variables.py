@@ -10,9 +10,14 @@ from typing import Any
 
 from hoglet.endpoints.analysis.model import Eligibility
 from hoglet.hogql.insights.breakdown_parts import breakdown_items
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.json_values import array_at, is_array, object_at
 
-type Json = dict[str, Any]
+type Breakdown = dict[str, Any]
+"""A breakdown of a query: ``{"property": "$browser", "type": "event"}``."""
+
+type PropertyFilter = dict[str, Any]
+"""``{"type": "event", "key": "$browser", "operator": "exact", "value": "Chrome"}``."""
 
 DATE_NAMES = ("date_from", "date_to")
 BREAKDOWN_LIMIT = 10_000  # docs/spec/query-endpoints.md#73-how-variables-are-stored
@@ -29,14 +34,14 @@ _GROUPED = ("histogram_bin_count", "normalize_url")
 _BY_BREAKDOWN = ("TrendsQuery", "RetentionQuery")
 
 
-def breakdown_names(query: Json) -> list[str]:
+def breakdown_names(query: QueryNode) -> list[str]:
     """The breakdown properties of an insight, in order; each is a variable."""
     if query["kind"] not in (*_BY_BREAKDOWN, "FunnelsQuery"):
         return []
     return [name for name, _ in _breakdowns(query)]
 
 
-def eligibility(query: Json) -> Eligibility:
+def eligibility(query: QueryNode) -> Eligibility:
     """Whether an insight can be materialized, and if not, why (7.2)."""
     kind = query["kind"]
     if kind not in _MATERIALIZABLE:
@@ -72,7 +77,7 @@ def eligibility(query: Json) -> Eligibility:
     return Eligibility(can_materialize=True)
 
 
-def bind(query: Json, variables: Mapping[str, Any], *, dates: bool) -> Json:
+def bind(query: QueryNode, variables: Mapping[str, Any], *, dates: bool) -> QueryNode:
     """An insight with the values of a run: dates replaced, breakdown values as filters.
 
     Args:
@@ -94,7 +99,7 @@ def bind(query: Json, variables: Mapping[str, Any], *, dates: bool) -> Json:
     return bound
 
 
-def for_table(query: Json) -> Json:
+def for_table(query: QueryNode) -> QueryNode:
     """The insight that fills a table, with separate rows for every breakdown value.
 
     Values beyond the limit are not hidden, so that their existence is detected.
@@ -106,7 +111,7 @@ def for_table(query: Json) -> Json:
     return {**query, "breakdownFilter": raised}
 
 
-def _breakdowns(query: Json) -> list[tuple[str, Json]]:
+def _breakdowns(query: QueryNode) -> list[tuple[str, Breakdown]]:
     """Name and description of every breakdown, e.g. ``("$browser", {"type": "event"})``.
 
     Without cohorts, which are not values of a property.
@@ -117,7 +122,7 @@ def _breakdowns(query: Json) -> list[tuple[str, Json]]:
     ]
 
 
-def _filter(name: str, item: Json, value: Any) -> Json:
+def _filter(name: str, item: Breakdown, value: Any) -> PropertyFilter:
     """A breakdown value as a property filter; the empty string means "not set"."""
     kind = item.get("type") or "event"
     if kind == "hogql":
@@ -147,7 +152,7 @@ def text_of(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _and(saved: Any, rules: list[Json]) -> Any:
+def _and(saved: Any, rules: list[PropertyFilter]) -> Any:
     if not saved:
         return rules
     if is_array(saved):
@@ -155,18 +160,18 @@ def _and(saved: Any, rules: list[Json]) -> Any:
     return {"type": "AND", "values": [saved, {"type": "AND", "values": rules}]}
 
 
-def _compares(query: Json) -> bool:
+def _compares(query: QueryNode) -> bool:
     return bool(object_at(query, "compareFilter").get("compare"))
 
 
-def _has_cohort(query: Json) -> bool:
+def _has_cohort(query: QueryNode) -> bool:
     breakdown = object_at(query, "breakdownFilter")
     kinds = [breakdown.get("breakdown_type")]
     kinds += [each.get("type") for each in array_at(breakdown, "breakdowns")]
     return "cohort" in kinds
 
 
-def _counts_first_matching(query: Json) -> bool:
+def _counts_first_matching(query: QueryNode) -> bool:
     math = "first_matching_event_for_user"
     return any(node.get("math") == math for node in array_at(query, "series"))
 

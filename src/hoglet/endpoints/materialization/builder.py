@@ -12,6 +12,7 @@ import re
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -19,7 +20,7 @@ from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.endpoints import repository
 from hoglet.endpoints.analysis.analyzer import QueryAnalyzer
-from hoglet.endpoints.analysis.model import Analysis, to_json
+from hoglet.endpoints.analysis.model import Analysis, table_plan, to_json
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.errors import NotMaterializable
 from hoglet.endpoints.insights.all_time import is_of_all_time, since_oldest
@@ -30,6 +31,12 @@ from hoglet.endpoints.insights.runs import (
     items_of,
 )
 from hoglet.endpoints.insights.variables import for_table
+from hoglet.endpoints.materialization.builds import (
+    SUPERSEDED,
+    Outcome,
+    begin_build,
+    end_build,
+)
 from hoglet.endpoints.materialization.hogql_table import HogqlTable
 from hoglet.endpoints.materialization.scheduler import (
     TABLE_PREFIX,
@@ -41,14 +48,13 @@ from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.query_errors import as_query_error
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused
-
-type Json = dict[str, Any]
 
 logger = structlog.get_logger(__name__)
 
@@ -114,7 +120,7 @@ class TableBuilder:
         values = {"status": COMPLETED, "error": "", "table_name": used, "last_built_at": built_at}
         await self._finish(job, values, table=table, project=project, fresh=fresh)
 
-    async def _public(self, query: Json, error: HogletError) -> HogletError:
+    async def _public(self, query: QueryNode, error: HogletError) -> HogletError:
         if isinstance(error, QueryRefused):
             error = await self._compiler.explained(query, error)
         return as_query_error(error)
@@ -152,6 +158,7 @@ class TableBuilder:
                 return None
             row, version, _ = found
             row.status = "Running"
+            await begin_build(session, job.schedule, version, self._clock.now())
             project = await projects.find_project(session, row.project_id)
             previous = None if row.stale_reason else row.table_name
         return None if project is None else (version, project, previous)
@@ -169,7 +176,7 @@ class TableBuilder:
             raise NotMaterializable(fresh.eligibility.reason or "", attr="is_materialized")
         return fresh
 
-    async def _fill_insight(self, project: Project, query: Json, table: str) -> None:
+    async def _fill_insight(self, project: Project, query: QueryNode, table: str) -> None:
         wanted = for_table(query)
         if is_of_all_time(wanted):
             wanted = await since_oldest(
@@ -214,10 +221,15 @@ class TableBuilder:
         async with self._database.write() as session:
             found = await repository.find_materialization(session, job.version_id)
             if found is None or found[0].schedule != job.schedule:
+                outcome = Outcome("Cancelled", SUPERSEDED)
+                await end_build(session, job.schedule, outcome, self._clock.now())
                 await self._drop_later(session, table)
                 return
             row, version, _ = found
             old = row.table_name
+            is_unchanged = old is not None and values.get("table_name") == old
+            outcome = Outcome(values["status"], values["error"], is_unchanged)
+            await end_build(session, job.schedule, outcome, self._clock.now())
             for name, value in values.items():
                 setattr(row, name, value)
             if project is not None:
@@ -242,7 +254,10 @@ async def _renew(
     """Clear the stale flag of a table, unless a type changed during the build."""
     if fresh is not None and fresh.plan is not None:
         version.analysis = to_json(fresh)
-        row.plan = row.plan | fresh.plan
+        plan = msgspec.structs.replace(
+            table_plan(row.plan), columns=fresh.plan.columns, variables=fresh.plan.variables
+        )
+        row.plan = to_json(plan)
     now = await projects.find_project(session, project.id)
     if now is not None and now.definitions_version == project.definitions_version:
         row.stale_reason = None

@@ -4,13 +4,11 @@ Source: docs/spec/query-endpoints.md#73-how-variables-are-stored and
 docs/spec/query-endpoints.md#101-tables-and-columns.
 """
 
-from typing import Any
-
 from hoglet.endpoints import repository
+from hoglet.endpoints.analysis.model import table_plan
+from hoglet.hogql.context import SavedTable
 from hoglet.kit.cache import TTLCache
 from hoglet.store.database import Database
-
-type Json = dict[str, Any]
 
 _SECONDS = 2.0
 
@@ -22,18 +20,18 @@ class MaterializedTables:
         self._database = database
         self._known = TTLCache(self._load, seconds=_SECONDS)
 
-    async def of(self, project_id: int) -> Json:
-        """``{"daily_v1": {"physical": "endpoint_table_…", "columns": [["day", {…}]]}}``."""
+    async def of(self, project_id: int) -> dict[str, SavedTable]:
+        """The tables by name in FROM: ``{"daily_v1": SavedTable(...)}``."""
         return await self._known.get(project_id) or {}
 
     def forget(self) -> None:
         """Clear the cache."""
         self._known.forget()
 
-    async def _load(self, project_id: int) -> Json:
+    async def _load(self, project_id: int) -> dict[str, SavedTable]:
         async with self._database.read() as session:
             built = await repository.built_tables(session, project_id)
         return {
-            f"{name}_v{number}": {"physical": row.table_name, "columns": row.plan["columns"]}
+            f"{name}_v{number}": table_plan(row.plan).table(row.table_name or "")
             for name, number, row in built
         }

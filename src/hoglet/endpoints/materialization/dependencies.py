@@ -14,16 +14,17 @@ import orjson
 
 from hoglet.access.principals import Project
 from hoglet.endpoints.enums import HOGQL
+from hoglet.hogql.query_nodes import QueryNode
 
-type Json = dict[str, Any]
-
+type ProjectSettings = dict[str, Any]
+"""``{"timezone": "Europe/Berlin"}``, as stored with a table and compared."""
 
 PROPERTY_TYPE_CHANGED = "property_type_changed"
 _PLAIN_NAME = re.compile(r"[\w$ .:/-]+")
 _NAMED_ELSEWHERE = ("filterTestAccounts", "ActionsNode", "matchesAction", "cohort")
 
 
-def may_read_property(query: Json, name: str) -> bool:
+def may_read_property(query: QueryNode, name: str) -> bool:
     """Whether a query may read the property; true if its text cannot tell.
 
     Actions, cohorts and test-account filters use properties outside of the query.
@@ -34,13 +35,13 @@ def may_read_property(query: Json, name: str) -> bool:
     return re.search(rf"(?<![\w$]){re.escape(name)}(?!\w)", text) is not None
 
 
-def depends_on(query: Json, project: Project) -> Json:
+def depends_on(query: QueryNode, project: Project) -> ProjectSettings:
     """The settings relevant to a query, for comparison.
 
     Returns:
         ``{"timezone": "Europe/Berlin"}``, with ``test_account_filters`` if the query uses them.
     """
-    settings: Json = {"timezone": project.timezone}
+    settings: ProjectSettings = {"timezone": project.timezone}
     if project.week_start_day:  # omitted if weeks start on Sunday, the former behavior
         settings["week_start_day"] = project.week_start_day
     filters = query if query["kind"] != HOGQL else query.get("filters") or {}

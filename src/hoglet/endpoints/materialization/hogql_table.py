@@ -3,7 +3,7 @@
 A table that can be built incrementally carries its own state: per row the number of events it was
 computed from and a sum of their hashes, and the digest of the query that computed it. A build
 compares them with the present events, copies the rows of unchanged buckets and computes the others.
-State and rows are written by one statement, so they cannot disagree, whatever arrives meanwhile.
+State and rows are written by one statement, so they agree even if events arrive during the build.
 
 Source: docs/spec/query-endpoints.md#77-incremental-builds and docs/adr/0032-incremental-tables.md.
 """
@@ -22,7 +22,8 @@ from hoglet import __version__
 from hoglet.access.principals import Project
 from hoglet.endpoints.tables import EndpointVersionRow
 from hoglet.endpoints.variables import stored_values
-from hoglet.endpoints.worker.compiler import EndpointSql, QueryCompiler
+from hoglet.endpoints.worker.compiler import QueryCompiler
+from hoglet.endpoints.worker.messages import EndpointSql
 from hoglet.hogql.context import physical_name
 from hoglet.hogql.materialize.incremental import BUCKET, DIGEST, EVENTS, ChangedBuckets
 from hoglet.kit.errors import HogletError
@@ -49,7 +50,7 @@ class BucketState(NamedTuple):
     digest: int
 
 
-class Difference(NamedTuple):
+class BucketDifference(NamedTuple):
     """Buckets to compute again, as text, and buckets that no longer have events."""
 
     changed: list[str]
@@ -90,7 +91,7 @@ class HogqlTable:
         columns = await self._columns(compiled)
         digest = _digest(compiled, columns)
         difference = await self._difference(compiled, digest, previous)
-        if previous is not None and difference == Difference([], []):
+        if previous is not None and difference == BucketDifference([], []):
             logger.info("a table is up to date", action="table_kept", table=previous)
             return previous
         await self._create(table, compiled, columns)
@@ -168,7 +169,7 @@ class HogqlTable:
         previous: str,
         table: str,
         columns: Sequence[tuple[str, str]],
-        difference: Difference,
+        difference: BucketDifference,
     ) -> None:
         names = ", ".join(quoted_name(name) for name, _ in columns)
         names = f"project_id, {names}, {_QUERY}"
@@ -181,7 +182,7 @@ class HogqlTable:
 
     async def _difference(
         self, compiled: EndpointSql, digest: str, previous: str | None
-    ) -> Difference | None:
+    ) -> BucketDifference | None:
         """How the buckets of the last table differ from the events; None for a full build."""
         if previous is None or compiled.state is None:
             return None
@@ -211,13 +212,13 @@ class HogqlTable:
 
 def _compared(
     stored: Sequence[Sequence[Any]], present: Sequence[Sequence[Any]]
-) -> Difference | None:
+) -> BucketDifference | None:
     known = {row[0]: BucketState(row[1], row[2]) for row in stored}
     changed = [row for row in present if known.get(row[0]) != BucketState(row[1], row[2])]
     if len(changed) > min(MOST_CHANGED, max(1, len(present) // 2)):
         return None
     names = {row[0] for row in present}
-    return Difference(
+    return BucketDifference(
         [row[0] for row in changed],
         [name for name in known if name not in names],
         min((row[3] for row in changed), default=None),

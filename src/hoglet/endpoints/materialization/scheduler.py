@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.endpoints import repository
-from hoglet.endpoints.analysis.model import from_json
+from hoglet.endpoints.analysis.model import TablePlan, from_json, table_plan, to_json
 from hoglet.endpoints.errors import NotMaterializable
 from hoglet.endpoints.materialization.dependencies import (
     PROPERTY_TYPE_CHANGED,
@@ -80,27 +80,29 @@ class MaterializationScheduler:
         Raises:
             NotMaterializable: its query cannot be materialized.
         """
-        plan = from_json(version.analysis).plan
-        if plan is None:
+        shape = from_json(version.analysis).plan
+        if shape is None:
             raise NotMaterializable("This query cannot be materialized.", attr="is_materialized")
-        plan = plan | {
-            "buckets": version.bucket_overrides or None,
-            "built_for": depends_on(version.query, project),
-        }
+        plan = TablePlan(
+            shape.columns,
+            shape.variables,
+            buckets=version.bucket_overrides or None,
+            built_for=depends_on(version.query, project),
+        )
         row = await session.get(MaterializationRow, version.id)
         if row is None:
             row = self._new_row(project, endpoint, version)
             session.add(row)
-        elif row.plan != plan:
+        elif table_plan(row.plan) != plan:
             row.status = "Modified"
             await self._forget_table(session, row)
-        row.plan = plan
+        row.plan = to_json(plan)
         await self.schedule(session, row, self._clock.now())
 
     async def project_changed(self, session: AsyncSession, project: Project) -> None:
         """Rebuild at once what depends on a changed time zone or test accounts."""
         for row, version, endpoint in await repository.materializations_in(session, project.id):
-            if row.plan.get("built_for") != depends_on(version.query, project):
+            if table_plan(row.plan).built_for != depends_on(version.query, project):
                 await self.enable(session, project, endpoint, version)
 
     async def property_type_changed(
@@ -138,7 +140,7 @@ class MaterializationScheduler:
             await self._drop(session, row)
 
     async def disable_unused(self, session: AsyncSession) -> None:
-        """Disable the materializations of versions that nobody ran for a month (7.5)."""
+        """Disable the materializations of versions that were not run for a month (7.5)."""
         before = self._clock.now() - UNUSED_AFTER
         for row, _ in await repository.unused_materializations(session, before):
             await self._drop(session, row)

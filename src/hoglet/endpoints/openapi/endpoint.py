@@ -6,7 +6,6 @@ Source: docs/spec/query-endpoints.md#8-openapijson.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL, REFRESH_WORDS
@@ -15,8 +14,7 @@ from hoglet.endpoints.run.checks import required_variables
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.serializers import EndpointUrls
 from hoglet.endpoints.variables import stored_values
-
-type Json = dict[str, Any]
+from hoglet.web.openapi import OpenApiObject
 
 _OPERATORS = (
     "exact",
@@ -38,15 +36,15 @@ _OPERATORS = (
     "not_in",
 )
 _FILTER_TYPES = ("event", "person", "session", "cohort", "group", "hogql")
-_VARIABLE_SCHEMAS: dict[str, Json] = {
+_VARIABLE_SCHEMAS: dict[str, OpenApiObject] = {
     "String": {"type": "string"},
     "Number": {"type": "number"},
     "Boolean": {"type": "boolean"},
     "List": {"type": "array", "items": {"type": "string"}},
     "Date": {"type": "string", "format": "date"},
 }
-_TEXTS: Json = {"type": "array", "items": {"type": "string"}}
-_SERIES: Json = {
+_TEXTS: OpenApiObject = {"type": "array", "items": {"type": "string"}}
+_SERIES: OpenApiObject = {
     "type": "object",
     "properties": {
         "label": {"type": "string", "nullable": True},
@@ -56,7 +54,7 @@ _SERIES: Json = {
         "days": {"type": "array", "items": {}},
     },
 }
-_INSIGHT_ITEMS: dict[str, Json] = {
+_INSIGHT_ITEMS: dict[str, OpenApiObject] = {
     "TrendsQuery": _SERIES,
     "LifecycleQuery": _SERIES,
     "StickinessQuery": _SERIES,
@@ -83,7 +81,7 @@ _DATES = ("date_from", "date_to")
 
 def document(
     target: RunTarget, description: str, place: EndpointUrls, known: Sequence[InsightVariable]
-) -> Json:
+) -> OpenApiObject:
     """The complete document.
 
     Args:
@@ -112,7 +110,7 @@ def document(
     }
 
 
-def _operation(target: RunTarget, about: str, variables: Json | None) -> Json:
+def _operation(target: RunTarget, about: str, variables: OpenApiObject | None) -> OpenApiObject:
     reference = {"$ref": "#/components/schemas/EndpointRunRequest"}
     return {
         "operationId": "run_" + target.name.replace("-", "_"),
@@ -137,7 +135,7 @@ def _operation(target: RunTarget, about: str, variables: Json | None) -> Json:
     }
 
 
-def _answer(target: RunTarget) -> Json:
+def _answer(target: RunTarget) -> OpenApiObject:
     return {
         "type": "object",
         "required": ["results"],
@@ -149,17 +147,19 @@ def _answer(target: RunTarget) -> Json:
     }
 
 
-def _item(target: RunTarget) -> Json:
+def _item(target: RunTarget) -> OpenApiObject:
     """An item of the results: a row, or an item of an insight."""
     if target.query["kind"] == HOGQL:
         return row_schema(target.analysis.columns, target.analysis.types)
     return _INSIGHT_ITEMS.get(target.query["kind"], {})
 
 
-def _schemas(target: RunTarget, variables: Json | None) -> Json:
+def _schemas(target: RunTarget, variables: OpenApiObject | None) -> OpenApiObject:
     is_hogql = target.query["kind"] == HOGQL
     takes_filters = not is_hogql or target.analysis.uses_filters
-    schemas: Json = {"EndpointRunRequest": _request(target, variables, filters=takes_filters)}
+    schemas: OpenApiObject = {
+        "EndpointRunRequest": _request(target, variables, filters=takes_filters)
+    }
     if takes_filters:
         schemas |= {"DashboardFilter": _dashboard_filter(), "PropertyFilter": _property_filter()}
     if variables is not None:
@@ -167,8 +167,8 @@ def _schemas(target: RunTarget, variables: Json | None) -> Json:
     return schemas
 
 
-def _request(target: RunTarget, variables: Json | None, *, filters: bool) -> Json:
-    properties: Json = {
+def _request(target: RunTarget, variables: OpenApiObject | None, *, filters: bool) -> OpenApiObject:
+    properties: OpenApiObject = {
         "client_query_id": {
             "type": "string",
             "description": "Your id for the run, for polling and logs.",
@@ -187,7 +187,7 @@ def _request(target: RunTarget, variables: Json | None, *, filters: bool) -> Jso
         properties["limit"] = {"type": "integer", "minimum": 1}
         properties["offset"] = {"type": "integer", "minimum": 0}
     properties["debug"] = {"type": "boolean", "default": False}
-    schema: Json = {"type": "object", "properties": properties}
+    schema: OpenApiObject = {"type": "object", "properties": properties}
     if variables is not None:
         properties["variables"] = {"$ref": "#/components/schemas/Variables"}
         if variables.get("required"):
@@ -195,7 +195,7 @@ def _request(target: RunTarget, variables: Json | None, *, filters: bool) -> Jso
     return schema
 
 
-def variables_schema(target: RunTarget, known: Sequence[InsightVariable]) -> Json | None:
+def variables_schema(target: RunTarget, known: Sequence[InsightVariable]) -> OpenApiObject | None:
     """JSON schema of the variables that a run accepts; None if there are none."""
     if target.query["kind"] == HOGQL:
         properties, required = _hogql_variables(target, known)
@@ -203,7 +203,7 @@ def variables_schema(target: RunTarget, known: Sequence[InsightVariable]) -> Jso
         properties, required = _insight_variables(target)
     if not properties:
         return None
-    schema: Json = {
+    schema: OpenApiObject = {
         "type": "object",
         "additionalProperties": False,
         "properties": properties,
@@ -211,9 +211,11 @@ def variables_schema(target: RunTarget, known: Sequence[InsightVariable]) -> Jso
     return {**schema, "required": required} if required else schema
 
 
-def _hogql_variables(target: RunTarget, known: Sequence[InsightVariable]) -> tuple[Json, list[str]]:
+def _hogql_variables(
+    target: RunTarget, known: Sequence[InsightVariable]
+) -> tuple[OpenApiObject, list[str]]:
     by_id = {str(variable.id): variable for variable in known}
-    properties: Json = {}
+    properties: OpenApiObject = {}
     for name, definition in stored_values(target.query).items():
         variable = by_id.get(definition["variableId"])
         schema = dict(_VARIABLE_SCHEMAS.get(variable.type if variable else "", {"type": "string"}))
@@ -227,8 +229,8 @@ def _hogql_variables(target: RunTarget, known: Sequence[InsightVariable]) -> tup
     return properties, required_variables(target, known)
 
 
-def _insight_variables(target: RunTarget) -> tuple[Json, list[str]]:
-    properties: Json = {
+def _insight_variables(target: RunTarget) -> tuple[OpenApiObject, list[str]]:
+    properties: OpenApiObject = {
         name: {"type": "string", "description": f"Value of the breakdown {name}."}
         for name in target.analysis.breakdowns
     }
@@ -241,7 +243,7 @@ def _insight_variables(target: RunTarget) -> tuple[Json, list[str]]:
     return properties, required_variables(target, ())
 
 
-def _dashboard_filter() -> Json:
+def _dashboard_filter() -> OpenApiObject:
     return {
         "type": "object",
         "properties": {
@@ -255,7 +257,7 @@ def _dashboard_filter() -> Json:
     }
 
 
-def _property_filter() -> Json:
+def _property_filter() -> OpenApiObject:
     texts = {"type": "array", "items": {"type": "string"}}
     return {
         "type": "object",

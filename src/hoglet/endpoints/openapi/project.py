@@ -11,15 +11,16 @@ from typing import Any
 
 from hoglet.endpoints.serializers import EndpointUrls
 from hoglet.kit.json_values import is_array, is_object
-
-type Json = dict[str, Any]
+from hoglet.web.openapi import OpenApiObject
 
 _REFERENCE = "#/components/schemas/"
 _SHARED = frozenset({"DashboardFilter", "PropertyFilter"})
 _WORDS = re.compile(r"[A-Za-z0-9]+")
 
 
-def project_document(project_name: str, place: EndpointUrls, documents: Iterable[Json]) -> Json:
+def project_document(
+    project_name: str, place: EndpointUrls, documents: Iterable[OpenApiObject]
+) -> OpenApiObject:
     """The complete document.
 
     Args:
@@ -27,9 +28,9 @@ def project_document(project_name: str, place: EndpointUrls, documents: Iterable
         place: the base URL and prefix of the request.
         documents: of single endpoints, see ``openapi.document``.
     """
-    paths: Json = {}
-    schemas: Json = {}
-    security: Json = {}
+    paths: OpenApiObject = {}
+    schemas: OpenApiObject = {}
+    security: OpenApiObject = {}
     taken: set[str] = set()
     for document in documents:
         name = _free(_pascal(document["info"]["title"]), taken)

@@ -10,10 +10,13 @@ docs/spec/query-endpoints.md#105-values-in-json.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-type Json = dict[str, Any]
+from hoglet.endpoints.analysis.model import RecordColumn
+from hoglet.hogql.types import Type
+from hoglet.web.openapi import OpenApiObject
 
-_ANYTHING: Json = {}
-_SCHEMAS: dict[str, Json] = {
+_UNKNOWN = Type("")
+_ANYTHING: OpenApiObject = {}
+_SCHEMAS: dict[str, OpenApiObject] = {
     "Integer": {"type": "integer", "format": "int64"},
     "Float": {"type": "number", "format": "double"},
     "Decimal": {"type": "string"},
@@ -26,7 +29,7 @@ _SCHEMAS: dict[str, Json] = {
     "Map": {"type": "object"},
     "Null": {"type": "string"},
 }
-_SEVERAL: dict[str, Sequence[Json]] = {
+_SEVERAL: dict[str, Sequence[OpenApiObject]] = {
     # Bool columns are returned as true and false, the engine's comparisons as 1 and 0.
     "Boolean": ({"type": "boolean"}, {"type": "integer"}),
 }
@@ -44,16 +47,18 @@ _EXAMPLES: Mapping[str, Any] = {
 }
 
 
-def row_schema(columns: Sequence[Json], types: Sequence[Json]) -> Json:
+def row_schema(columns: Sequence[RecordColumn], types: Sequence[Type]) -> OpenApiObject:
     """The schema of a row in JSON.
 
     Args:
         columns: of the record, ``[{"name": "n", "type": "integer"}]``.
-        types: in the form of ``hogql``, ``[{"name": "Integer", "nullable": False}]``; empty for
-            versions saved before types were stored.
+        types: of the compiler; empty for versions saved before types were stored.
     """
     cells = _cells(columns, types)
-    row: Json = {"type": "array", "items": _any_of([item for cell in cells for item in cell])}
+    row: OpenApiObject = {
+        "type": "array",
+        "items": _any_of([item for cell in cells for item in cell]),
+    }
     if not cells:
         return row
     return row | {
@@ -68,32 +73,28 @@ def row_schema(columns: Sequence[Json], types: Sequence[Json]) -> Json:
     }
 
 
-def _cells(columns: Sequence[Json], types: Sequence[Json]) -> list[Sequence[Json]]:
+def _cells(columns: Sequence[RecordColumn], types: Sequence[Type]) -> list[Sequence[OpenApiObject]]:
     """The alternatives of each column."""
     if len(types) != len(columns):
-        types = [
-            {"name": _BY_RECORD.get(column["type"], ""), "nullable": True} for column in columns
-        ]
+        types = [Type(_BY_RECORD.get(column["type"], ""), nullable=True) for column in columns]
     return [_cell(type_) for type_ in types]
 
 
-def _cell(type_: Json) -> Sequence[Json]:
-    name, nullable = (
-        type_["name"],
-        type_.get("nullable", False) or type_["name"] in _ALWAYS_NULLABLE,
-    )
+def _cell(type_: Type) -> Sequence[OpenApiObject]:
+    name = type_.name
+    nullable = type_.nullable or name in _ALWAYS_NULLABLE
     schemas = _SEVERAL.get(name) or (_SCHEMAS.get(name, _ANYTHING),)
     if name == "Array":
-        schemas = ({"type": "array", "items": _any_of(_cell(type_.get("item") or {"name": ""}))},)
+        schemas = ({"type": "array", "items": _any_of(_cell(type_.item or _UNKNOWN))},)
     return [schema | {"nullable": True} if nullable and schema else schema for schema in schemas]
 
 
-def _any_of(schemas: Sequence[Json]) -> Json:
+def _any_of(schemas: Sequence[OpenApiObject]) -> OpenApiObject:
     """One schema for all; drops formats if plain strings are among them, which could look alike."""
     if not schemas or _ANYTHING in schemas:
         return {}
     plain = any(each == {"type": "string"} or _is_null_text(each) for each in schemas)
-    retained: list[Json] = []
+    retained: list[OpenApiObject] = []
     for schema in schemas:
         visible = _without_format(schema) if plain and schema["type"] == "string" else schema
         if visible not in retained:
@@ -101,20 +102,20 @@ def _any_of(schemas: Sequence[Json]) -> Json:
     return retained[0] if len(retained) == 1 else {"anyOf": retained}
 
 
-def _is_null_text(schema: Json) -> bool:
+def _is_null_text(schema: OpenApiObject) -> bool:
     return schema == {"type": "string", "nullable": True}
 
 
-def _without_format(schema: Json) -> Json:
+def _without_format(schema: OpenApiObject) -> OpenApiObject:
     return {key: value for key, value in schema.items() if key != "format"}
 
 
-def _own(cell: Sequence[Json]) -> Json:
+def _own(cell: Sequence[OpenApiObject]) -> OpenApiObject:
     schema = _any_of(cell)
     return {"schema": schema} if schema else {}
 
 
-def _example(cell: Sequence[Json]) -> Any:
+def _example(cell: Sequence[OpenApiObject]) -> Any:
     schema = cell[0]
     return _EXAMPLES.get(schema.get("format", "")) or _EXAMPLES.get(schema.get("type", ""), "text")
 

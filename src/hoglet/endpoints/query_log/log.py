@@ -93,7 +93,7 @@ class QueryLogEntry:
 
 
 class QueryMetrics:
-    """Prometheus metrics of queries, however they were started."""
+    """Prometheus metrics of all queries, from endpoints and the query API."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._count = Counter(

@@ -131,7 +131,7 @@ class CancellableRuns:
         _remove(self._tasks, key, task)
         self._cancelled.discard(task)
         if not task.cancelled():
-            task.exception()  # avoids asyncio warnings if nobody waits
+            task.exception()  # avoids asyncio warnings without waiters
 
 
 def _remove[V](members: dict[RunKey, set[V]], key: RunKey, member: V) -> None:

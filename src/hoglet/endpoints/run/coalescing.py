@@ -48,7 +48,7 @@ class SingleFlight[T]:
         if self._flights.get(key) is flight:
             del self._flights[key]
         if not flight.task.cancelled():
-            flight.task.exception()  # avoids asyncio warnings if nobody waits
+            flight.task.exception()  # avoids asyncio warnings without waiters
 
 
 async def _run[T](compute: Callable[[], Awaitable[T]]) -> T:

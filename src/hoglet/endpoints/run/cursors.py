@@ -1,7 +1,7 @@
 """Cursors: the position of a page, encrypted so that clients can neither read nor change it.
 
 A cursor is bound to a version of an endpoint and to the values of the run; it is refused with
-others, so that a tenant cannot continue somebody else's list. See docs/adr/0012-pages-by-key.md.
+others, so that a tenant cannot continue another tenant's list. See docs/adr/0012-pages-by-key.md.
 """
 
 from collections.abc import Sequence
@@ -82,7 +82,7 @@ class Cursors:
 
 
 def binding_of(reading: ReadPlan) -> str:
-    """The binding of a cursor besides its version: query and values, but not the page size."""
+    """What a cursor is bound to in addition to its version: query and values, not the page size."""
     parts = [reading.project.id, reading.query, reading.variables]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
     return blake2b(text, digest_size=16).hexdigest()

@@ -24,15 +24,14 @@ from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.run.plan import ReadPlan, effective_ttl_seconds
 from hoglet.endpoints.run.system_rows import SystemRows
-from hoglet.endpoints.worker.compiler import EndpointSql, QueryCompiler, RowPage
-from hoglet.hogql.paging.keyset import Key
+from hoglet.endpoints.worker.compiler import QueryCompiler
+from hoglet.endpoints.worker.messages import EndpointSql
+from hoglet.hogql.paging.keyset import Key, RowPage
 from hoglet.hogql.paging.limit import cut_count, cut_page
 from hoglet.kit.clock import Clock
 from hoglet.kit.text import dump_json
 from hoglet.warehouse import JsonParts, JsonRows, QueryBudget, QueryResult, Statistics, Warehouse
 from hoglet.warehouse.errors import QueryRefused, refuse_large
-
-type Json = dict[str, Any]
 
 ROWS_AT_ONCE = 1_000  # larger results are encoded in a thread: 50,000 rows take 80 ms
 
@@ -245,7 +244,7 @@ class QueryExecutor:
         return await self._compiler.compile_read(
             reading.project,
             reading.query,
-            {"physical": retained.table, "columns": retained.plan["columns"]},
+            retained.plan.table(retained.table or ""),
             variables=reading.variables,
             buckets=retained.buckets,
             page=page,
@@ -307,7 +306,7 @@ def _exact(value: Any) -> Any:
     return value if value is None or isinstance(value, int | str) else str(value)
 
 
-def _debug(reading: ReadPlan, spent: Statistics, *, hogql: str | None) -> Json:
+def _debug(reading: ReadPlan, spent: Statistics, *, hogql: str | None) -> dict[str, Any]:
     """The keys for ``debug`` (5.6)."""
     return {
         "calculation_trigger": None,

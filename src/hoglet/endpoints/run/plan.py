@@ -22,10 +22,10 @@ from hoglet.endpoints.variables import (
     values_for_run,
     with_moments,
 )
+from hoglet.hogql.paging.keyset import KeysetCondition
+from hoglet.hogql.query_nodes import QueryNode, VariableValues
 from hoglet.kit.json_values import is_array
 from hoglet.kit.relative_dates import DateClock
-
-type Json = dict[str, Any]
 
 _LEAST_CACHE_SECONDS = 1
 _RAW_WORDS = frozenset({"direct", "force_blocking"})
@@ -35,19 +35,19 @@ _RAW_WORDS = frozenset({"direct", "force_blocking"})
 class ReadPlan:
     """What to compute; ``kept`` is set if a materialized table is read.
 
-    ``seek`` is ``{"after": [...]}`` for a page by cursor, with None for the first one.
+    ``seek`` is set for a page by cursor.
     ``system_tables`` are those that the caller may read.
     """
 
     project: Project
     target: RunTarget
-    query: Json
-    variables: Json
+    query: QueryNode
+    variables: VariableValues
     limit: int | None
     offset: int | None
     materialization: Materialization | None
     key: str
-    seek: Json | None = None
+    seek: KeysetCondition | None = None
     system_tables: tuple[str, ...] = ()
 
 
@@ -106,14 +106,14 @@ def _reading(
     project: Project,
     target: RunTarget,
     request: RunRequest,
-    query: Json,
+    query: QueryNode,
     *,
-    variables: Json,
+    variables: VariableValues,
     materialization: Materialization | None,
 ) -> ReadPlan:
     source = None if materialization is None else materialization.table
-    seek = None if request.cursor is None else {"after": request.after}
-    page = [request.limit, request.offset, *([] if seek is None else [seek])]
+    seek = None if request.cursor is None else _seek(request.after)
+    page = [request.limit, request.offset, *([] if seek is None else [{"after": request.after}])]
     types = project.definitions_version
     parts = [project.id, types, depends_on(query, project), source, query, variables, page]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
@@ -132,6 +132,10 @@ def _reading(
     )
 
 
+def _seek(after: list[Any] | None) -> KeysetCondition:
+    return KeysetCondition(after=None if after is None else tuple(after))
+
+
 def _usable_table(
     project: Project, target: RunTarget, request: RunRequest, now: datetime
 ) -> Materialization | None:
@@ -139,12 +143,12 @@ def _usable_table(
     overridden = request.filters_override is not None or request.query_override is not None
     if retained is None or overridden or request.refresh in _RAW_WORDS:
         return None
-    if retained.plan.get("built_for") != depends_on(target.query, project):
+    if retained.plan.built_for != depends_on(target.query, project):
         return None
     return retained if retained.seconds_left(now) > 0 else None
 
 
-def _with_overrides(query: Json, request: RunRequest) -> Json:
+def _with_overrides(query: QueryNode, request: RunRequest) -> QueryNode:
     changed = {**query, **(request.query_override or {})}
     filters = request.filters_override
     if filters is None:
@@ -160,7 +164,9 @@ def _with_overrides(query: Json, request: RunRequest) -> Json:
     return changed
 
 
-def _merged(filters: Json | None, dates: Json, properties: Any) -> Json:
+def _merged(
+    filters: dict[str, Any] | None, dates: dict[str, str], properties: Any
+) -> dict[str, Any]:
     merged = dict(filters or {})
     if dates:
         merged["dateRange"] = {**(merged.get("dateRange") or {}), **dates}

@@ -2,20 +2,18 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from hoglet.endpoints import repository
-from hoglet.endpoints.analysis.model import Analysis, from_json
+from hoglet.endpoints.analysis.model import Analysis, Buckets, TablePlan, from_json, table_plan
 from hoglet.endpoints.errors import unknown_version
 from hoglet.endpoints.repository import FoundEndpoint
 from hoglet.endpoints.serializers import cache_seconds, interval_seconds
 from hoglet.endpoints.versions.aliases import Names, names_of
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.cache import TTLCache
 from hoglet.kit.errors import NotFound
 from hoglet.store.database import Database
-
-type Json = dict[str, Any]
 
 RECALL_SECONDS = 2.0  # other processes may change an endpoint; this one clears its cache at once
 
@@ -28,10 +26,10 @@ class Materialization:
     """
 
     table: str | None
-    plan: Json
+    plan: TablePlan
     built_at: datetime | None
     interval_seconds: int
-    buckets: Json | None
+    buckets: Buckets | None
     is_stale: bool = False
 
     def seconds_left(self, now: datetime) -> float:
@@ -54,7 +52,7 @@ class RunTarget:
     version: int
     version_is_active: bool
     version_created_at: datetime
-    query: Json
+    query: QueryNode
     analysis: Analysis
     cache_seconds: int
     optional_breakdowns: frozenset[str]
@@ -115,7 +113,7 @@ def target_of(found: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
     if row is not None:
         retained = Materialization(
             row.table_name,
-            row.plan,
+            table_plan(row.plan),
             row.last_built_at,
             interval_seconds(version),
             version.bucket_overrides,

@@ -11,15 +11,15 @@ from hoglet.web.timestamps import iso_z, iso_z_or_none
 from hoglet.web.validation import Body, Text, Whole
 
 
-class TenantTokenBody(Body):
-    """A token to create."""
+class TenantTokenBody(Body, extra="forbid"):
+    """A token to create; closed: a misspelt ``variables`` would fix nothing."""
 
     endpoints: Annotated[list[Text], Field(min_length=1, max_length=MOST_ENDPOINTS)]
     variables: dict[str, Any] = Field(default_factory=dict[str, Any])
     expires_in: Whole = Field(default=3600, ge=1, le=LONGEST_SECONDS, description="Seconds.")
 
 
-class RotateBody(Body):
+class RotateBody(Body, extra="forbid"):
     """How long tokens of earlier keys are still accepted."""
 
     grace_seconds: Whole = Field(default=0, ge=0, le=LONGEST_SECONDS)

@@ -1,14 +1,12 @@
 """The difference between two versions of an endpoint."""
 
 import difflib
-from typing import Any
+from typing import Any, TypedDict
 
 import orjson
 
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.repository import FoundEndpoint
-
-type Json = dict[str, Any]
 
 _FIELDS = (
     "description",
@@ -19,16 +17,30 @@ _FIELDS = (
     "bucket_overrides",
     "optional_breakdown_properties",
 )
+
+
+class ChangedField(TypedDict):
+    """A field that differs, with its value in both versions."""
+
+    field: str
+    a: Any
+    b: Any
+
+
+class VersionDifference(TypedDict):
+    """The difference between two versions; ``query_diff`` is empty for equal queries."""
+
+    a: int
+    b: int
+    query_diff: str
+    changes: list[ChangedField]
+
+
 _PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
 
 
-def difference(a: FoundEndpoint, b: FoundEndpoint) -> Json:
-    r"""The difference from version ``a`` to version ``b``.
-
-    Returns:
-        ``{"a": 1, "b": 2, "query_diff": "--- version 1\n+++ version 2\n…", "changes":
-        [{"field": "description", "a": "old", "b": "new"}]}``; the diff is empty for equal queries.
-    """
+def difference(a: FoundEndpoint, b: FoundEndpoint) -> VersionDifference:
+    """The difference from version ``a`` to version ``b``, queries as a unified diff."""
     before, after = _text(a), _text(b)
     lines = difflib.unified_diff(
         before.splitlines(),
@@ -53,7 +65,7 @@ def _text(found: FoundEndpoint) -> str:
     return orjson.dumps(query, option=_PRETTY).decode()
 
 
-def _changes(a: FoundEndpoint, b: FoundEndpoint) -> list[Json]:
+def _changes(a: FoundEndpoint, b: FoundEndpoint) -> list[ChangedField]:
     before, after = _fields(a), _fields(b)
     return [
         {"field": name, "a": before.get(name), "b": after.get(name)}
@@ -62,8 +74,8 @@ def _changes(a: FoundEndpoint, b: FoundEndpoint) -> list[Json]:
     ]
 
 
-def _fields(found: FoundEndpoint) -> Json:
-    fields: Json = {name: getattr(found.version, name) for name in _FIELDS}
+def _fields(found: FoundEndpoint) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: getattr(found.version, name) for name in _FIELDS}
     fields["is_materialized"] = found.materialization is not None
     fields["columns"] = found.version.analysis.get("columns") or []
     query = found.version.query

@@ -8,31 +8,39 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, NamedTuple
+from types import NoneType
+from typing import Any
 
 import msgspec
-import orjson
 
 from hoglet.access.principals import Project
+from hoglet.endpoints.analysis.model import Buckets
 from hoglet.endpoints.materialization.catalog import MaterializedTables
 from hoglet.endpoints.worker import operations
+from hoglet.endpoints.worker.messages import (
+    CompileContext,
+    CompileRequest,
+    EndpointSql,
+    ExplainRequest,
+    InsightSql,
+    SchemaMessage,
+)
 from hoglet.endpoints.worker.operations import TABLE
-from hoglet.hogql.context import CohortRef
+from hoglet.hogql.context import CohortRef, SavedTable
 from hoglet.hogql.materialize.incremental import ChangedBuckets
-from hoglet.hogql.paging.keyset import Key
-from hoglet.hogql.paging.limit import ResolvedLimit
+from hoglet.hogql.paging.keyset import WHOLE_RESULT, RowPage
+from hoglet.hogql.query_nodes import QueryNode, VariableValues
+from hoglet.kit import tracing
 from hoglet.kit.cache import BoundedCache
 from hoglet.kit.clock import Clock, PinnedClock
 from hoglet.kit.errors import HogletError, Invalid
 from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut, operation_path
 from hoglet.warehouse.errors import QueryRefused
 
-type Json = dict[str, Any]
-
 COMPILE_SECONDS = 5.0
 REMEMBERED = 2_000
-_NAMED_BY_SCHEMA = {"property_types", "property_forms", "group_types", "actions", "cohorts"}
 RELATIVE_DATES_SECONDS = 30  # how long a compilation that used the clock is valid
+_encoder = msgspec.json.Encoder(order="sorted", enc_hook=str)
 
 
 @dataclass(frozen=True)
@@ -52,61 +60,24 @@ class ProjectSchema:
         default_factory=dict[tuple[str, str], str]
     )
     group_types: Mapping[str, int] = field(default_factory=dict[str, int])
-    actions: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    actions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     cohorts: Mapping[str, CohortRef] = field(default_factory=dict[str, CohortRef])
 
     @cached_property
-    def plain(self) -> Json:
-        """The form sent to workers; ``schema`` identifies the content, which can be large."""
-        parts: Json = {
-            "property_types": [
-                [kind, name, type_] for (kind, name), type_ in self.property_types.items()
-            ],
-            "property_forms": [
-                [kind, name, form] for (kind, name), form in self.property_forms.items()
-            ],
-            "group_types": dict(self.group_types),
-            "actions": dict(self.actions),
-            "cohorts": msgspec.to_builtins(self.cohorts),
-        }
-        digest = sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=str))
-        return parts | {"schema": digest.hexdigest()}
+    def message(self) -> SchemaMessage:
+        """The form sent to workers, which can be large."""
+        parts = SchemaMessage(
+            digest="",
+            property_types=[(*key, type_) for key, type_ in self.property_types.items()],
+            property_forms=[(*key, form) for key, form in self.property_forms.items()],
+            group_types=dict(self.group_types),
+            actions={number: dict(action) for number, action in self.actions.items()},
+            cohorts=dict(self.cohorts),
+        )
+        return msgspec.structs.replace(parts, digest=sha256(_encoder.encode(parts)).hexdigest())
 
 
 type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
-
-
-class RowPage(NamedTuple):
-    """Rows of a result: at most ``limit`` after ``offset``, or after ``seek`` of a cursor.
-
-    ``seek`` is ``{"after": [...]}``.
-    """
-
-    limit: int | None = None
-    offset: int | None = None
-    seek: Json | None = None
-
-
-FIRST_PAGE = RowPage()
-
-
-class EndpointSql(msgspec.Struct, frozen=True):
-    """A compiled query; ``columns`` are ``[("count()", "integer")]``.
-
-    ``keys`` is the sort order for cursors; ``filtered`` are the table columns that runs filter by;
-    ``system_tables`` are those whose rows must be bound, e.g. ``system.actions``; ``state`` reads
-    the present state of the buckets of a table that can be built incrementally.
-    """
-
-    sql: str
-    params: dict[str, Any]
-    columns: list[tuple[str, str]]
-    hogql: str
-    limits: ResolvedLimit
-    keys: list[Key] = []
-    filtered: list[str] = []
-    system_tables: list[str] = []
-    state: "EndpointSql | None" = None
 
 
 class CompiledInsight(msgspec.Struct, frozen=True):
@@ -114,7 +85,7 @@ class CompiledInsight(msgspec.Struct, frozen=True):
 
     queries: list[EndpointSql]
     date_range: dict[str, str]
-    context: dict[str, Any]
+    context: CompileContext
 
 
 class QueryCompiler:
@@ -139,10 +110,10 @@ class QueryCompiler:
     async def compile(
         self,
         project: Project,
-        query: Json,
+        query: QueryNode,
         *,
-        variables: Json,
-        page: RowPage = FIRST_PAGE,
+        variables: VariableValues,
+        page: RowPage = WHOLE_RESULT,
         system_tables: Sequence[str] = (),
     ) -> EndpointSql:
         """Compile a HogQL query with typed values to SQL on the raw data.
@@ -159,66 +130,48 @@ class QueryCompiler:
             docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
             Invalid: it is too costly to parse.
         """
-        payload = {
-            "query": query,
-            "variables": variables,
-            "limit": page.limit,
-            "offset": page.offset,
-            "seek": page.seek,
-        }
+        request = CompileRequest(query=query, variables=variables, page=page)
         context = await self.context(project, system_tables=system_tables)
-        return await self._compile(operations.compile_run, payload, context)
+        return await self._compile(operations.compile_run, request, context)
 
     async def compile_read(
         self,
         project: Project,
-        query: Json,
-        table: Json,
+        query: QueryNode,
+        table: SavedTable,
         *,
-        variables: Json,
-        buckets: Json | None,
+        variables: VariableValues,
+        buckets: Buckets | None,
         page: RowPage,
     ) -> EndpointSql:
         """Compile a run on the table of a materialized query.
 
-        ``table`` is ``{"physical": "endpoint_table_…", "columns": [["day", {"name": "Date"}]]}``,
-        ``buckets`` the rounding of range variables, by column.
+        ``buckets`` is the rounding of range variables, by column.
         """
-        payload = {
-            "query": query,
-            "variables": variables,
-            "limit": page.limit,
-            "offset": page.offset,
-            "buckets": buckets,
-            "seek": page.seek,
-        }
-        context = await self.context(project) | {"saved_tables": {TABLE: table}}
-        return await self._compile(operations.compile_read, payload, context)
+        request = CompileRequest(query=query, variables=variables, page=page, buckets=buckets)
+        context = await self.context(project)
+        context = msgspec.structs.replace(context, saved_tables={TABLE: table})
+        return await self._compile(operations.compile_read, request, context)
 
     async def compile_build(
         self,
         project: Project,
-        query: Json,
+        query: QueryNode,
         *,
-        variables: Json,
-        buckets: Json | None,
+        variables: VariableValues,
+        buckets: Buckets | None,
         changes: ChangedBuckets | None = None,
     ) -> EndpointSql:
         """Compile the query that fills a table; without a limit of rows.
 
         With ``changes`` it computes the rows of the changed buckets only.
         """
-        payload = {
-            "query": query,
-            "variables": variables,
-            "buckets": buckets,
-            "changes": None if changes is None else msgspec.to_builtins(changes),
-        }
+        request = CompileRequest(query=query, variables=variables, buckets=buckets, changes=changes)
         context = await self.context(project, unlimited=True)
-        return await self._compile(operations.compile_build, payload, context)
+        return await self._compile(operations.compile_build, request, context)
 
     async def compile_insight(
-        self, project: Project, query: Json, *, system_tables: Sequence[str] = ()
+        self, project: Project, query: QueryNode, *, system_tables: Sequence[str] = ()
     ) -> CompiledInsight:
         """Compile the queries of an insight on the raw data; relative dates use the clock.
 
@@ -227,60 +180,83 @@ class QueryCompiler:
         context = self.stamped(
             await self.context(project, unlimited=True, system_tables=system_tables)
         )
-        answer = await self.call(
-            operations.compile_insight, {"query": query, "context": context, "variables": {}}
-        )
-        return msgspec.convert(answer | {"context": context}, CompiledInsight)
+        request = CompileRequest(query=query, context=context)
+        compiled = await self.call(operations.compile_insight, request, InsightSql)
+        return CompiledInsight(compiled.queries, compiled.date_range, context)
 
-    async def _compile(self, operation: Operation, payload: Json, context: Json) -> EndpointSql:
-        told = {name: part for name, part in context.items() if name not in _NAMED_BY_SCHEMA}
-        parts = [operation_path(operation), payload, told]
-        key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=str)
+    async def _compile(
+        self, operation: Operation, request: CompileRequest, context: CompileContext
+    ) -> EndpointSql:
+        unnamed = msgspec.structs.replace(context, schema=_named(context.schema))
+        key = _encoder.encode([operation_path(operation), request, unnamed])
         now = self._clock.now().timestamp()
         remembered = self._known.get(key)
         if remembered is not None and remembered[0] > now:
             self._known.move_to_end(key)
             return remembered[1]
-        answer = await self.call(operation, payload | {"context": self.stamped(context)})
-        compiled = msgspec.convert(answer, EndpointSql)
+        request = msgspec.structs.replace(request, context=self.stamped(context))
+        compiled = await self.call(operation, request, EndpointSql)
         self._known.put(key, (now + RELATIVE_DATES_SECONDS, compiled))
         return compiled
 
-    async def explained(self, query: Json, error: QueryRefused) -> HogletError:
+    async def explained(self, query: QueryNode, error: QueryRefused) -> HogletError:
         """Translate an engine error to HogQL terms, with a position in the query's text.
 
         Errors of insights have a position if one of their HogQL expressions is invalid.
         """
-        payload = {"query": query, "message": error.detail, "code": error.error_code}
+        request = ExplainRequest(query, error.detail, error.error_code)
         try:
-            await self.call(operations.explain_refusal, payload)
+            await self.call(operations.explain_refusal, request, NoneType)
         except HogletError as explained:
             return explained
         return error
 
-    async def call(self, operation: Operation, payload: Json) -> Any:
-        """Call an operation in a worker."""
+    async def call[Outcome](
+        self, operation: Operation, request: msgspec.Struct, outcome: type[Outcome]
+    ) -> Outcome:
+        """Call an operation in a worker.
+
+        Args:
+            operation: of this package, or of another one that uses its contexts.
+            request: its message.
+            outcome: what it returns.
+        """
         try:
-            return await self._sandbox.call(operation, payload, deadline=COMPILE_SECONDS)
+            with tracing.child("compile query"):
+                answer = await self._sandbox.call(operation, request, deadline=COMPILE_SECONDS)
         except (SandboxTimedOut, SandboxCrashed):
             raise Invalid("The query is too large or too deeply nested to be parsed.") from None
+        return msgspec.convert(answer, outcome)
 
     async def context(
         self, project: Project, *, unlimited: bool = False, system_tables: Sequence[str] = ()
-    ) -> Json:
+    ) -> CompileContext:
         """The project's context for workers; without ``now``, which every call adds."""
         schema = await self._schema_of(project)
-        return schema.plain | {
-            "project_id": project.id,
-            "timezone": project.timezone,
-            "week_start_day": project.week_start_day,
-            "saved_tables": await self._tables.of(project.id),
-            "test_account_filters": project.test_account_filters,
-            "unlimited": unlimited,
-            "readable_system_tables": list(system_tables),
-        }
+        return CompileContext(
+            project_id=project.id,
+            timezone=project.timezone,
+            week_start_day=project.week_start_day,
+            schema=schema.message,
+            saved_tables=await self._tables.of(project.id),
+            test_account_filters=project.test_account_filters,
+            unlimited=unlimited,
+            readable_system_tables=list(system_tables),
+        )
 
-    def stamped(self, context: Json) -> Json:
+    def stamped(self, context: CompileContext) -> CompileContext:
         """A context with the current time."""
-        now = self._clock.now().isoformat()
-        return context | {"now": now, "is_now_pinned": isinstance(self._clock, PinnedClock)}
+        is_pinned = isinstance(self._clock, PinnedClock)
+        return msgspec.structs.replace(context, now=self._clock.now(), is_now_pinned=is_pinned)
+
+
+def _named(schema: SchemaMessage) -> SchemaMessage:
+    """A schema by its digest alone, for cache keys."""
+    return SchemaMessage(
+        digest=schema.digest,
+        property_types=[],
+        property_forms=[],
+        group_types={},
+        actions={},
+        cohorts={},
+    )

@@ -1,19 +1,16 @@
 """Sandbox operations of endpoints: parsing and compiling user queries.
 
-Payloads and results are plain values (see ``hoglet.sandbox``). A payload is::
-
-    {"query": {"kind": "HogQLQuery", "query": "SELECT 1", ...}, "context": {...},
-     "variables": {"plan": "pro"}, "limit": None, "offset": None}
+Their requests and results are in :mod:`hoglet.endpoints.worker.messages`.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
 from functools import wraps
 from typing import Any
 
 import msgspec
 
+from hoglet.endpoints.analysis.model import Analysis, Eligibility, TableShape
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.insights.variables import (
     breakdown_names,
@@ -21,15 +18,17 @@ from hoglet.endpoints.insights.variables import (
     for_table,
     refuse_live,
 )
+from hoglet.endpoints.worker.messages import (
+    CompileContext,
+    CompileRequest,
+    EndpointSql,
+    ExplainRequest,
+    InsightSql,
+    MaterializationPreview,
+)
 from hoglet.hogql.ast_builders import TRUE, every
 from hoglet.hogql.compile import CompiledQuery, compile_query
-from hoglet.hogql.context import (
-    CohortRef,
-    Limits,
-    QueryContext,
-    SavedColumn,
-    SavedTable,
-)
+from hoglet.hogql.context import QueryContext
 from hoglet.hogql.diagnostics import explain
 from hoglet.hogql.errors import ERRORS_OF_RUNS, Fragment, in_fragment
 from hoglet.hogql.filters.properties import filter_expressions
@@ -43,7 +42,6 @@ from hoglet.hogql.materialize import (
 )
 from hoglet.hogql.materialize.incremental import (
     BuildMode,
-    ChangedBuckets,
     IncrementalBuild,
     groups_by_time,
     mode_of,
@@ -51,43 +49,50 @@ from hoglet.hogql.materialize.incremental import (
 )
 from hoglet.hogql.materialize.predicates import variables_in
 from hoglet.hogql.materialize.refusal import INVALID
-from hoglet.hogql.paging.keyset import KeysetCondition
+from hoglet.hogql.paging.keyset import WHOLE_RESULT, Key, KeysetCondition
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.hogql.query_upgrade import upgraded
 from hoglet.hogql.schema.system import SYSTEM_TABLES
-from hoglet.hogql.types import Type
+from hoglet.hogql.types import INTEGER, STRING, Type
 from hoglet.kit.errors import SourceError
 from hoglet.kit.json_values import object_at
-
-type Json = dict[str, Any]
+from hoglet.syntax import tree
 
 TABLE = "materialized_table"
 _PARSED_TIME = re.compile(r"BestEffort\w*\((?:\{(\w+):String\})?")
 _WHOLE_TIME = re.compile(r"\d{4}-\d\d-\d\d")
 _MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
-INSIGHT_COLUMNS: list[Any] = [
-    ["position", {"name": "Integer"}],
-    ["breakdown_value", {"name": "Array", "item": {"name": "String"}}],
-    ["item", {"name": "String"}],
+INSIGHT_COLUMNS = [
+    ("position", INTEGER),
+    ("breakdown_value", Type("Array", item=STRING)),
+    ("item", STRING),
 ]
 
 
-def _refusing_malformed[**P](operation: Callable[P, Json]) -> Callable[P, Json]:
-    """Report malformed nested parts (such as a string as filter) as errors of the query.
+def _refusing_malformed[Message, Outcome](
+    message: type[Message],
+) -> Callable[[Callable[[Message], Outcome]], Callable[[Any], Outcome]]:
+    """An operation on a message, which is received as plain values.
 
-    Series and filters have many forms, which are parsed where they are used; whatever does not fit
-    there is an error of the author.
+    Malformed nested parts (such as a string as filter) are errors of the query: series and filters
+    have many forms, which are parsed where they are used; whatever does not fit there is an error
+    of the author.
     """
 
-    @wraps(operation)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> Json:
-        try:
-            return operation(*args, **kwargs)
-        except _MALFORMED as error:
-            raise SourceError(
-                f"A part of the query has an unexpected form ({error}).", code="hogql_query_error"
-            ) from error
+    def operation(function: Callable[[Message], Outcome]) -> Callable[[Any], Outcome]:
+        @wraps(function)
+        def guarded(payload: Any) -> Outcome:
+            try:
+                return function(msgspec.convert(payload, message))
+            except _MALFORMED as error:
+                raise SourceError(
+                    f"A part of the query has an unexpected form ({error}).",
+                    code="hogql_query_error",
+                ) from error
 
-    return guarded
+        return guarded
+
+    return operation
 
 
 class AnyValue(Mapping[str, Any]):
@@ -112,28 +117,27 @@ class AnyValue(Mapping[str, Any]):
         return True
 
 
-@_refusing_malformed
-def compile_insight(payload: Json) -> Json:
+@_refusing_malformed(CompileRequest)
+def compile_insight(request: CompileRequest) -> InsightSql:
     """Compile the queries of an insight to SQL on the raw data."""
-    context = context_of(payload["context"])
-    plan, compiled = compile_insight_queries(payload["query"], context)
-    return {"queries": [_plain(each) for each in compiled], "date_range": plan.date_range}
+    return _insight(request)
 
 
-@_refusing_malformed
-def compile_run(payload: Json) -> Json:
+def _insight(request: CompileRequest) -> InsightSql:
+    plan, compiled = compile_insight_queries(request.query, request.query_context())
+    return InsightSql([_sql(each) for each in compiled], plan.date_range)
+
+
+@_refusing_malformed(CompileRequest)
+def compile_run(request: CompileRequest) -> EndpointSql:
     """Compile a query with its values to SQL on the raw data."""
-    query = payload["query"]
-    return _plain(_compile(payload, query["query"], query))
+    return _sql(_compile(request, request.query["query"]))
 
 
-@_refusing_malformed
-def explain_refusal(payload: Json) -> Json:
-    """Raise an engine error as an error of the query's text, or of an expression in its keys.
-
-    The payload is ``{"query": {...}, "message": "...", "code": "no_common_type"}``.
-    """
-    query = payload["query"]
+@_refusing_malformed(ExplainRequest)
+def explain_refusal(request: ExplainRequest) -> None:
+    """Raise an engine error as an error of the query's text, or of an expression in its keys."""
+    query = request.query
     roots: list[Any] = []
     fragments: list[Fragment] = []
     length = 0
@@ -146,11 +150,11 @@ def explain_refusal(payload: Json) -> Json:
         # Blanks before it give each expression offsets of its own.
         roots.append(every([read_expression(" " * length + text), TRUE]))
         length += len(text)
-    error = explain(payload["message"], payload["code"], tuple(roots))
+    error = explain(request.message, request.code, tuple(roots))
     raise in_fragment(error, fragments) or error
 
 
-def _expressions(query: Json) -> Iterator[tuple[str, str]]:
+def _expressions(query: QueryNode) -> Iterator[tuple[str, str]]:
     if query["kind"] != HOGQL:
         yield from expressions(upgraded(query))
         return
@@ -158,76 +162,76 @@ def _expressions(query: Json) -> Iterator[tuple[str, str]]:
     yield from filter_expressions(filters.get("properties"), "filters__properties")
 
 
-@_refusing_malformed
-def analyze(payload: Json) -> Json:
+@_refusing_malformed(CompileRequest)
+def analyze(request: CompileRequest) -> Analysis:
     """The columns of a query, its variables, and whether it can be materialized."""
-    query = payload["query"]
+    query = request.query
     if query["kind"] != HOGQL:
-        return _analyse_insight(payload)
+        return _analyze_insight(request)
     try:
         compiled = compile_query(
             query["query"],
-            context=context_of(payload["context"]),
-            variables=AnyValue(payload["variables"]),
+            context=request.query_context(),
+            variables=AnyValue(request.variables),
             filters=query.get("filters"),
             values=query.get("values"),
         )
     except SourceError as error:
         if error.error_code not in ERRORS_OF_RUNS:
             raise
-        return _analyse_failing(query, error)
-    return {
-        "columns": [{"name": column.name, "type": column.type} for column in compiled.columns],
-        "types": [msgspec.to_builtins(column.kind) for column in compiled.columns],
-        "variables": list(compiled.variables_used),
-        "uses_filters": compiled.has_filters,
-        **_eligibility(payload),
-    }
+        return _analyze_failing(query, error)
+    allowed, table = _eligibility(request)
+    return Analysis(
+        columns=[{"name": column.name, "type": column.type} for column in compiled.columns],
+        types=[column.kind for column in compiled.columns],
+        variables=list(compiled.variables_used),
+        uses_filters=compiled.has_filters,
+        eligibility=allowed,
+        plan=table,
+    )
 
 
-def _analyse_failing(query: Json, error: SourceError) -> Json:
+def _analyze_failing(query: QueryNode, error: SourceError) -> Analysis:
     """The partial analysis of a query that parses but will fail when run (ADR 14)."""
     refusal = Refusal(f"The query is not valid: {error}", code=INVALID)
-    return {"variables": variables_in(read_query(query["query"])), **_ineligible(refusal)}
+    names = variables_in(read_query(query["query"]))
+    return Analysis(variables=names, eligibility=_ineligible(refusal))
 
 
-def _analyse_insight(payload: Json) -> Json:
-    query = payload["query"]
-    context = payload["context"] | {"unlimited": True}
-    compiled = compile_insight(payload | {"context": context})
-    names = breakdown_names(query)
-    live = [name for each in compiled["queries"] for name in each["system_tables"]]
-    allowed = refuse_live(live[0]) if live else eligibility(query)
-    plan = {"columns": INSIGHT_COLUMNS, "variables": names} if allowed.can_materialize else None
-    return {
-        "breakdowns": names,
-        "eligibility": msgspec.to_builtins(allowed),
-        "plan": plan,
-    }
+def _analyze_insight(request: CompileRequest) -> Analysis:
+    compiled = _insight(_without_limit(request))
+    names = breakdown_names(request.query)
+    live = [name for each in compiled.queries for name in each.system_tables]
+    allowed = refuse_live(live[0]) if live else eligibility(request.query)
+    table = TableShape(INSIGHT_COLUMNS, names) if allowed.can_materialize else None
+    return Analysis(breakdowns=names, eligibility=allowed, plan=table)
 
 
-@_refusing_malformed
-def compile_build(payload: Json) -> Json:
+@_refusing_malformed(CompileRequest)
+def compile_build(request: CompileRequest) -> EndpointSql:
     """Compile the query that fills a table, and ``state`` if it can be built incrementally.
 
-    With ``changes`` (``{"buckets": ["2026-01-05 00:00:00"], "first": …, "last": …}``) it computes
-    the rows of these buckets only.
+    With ``changes`` it computes the rows of these buckets only.
     """
-    plan, query = _plan(payload), payload["query"]
-    complete = payload | {"limit": None, "offset": None}
+    plan = _plan(request)
+    complete = msgspec.structs.replace(request, page=WHOLE_RESULT)
     incremental = _incremental(complete, plan)
+    filtered = list(plan.filtered)
     if isinstance(incremental, BuildMode):
-        return _plain(_compile(complete, plan.build, query)) | {"filtered": plan.filtered}
-    changes = payload.get("changes")
-    only = None if changes is None else msgspec.convert(changes, ChangedBuckets)
-    build = incremental.build if only is None else incremental.only(only)
-    return _plain(_compile(complete, build, query)) | {
-        "filtered": plan.filtered,
-        "state": _plain(_compile(complete, incremental.state, query)),
-    }
+        built = _sql(_compile(complete, plan.build))
+        return msgspec.structs.replace(built, filtered=filtered)
+    changes = request.changes
+    build = incremental.build if changes is None else incremental.only(changes)
+    return msgspec.structs.replace(
+        _sql(_compile(complete, build)),
+        filtered=filtered,
+        state=_sql(_compile(complete, incremental.state)),
+    )
 
 
-def _incremental(complete: Json, plan: MaterialisationPlan) -> IncrementalBuild | BuildMode:
+def _incremental(
+    complete: CompileRequest, plan: MaterialisationPlan
+) -> IncrementalBuild | BuildMode:
     """How tables of a plan are built; in full if its SQL may turn incomplete text into times.
 
     "12:00" depends on the day of the build; only literals such as '2026-01-05' are known to be
@@ -235,174 +239,145 @@ def _incremental(complete: Json, plan: MaterialisationPlan) -> IncrementalBuild 
     """
     planned = plan_incremental(plan.build)
     if isinstance(planned, IncrementalBuild):
-        compiled = _compile(complete, planned.build, complete["query"])
+        compiled = _compile(complete, planned.build)
         texts = [compiled.params.get(name, "") for name in _PARSED_TIME.findall(compiled.sql)]
         if not all(_WHOLE_TIME.match(str(text)) for text in texts):
             return BuildMode("full", "The query reads text as a time, which may lack its date.")
     return planned
 
 
-@_refusing_malformed
-def compile_read(payload: Json) -> Json:
+@_refusing_malformed(CompileRequest)
+def compile_read(request: CompileRequest) -> EndpointSql:
     """Compile a run on a table, which the context has as ``TABLE``."""
-    if payload.get("seek") is not None:
-        payload = payload | {"seek": payload["seek"] | {"keys": _keys(payload)}}
-    return _plain(_compile(payload, _plan(payload).read(TABLE), {}))
+    seek = request.page.seek
+    if seek is not None:
+        seek = KeysetCondition(_keys(request), seek.after)
+    page = msgspec.structs.replace(request.page, seek=seek)
+    read = msgspec.structs.replace(request, query={"kind": HOGQL}, page=page)
+    return _sql(_compile(read, _plan(request).read(TABLE)))
 
 
-def _keys(payload: Json) -> Any:
+def _keys(request: CompileRequest) -> tuple[Key, ...]:
     """The sort order of the saved query: reads of the table have the same columns."""
-    query = payload["query"]
-    first = payload | {"seek": {"after": None}}
-    return _compile(first, query["query"], query).keys
+    first = msgspec.structs.replace(request.page, seek=KeysetCondition())
+    saved = msgspec.structs.replace(request, page=first)
+    return _compile(saved, request.query["query"]).keys
 
 
-@_refusing_malformed
-def preview(payload: Json) -> Json:
+@_refusing_malformed(CompileRequest)
+def preview(request: CompileRequest) -> MaterializationPreview:
     """How a query would be materialized (docs/spec/query-endpoints.md#76-preview)."""
-    if payload["query"]["kind"] != HOGQL:
-        return _preview_insight(payload)
+    if request.query["kind"] != HOGQL:
+        return _preview_insight(request)
     try:
-        plan = _plan(payload)
-        complete = payload | {"limit": None, "offset": None}
-        _compile(complete, plan.build, payload["query"])
+        plan = _plan(request)
+        complete = msgspec.structs.replace(request, page=WHOLE_RESULT)
+        _compile(complete, plan.build)
         mode = mode_of(_incremental(complete, plan))
         # The other previews keep the keys that PostHog's clients know.
         is_time_series = groups_by_time(plan.build) and not plan.range_pairs
     except Refusal as refusal:
-        return _empty_preview(False, refusal.reason, refusal.reason_code)
-    return {
-        "can_materialize": True,
-        "reason": None,
-        "transformed_query": plan.transformed_query(),
-        "execution_query": plan.execution_query(payload["table"]),
-        "display_execution_query": plan.execution_query(payload["table"]),
-        "range_pairs": [msgspec.to_builtins(pair) for pair in plan.range_pairs],
-        "aggregates": [msgspec.to_builtins(each) for each in plan.aggregates],
-        **({"build": msgspec.to_builtins(mode)} if is_time_series else {}),
-    }
+        return _empty_preview(_ineligible(refusal))
+    reading = plan.execution_query(request.table)
+    return MaterializationPreview(
+        can_materialize=True,
+        reason=None,
+        transformed_query=plan.transformed_query(),
+        execution_query=reading,
+        display_execution_query=reading,
+        range_pairs=plan.range_pairs,
+        aggregates=plan.aggregates,
+        build=mode if is_time_series else msgspec.UNSET,
+    )
 
 
-def _preview_insight(payload: Json) -> Json:
-    query = payload["query"]
+def _preview_insight(request: CompileRequest) -> MaterializationPreview:
+    query = request.query
     allowed = eligibility(query)
-    shown = _empty_preview(allowed.can_materialize, allowed.reason, allowed.reason_code)
+    refused = _empty_preview(allowed)
     if not allowed.can_materialize:
-        return shown
-    context = payload["context"] | {"unlimited": True}
-    built = compile_insight(payload | {"query": for_table(query), "context": context})
+        return refused
+    built = _insight(_without_limit(msgspec.structs.replace(request, query=for_table(query))))
     conditions = "".join(
         f" AND breakdown_value[{number}] = {{variables.{name}}}"
         for number, name in enumerate(breakdown_names(query), 1)
     )
-    reading = f"SELECT item FROM {payload['table']}"  # noqa: S608 (shown to people, never run)
+    reading = f"SELECT item FROM {request.table}"  # noqa: S608 (shown to people, never run)
     reading += f" WHERE {conditions.removeprefix(' AND ')}" if conditions else ""
     reading += " ORDER BY position"
-    return shown | {
-        "transformed_query": ";\n".join(each["hogql"] for each in built["queries"]),
-        "execution_query": reading,
-        "display_execution_query": reading,
-    }
+    return msgspec.structs.replace(
+        refused,
+        transformed_query=";\n".join(each.hogql for each in built.queries),
+        execution_query=reading,
+        display_execution_query=reading,
+    )
 
 
-def _empty_preview(can: bool, reason: str | None, code: str | None) -> Json:  # noqa: FBT001 (private)
-    return {
-        "can_materialize": can,
-        "reason": reason,
-        **({"reason_code": code} if code else {}),
-        "transformed_query": None,
-        "execution_query": None,
-        "display_execution_query": None,
-        "range_pairs": [],
-        "aggregates": [],
-    }
+def _empty_preview(allowed: Eligibility) -> MaterializationPreview:
+    return MaterializationPreview(
+        can_materialize=allowed.can_materialize,
+        reason=allowed.reason,
+        reason_code=allowed.reason_code or msgspec.UNSET,
+    )
 
 
-def _eligibility(payload: Json) -> Json:
+def _eligibility(request: CompileRequest) -> tuple[Eligibility, TableShape | None]:
     try:
-        plan = _plan(payload)
-        built = _compile(payload | {"limit": None, "offset": None}, plan.build, payload["query"])
+        plan = _plan(request)
+        built = _compile(msgspec.structs.replace(request, page=WHOLE_RESULT), plan.build)
     except Refusal as refusal:
-        return _ineligible(refusal)
-    columns = [
-        [column.label, {"name": column.hogql, "nullable": column.nullable}]
-        for column in built.columns
-    ]
-    return {
-        "eligibility": {"can_materialize": True, "reason": None, "reason_code": None},
-        "plan": {"columns": columns, "variables": list(plan.variables)},
-    }
+        return _ineligible(refusal), None
+    columns = [(column.label, Type(column.hogql, column.nullable)) for column in built.columns]
+    return Eligibility(can_materialize=True), TableShape(columns, list(plan.variables))
 
 
-def _ineligible(refusal: Refusal) -> Json:
-    told = {"reason": refusal.reason, "reason_code": refusal.reason_code}
-    return {"eligibility": {"can_materialize": False, **told}, "plan": None}
+def _ineligible(refusal: Refusal) -> Eligibility:
+    return Eligibility(
+        can_materialize=False, reason=refusal.reason, reason_code=refusal.reason_code
+    )
 
 
-def _plan(payload: Json) -> MaterialisationPlan:
-    query = payload["query"]
+def _without_limit(request: CompileRequest) -> CompileRequest:
+    context = request.context and msgspec.structs.replace(request.context, unlimited=True)
+    return msgspec.structs.replace(request, context=context)
+
+
+def _plan(request: CompileRequest) -> MaterialisationPlan:
+    query = request.query
     return plan_materialisation(
         query["query"],
-        context=context_of(payload["context"]),
-        variables=payload["variables"],
+        context=request.query_context(),
+        variables=request.variables,
         filters=query.get("filters"),
         values=query.get("values"),
-        bucket_overrides=payload.get("buckets"),
+        bucket_overrides=request.buckets,
     )
 
 
-def _compile(payload: Json, source: Any, query: Json) -> CompiledQuery:
+def _compile(request: CompileRequest, source: "str | tree.Query") -> CompiledQuery:
+    """Compile a query, or the tree that replaces it, with the filters of the request."""
     return compile_query(
         source,
-        context=context_of(payload["context"]),
-        variables=payload["variables"],
-        filters=query.get("filters"),
-        values=query.get("values"),
-        limit=payload.get("limit"),
-        offset=payload.get("offset") or 0,
-        seek=_seek(payload.get("seek")),
+        context=request.query_context(),
+        variables=request.variables,
+        filters=request.query.get("filters"),
+        values=request.query.get("values"),
+        page=request.page,
     )
 
 
-def _seek(plain: Json | None) -> KeysetCondition | None:
-    if plain is None:
-        return None
-    after = plain["after"]
-    return KeysetCondition(plain.get("keys"), None if after is None else tuple(after))
-
-
-def _plain(compiled: CompiledQuery) -> Json:
-    return {
-        "sql": compiled.sql,
-        "params": compiled.params,
-        "columns": [[column.name, column.type] for column in compiled.columns],
-        "hogql": compiled.hogql,
-        "limits": msgspec.to_builtins(compiled.limits),
-        "keys": msgspec.to_builtins(compiled.keys),
-        "system_tables": [name for name in compiled.tables if name in SYSTEM_TABLES],
-    }
-
-
-def context_of(plain: Json) -> QueryContext:
-    """The compiler's context of a project, from plain values."""
-    return QueryContext(
-        project_id=plain["project_id"],
-        timezone=plain["timezone"],
-        week_start_day=plain.get("week_start_day", 0),
-        property_types={(kind, name): type_ for kind, name, type_ in plain["property_types"]},
-        property_forms={(kind, name): form for kind, name, form in plain["property_forms"]},
-        group_types=plain["group_types"],
-        actions=plain["actions"],
-        cohorts=msgspec.convert(plain.get("cohorts", {}), dict[str, CohortRef]),
-        saved_tables={name: _saved_table(table) for name, table in plain["saved_tables"].items()},
-        test_account_filters=tuple(plain["test_account_filters"]),
-        readable_system_tables=frozenset(plain.get("readable_system_tables", ())),
-        now=datetime.fromisoformat(plain["now"]),
-        is_now_pinned=plain.get("is_now_pinned", False),
-        limits=Limits(max_limit=None) if plain["unlimited"] else Limits(),
+def _sql(compiled: CompiledQuery) -> EndpointSql:
+    return EndpointSql(
+        sql=compiled.sql,
+        params=compiled.params,
+        columns=[(column.name, column.type) for column in compiled.columns],
+        hogql=compiled.hogql,
+        limits=compiled.limits,
+        keys=compiled.keys,
+        system_tables=[name for name in compiled.tables if name in SYSTEM_TABLES],
     )
 
 
-def _saved_table(plain: Json) -> SavedTable:
-    columns = (SavedColumn(name, msgspec.convert(type_, Type)) for name, type_ in plain["columns"])
-    return SavedTable(plain["physical"], tuple(columns))
+def context_of(payload: Any) -> QueryContext:
+    """The compiler's context of a project, from a context as plain values."""
+    return msgspec.convert(payload, CompileContext).query_context()

@@ -6,11 +6,17 @@ Source: docs/spec/data-and-queries.md#18-for-editors.
 """
 
 import re
+from typing import Any
+
+import msgspec
 
 from hoglet.hogql.frontend.unsupported import without_constants
+from hoglet.hogql.query_nodes import QueryNode
+from hoglet.queries.worker.messages import CompleteRequest
 from hoglet.queries.worker.suggest_hog import suggest_hog
 from hoglet.queries.worker.suggest_hogql import suggest_hogql, suggest_properties
-from hoglet.queries.worker.suggestion import Json, Known, answer
+from hoglet.queries.worker.suggestion import Completion, Completions, Known, answer
+from hoglet.queries.worker.written_scope import names_at
 
 _WORD = re.compile(r"[\w$]*\Z")
 _CHAIN = re.compile(r"(?:(?:[\w$]+|`[^`]*`)(?:\[\d+\])?\s*\.\s*)+\Z")
@@ -19,8 +25,11 @@ _BRACKET = re.compile(r"(?P<chain>(?:[\w$]+\s*\.\s*)*properties)\s*\[\s*'[^']*\Z
 _LOOK_BACK = 2_000
 
 
-def autocomplete(node: Json, known: Known) -> Json:
-    """The response to a validated autocomplete query."""
+def complete(payload: Any) -> Completions:
+    """Completions at a position of a text; ``payload`` is a ``CompleteRequest``."""
+    request = msgspec.convert(payload, CompleteRequest)
+    node = request.query
+    known = Known(request.context.query_context(), request.properties, request.variables)
     text = node["query"]
     before = text[: node["endPosition"]]
     word = before[_WORD.search(before).start() :]  # pyright: ignore[reportOptionalMemberAccess]
@@ -35,20 +44,22 @@ def autocomplete(node: Json, known: Known) -> Json:
     return answer(suggest_hog(text, chain, given, known.properties), word)
 
 
-def _in_hogql(node: Json, before: str, word: str, known: Known) -> list[Json]:
+def _in_hogql(node: QueryNode, before: str, word: str, known: Known) -> list[Completion]:
     text, source = node["query"], ""
     if node["language"] == "hogQLExpr":
         sent = (node.get("sourceQuery") or {}).get("query")
         source = sent if isinstance(sent, str) else "SELECT 1 FROM events"
-    tables = without_constants(source or text)
+    written = names_at(
+        without_constants(source or text), 0 if source else node["endPosition"], known.context
+    )
     if _in_text(before):
         bracket = _BRACKET.search(before[-_LOOK_BACK:])
         if bracket is None:
             return []
         chain = tuple(_PART.findall(bracket["chain"]))
-        return suggest_properties(chain, tables, known)
+        return suggest_properties(chain, written, known)
     behind = without_constants(before)[: len(before) - len(word)]
-    return suggest_hogql(_chain(behind), behind[-_LOOK_BACK:], tables, known)
+    return suggest_hogql(_chain(behind), behind[-_LOOK_BACK:], written, known)
 
 
 def _chain(before: str) -> tuple[str, ...]:

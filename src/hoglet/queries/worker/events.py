@@ -9,14 +9,17 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import msgspec
+
 from hoglet.hogql.ast_builders import some
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import as_text, clock_of, read_date
-from hoglet.hogql.errors import SYNTAX, located, refused
+from hoglet.hogql.errors import SYNTAX, Fragment, located, refused
 from hoglet.hogql.filters.actions import action_condition, step_condition
 from hoglet.hogql.filters.properties import conditions
 from hoglet.hogql.frontend.fragments import QueryText, read_column, read_ordering
 from hoglet.hogql.frontend.print_hogql import print_expression
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import SourceError
 from hoglet.kit.relative_dates import elapse
 from hoglet.queries.worker.columns import (
@@ -25,10 +28,12 @@ from hoglet.queries.worker.columns import (
     read_items,
     total_names,
 )
+from hoglet.queries.worker.messages import PlanRequest
 from hoglet.queries.worker.special_columns import NAME, SPECIAL, display_name
 from hoglet.syntax import tree
 
-type Json = dict[str, Any]
+type BoundValues = dict[str, str | list[str]]
+"""Values of the placeholders: ``{"before": "2026-01-05 12:00:00", "events": ["paid"]}``."""
 
 _AFTER = "-24h"
 _NOW_MARGIN = timedelta(seconds=5)
@@ -53,18 +58,29 @@ def _about_keys() -> Generator[None]:
         raise
 
 
-def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -> Json:
-    """The HogQL of a validated events query.
+class EventsPlan(msgspec.Struct, frozen=True):
+    """The HogQL query of an events query, and how to assemble its rows.
 
-    Returns:
-        ``{"query": HogQL node, "columns": [["event", "value", 1]], "cursor": "DESC" | "ASC" |
-        None, "fragments": [["select__0", 7, "event"]]}``; a column is its title, kind of assembly
-        and number of columns. With a cursor two more columns follow: time and id of the event.
+    ``columns`` are ``[("event", "value", 1)]``: title, kind of assembly, number of columns; with
+    ``cursor`` (``DESC`` or ``ASC``) time and id of the event follow. ``fragments`` are the user's
+    expressions in the text of the query.
+    """
+
+    query: QueryNode
+    columns: list[tuple[str, str, int]]
+    cursor: str | None
+    fragments: list[Fragment]
+
+
+def plan_events(payload: Any) -> EventsPlan:
+    """The HogQL of a validated events query; ``payload`` is a ``PlanRequest``.
 
     Raises:
         SourceError: an invalid part; with the code ``place`` its attr is a path.
     """
-    names = display_name(name_properties)
+    request = msgspec.convert(payload, PlanRequest)
+    node, context = request.query, request.context.query_context()
+    names = display_name(request.name_properties)
     items = read_items(node["select"], names)
     totals = total_names(items)
     wheres = [
@@ -93,12 +109,12 @@ def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -
     _add(query, "\nGROUP BY ", list(keys) if is_grouped else [], _LINE)
     _add(query, "\nHAVING ", having, " AND ")
     _add(query, "\nORDER BY ", ordering.items, _LINE)
-    return {
-        "query": {"kind": "HogQLQuery", "query": str(query), "values": values, "filters": filters},
-        "columns": [[item.title, item.kind, len(item.parts)] for item in items],
-        "cursor": ordering.cursor,
-        "fragments": query.fragments,
-    }
+    return EventsPlan(
+        query={"kind": "HogQLQuery", "query": str(query), "values": values, "filters": filters},
+        columns=[(item.title, item.kind, len(item.parts)) for item in items],
+        cursor=ordering.cursor,
+        fragments=query.fragments,
+    )
 
 
 _LINE = "\n, "
@@ -200,10 +216,10 @@ def _is_count(node: Any) -> bool:
     return isinstance(node, tree.Call) and node.name.lower() == "count" and not node.args
 
 
-def _bounds(node: Json, context: QueryContext) -> tuple[list[str], Json]:
+def _bounds(node: QueryNode, context: QueryContext) -> tuple[list[str], BoundValues]:
     """Conditions on the time of events; both bounds are exclusive."""
     found: list[str] = []
-    values: Json = {}
+    values: BoundValues = {}
     after = node.get("after") or _AFTER
     if after != "all":
         _bound("after", ">", after, context, (found, values))
@@ -216,7 +232,7 @@ def _bounds(node: Json, context: QueryContext) -> tuple[list[str], Json]:
 
 
 def _bound(
-    key: str, sign: str, text: str, context: QueryContext, into: tuple[list[str], Json]
+    key: str, sign: str, text: str, context: QueryContext, into: tuple[list[str], BoundValues]
 ) -> None:
     found, values = into
     moment, _, uuid = text.partition("|")
@@ -236,7 +252,7 @@ def _bound(
     )
 
 
-def _filters(node: Json, context: QueryContext) -> Json:
+def _filters(node: QueryNode, context: QueryContext) -> dict[str, Any]:
     """The filters of ``{filters}``; each list is validated under its own path."""
     lists = {key: node[key] for key in FILTER_LISTS if node.get(key)}
     for key, sent in lists.items():
@@ -248,7 +264,7 @@ def _filters(node: Json, context: QueryContext) -> Json:
     return {"properties": groups, "filterTestAccounts": bool(node.get("filterTestAccounts"))}
 
 
-def _entities(node: Json, context: QueryContext, values: Json) -> list[str]:
+def _entities(node: QueryNode, context: QueryContext, values: BoundValues) -> list[str]:
     """Events, actions and steps, combined with OR; and the person, with AND."""
     ways: list[str] = []
     events = [*([node["event"]] if node.get("event") else []), *node.get("events", [])]
@@ -269,7 +285,7 @@ def _entities(node: Json, context: QueryContext, values: Json) -> list[str]:
     return found
 
 
-def _person(person: str, values: Json) -> str:
+def _person(person: str, values: BoundValues) -> str:
     """The condition of a person by UUID or number.
 
     A number consists of the first 12 hexadecimal digits of the UUID and the 14th.

@@ -4,11 +4,19 @@ Source: docs/spec/data-and-queries.md#18-for-editors.
 """
 
 import re
-from typing import Any
+from typing import TypedDict
 
 from hoglet.kit.errors import SourceError
 
-type Json = dict[str, Any]
+
+class Finding(TypedDict):
+    """An error, a warning or a notice: offsets in characters, the end exclusive."""
+
+    message: str
+    start: int
+    end: int
+    fix: str | None
+
 
 _MEANT = re.compile(r"Did you mean ['`](?P<name>[^'`]+)['`]\?")
 _NAME = re.compile(r"[\w$]+\Z")
@@ -16,8 +24,8 @@ _NAME = re.compile(r"[\w$]+\Z")
 
 def finding(
     text: str, message: str, start: int = 0, end: int = 0, *, fix: str | None = None
-) -> Json:
-    """``{message, start, end, fix}``: offsets in characters, the end exclusive.
+) -> Finding:
+    """A finding with a range that editors can show.
 
     Without a position it spans the whole text; an empty range becomes the next character.
     """
@@ -29,7 +37,7 @@ def finding(
     return {"message": message, "start": start, "end": end, "fix": fix}
 
 
-def of_error(text: str, error: SourceError, shift: int = 0) -> Json:
+def of_error(text: str, error: SourceError, shift: int = 0) -> Finding:
     """An error with its fix; ``shift`` is the offset of its text in ``text``."""
     message = error.message
     if error.hint:

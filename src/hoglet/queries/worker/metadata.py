@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple, TypedDict
 
 import msgspec
 
@@ -18,11 +18,12 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.frontend.preprocess import read_expression, read_query
 from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.inspection import Inspection, PropertyRead, inspect_query
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import SourceError
-from hoglet.queries.worker.findings import finding, of_error
+from hoglet.queries.worker.findings import Finding, finding, of_error
+from hoglet.queries.worker.messages import InspectRequest
 from hoglet.syntax import tree
 
-type Json = dict[str, Any]
 type Shares = Mapping[tuple[str, str], tuple[str, float]]
 
 HOGQL, EXPRESSION = "hogQL", "hogQLExpr"
@@ -32,19 +33,39 @@ _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _KINDS = {"event": "Event", "person": "Person", "session": "Session"}
 
 
+class Metadata(TypedDict):
+    """The response of a metadata query."""
+
+    query: str
+    isValid: bool
+    isUsingIndices: str
+    errors: list[Finding]
+    warnings: list[Finding]
+    notices: list[Finding]
+    table_names: list[str]
+    ch_table_names: None
+
+
+class Inspected(NamedTuple):
+    """Metadata of a text, and the plan of its query as lines."""
+
+    metadata: Metadata
+    explain: list[str]
+
+
 class Report:
     """Collects findings of a text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.errors: list[Json] = []
-        self.warnings: list[Json] = []
-        self.notices: list[Json] = []
+        self.errors: list[Finding] = []
+        self.warnings: list[Finding] = []
+        self.notices: list[Finding] = []
         self.tables: list[str] = []
         self.index_use = "undecisive"
         self.plan: list[str] = []
 
-    def answer(self) -> Json:
+    def answer(self) -> Metadata:
         """The response of a metadata query."""
         return {
             "query": self._text,
@@ -58,7 +79,15 @@ class Report:
         }
 
 
-def metadata(node: Json, context: QueryContext, shares: Shares) -> Report:
+def inspect(payload: Any) -> Inspected:
+    """Metadata of a text, and the plan of a query; ``payload`` is an ``InspectRequest``."""
+    request = msgspec.convert(payload, InspectRequest)
+    shares = {(kind, name): (type_, share) for kind, name, type_, share in request.shares}
+    report = metadata(request.query, request.context.query_context(), shares)
+    return Inspected(report.answer(), report.plan)
+
+
+def metadata(node: QueryNode, context: QueryContext, shares: Shares) -> Report:
     """The findings of a text.
 
     Args:
@@ -76,7 +105,7 @@ def metadata(node: Json, context: QueryContext, shares: Shares) -> Report:
     return report
 
 
-def _inspect(report: Report, node: Json, context: QueryContext, shares: Shares) -> None:
+def _inspect(report: Report, node: QueryNode, context: QueryContext, shares: Shares) -> None:
     text = node["query"]
     try:
         parsed = _parsed(node)
@@ -104,7 +133,7 @@ def _inspect(report: Report, node: Json, context: QueryContext, shares: Shares) 
     report.notices += _cohort_notices(text, parsed, context)
 
 
-def _parsed(node: Json) -> Any:
+def _parsed(node: QueryNode) -> Any:
     """The tree of a query, or of its source with the expression as the only column."""
     if node["language"] == HOGQL:
         return read_query(node["query"])
@@ -128,7 +157,7 @@ def _warn_of_time(report: Report, text: str, found: Inspection) -> None:
         report.warnings.append(finding(text, message, place.start.offset, place.end.offset))
 
 
-def _type_notice(text: str, read: PropertyRead) -> Json:
+def _type_notice(text: str, read: PropertyRead) -> Finding:
     kind = _KINDS.get(read.kind) or f"Group {read.kind.removeprefix('group').strip('_')}".strip()
     visible = f"{kind} property '{read.name}'"
     if read.type is None:
@@ -138,7 +167,7 @@ def _type_notice(text: str, read: PropertyRead) -> Json:
     return finding(text, message, read.start, read.end)
 
 
-def _share_warning(text: str, read: PropertyRead, type_: str, share: float) -> Json:
+def _share_warning(text: str, read: PropertyRead, type_: str, share: float) -> Finding:
     message = (
         f"{share:.1%} of the latest values of '{read.name}' are not of type {type_} "
         "and read as null. If the type is wrong, change it in the property "
@@ -147,7 +176,7 @@ def _share_warning(text: str, read: PropertyRead, type_: str, share: float) -> J
     return finding(text, message, read.start, read.end)
 
 
-def _cohort_notices(text: str, query: Any, context: QueryContext) -> Iterator[Json]:
+def _cohort_notices(text: str, query: Any, context: QueryContext) -> Iterator[Finding]:
     """Notices about cohorts by id and by name; the other form is the fix, if it is unambiguous."""
     names = Counter(cohort.name for cohort in context.cohorts.values())
     ids = {each.name: cohort for cohort, each in context.cohorts.items() if names[each.name] == 1}
@@ -169,7 +198,7 @@ def _cohort_notices(text: str, query: Any, context: QueryContext) -> Iterator[Js
             yield finding(text, f"Cohort {wanted} is {quoted}.", *place, fix=fix)
 
 
-def _compile(report: Report, text: str, language: str, given: Json) -> None:
+def _compile(report: Report, text: str, language: str, given: Mapping[str, Any]) -> None:
     known = DEFAULT_GLOBALS | set(map(str, given))
     if language == "hog":
         _check(report, text, lambda: compile_program(text, known_globals=known))
@@ -201,7 +230,7 @@ def _check(
         report.warnings.append(finding(text, message, *place))
 
 
-def _shifted(text: str, error: SourceError, shift: int, whole: tuple[int, int] | None) -> Json:
+def _shifted(text: str, error: SourceError, shift: int, whole: tuple[int, int] | None) -> Finding:
     if whole is not None:
         return finding(text, error.message, *whole)
     return of_error(text, error, shift)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hoglet.hog.stdlib.table import STL
-from hoglet.queries.worker.suggestion import Json, suggestion
+from hoglet.queries.worker.suggestion import Completion, PropertyName, suggestion
 
 _KEYWORDS = (
     *("let", "fun", "return", "if", "else", "for", "while", "in", "and", "or", "not"),
@@ -38,8 +38,8 @@ def suggest_hog(
     text: str,
     chain: tuple[str, ...],
     given: Mapping[str, Any],
-    properties: Sequence[Sequence[Any]],
-) -> list[Json]:
+    properties: Sequence[PropertyName],
+) -> list[Completion]:
     """Completions after a chain of names, or at the start of an expression.
 
     Args:
@@ -76,7 +76,7 @@ def _locals(text: str) -> Iterator[re.Match[str]]:
     return _LOCAL.finditer(text)
 
 
-def _given(chain: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[Json]:
+def _given(chain: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[Completion]:
     value: Any = given
     for part in chain:
         value = value.get(part) if isinstance(value, Mapping) else None
@@ -85,7 +85,7 @@ def _given(chain: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[Json]:
             yield suggestion(str(name), "Property", _type_of(each))
 
 
-def _members(chain: tuple[str, ...], properties: Sequence[Sequence[Any]]) -> Iterator[Json]:
+def _members(chain: tuple[str, ...], properties: Sequence[PropertyName]) -> Iterator[Completion]:
     for name in _MEMBERS.get(chain, ()):
         yield suggestion(name, "Property")
     kind = _BAGS.get(chain)

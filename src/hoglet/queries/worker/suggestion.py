@@ -1,21 +1,42 @@
 """Completion items."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 from hoglet.hogql.context import QueryContext
 
-type Json = dict[str, Any]
 type Kind = Literal["Class", "Constant", "Function", "Keyword", "Property", "Variable"]
 
 MOST = 1_000
 
 
+class Completion(TypedDict):
+    """A completion item of an editor."""
+
+    label: str
+    insertText: str
+    kind: Kind
+    detail: str | None
+    documentation: str | None
+
+
+class Completions(TypedDict):
+    """The response of an autocomplete query; incomplete if there are more than ``MOST``."""
+
+    suggestions: list[Completion]
+    incomplete_list: bool
+    timings: list[str]
+
+
+type PropertyName = tuple[str, str, str | None]
+"""Kind, name and type of a property: ``("event", "price", "Numeric")``."""
+
+
 class Known(NamedTuple):
-    """Names of a project: properties as ``[kind, name, type]``, and code names of variables."""
+    """Names of a project: properties, and code names of variables."""
 
     context: QueryContext
-    properties: Sequence[Sequence[Any]]
+    properties: Sequence[PropertyName]
     variables: Sequence[str]
 
 
@@ -26,8 +47,8 @@ def suggestion(
     *,
     insert: str | None = None,
     documentation: str | None = None,
-) -> Json:
-    """``{label, insertText, kind, detail, documentation}``."""
+) -> Completion:
+    """An item; it inserts its label unless ``insert`` says otherwise."""
     return {
         "label": label,
         "insertText": label if insert is None else insert,
@@ -37,7 +58,7 @@ def suggestion(
     }
 
 
-def answer(found: Iterable[Json], word: str) -> Json:
+def answer(found: Iterable[Completion], word: str) -> Completions:
     """The response of an autocomplete query: prefix matches first, then substring matches."""
     wanted = word.lower()
     fitting = {(each["label"], each["kind"]): each for each in found if _fits(each, wanted)}
@@ -51,5 +72,5 @@ def answer(found: Iterable[Json], word: str) -> Json:
     }
 
 
-def _fits(each: Json, wanted: str) -> bool:
+def _fits(each: Completion, wanted: str) -> bool:
     return wanted in each["label"].lower()

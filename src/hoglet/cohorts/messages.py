@@ -1,0 +1,46 @@
+"""What the server sends to workers that compile cohorts, and what they return."""
+
+from typing import Any
+
+import msgspec
+
+from hoglet.cohorts.criteria.schema import CriteriaNode
+from hoglet.endpoints.worker.messages import CompileContext
+from hoglet.hogql.query_nodes import QueryNode
+
+
+class CohortRequest(msgspec.Struct, frozen=True):
+    """The criteria of a cohort, or its query."""
+
+    context: CompileContext
+    filters: CriteriaNode | None = None
+    query: QueryNode | None = None
+
+
+class PersonsPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of a cohort's persons.
+
+    ``search`` finds a part of a name; ``found`` are the persons that it matched by distinct id;
+    ``properties`` are property filters.
+    """
+
+    cohort: int
+    search: str
+    found: list[str]
+    properties: list[Any]
+    limit: int
+    offset: int
+
+
+class PersonsRequest(msgspec.Struct, frozen=True):
+    """A page to compile."""
+
+    page: PersonsPage
+    context: CompileContext
+
+
+class PersonsSql(msgspec.Struct, frozen=True):
+    """A statement that returns ids of persons, and its values."""
+
+    sql: str
+    params: dict[str, Any]

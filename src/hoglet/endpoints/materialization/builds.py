@@ -1,0 +1,78 @@
+"""The builds of an endpoint's tables: when each ran, and how it ended.
+
+A build has the id of its schedule, so a build that is tried again after a crash stays one row.
+
+Source: docs/spec/query-endpoints.md#78-builds.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.endpoints.tables import BuildRow, EndpointVersionRow
+
+KEPT_FOR = timedelta(days=30)
+RUNNING = "Running"
+SUPERSEDED = "Another build was scheduled in the meantime."
+
+
+class Outcome(NamedTuple):
+    """How a build ended; ``is_unchanged`` if the earlier table was still up to date."""
+
+    status: str
+    error: str = ""
+    is_unchanged: bool = False
+
+
+async def begin_build(
+    session: AsyncSession, schedule: UUID, version: EndpointVersionRow, now: datetime
+) -> None:
+    """Record that a build starts, or starts again."""
+    row = await session.get(BuildRow, schedule)
+    if row is None:
+        row = BuildRow(id=schedule, endpoint_id=version.endpoint_id, version=version.number)
+        session.add(row)
+    row.status, row.error, row.is_unchanged = RUNNING, "", False
+    row.started_at, row.ended_at = now, None
+
+
+async def end_build(session: AsyncSession, schedule: UUID, outcome: Outcome, now: datetime) -> None:
+    """Record how a build ended."""
+    row = await session.get(BuildRow, schedule)
+    if row is not None:
+        row.status, row.error, row.is_unchanged = outcome
+        row.ended_at = now
+
+
+async def count_builds(session: AsyncSession, endpoint_id: UUID, version: int | None) -> int:
+    """Number of builds of an endpoint, or of one version."""
+    statement = select(func.count()).select_from(BuildRow).where(*_of(endpoint_id, version))
+    return await session.scalar(statement) or 0
+
+
+async def list_builds(
+    session: AsyncSession, endpoint_id: UUID, version: int | None, *, limit: int, offset: int
+) -> Sequence[BuildRow]:
+    """Builds of an endpoint, or of one version, newest first."""
+    statement = (
+        select(BuildRow)
+        .where(*_of(endpoint_id, version))
+        .order_by(BuildRow.started_at.desc(), BuildRow.id.desc())
+        .limit(limit)
+        .offset(offset)
+    )
+    return (await session.scalars(statement)).all()
+
+
+async def delete_old_builds(session: AsyncSession, now: datetime) -> None:
+    """Delete the rows of builds that started long ago."""
+    await session.execute(delete(BuildRow).where(BuildRow.started_at < now - KEPT_FOR))
+
+
+def _of(endpoint_id: UUID, version: int | None) -> list[ColumnElement[bool]]:
+    wanted = [BuildRow.endpoint_id == endpoint_id]
+    return wanted if version is None else [*wanted, BuildRow.version == version]
