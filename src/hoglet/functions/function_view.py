@@ -11,6 +11,7 @@ import msgspec
 from hoglet.functions.compile.warnings import CodeWarning
 from hoglet.functions.drafts.fields import visible
 from hoglet.functions.inputs.secrets import secret_keys, visible_inputs
+from hoglet.functions.json_types import SecretValues
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.json_values import array_at
 from hoglet.web.timestamps import iso_z, iso_z_or_none
@@ -27,8 +28,8 @@ class FunctionView(NamedTuple):
     user: dict[str, Any] | None
     template: dict[str, Any] | None
     status: dict[str, int]
-    secrets: dict[str, Any]
-    mapping_secrets: dict[str, Any]
+    secrets: SecretValues
+    mapping_secrets: SecretValues
     search_match_type: str | None = None
     warnings: Sequence[CodeWarning] = ()
     draft: dict[str, Any] | None = None
@@ -111,7 +112,7 @@ def _mappings(view: FunctionView) -> list[dict[str, Any]] | None:
     return [_mapping(item, view.mapping_secrets.get(str(i), {})) for i, item in enumerate(mappings)]
 
 
-def _mapping(item: dict[str, Any], secrets: dict[str, Any]) -> dict[str, Any]:
+def _mapping(item: dict[str, Any], secrets: SecretValues) -> dict[str, Any]:
     if "inputs" not in item:
         return item
     schema = array_at(item, "inputs_schema")

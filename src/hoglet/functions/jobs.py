@@ -52,6 +52,7 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
         letter_id: the dead letter that was redriven.
         backfill_id: the backfill that the run belongs to.
         logged_until: ISO time of its last log line, so that the next one sorts after it.
+        trace: ``traceparent`` of its cause, see :mod:`hoglet.kit.tracing`.
     """
 
     project_id: int
@@ -68,6 +69,7 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
     failing_since: str | None = None
     backfill_id: UUID | None = None
     logged_until: str | None = None
+    trace: str | None = None
 
 
 class BackfillV1(msgspec.Struct, frozen=True, tag="backfill.v1"):

@@ -9,6 +9,7 @@ from sqlalchemy import Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions import types
+from hoglet.functions.json_types import FunctionFilters
 from hoglet.functions.tables import HogFunctionRow
 
 
@@ -29,7 +30,7 @@ class FunctionSummary(NamedTuple):
     id: UUID
     name: str | None
     description: str
-    filters: dict[str, Any]
+    filters: FunctionFilters
 
 
 async def find(

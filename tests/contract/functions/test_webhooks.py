@@ -224,6 +224,8 @@ PIXEL = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
         ("'body': 'aGk=', 'contentType': 'text/csv'", "text/csv", b"hi"),
         ("'body': 'a\\nGk=', 'contentType': 'image/webp'", "image/webp", b"hi"),
         ("'body': '', 'contentType': 'image/jpeg'", "image/jpeg", b""),
+        ("'body': 'aGk', 'contentType': 'image/png'", "image/png", b"hi"),
+        ("'body': '-_8', 'contentType': 'image/png'", "image/png", b"\xfb\xff"),
     ],
 )
 async def test_bodies_may_be_base64(hoglet, returned, kind, content):
@@ -236,7 +238,7 @@ async def test_bodies_may_be_base64(hoglet, returned, kind, content):
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize("body", ["'*'", "'aGk'", "'aGk=aGk='", "'é'"])
+@pytest.mark.parametrize("body", ["'*'", "'a'", "'aGk=aGk='", "'aGk=='", "'é'"])
 async def test_what_is_no_base64_is_an_error(hoglet, body):
     code = f"return {{'httpResponse': {{'status': 200, 'isBase64Encoded': true, 'body': {body}}}}}"
     path, _ = await webhook(hoglet, code)

@@ -11,6 +11,7 @@ import structlog
 
 from hoglet.access.principals import Project
 from hoglet.functions import repository
+from hoglet.functions.json_types import FunctionFilters, FunctionMapping
 from hoglet.functions.save.planner import action_ids, filters_of
 from hoglet.functions.service import FunctionService
 from hoglet.kit.errors import Invalid, Unavailable
@@ -81,8 +82,8 @@ async def _try_one(service: FunctionService, project: Project, function_id: UUID
 
 
 def _is_affected(
-    filters: dict[str, Any],
-    mappings: Sequence[dict[str, Any]] | None,
+    filters: FunctionFilters,
+    mappings: Sequence[FunctionMapping] | None,
     action_id: int | None,
     property_name: str | None,
 ) -> bool:
@@ -94,7 +95,7 @@ def _is_affected(
     return str(action_id) in action_ids(every)
 
 
-def _may_use(filters: dict[str, Any], name: str) -> bool:
+def _may_use(filters: FunctionFilters, name: str) -> bool:
     """Whether a filter may use a property: by key, in an action, or in test-account filters."""
     if filters.get("filter_test_accounts") or filters.get("actions"):
         return True

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions.filters.javascript import for_browsers
+from hoglet.functions.json_types import InputValues
 from hoglet.hog.compile import bind_expression
 from hoglet.hog.javascript import (
     expression_javascript,
@@ -26,7 +27,7 @@ from hoglet.syntax import tree
 
 def site_script(
     source: str,
-    inputs: dict[str, Any],
+    inputs: InputValues,
     condition: dict[str, Any] | None,
     mappings: Sequence[tuple[dict[str, Any], dict[str, Any] | None, bool]],
 ) -> str:

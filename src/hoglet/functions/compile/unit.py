@@ -28,6 +28,14 @@ from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.filters.normalize import GENERATED
 from hoglet.functions.inputs.compiled import InputRules, compile_inputs
 from hoglet.functions.inputs.secrets import split_secrets
+from hoglet.functions.json_types import (
+    ConditionTree,
+    FunctionFilters,
+    FunctionMapping,
+    InputSchema,
+    InputValues,
+    MaskingSettings,
+)
 from hoglet.hog.compile import bind_program
 from hoglet.kit.errors import Invalid, SourceError
 from hoglet.kit.json_values import array_at, object_at
@@ -52,14 +60,14 @@ class CompileInput(msgspec.Struct, kw_only=True):
     """
 
     type: str
-    inputs_schema: list[dict[str, Any]] = []
+    inputs_schema: list[InputSchema] = []
     hog: str | None = None
     saved_hog: str = ""
     input_keys: list[str] = []
-    inputs: dict[str, Any] | None = None
-    filters: dict[str, Any] | None = None
-    mappings: list[dict[str, Any]] | None = None
-    masking: dict[str, Any] | None = None
+    inputs: InputValues | None = None
+    filters: FunctionFilters | None = None
+    mappings: list[FunctionMapping] | None = None
+    masking: MaskingSettings | None = None
     context: FilterContext = msgspec.field(default_factory=FilterContext)
     must_match: bool = False
 
@@ -72,7 +80,7 @@ class Matcher(msgspec.Struct, kw_only=True):
         events: event names that can match, None for any.
     """
 
-    tree: dict[str, Any] | None = None
+    tree: ConditionTree | None = None
     events: list[str] | None = None
 
 
@@ -84,12 +92,12 @@ class CompiledFunction(msgspec.Struct, kw_only=True):
 
     bytecode: list[Any] | None = None
     transpiled: str | None = None
-    inputs: dict[str, Any] | None = None
-    filters: dict[str, Any] | None = None
+    inputs: InputValues | None = None
+    filters: FunctionFilters | None = None
     matcher: Matcher | None = None
-    mappings: list[dict[str, Any]] | None = None
+    mappings: list[FunctionMapping] | None = None
     mapping_matchers: list[Matcher] | None = None
-    masking: dict[str, Any] | None = None
+    masking: MaskingSettings | None = None
     warnings: list[CodeWarning] = []
 
 
@@ -155,7 +163,7 @@ def _site_script(draft: CompileInput, hog: str, compiled: CompiledFunction) -> s
 
 
 def _compile_filters(
-    filters: dict[str, Any], draft: CompileInput, attr: str
+    filters: FunctionFilters, draft: CompileInput, attr: str
 ) -> tuple[dict[str, Any], Matcher]:
     try:
         condition = build_filter(filters, draft.context)
@@ -169,12 +177,12 @@ def _compile_filters(
     )
 
 
-def _without_generated(filters: dict[str, Any]) -> dict[str, Any]:
+def _without_generated(filters: FunctionFilters) -> FunctionFilters:
     return {name: value for name, value in filters.items() if name not in GENERATED}
 
 
 def _refused_filters(
-    filters: dict[str, Any], draft: CompileInput, attr: str, reason: str
+    filters: FunctionFilters, draft: CompileInput, attr: str, reason: str
 ) -> tuple[dict[str, Any], Matcher]:
     if draft.must_match and draft.type not in types.SITE:
         raise Invalid(f"The filter is not valid: {reason}", attr=f"{attr}__non_field_errors")
@@ -203,7 +211,7 @@ def _compile_mappings(draft: CompileInput, compiled: CompiledFunction, source: s
         compiled.mapping_matchers.append(matcher)
 
 
-def _compile_masking(masking: dict[str, Any]) -> dict[str, Any]:
+def _compile_masking(masking: MaskingSettings) -> MaskingSettings:
     try:
         template = read_template(masking["hash"])
     except SourceError as error:
@@ -224,7 +232,7 @@ _FILTERS = {
 }
 
 
-def check_log_filters(filters: dict[str, Any]) -> None:
+def check_log_filters(filters: FunctionFilters) -> None:
     """Reject filters on events.
 
     Raises:

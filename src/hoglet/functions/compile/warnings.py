@@ -10,6 +10,7 @@ import msgspec
 
 from hoglet.functions import types
 from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths, nodes_of
+from hoglet.functions.json_types import FunctionFilters, InputValues
 from hoglet.functions.runtime.host import HELPERS
 from hoglet.hog.bind.diagnostics import suggestion
 from hoglet.hog.bind.tree import Warning_
@@ -78,7 +79,7 @@ class SaveWarnings:
         return self._found(read, "hog")
 
     def of_inputs(
-        self, schema: Iterable[dict[str, Any]], inputs: dict[str, Any], attr: str
+        self, schema: Iterable[dict[str, Any]], inputs: InputValues, attr: str
     ) -> Iterator[CodeWarning]:
         """The warnings of the templates of inputs; secrets are left out.
 
@@ -103,7 +104,7 @@ class SaveWarnings:
 
         return self._found(read, attr) if "{" in text else []
 
-    def of_filters(self, filters: dict[str, Any], attr: str) -> Iterator[CodeWarning]:
+    def of_filters(self, filters: FunctionFilters, attr: str) -> Iterator[CodeWarning]:
         """The warnings of the HogQL expressions in filters."""
         for text in _expressions(filters):
 
@@ -183,7 +184,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _expressions(filters: dict[str, Any]) -> Iterator[str]:
+def _expressions(filters: FunctionFilters) -> Iterator[str]:
     """The HogQL expressions of filters and of their groups."""
     if filters.get("type") == "hogql" and isinstance(filters.get("key"), str):
         yield filters["key"]

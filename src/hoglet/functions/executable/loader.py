@@ -16,6 +16,7 @@ from hoglet.functions.executable.model import (
     ExecutableMapping,
 )
 from hoglet.functions.inputs.mapping_identity import mapping_number
+from hoglet.functions.json_types import FunctionMapping, InputSchema, SecretValues
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import HogFunctionRow
 
@@ -119,7 +120,7 @@ def executable_from_values(
 
 
 def _inputs(
-    schema: list[dict[str, Any]], plain: dict[str, Any], secrets: dict[str, Any]
+    schema: list[InputSchema], plain: dict[str, Any], secrets: SecretValues
 ) -> tuple[ExecutableInput, ...]:
     items = {item["key"]: item for item in schema}
     together = sorted({**plain, **secrets}.items(), key=lambda pair: pair[1].get("order", 0))
@@ -135,14 +136,14 @@ def _inputs(
     )
 
 
-def _templating(item: dict[str, Any], entry: dict[str, Any]) -> str | None:
+def _templating(item: InputSchema, entry: dict[str, Any]) -> str | None:
     if item.get("templating") is False:
         return None
     return entry.get("templating") or "hog"
 
 
 def _mappings(values: dict[str, Any]) -> tuple[ExecutableMapping, ...] | None:
-    mappings: list[dict[str, Any]] | None = values["mappings"]
+    mappings: list[FunctionMapping] | None = values["mappings"]
     if not mappings:
         return None
     matchers: list[dict[str, Any]] = values["matcher"].get("mappings") or []

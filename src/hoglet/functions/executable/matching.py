@@ -11,13 +11,14 @@ docs/spec/hog-functions.md#131-pipeline-destinations.
 from collections import OrderedDict
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from hoglet.functions.executable.candidates import CandidateIndex
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableMapping
 from hoglet.functions.executable.requirements import requirements
+from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.filter_globals import (
     FilterGlobals,
@@ -85,7 +86,7 @@ class FunctionIndex:
         positions = {item for bucket in buckets if bucket for item in bucket.everything}
         return [self.functions[position] for position in sorted(positions)]
 
-    def match(self, run_globals: dict[str, Any]) -> list[Match]:
+    def match(self, run_globals: Globals) -> list[Match]:
         """Evaluate all functions that can match.
 
         Args:
@@ -239,7 +240,7 @@ def match_function(
     )
 
 
-def mask_key(function: ExecutableFunction, values: dict[str, Any]) -> str | None:
+def mask_key(function: ExecutableFunction, values: Globals) -> str | None:
     """The masking hash of a run, or None if it is not masked.
 
     Args:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from hoglet.functions.json_types import MaskingSettings
 from hoglet.functions.runtime.host_config import HostConfig
 
 DEFAULT_RETRY: dict[str, Any] = {
@@ -86,7 +87,7 @@ class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
     filter: dict[str, Any] | None = None
     events: list[str] | None = None
     source: str = "events"
-    masking: dict[str, Any] | None = None
+    masking: MaskingSettings | None = None
     mappings: tuple[ExecutableMapping, ...] | None = None
     execution_order: int | None = None
     retry: dict[str, Any] = msgspec.field(default_factory=lambda: dict(DEFAULT_RETRY))

@@ -13,6 +13,7 @@ from collections.abc import Container
 from typing import Any, Final, Literal, NamedTuple
 
 from hoglet.functions.filters.roots import FILTER_ROOTS
+from hoglet.functions.json_types import ConditionTree
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, text_to_number
 from hoglet.hog.runtime.regex import compile_pattern
@@ -59,7 +60,7 @@ class Requirement(NamedTuple):
 
 
 def requirements(
-    condition: dict[str, Any] | None, event_name: str | None = None
+    condition: ConditionTree | None, event_name: str | None = None
 ) -> list[Requirement] | None:
     """Tests of which at least one passes whenever the condition holds.
 
@@ -83,7 +84,7 @@ def requirements(
     return needed + [Requirement(chain, "long") for chain in sorted(searched)]
 
 
-def _requirements(node: dict[str, Any], event_name: str | None) -> list[Requirement] | None:
+def _requirements(node: ConditionTree, event_name: str | None) -> list[Requirement] | None:
     match node["node"]:
         case "And":
             members = [_requirements(item, event_name) for item in node["exprs"]]
@@ -110,7 +111,7 @@ def _rank(requirement: Requirement) -> int:
 
 
 def _alternatives(
-    branches: list[dict[str, Any]], event_name: str | None
+    branches: list[ConditionTree], event_name: str | None
 ) -> list[Requirement] | None:
     found: list[Requirement] = []
     for branch in branches:
@@ -121,7 +122,7 @@ def _alternatives(
     return found
 
 
-def _comparison(node: dict[str, Any], event_name: str | None) -> list[Requirement] | None:
+def _comparison(node: ConditionTree, event_name: str | None) -> list[Requirement] | None:
     left, operator, right = node["left"], node["op"], node["right"]
     if left["node"] == "Call":
         return _text_search(left, operator, right)
@@ -135,7 +136,7 @@ def _comparison(node: dict[str, Any], event_name: str | None) -> list[Requiremen
 
 
 def _literal_test(
-    chain: tuple[str, ...], operator: str, right: dict[str, Any]
+    chain: tuple[str, ...], operator: str, right: ConditionTree
 ) -> list[Requirement] | None:
     value = right["value"]
     if operator == "!=" and value is None:
@@ -148,7 +149,7 @@ def _literal_test(
 
 
 def _equalities(
-    chain: tuple[str, ...], constants: list[dict[str, Any]], event_name: str | None
+    chain: tuple[str, ...], constants: list[ConditionTree], event_name: str | None
 ) -> list[Requirement] | None:
     if len(constants) > _MOST_ALTERNATIVES:
         return None
@@ -167,7 +168,7 @@ def _is_indexable(value: Any) -> bool:
 
 
 def _text_search(
-    call: dict[str, Any], operator: str, right: dict[str, Any]
+    call: ConditionTree, operator: str, right: ConditionTree
 ) -> list[Requirement] | None:
     """``toString(field) ilike …``, ``multiSearchAnyCaseInsensitive(toString(field), […]) > 0``."""
     if call["name"] == "multiSearchAnyCaseInsensitive" and operator == ">":
@@ -188,7 +189,7 @@ def _text_search(
     return None if chain is None else _search(chain, operator, right, as_text=True)
 
 
-def _regex_call(call: dict[str, Any]) -> list[Requirement] | None:
+def _regex_call(call: ConditionTree) -> list[Requirement] | None:
     """``match(toString(field), 'pattern')``, also within ``ifNull``."""
     if call["name"] == "ifNull" and call["args"][0]["node"] == "Call":
         fallback = call["args"][1]
@@ -203,7 +204,7 @@ def _regex_call(call: dict[str, Any]) -> list[Requirement] | None:
     return [Requirement(chain, "like", needle, as_text)] if chain and needle else None
 
 
-def _searched_chain(subject: dict[str, Any]) -> tuple[str, ...] | None:
+def _searched_chain(subject: ConditionTree) -> tuple[str, ...] | None:
     """The field of ``field`` or ``toString(field)``."""
     if subject["node"] == "Call":
         if subject["name"] != "toString" or len(subject["args"]) != 1:
@@ -235,7 +236,7 @@ def _needle(pattern: Any) -> str:
 
 
 def _search(
-    chain: tuple[str, ...], operator: str, right: dict[str, Any], *, as_text: bool = False
+    chain: tuple[str, ...], operator: str, right: ConditionTree, *, as_text: bool = False
 ) -> list[Requirement] | None:
     test = _SEARCHES.get(operator)
     if test is None or right["node"] != "Constant" or type(right["value"]) is not str:
@@ -251,7 +252,7 @@ def _is_plain(needle: Any) -> bool:
     return type(needle) is str and needle.isascii() and "%" not in needle and "_" not in needle
 
 
-def _chain(node: dict[str, Any]) -> tuple[str, ...] | None:
+def _chain(node: ConditionTree) -> tuple[str, ...] | None:
     if node["node"] != "Field" or not all(type(name) is str for name in node["chain"]):
         return None
     return tuple(node["chain"])
@@ -267,7 +268,7 @@ def _number(value: Any) -> float | None:
 
 
 def cannot_fail(  # noqa: C901, PLR0911 (one case a node)
-    node: dict[str, Any], roots: Container[str], searched: set[tuple[str, ...]] | None = None
+    node: ConditionTree, roots: Container[str], searched: set[tuple[str, ...]] | None = None
 ) -> bool:
     """Whether an expression has no effects and cannot fail, whatever the values are.
 
@@ -312,7 +313,7 @@ def cannot_fail(  # noqa: C901, PLR0911 (one case a node)
             return False
 
 
-def _searches(name: str, arguments: list[dict[str, Any]], searched: set[tuple[str, ...]]) -> bool:
+def _searches(name: str, arguments: list[ConditionTree], searched: set[tuple[str, ...]]) -> bool:
     """Whether this searches a field with a valid pattern."""
     if name != "match" or len(arguments) != 2 or arguments[1]["node"] != "Constant":
         return False
@@ -327,7 +328,7 @@ def _searches(name: str, arguments: list[dict[str, Any]], searched: set[tuple[st
     return True
 
 
-def _is_total(call: dict[str, Any]) -> bool:
+def _is_total(call: ConditionTree) -> bool:
     entry = STL.get(call["name"])
     if entry is None or not entry.total or not entry.pure or call["params"] is not None:
         return False

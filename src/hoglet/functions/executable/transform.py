@@ -12,6 +12,7 @@ import msgspec
 
 from hoglet.functions.executable.matching import Conditions, match_function
 from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.filter_globals import FilterGlobals
 from hoglet.functions.runtime.host import Host
@@ -175,13 +176,13 @@ class Transformation:
         condition = self._conditions.of_function(self._key, self.function)
         return condition is not None and condition.holds(values)
 
-    def _inputs(self, values: dict[str, Any], now: str) -> tuple[dict[str, Any], list[str]]:
+    def _inputs(self, values: Globals, now: str) -> tuple[dict[str, Any], list[str]]:
         inputs = build_inputs(self.function, values, now=now)
         return inputs, secret_texts(self.function.inputs, inputs)
 
     def _run_program(
         self,
-        values: dict[str, Any],
+        values: Globals,
         secrets: list[str],
         result: TransformationResult,
         milliseconds: float,

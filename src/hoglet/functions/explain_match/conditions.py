@@ -10,6 +10,7 @@ import msgspec
 from hoglet.functions.executable.matching import Conditions, mask_key, match_function
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableMapping
 from hoglet.functions.explain_match.outline import Kind, Operator, Outline, outline_of, split
+from hoglet.functions.json_types import FunctionFilters, Globals
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.filter_globals import filter_globals
 from hoglet.functions.runtime.inputs import InputsFailed, all_inputs, build_inputs
@@ -71,8 +72,8 @@ class ExplanationRequest(msgspec.Struct, kw_only=True):
     """
 
     function: ExecutableFunction
-    globals: dict[str, Any]
-    filters: dict[str, Any]
+    globals: Globals
+    filters: FunctionFilters
     mapping_filters: list[dict[str, Any]] = []
     test_accounts: list[str] = []
 
@@ -109,7 +110,7 @@ def explain(request: ExplanationRequest) -> Explanation:
 
 
 def _prepare(
-    run: ExplainedRun, function: ExecutableFunction, mapping: int | None, globals_: dict[str, Any]
+    run: ExplainedRun, function: ExecutableFunction, mapping: int | None, globals_: Globals
 ) -> None:
     """Build the inputs and the masking hash of a run."""
     try:
@@ -123,10 +124,10 @@ def _prepare(
 
 def _explained(
     function: ExecutableFunction | ExecutableMapping,
-    filters: dict[str, Any],
+    filters: FunctionFilters,
     path: str,
     test_accounts: list[str],
-    values: dict[str, Any],
+    values: Globals,
 ) -> ExplainedRun:
     if function.filter is None:
         reason = filters.get("bytecode_error") or "the filter does not compile"
@@ -146,7 +147,7 @@ def _explained(
 def _evaluate(
     outline: Outline,
     condition: "tree.Expression",
-    values: dict[str, Any],
+    values: Globals,
     *,
     is_operand: bool = False,
 ) -> ExplainedCondition:
@@ -175,7 +176,7 @@ def _evaluate(
 
 
 def _leaf(
-    outline: Outline, condition: "tree.Expression", values: dict[str, Any], *, is_operand: bool
+    outline: Outline, condition: "tree.Expression", values: Globals, *, is_operand: bool
 ) -> ExplainedCondition:
     """Evaluate a part alone: an operand by its truth, a whole filter must be true."""
     leaf = ExplainedCondition(kind=outline.kind, path=outline.path, matched=False)

@@ -1,4 +1,4 @@
-"""What a match depends on besides the filter, and the list of what fails. Pure."""
+"""Conditions of a run other than its filters, and the list of those that fail. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from hoglet.functions import types
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.explain_match.conditions import ExplainedCondition, ExplainedRun
+from hoglet.functions.json_types import Globals, MaskingSettings
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.watcher.rules import DISABLED, NOT_RUN
 
@@ -16,7 +17,7 @@ _WITHOUT_PERSON = (types.TRANSFORMATION, types.INTERNAL_DESTINATION)
 
 
 def as_seen(
-    function: ExecutableFunction, run: dict[str, Any], *, is_stored: bool
+    function: ExecutableFunction, run: Globals, *, is_stored: bool
 ) -> tuple[dict[str, Any], ExplainedCondition | None, list[str]]:
     """The globals that filters of this function see, the condition on its source, and notes."""
     notes: list[str] = []
@@ -37,7 +38,7 @@ def as_seen(
 
 
 def source_condition(
-    function: ExecutableFunction, run: dict[str, Any], *, is_stored: bool
+    function: ExecutableFunction, run: Globals, *, is_stored: bool
 ) -> ExplainedCondition | None:
     """The condition on what triggers the function; None if captured events do."""
     reason = None
@@ -76,7 +77,7 @@ def mapping_failures(mapping: dict[str, Any], run: ExplainedRun) -> Iterator[Fai
 
 
 def run_failures(
-    run: ExplainedRun, masking: dict[str, Any] | None, prefix: str
+    run: ExplainedRun, masking: MaskingSettings | None, prefix: str
 ) -> Iterator[Failure]:
     """Why a run of a condition that holds does not start; ``prefix`` is the path of its mapping."""
     if run.inputs_error is not None:

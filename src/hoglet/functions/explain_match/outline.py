@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from hoglet.functions.json_types import FunctionFilters
 from hoglet.syntax import tree
 
 type Kind = Literal[
@@ -43,7 +44,7 @@ class Outline(msgspec.Struct, frozen=True):
     parts: tuple["Outline", ...] = ()
 
 
-def outline_of(filters: dict[str, Any], test_accounts: list[str], path: str) -> Outline:
+def outline_of(filters: FunctionFilters, test_accounts: list[str], path: str) -> Outline:
     """The outline of a filter.
 
     Args:
@@ -73,7 +74,7 @@ def split(
     return None
 
 
-def _entries(filters: dict[str, Any], path: str) -> Iterator[Outline]:
+def _entries(filters: FunctionFilters, path: str) -> Iterator[Outline]:
     for kind in _ENTRIES:
         for index, entry in enumerate(filters.get(kind) or []):
             place = f"{path}.{kind}[{index}]"

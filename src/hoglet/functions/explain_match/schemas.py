@@ -4,6 +4,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from hoglet.functions.explain_match.outline import Kind, Operator
+from hoglet.functions.json_types import Globals
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json_values import is_object
 from hoglet.kit.suggestions import near
@@ -183,7 +184,7 @@ def read_inline(body: dict[str, Any]) -> dict[str, Any]:
         given = body.get("globals")
         if given is not None and not is_object(given):
             raise Invalid(not_a_dict(given), code="not_a_dict", attr="globals")
-        globals_: dict[str, Any] = given or {}
+        globals_: Globals = given or {}
         prefix = "globals__"
     else:
         globals_ = {name: body.get(name) for name in ("event", "person", "groups")}
@@ -194,7 +195,7 @@ def read_inline(body: dict[str, Any]) -> dict[str, Any]:
     return {"globals": globals_, "clickhouse_event": body.get("clickhouse_event")}
 
 
-def _check_globals(globals_: dict[str, Any], prefix: str) -> None:
+def _check_globals(globals_: Globals, prefix: str) -> None:
     event = _object(globals_.get("event"), f"{prefix}event")
     _object(event.get("properties"), f"{prefix}event__properties")
     if "event" in globals_ and not isinstance(event.get("event"), str):

@@ -26,6 +26,7 @@ from hoglet.functions.explain_match.failures import (
 )
 from hoglet.functions.explain_match.schemas import check_keys, read_event_uuid, read_inline
 from hoglet.functions.explain_match.subject import Subject, check_scope, read_subject
+from hoglet.functions.json_types import FunctionMapping, Globals
 from hoglet.functions.masking import find_counter
 from hoglet.functions.runtime.globals import project_globals, source_globals
 from hoglet.functions.service import FunctionService
@@ -127,9 +128,7 @@ class MatchExplainer:
             raise Invalid(f"{detail}.", code="does_not_exist", attr=attr)
         return {**stored, "project": project, "source": source}
 
-    async def _evaluate(
-        self, scope: ProjectScope, subject: Subject, run: dict[str, Any]
-    ) -> Explanation:
+    async def _evaluate(self, scope: ProjectScope, subject: Subject, run: Globals) -> Explanation:
         tests = scope.project.test_account_filters
         request = ExplanationRequest(
             function=subject.function,
@@ -228,7 +227,7 @@ class MatchExplainer:
 
 
 def _mapping_runs(
-    mappings: list[dict[str, Any]], explained: list[ExplainedRun]
+    mappings: list[FunctionMapping], explained: list[ExplainedRun]
 ) -> Iterator[list[Failure]]:
     """For each mapping that matches, what keeps its run from starting."""
     for mapping, run in zip(mappings, explained, strict=True):

@@ -12,6 +12,7 @@ from hoglet.functions.executable.loader import (
     unreadable_secrets,
 )
 from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.json_types import FunctionFilters
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.test_runs.configuration import configured_values, requested_configuration
@@ -24,7 +25,7 @@ class Subject(NamedTuple):
     """A function to explain, with the filters that it and its mappings are compiled from."""
 
     function: ExecutableFunction
-    filters: dict[str, Any]
+    filters: FunctionFilters
     mapping_filters: list[dict[str, Any]]
 
 

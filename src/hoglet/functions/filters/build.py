@@ -16,13 +16,14 @@ from hoglet.functions.filters.properties import (
     properties_to_trees,
 )
 from hoglet.functions.filters.roots import check_filter_tree
+from hoglet.functions.json_types import FunctionFilters
 from hoglet.kit.json_values import array_at, is_object
 from hoglet.syntax import tree
 
 MAX_ENTRIES = 1000  # per filter; keeps compile time and bytecode small
 
 
-def build_filter(filters: dict[str, Any], context: FilterContext) -> "tree.Expression":
+def build_filter(filters: FunctionFilters, context: FilterContext) -> "tree.Expression":
     """The condition of a function.
 
     Args:
@@ -44,7 +45,7 @@ def build_filter(filters: dict[str, Any], context: FilterContext) -> "tree.Expre
     return condition
 
 
-def event_names(filters: dict[str, Any], context: FilterContext) -> list[str] | None:
+def event_names(filters: FunctionFilters, context: FilterContext) -> list[str] | None:
     """The event names that can match at all, sorted; None for any.
 
     The function index relies on this, so no matching name may be missing.
@@ -88,7 +89,7 @@ def _inlined_cohort(item: dict[str, Any], context: FilterContext) -> "tree.Expre
     return tree.Not(expr=matches) if is_negative else matches
 
 
-def _entries(filters: dict[str, Any], context: FilterContext) -> list["tree.Expression"]:
+def _entries(filters: FunctionFilters, context: FilterContext) -> list["tree.Expression"]:
     events = array_at(filters, "events")
     actions = array_at(filters, "actions")
     tables = array_at(filters, "data_warehouse")

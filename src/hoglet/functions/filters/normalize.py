@@ -6,6 +6,7 @@ Source: docs/spec/hog-functions.md#5-filters.
 from typing import Any
 
 from hoglet.functions.errors import wrong_type
+from hoglet.functions.json_types import FunctionFilters
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json_values import array_at, is_array, is_object
 from hoglet.web.validation import Body, validate
@@ -59,7 +60,7 @@ def normalize_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
     return filters
 
 
-def check_view(filters: dict[str, Any], *, enabled: bool) -> None:
+def check_view(filters: FunctionFilters, *, enabled: bool) -> None:
     """Reject an enabled function on views without a view."""
     if not enabled or filters.get("source") != "data-warehouse-view":
         return
@@ -68,7 +69,7 @@ def check_view(filters: dict[str, Any], *, enabled: bool) -> None:
         raise Invalid("Select a view before enabling this function.", attr="filters")
 
 
-def _without(filters: dict[str, Any], key: str) -> dict[str, Any]:
+def _without(filters: FunctionFilters, key: str) -> dict[str, Any]:
     return {name: value for name, value in filters.items() if name != key}
 
 
@@ -81,7 +82,7 @@ def _source(value: Any, prefix: str) -> str:
     return value
 
 
-def _check_list(filters: dict[str, Any], name: str, prefix: str) -> None:
+def _check_list(filters: FunctionFilters, name: str, prefix: str) -> None:
     entries = filters.get(name)
     if entries is None:
         return
@@ -94,7 +95,7 @@ def _check_list(filters: dict[str, Any], name: str, prefix: str) -> None:
             raise wrong_type("a dictionary", entry, code="not_a_dict", attr=place)
 
 
-def _drop_unchosen_tables(filters: dict[str, Any]) -> None:
+def _drop_unchosen_tables(filters: FunctionFilters) -> None:
     if filters["source"] in _WAREHOUSE and is_array(filters.get("data_warehouse")):
         filters["data_warehouse"] = [
             entry for entry in filters["data_warehouse"] if entry.get("name") != _UNCHOSEN_TABLE

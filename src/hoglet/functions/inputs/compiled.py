@@ -16,6 +16,7 @@ from hoglet.functions.compile.hog import CompiledTemplate, liquid_references, re
 from hoglet.functions.compile.site import transpile_value
 from hoglet.functions.inputs.types import COMPILED_TYPES
 from hoglet.functions.inputs.values import REQUIRED, check_value
+from hoglet.functions.json_types import InputSchema, InputValues
 from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import Invalid, SourceError
 from hoglet.kit.json_values import is_array, is_object
@@ -49,7 +50,7 @@ class InputRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compile_inputs(
-    schema: list[dict[str, Any]], inputs: dict[str, Any], rules: InputRules
+    schema: list[InputSchema], inputs: InputValues, rules: InputRules
 ) -> dict[str, Any]:
     """Validate and compile all inputs.
 
@@ -77,9 +78,7 @@ def compile_inputs(
     return {key: compiled[key] | {"order": place} for place, key in enumerate(order)}
 
 
-def _entry(
-    item: dict[str, Any], inputs: dict[str, Any], rules: InputRules
-) -> dict[str, Any] | None:
+def _entry(item: InputSchema, inputs: InputValues, rules: InputRules) -> dict[str, Any] | None:
     """The input object to store, or None if the key has no value."""
     key, default = item["key"], item.get("default")
     attr = f"{rules.attr}__{key}"
@@ -97,7 +96,7 @@ def _entry(
 
 
 def _compile_entry(
-    item: dict[str, Any], entry: dict[str, Any], rules: InputRules
+    item: InputSchema, entry: dict[str, Any], rules: InputRules
 ) -> tuple[dict[str, Any], set[str]]:
     attr = f"{rules.attr}__{item['key']}"
     templating = _templating(item, entry, attr)
@@ -114,7 +113,7 @@ def _compile_entry(
     return _with_code(stored, item, rules, attr)
 
 
-def _templating(item: dict[str, Any], entry: dict[str, Any], attr: str) -> str | None:
+def _templating(item: InputSchema, entry: dict[str, Any], attr: str) -> str | None:
     """``hog``, ``liquid``, or None if the schema disables templates."""
     own = entry.get("templating")
     if own is not None and own not in ("hog", "liquid"):
@@ -128,11 +127,11 @@ def _templating(item: dict[str, Any], entry: dict[str, Any], attr: str) -> str |
     return wanted or own or "hog"
 
 
-def _shows_templating(item: dict[str, Any], entry: dict[str, Any]) -> bool:
+def _shows_templating(item: InputSchema, entry: dict[str, Any]) -> bool:
     return bool(item.get("templating")) or bool(entry.get("templating"))
 
 
-def _with_design(item: dict[str, Any], value: Any) -> Any:
+def _with_design(item: InputSchema, value: Any) -> Any:
     if item["type"] not in EMAIL_TYPES or not is_object(value):
         return value
     if value.get("html") and not value.get("design"):
@@ -141,7 +140,7 @@ def _with_design(item: dict[str, Any], value: Any) -> Any:
 
 
 def _with_code(
-    stored: dict[str, Any], item: dict[str, Any], rules: InputRules, attr: str
+    stored: dict[str, Any], item: InputSchema, rules: InputRules, attr: str
 ) -> tuple[dict[str, Any], set[str]]:
     value = stored["value"]
     if item["type"] in EMAIL_TYPES and is_object(value):

@@ -5,6 +5,7 @@ Source: docs/spec/hog-functions.md#44-secrets.
 
 from typing import Any
 
+from hoglet.functions.json_types import InputSchema, InputValues, SecretValues
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json_values import is_object
 
@@ -12,14 +13,14 @@ MASK = "********"
 SHOWN: dict[str, Any] = {"secret": True}
 
 
-def secret_keys(schema: list[dict[str, Any]]) -> set[str]:
+def secret_keys(schema: list[InputSchema]) -> set[str]:
     """The keys of secret inputs."""
     return {item["key"] for item in schema if item.get("secret")}
 
 
 def merge_secrets(
-    schema: list[dict[str, Any]],
-    inputs: dict[str, Any],
+    schema: list[InputSchema],
+    inputs: InputValues,
     stored: dict[str, Any],
     *,
     attr: str = "inputs",
@@ -60,7 +61,7 @@ def _is_marked(sent: Any) -> bool:
 
 
 def _keep(
-    merged: dict[str, Any], key: str, stored: dict[str, Any], *, is_marked: bool, attr: str
+    merged: InputValues, key: str, stored: dict[str, Any], *, is_marked: bool, attr: str
 ) -> None:
     if key in stored:
         merged[key] = stored[key]
@@ -79,7 +80,7 @@ def _enter_again(attr: str) -> Invalid:
 
 
 def split_secrets(
-    schema: list[dict[str, Any]], inputs: dict[str, Any]
+    schema: list[InputSchema], inputs: InputValues
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split compiled inputs into ``(plain, secret)``; only the second may contain secret values.
 
@@ -92,7 +93,7 @@ def split_secrets(
 
 
 def visible_inputs(
-    schema: list[dict[str, Any]], inputs: dict[str, Any], secrets: dict[str, Any]
+    schema: list[InputSchema], inputs: InputValues, secrets: SecretValues
 ) -> dict[str, Any]:
     """The inputs in the form of the API: in order, secrets masked, null members dropped.
 

@@ -6,6 +6,7 @@ Source: docs/spec/hog-functions.md#42-value-validation.
 from collections.abc import Callable
 from typing import Any
 
+from hoglet.functions.json_types import InputSchema
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json_values import is_array, is_object
 
@@ -13,7 +14,7 @@ REQUIRED = "This field is required."
 _STATUS_WILDCARDS = frozenset({"4xx", "5xx"})
 
 
-def check_value(item: dict[str, Any], value: Any, *, templating: str | None, attr: str) -> None:
+def check_value(item: InputSchema, value: Any, *, templating: str | None, attr: str) -> None:
     """Validate a non-falsy value against its schema item.
 
     Args:
@@ -31,19 +32,19 @@ def check_value(item: dict[str, Any], value: Any, *, templating: str | None, att
         raise Invalid(complaint, attr=attr)
 
 
-def _string(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+def _string(_item: InputSchema, value: Any, _templating: str | None) -> str | None:
     return None if isinstance(value, str) else "Value must be a string."
 
 
-def _number(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+def _number(_item: InputSchema, value: Any, _templating: str | None) -> str | None:
     return None if isinstance(value, int | float) else "Value must be a number."
 
 
-def _dictionary(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+def _dictionary(_item: InputSchema, value: Any, _templating: str | None) -> str | None:
     return None if is_object(value) else "Value must be a dictionary."
 
 
-def _boolean(item: dict[str, Any], value: Any, templating: str | None) -> str | None:
+def _boolean(item: InputSchema, value: Any, templating: str | None) -> str | None:
     if isinstance(value, bool):
         return None
     if item.get("templating") is False:
@@ -55,17 +56,17 @@ def _boolean(item: dict[str, Any], value: Any, templating: str | None) -> str | 
     return None
 
 
-def _integration(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+def _integration(_item: InputSchema, value: Any, _templating: str | None) -> str | None:
     return None if _is_whole(value) else "Value must be the id of an integration."
 
 
-def _integrations(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+def _integrations(_item: InputSchema, value: Any, _templating: str | None) -> str | None:
     if is_array(value) and all(_is_whole(entry) for entry in value):
         return None
     return "Value must be a list of integration ids."
 
 
-def _email(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+def _email(_item: InputSchema, value: Any, _templating: str | None) -> str | None:
     if not is_object(value):
         return "Value must be an email object."
     missing = [name for name in ("from", "to", "subject") if not value.get(name)]
@@ -74,7 +75,7 @@ def _email(_item: dict[str, Any], value: Any, _templating: str | None) -> str | 
     return f"Missing value for {', '.join(missing)}." if missing else None
 
 
-def _status_codes(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+def _status_codes(_item: InputSchema, value: Any, _templating: str | None) -> str | None:
     if not is_array(value):
         return "Value must be a list of status codes."
     for entry in value:

@@ -126,7 +126,7 @@ class _Window:
         return max(self._start, self._newest - self._lateness)
 
     def unseen(self, entries: Sequence[LogEntry]) -> list[LogEntry]:
-        """The lines not returned before; identical lines are told apart by count."""
+        """The lines not returned before; identical lines are distinguished by count."""
         numbers: Counter[tuple[datetime, str, str, str]] = Counter()
         fresh: list[LogEntry] = []
         for entry in entries:

@@ -21,6 +21,7 @@ import msgspec
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
+from hoglet.functions.json_types import InputValues
 from hoglet.functions.runtime.fetch import RETRIED_STATUSES, is_tolerated
 from hoglet.functions.runtime.inputs import all_inputs, are_constant, build_inputs, tolerated_codes
 from hoglet.functions.types import DESTINATION
@@ -65,7 +66,7 @@ def batch_globals(
         for event, inputs in zip(events, built, strict=True)
     ]
     first = events[0] if events else {}
-    inputs: dict[str, Any] = built[0] if built else {}
+    inputs: InputValues = built[0] if built else {}
     same = {item.key for item in all_inputs(function, mapping) if _is_same(item)}
     varies = {item.key for item in all_inputs(function, mapping) if not _is_same(item)}
     return {

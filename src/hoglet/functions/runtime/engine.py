@@ -19,6 +19,7 @@ import msgspec
 from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.requirements import cannot_fail
 from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths
+from hoglet.functions.json_types import ConditionTree, Globals
 from hoglet.functions.runtime.host import HOST_FUNCTIONS, Host, HostRefused
 from hoglet.hog.compile import bind_expression, compile_program
 from hoglet.hog.python import (
@@ -110,7 +111,7 @@ class ProgramRunner:
 
     def run(
         self,
-        values: dict[str, Any],
+        values: Globals,
         *,
         entries: list[list[Any]],
         milliseconds: float,
@@ -148,7 +149,7 @@ class ProgramRunner:
             return _ended(execution, error=_error_text(step.error), error_class=kind)
         return _ended(execution, value=step.result)
 
-    def _begin(self, values: dict[str, Any], budget: Budget) -> "_Run":
+    def _begin(self, values: Globals, budget: Budget) -> "_Run":
         host, execution = self._host, self._execution
         if execution is not None:
             execution.begin_again(values, budget)
@@ -166,7 +167,7 @@ class ProgramRunner:
         return execution
 
 
-def compile_filter(condition: dict[str, Any]) -> Predicate:
+def compile_filter(condition: ConditionTree) -> Predicate:
     """Compile a condition (JSON of ``hoglet.syntax.tree``) to a function of filter globals.
 
     It returns the value of the condition or raises :class:`EvaluationFailed`. Equal conditions
@@ -178,7 +179,7 @@ def compile_filter(condition: dict[str, Any]) -> Predicate:
     return _filter(msgspec.json.encode(condition))
 
 
-def filter_roots(condition: dict[str, Any]) -> frozenset[str]:
+def filter_roots(condition: ConditionTree) -> frozenset[str]:
     """The globals that a condition may read, e.g. ``{"properties", "person"}``."""
     return _roots(msgspec.json.encode(condition))
 
@@ -205,7 +206,7 @@ def _filter(condition: bytes) -> Predicate:
 
 
 def evaluate_template(
-    text: str, values: dict[str, Any], *, with_record: bool, now: str | None = None, seed: int = 0
+    text: str, values: Globals, *, with_record: bool, now: str | None = None, seed: int = 0
 ) -> Any:
     """The value of a template; a template that is a single ``{expr}`` keeps its type.
 
@@ -231,7 +232,7 @@ def is_harmless(text: str, with_record: bool, roots: frozenset[str]) -> bool:  #
         return False
 
 
-def mask_digest(text: str, values: dict[str, Any]) -> str | None:
+def mask_digest(text: str, values: Globals) -> str | None:
     """MD5 of the rendered hash template; None if it is falsy or fails.
 
     Source: docs/spec/hog-functions.md#6-masking.
@@ -256,7 +257,7 @@ class _Run(Execution):
     def call_host(self, name: str, given: list[Any]) -> Any:
         if name != "print":
             return super().call_host(name, given)
-        if not self._journal.replaying:
+        if self._past() is None:
             self._host.print(*[export_value(item) for item in given])
         return None
 
@@ -281,7 +282,7 @@ def _ended(execution: Execution, **outcome: Any) -> Ended:
 
 def _evaluate(
     program: CompiledProgram,
-    values: dict[str, Any],
+    values: Globals,
     budget: Budget,
     *,
     now: str | None = None,

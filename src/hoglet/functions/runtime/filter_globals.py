@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from hoglet.functions.json_types import Globals
 from hoglet.kit.json_values import is_object, object_at
 
 ACTIVITY_EVENT = "$activity_log_entry_created"
@@ -100,7 +101,7 @@ class FilterGlobals(dict[str, Any]):
         }
 
 
-def filter_globals(run: dict[str, Any]) -> FilterGlobals:
+def filter_globals(run: Globals) -> FilterGlobals:
     """All globals of a filter, from the globals of a run.
 
     Args:
@@ -115,7 +116,7 @@ def filter_globals(run: dict[str, Any]) -> FilterGlobals:
     return values
 
 
-def lazy_filter_globals(run: dict[str, Any]) -> FilterGlobals:
+def lazy_filter_globals(run: Globals) -> FilterGlobals:
     """As :func:`filter_globals`, with nothing built yet."""
     values = FilterGlobals(
         run.get("event") or {},

@@ -1,39 +1,57 @@
 """Which response statuses a program handles itself. Pure.
 
 A program that never checks the status would succeed whatever the receiver responds. So a status
-counts as handled if one of the program's comparisons distinguishes it from 200: ``response.status
-== 404`` handles 404 only, ``response.status >= 400`` handles all, ``print(response.status)`` none.
+counts as handled if one of the program's tests distinguishes it from 200: ``response.status ==
+404`` handles 404 only, ``response.status >= 400`` handles all, ``print(response.status)`` none.
+Each test is evaluated by the Hog engine with the status in place of what the program reads, so
+``toString(r.status) like '4%'`` and ``floor(r.status / 100) == 4`` count for what they say. A
+status that an equality names is handled too: ``status >= 400 and status != 409`` tolerates 409.
 
 Source: docs/adr/0015-handled-statuses.md.
 """
 
-import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
 from hoglet.functions.filters.roots import nodes_of
+from hoglet.functions.runtime.status_reads import STATUS, StatusReads
+from hoglet.hog.bind.tree import BoundExpression
+from hoglet.hog.compile import bind_expression
+from hoglet.hog.python.predicate import PredicateFailed, compile_predicate
+from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import SourceError
+from hoglet.kit.json_values import is_tuple
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_program
 
 _SUCCESS: Final = 200
+_UNNAMED: Final = -1  # a status that no program names
+_LOGICAL = tree.And | tree.Or | tree.Not
 _CACHED = 4096
-_OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "in": lambda status, listed: status in listed,
-    "not in": lambda status, listed: status not in listed,
-}
-_MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_EQUALITY_CALLS: Final = frozenset({"equals", "notEquals", "in", "notIn", "has"})
+_TEST_CALLS: Final = _EQUALITY_CALLS | frozenset(
+    {
+        *(
+            "less",
+            "lessOrEquals",
+            "greater",
+            "greaterOrEquals",
+            "like",
+            "ilike",
+            "notLike",
+            "notILike",
+            "match",
+        ),
+        *("startsWith", "endsWith", "arrayExists"),
+    }
+)
+"""Library functions that are comparisons. Others count as part of one: ``indexOf(a, s) > 0``."""
 
-_NOT_ANSWERS = frozenset({"event", "person", "groups", "inputs", "project", "source", "request"})
+_GLOBALS: Final = frozenset({STATUS})
 
-type _Test = Callable[[int], bool]
+type _Test = Callable[[int], bool | None]
+type _Tests = Iterator[tuple[_Test, int]]
 
 
 def is_handled(source: str, status: int) -> bool:
@@ -45,69 +63,81 @@ def is_handled(source: str, status: int) -> bool:
         >>> is_handled("let r := fetch('https://a'); print(r.status)", 404)
         False
     """
-    return any(test(status) != test(_SUCCESS) for test in _tests(source))
+    return any(test(status) != test(other) for test, other in _tests(source))
 
 
 @lru_cache(maxsize=_CACHED)
-def _tests(source: str) -> tuple[_Test, ...]:
-    """The program's comparisons of statuses, as functions of a status."""
+def _tests(source: str) -> tuple[tuple[_Test, int], ...]:
+    """The program's tests of statuses, each with the status that others are compared with."""
     try:
-        nodes = list(nodes_of(parse_program(source)))
+        program = parse_program(source)
     except SourceError:
         return ()
-    names = {
-        node.name
-        for node in nodes
-        if isinstance(node, tree.VariableDeclaration) and _is_status(node.expr, frozenset())
-    }
-    comparisons = [node for node in nodes if isinstance(node, tree.CompareOperation)]
-    found = [_test(comparison, frozenset(names)) for comparison in comparisons]
-    return tuple(test for test in found if test is not None)
+    reads = StatusReads(list(nodes_of(program)))
+    return tuple(_tests_in(program, reads))
 
 
-def _test(node: tree.CompareOperation, names: frozenset[str]) -> _Test | None:
-    left, right, name = node.left, node.right, node.op
-    if not _is_status(left, names):
-        left, right, name = right, left, _MIRRORED.get(name, name)
-        if not _is_status(left, names) or name in {"in", "not in"}:
-            return None
-    compare, other = _OPERATORS.get(name), _numbers(right)
-    if compare is None or (isinstance(right, tree.Constant) and not other):
+def _tests_in(value: Any, reads: StatusReads, *, inside: bool = False) -> _Tests:
+    """The largest conditions that depend on a status alone, and the equalities inside.
+
+    So ``r.status >= 400 and r.status < 500`` does not handle 500, as its first half would.
+    """
+    if isinstance(value, tree.Node):
+        expression = _bound_condition(value, reads)
+        is_closed = expression is not None and _is_closed(expression)
+        if expression is not None and is_closed:
+            test = _evaluated(expression)
+            yield from [(test, _SUCCESS)] * (not inside)
+            yield from [(test, _UNNAMED)] * _is_equality(value)
+        elif expression is not None and not inside and not isinstance(value, _LOGICAL):
+            # Only known at run time, as in `r.status == inputs.expected`: it was considered.
+            yield (lambda status: status == _SUCCESS), _SUCCESS
+        for name in value.__struct_fields__:
+            yield from _tests_in(getattr(value, name), reads, inside=inside or is_closed)
+    elif is_tuple(value):
+        for item in value:
+            yield from _tests_in(item, reads, inside=inside)
+
+
+def _bound_condition(node: tree.Node, reads: StatusReads) -> BoundExpression | None:
+    if not _is_condition(node):
         return None
-    if other is None:  # only known at run time; the author did consider statuses
-        return lambda status: status == _SUCCESS
-    if name in {"in", "not in"}:
-        return lambda status: compare(status, other)
-    return lambda status: any(compare(status, number) for number in other)
+    condition = reads.rewritten(node)
+    return _bound(condition) if reads.reads_status(condition) else None
 
 
-def _is_status(node: Any, names: frozenset[str]) -> bool:
-    """``response.status``, ``response['status']``, or a variable declared as one of them."""
-    if isinstance(node, tree.Field):
-        if len(node.chain) == 1:
-            return node.chain[0] in names
-        is_answers = node.chain[0] not in _NOT_ANSWERS and node.chain[-2] != "body"
-        return node.chain[-1] == "status" and is_answers
-    if isinstance(node, tree.ArrayAccess) and isinstance(node.property, tree.Constant):
-        return node.property.value == "status"
-    return False
+def _is_condition(node: tree.Node) -> bool:
+    if isinstance(node, tree.Call):
+        return node.name in _TEST_CALLS
+    return isinstance(node, tree.CompareOperation | tree.BetweenExpr | _LOGICAL)
 
 
-def _numbers(node: Any) -> list[float] | None:
-    """The literal numbers; None for what is only known at run time."""
-    if isinstance(node, tree.Constant):
-        number = _number(node.value)
-        return [] if number is None else [number]
-    if isinstance(node, tree.Array | tree.Tuple):
-        parts = [_numbers(item) for item in node.exprs]
-        return None if None in parts else [number for part in parts if part for number in part]
-    return None
+def _is_equality(node: tree.Node) -> bool:
+    """Whether it names statuses."""
+    if isinstance(node, tree.Call):
+        return node.name in _EQUALITY_CALLS
+    return isinstance(node, tree.CompareOperation) and node.op in {"==", "!=", "in", "not in"}
 
 
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
+def _bound(condition: Any) -> BoundExpression | None:
     try:
-        return float(value)  # Hog compares text with numbers as numbers
-    except ValueError:
+        return bind_expression(condition, known_globals=_GLOBALS)
+    except SourceError:
         return None
+
+
+def _is_closed(expression: BoundExpression) -> bool:
+    """Whether it depends on the status alone."""
+    return not (expression.global_reads - _GLOBALS or expression.global_calls - STL.keys())
+
+
+def _evaluated(expression: BoundExpression) -> _Test:
+    predicate = compile_predicate(expression, known_globals=_GLOBALS)
+
+    def test(status: int) -> bool | None:
+        try:
+            return bool(predicate({STATUS: status}))
+        except PredicateFailed:
+            return None
+
+    return test

@@ -28,6 +28,7 @@ from hoglet.functions.runtime.fetch import (
     with_delivery_headers,
 )
 from hoglet.functions.runtime.step import StepHostCall
+from hoglet.kit import tracing
 from hoglet.kit.text import encode_utf8
 from hoglet.outbound.mail import MailAccepted, Mailer, Message
 from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse
@@ -93,7 +94,7 @@ class HostCalls:
 
     async def _fetch(self, project_id: int, request: FetchRequest) -> HostCallResult:
         body = None if request.body is None else encode_utf8(request.body)
-        headers = dict(request.headers)
+        headers = _traced(request.headers)
         outgoing = OutboundRequest(
             request.url, request.method, headers, body, aws_sigv4=request.aws_sigv4
         )
@@ -123,6 +124,14 @@ class HostCalls:
         may_help = isinstance(result, NetworkFailure)
         answer = shape_not_sent(result.text, is_final=not may_help)
         return HostCallResult(answer=answer, problem=result.text, may_help=may_help)
+
+
+def _traced(headers: dict[str, str]) -> dict[str, str]:
+    """The headers of a request, with the trace it belongs to unless the program names another."""
+    trace = tracing.parent_header()
+    if trace is None or any(name.lower() == "traceparent" for name in headers):
+        return dict(headers)
+    return {**headers, "traceparent": trace}
 
 
 def _message(

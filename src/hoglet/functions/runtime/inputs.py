@@ -12,6 +12,7 @@ from liquid.exceptions import LiquidError
 
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableInput
 from hoglet.functions.inputs.types import COMPILED_TYPES, INTEGRATION_TYPES
+from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.globals import ALWAYS_THERE
 from hoglet.kit.json_values import is_array, is_object
@@ -32,7 +33,7 @@ def all_inputs(function: ExecutableFunction, mapping: int | None) -> tuple[Execu
 
 def build_inputs(
     function: ExecutableFunction,
-    globals_: dict[str, Any],
+    globals_: Globals,
     *,
     mapping: int | None = None,
     now: str,
@@ -135,14 +136,14 @@ class _Builder:
         self._seed = seed
         self._with_record = with_record
 
-    def build(self, item: ExecutableInput, values: dict[str, Any]) -> Any:
+    def build(self, item: ExecutableInput, values: Globals) -> Any:
         if item.templating is None or item.type not in COMPILED_TYPES:
             return item.value
         if item.templating == "liquid":
             return _render(item.value, {**values, "now": self._now})
         return self._evaluate(item.value, values)
 
-    def _evaluate(self, value: Any, values: dict[str, Any]) -> Any:
+    def _evaluate(self, value: Any, values: Globals) -> Any:
         if isinstance(value, str):
             return self._text(value, values)
         if is_array(value):
@@ -158,7 +159,7 @@ class _Builder:
                 built[key] = created
         return built
 
-    def _text(self, text: str, values: dict[str, Any]) -> Any:
+    def _text(self, text: str, values: Globals) -> Any:
         if "{" not in text and "\\" not in text:
             return text  # nothing to evaluate
         return engine.evaluate_template(
@@ -166,7 +167,7 @@ class _Builder:
         )
 
 
-def _render(value: Any, values: dict[str, Any]) -> Any:
+def _render(value: Any, values: Globals) -> Any:
     if isinstance(value, str):
         return render_liquid(value, values) if "{" in value else value
     if is_object(value):
@@ -195,7 +196,7 @@ class _Environment(Environment):
 _environment = _Environment()
 
 
-def render_liquid(text: str, values: dict[str, Any]) -> str:
+def render_liquid(text: str, values: Globals) -> str:
     """Render a template.
 
     Args:

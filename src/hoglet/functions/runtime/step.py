@@ -13,8 +13,8 @@ The loop of the caller::
         # store step.logs, step.captures
         if step.outcome != "call":
             break
-        answer = {"status": 200, "body": {}}      # made by fetching.shape_response
-        journal = resume(step, answer)            # durable: store it before going on
+        answer = {"status": 200, "body": {}}      # see fetch.shape_response
+        journal = resume(step, answer)            # store it before continuing
 
 Source: docs/spec/hog-functions.md#53-run-time-truth-and-nulls,
 docs/spec/hog-functions.md#6-masking, docs/spec/hog-functions.md#132-globals-and-inputs,
@@ -30,6 +30,7 @@ import msgspec
 
 from hoglet.functions.executable.matching import Match, match_function
 from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.json_types import Globals, InputValues
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.batch import (
     EventResult,
@@ -102,7 +103,7 @@ class StepRequest(msgspec.Struct, kw_only=True):
     """
 
     function: ExecutableFunction
-    globals: dict[str, Any]
+    globals: Globals
     journal: RunJournal
     mapping: int | None = None
     with_rendering: bool = False
@@ -229,7 +230,7 @@ def _run_step(request: StepRequest) -> Step:
 
 
 class _Run:
-    def __init__(self, request: StepRequest, inputs: dict[str, Any]) -> None:
+    def __init__(self, request: StepRequest, inputs: InputValues) -> None:
         self.request = request
         self.function = request.function
         self.inputs = inputs
@@ -373,7 +374,7 @@ class _Run:
         return RunLogLine("debug", clean_line(text, self.secrets))
 
 
-def _of_deepest_event(globals_: dict[str, Any]) -> dict[str, Any]:
+def _of_deepest_event(globals_: Globals) -> dict[str, Any]:
     """The globals that a host reads: of a batch, the longest chain of captures."""
     if "events" not in globals_ or "event" in globals_:
         return globals_

@@ -17,6 +17,7 @@ from hoglet.functions.inputs.secrets import (
     secret_keys,
     split_secrets,
 )
+from hoglet.functions.json_types import FunctionFilters, FunctionMapping, SecretValues
 from hoglet.functions.templates.registry import HIDDEN, Template
 from hoglet.functions.watcher.rules import FORCED_DISABLED
 from hoglet.kit.errors import Invalid
@@ -65,8 +66,8 @@ class SavePlan:
         stored: dict[str, Any],
         sent: dict[str, Any],
         *,
-        secrets: dict[str, Any],
-        mapping_secrets: dict[str, Any],
+        secrets: SecretValues,
+        mapping_secrets: SecretValues,
         template: Template | None,
         is_new: bool,
     ) -> None:
@@ -232,12 +233,12 @@ class SavePlan:
         return mapping
 
 
-def _without_generated(filters: dict[str, Any]) -> dict[str, Any]:
+def _without_generated(filters: FunctionFilters) -> FunctionFilters:
     return {name: value for name, value in filters.items() if name not in GENERATED}
 
 
 def _split_mappings(
-    mappings: list[dict[str, Any]],
+    mappings: list[FunctionMapping],
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     plain: list[dict[str, Any]] = []
     encrypted: dict[str, Any] = {}
@@ -253,7 +254,7 @@ def _split_mappings(
 
 
 def _matcher(
-    compiled: CompiledFunction, stored: dict[str, Any], mappings: list[dict[str, Any]] | None
+    compiled: CompiledFunction, stored: dict[str, Any], mappings: list[FunctionMapping] | None
 ) -> dict[str, Any]:
     own = compiled.matcher or Matcher(tree=stored.get("tree"), events=stored.get("events"))
     parts: list[Any] = stored.get("mappings") or []

@@ -18,6 +18,7 @@ from hoglet.functions.actions import repository as action_repository
 from hoglet.functions.compile.compiler import Compiler
 from hoglet.functions.compile.unit import CompiledFunction
 from hoglet.functions.filters.context import FilterContext
+from hoglet.functions.json_types import FunctionMapping, SecretValues
 from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.save.plan import NEW, SavePlan
 from hoglet.functions.schemas import read_fields
@@ -172,7 +173,7 @@ class SavePlanner:
             elif name != "state":
                 setattr(row, name, value)
 
-    def _encrypted(self, stored: str | None, secrets: dict[str, Any]) -> str | None:
+    def _encrypted(self, stored: str | None, secrets: SecretValues) -> str | None:
         """The encrypted text; unchanged or undecryptable secrets keep theirs."""
         if stored and self._opened(stored) == secrets:
             return stored
@@ -198,7 +199,7 @@ class SavePlanner:
         return template
 
 
-def filters_of(mappings: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
+def filters_of(mappings: Sequence[FunctionMapping] | None) -> list[dict[str, Any]]:
     """The filters of mappings."""
     return [mapping.get("filters") or {} for mapping in mappings or []]
 

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
+from hoglet.functions.json_types import SecretValues
 from hoglet.kit.errors import HogletError
 
 _UNREADABLE = "Stored secrets were encrypted with a key that is not configured."
@@ -33,7 +34,7 @@ class SecretBox:
         self.has_old_keys = len(keys) > 1
         self._box = MultiFernet([Fernet(key) for key in keys])
 
-    def encrypt(self, secrets: dict[str, Any]) -> str | None:
+    def encrypt(self, secrets: SecretValues) -> str | None:
         """The text to store; None if there is nothing to encrypt."""
         return self._box.encrypt(orjson.dumps(secrets)).decode() if secrets else None
 

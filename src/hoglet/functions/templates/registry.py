@@ -14,6 +14,8 @@ from typing import Any
 import msgspec
 import yaml
 
+from hoglet.functions.json_types import FunctionFilters, InputSchema, MaskingSettings
+
 PREFIX = "template-"
 HIDDEN = "hidden"
 DEPRECATED = "deprecated"
@@ -27,14 +29,14 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     code: str
     code_language: str
-    inputs_schema: list[dict[str, Any]]
+    inputs_schema: list[InputSchema]
     type: str
     status: str
     category: list[str]
     free: bool
     icon_url: str | None
-    filters: dict[str, Any] | None
-    masking: dict[str, Any] | None
+    filters: FunctionFilters | None
+    masking: MaskingSettings | None
     mapping_templates: list[dict[str, Any]] | None
 
     def as_json(self) -> dict[str, Any]:
@@ -96,5 +98,5 @@ def _load(folder: Traversable) -> Template:
     )
 
 
-def _with_flags(item: dict[str, Any]) -> dict[str, Any]:
+def _with_flags(item: InputSchema) -> InputSchema:
     return {"required": False, "secret": False, "hidden": False, **item}

@@ -13,6 +13,7 @@ from hoglet.functions import worker_operations
 from hoglet.functions.executable.matching import Match
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import TransformationResult
+from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.step import RunLogLine, Step, StepHostCall, StepRequest
 from hoglet.hog.python.steps import TraceStep
@@ -29,7 +30,7 @@ class SandboxClient:
         self._sandbox = sandbox
 
     async def match(
-        self, function: ExecutableFunction, run: dict[str, Any]
+        self, function: ExecutableFunction, run: Globals
     ) -> tuple[Match, dict[str, str]]:
         """Evaluate the function's filters."""
         payload = {"function": msgspec.to_builtins(function), "globals": run}

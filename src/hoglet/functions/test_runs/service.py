@@ -14,6 +14,7 @@ from hoglet.access.principals import ProjectScope
 from hoglet.functions import types
 from hoglet.functions.executable.loader import executable_from_values, unreadable_secrets
 from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime.globals import project_globals, source_globals
 from hoglet.functions.runtime.host_calls import HostCalls
 from hoglet.functions.runtime.step import StepRequest, new_journal, resume
@@ -135,7 +136,7 @@ class TestRunService:
         self,
         worker: SandboxClient,
         function: ExecutableFunction,
-        run: dict[str, Any],
+        run: Globals,
         project: dict[str, Any],
         result: TestRunResult,
     ) -> None:
@@ -158,7 +159,7 @@ class TestRunService:
         self,
         worker: SandboxClient,
         function: ExecutableFunction,
-        run: dict[str, Any],
+        run: Globals,
         caller: HostCallStub,
         result: TestRunResult,
     ) -> None:
@@ -186,7 +187,7 @@ class TestRunService:
         self,
         worker: SandboxClient,
         function: ExecutableFunction,
-        run: dict[str, Any],
+        run: Globals,
         caller: HostCallStub,
         result: TestRunResult,
         *,

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions.filters.roots import global_paths
+from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime import engine
 from hoglet.hog.runtime.formatting import printed, quoted
 from hoglet.kit.json_values import is_array, is_object
@@ -23,14 +24,14 @@ def read_condition(condition: dict[str, Any]) -> "tree.Expression":
     return _conditions.decode(msgspec.json.encode(condition))
 
 
-def filter_skip_reason(condition: dict[str, Any] | None, values: dict[str, Any]) -> str:
+def filter_skip_reason(condition: dict[str, Any] | None, values: Globals) -> str:
     """As :func:`skip_reason`, for the JSON of a stored condition; None if it does not compile."""
     if condition is None:
         return "the filter does not compile"
     return skip_reason(read_condition(condition), values)
 
 
-def skip_reason(node: Any, values: dict[str, Any]) -> str:
+def skip_reason(node: Any, values: Globals) -> str:
     """The part of a condition that is not true.
 
     Args:
@@ -53,7 +54,7 @@ def skip_reason(node: Any, values: dict[str, Any]) -> str:
     return f"{condition_text(node)} does not hold" + (f": {', '.join(found)}" if found else "")
 
 
-def _holds(node: Any, values: dict[str, Any]) -> bool:
+def _holds(node: Any, values: Globals) -> bool:
     try:
         return engine.compile_filter(msgspec.to_builtins(node))(values) is True
     except engine.EvaluationFailed:

@@ -40,6 +40,7 @@ _DROPPED = frozenset({"cookie", "referer", "x-real-ip", "forwarded"})
 _SAFE_TYPES = frozenset({"text/plain", "application/json", "text/csv", "application/x-ndjson"})
 _IMAGE_TYPES = frozenset({"image/png", "image/gif", "image/jpeg", "image/webp"})
 _BINARY = "application/octet-stream"
+_STANDARD_ALPHABET = str.maketrans("-_", "+/")  # base64url too, as in Node
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -237,8 +238,10 @@ def _own_answer(wanted: dict[str, Any]) -> WebhookAnswer:
 
 
 def _binary_answer(status: int, body: str, requested: str) -> WebhookAnswer:
+    text = "".join(body.split()).translate(_STANDARD_ALPHABET)
+    missing = "" if text.endswith("=") else "=" * (-len(text) % 4)
     try:
-        content = base64.b64decode("".join(body.split()), validate=True)
+        content = base64.b64decode(text + missing, validate=True)
     except (binascii.Error, ValueError):
         error = "The body that the function returned is not base64."
         return WebhookAnswer(500, {"status": "error", "error": error})
