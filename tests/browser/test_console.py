@@ -72,7 +72,7 @@ def test_a_functions_logs_and_metrics_are_shown(
     page.get_by_role("tab", name="Logs").click()
     expect(page.get_by_role("cell", name=re.compile("checkout")).first).to_be_visible()
     page.get_by_role("tab", name="Metrics").click()
-    expect(page.get_by_text("succeeded: 3")).to_be_visible()
+    expect(page.get_by_text("Succeeded 3")).to_be_visible()
     expect(page.locator("canvas")).to_be_visible()
 
 

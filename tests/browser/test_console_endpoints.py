@@ -310,7 +310,7 @@ def test_an_endpoint_is_copied_and_deleted(signed_in: Page, server: RunningServe
     expect(dialog.get_by_text("its name is part of the URL")).to_be_visible()
     dialog.get_by_label("New name").fill("moving")
     dialog.get_by_role("button", name="Copy").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("already exists")
+    expect(dialog.get_by_role("alert").filter(has_text="already exists")).to_be_visible()
     dialog.get_by_label("New name").fill("moved")
     dialog.get_by_role("button", name="Copy").click()
     expect(page).to_have_url(re.compile("/endpoints/moved$"))

@@ -70,3 +70,18 @@ def test_an_error_stands_at_its_input(signed_in: Page) -> None:
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_text("This field is required.")).to_be_visible()
     expect(page).to_have_url(re.compile("template=template-slack"))
+
+
+def test_the_mappings_of_a_template_are_chosen(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    for is_chosen, names in ((True, ["All events"]), (False, [])):
+        page.goto(f"{NEW}?blank=site_destination")
+        mapping = page.get_by_role("switch", name="All events")
+        expect(mapping).to_be_checked()
+        if not is_chosen:
+            mapping.click()
+        page.get_by_label("Function name").press("Enter")
+        expect(page).to_have_url(re.compile(r"/functions/[0-9a-f-]{36}$"))
+        path = f"/api/projects/1/hog_functions/{page.url.rsplit('/', 1)[1]}"
+        stored = server.client.get(path).json()["mappings"] or []
+        assert [each["name"] for each in stored] == names

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
 
 from browser.conftest import CHROMIUM_FLAGS
 from support.console import post, wait_for
@@ -20,7 +20,8 @@ from support.server import KEY, TOKEN, RunningServer
 pytestmark = pytest.mark.browser
 
 AXE = Path(__file__).parent.parent / "clients/node_modules/axe-core/axe.min.js"
-HOSTILE = "<img src=x onerror=alert(1)>{{ 7 * 7 }}"
+HOSTILE = "<img src=x onerror=alert(1)>{{ 7 * 7 }} \u202eعربي 🦔 null"
+LONG = "W" * 10_000
 ADDRESSES = (
     "/sign-in",
     "/project/1",
@@ -28,6 +29,7 @@ ADDRESSES = (
     "/project/1/functions?search=nothing-has-this-name",
     "/project/1/functions/new",
     "/project/1/functions/new?template=template-slack",
+    "/project/1/functions/new?blank=site_destination",
     "/project/1/functions/{function}",
     "/project/1/functions/{function}?version=draft",
     "/project/1/functions/{function}?tab=Logs",
@@ -38,10 +40,11 @@ ADDRESSES = (
     "/project/1/endpoints/counted",
     "/project/1/endpoints/counted?tab=Query",
     "/project/1/endpoints/counted?tab=Versions",
+    "/project/1/endpoints/counted?tab=Builds",
     "/project/1/endpoints/counted?tab=Usage",
     "/project/1/endpoints/counted?tab=Logs",
     "/project/1/events",
-    "/project/1/events?event=nothing&columns=plan&after=all",
+    "/project/1/events?event=nothing&columns=plan,long&after=all",
     "/project/1/events/{event}",
     "/project/1/persons",
     "/project/1/dead-letters",
@@ -57,6 +60,8 @@ ADDRESSES = (
     "/project/1/integrations?new=slack",
     "/project/1/settings",
     "/project/1/settings?tab=Personal+keys",
+    "/project/1/settings?tab=Tenant+tokens",
+    "/project/1/settings?tab=Activity",
     "/status",
     "/project/1/person/reader",
     "/project/1/sql",
@@ -75,7 +80,7 @@ def names(server: RunningServer) -> dict[str, str]:
     function = {
         "type": "destination",
         "name": f"Listed {HOSTILE}",
-        "description": HOSTILE,
+        "description": f"{HOSTILE} {LONG}",
         "hog": "print(event.event)\nthrow Error('it breaks')",
         "enabled": True,
         "inputs_schema": [{"key": "url", "type": "string", "label": "URL", "required": False}],
@@ -92,7 +97,7 @@ def names(server: RunningServer) -> dict[str, str]:
     server.client.patch(f"/api/projects/1/hog_functions/{function_id}", json=draft)
     sql = {"kind": "HogQLQuery", "query": "SELECT event, count() FROM events GROUP BY event"}
     post(server, "endpoints", {"name": "counted", "query": sql, "tags": [HOSTILE]})
-    properties = {"plan": HOSTILE, "$set": {"name": HOSTILE}}
+    properties = {"plan": HOSTILE, "long": LONG, "$set": {"name": HOSTILE, "bio": LONG}}
     event = {"event": HOSTILE, "distinct_id": "reader", "properties": properties}
     server.client.post("/batch/", json={"api_key": TOKEN, "batch": [event]}).raise_for_status()
     url = f"/api/projects/1/hog_functions/{function_id}/dead_letters"
@@ -134,7 +139,7 @@ def test_pages_are_accessible_and_fit(
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
     page.on("console", lambda message: _note(message, page, problems))
-    page.on("dialog", lambda dialog: (problems.append(f"{page.url} ran a text"), dialog.dismiss()))
+    page.on("dialog", lambda dialog: _refuse(dialog, page, problems))
     for address in ADDRESSES:
         path = address.format(**names)
         open_page(page, path)
@@ -214,6 +219,11 @@ def look_of(page: Page, theme: str, width: int) -> Generator[str]:
         yield "has not exactly one main heading"
     if page.evaluate("document.querySelectorAll('img[src=x]').length"):
         yield "shows a text as markup"
+
+
+def _refuse(dialog: Dialog, page: Page, problems: list[str]) -> None:
+    problems.append(f"{page.url} ran a text")
+    dialog.dismiss()
 
 
 def _note(message: Any, page: Page, problems: list[str]) -> None:

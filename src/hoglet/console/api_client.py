@@ -6,6 +6,7 @@ network: the application is called as a function.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -67,6 +68,10 @@ class Backend:
         self._key = key
         self._origin = Origin(*origin)
         self.project_id = project_id
+        self.zone = "UTC"
+        """The project's time zone; pages set it."""
+        self.on_signed_out: Callable[[], object] | None = None
+        """Called when the key is refused; pages set it."""
 
     async def get(self, path: str, **query: Any) -> Reply:
         """GET below the project, e.g. ``get("/endpoints", limit=10)``."""
@@ -91,6 +96,8 @@ class Backend:
             authorization=f"Bearer {self._key}",
             origin=self._origin,
         )
+        if response.status == 401 and self.on_signed_out is not None:
+            self.on_signed_out()
         return Reply(response.status, response.body, response.text)
 
     def _below(self, path: str) -> str:

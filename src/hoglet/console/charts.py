@@ -1,20 +1,27 @@
 """Metrics as chart options: outcomes as stacked bars, everything else as lines. Pure."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-_OUTCOMES = frozenset(
-    {"succeeded", "failed"}
-)  # each run has exactly one of them, so their sum is the number of runs
-_COLORS = {
-    "succeeded": "#36b37e",
-    "failed": "#e5484d",
-    "dead_lettered": "#7a1f2b",
-    "filtered": "#9aa4b2",
-    "triggered": "#1d4aff",
-    "fetch": "#f5a623",
+TONES = {"ok": "#2f9e66", "danger": "#e5484d", "warn": "#c98a00", "busy": "#5b7cff", "": "#8b93a1"}
+"""Colors of states, readable on white and on near-black."""
+
+
+class _Measure(NamedTuple):
+    word: str
+    tone: str
+    is_outcome: bool = False
+
+
+# Each run has exactly one outcome, so their sum is the number of runs.
+_MEASURES = {
+    "succeeded": _Measure("Succeeded", "ok", is_outcome=True),
+    "failed": _Measure("Failed", "danger", is_outcome=True),
+    "retried": _Measure("Retried", "warn"),
+    "dead_lettered": _Measure("Dead letters", "warn"),
+    "filtered": _Measure("Did not match", ""),
+    "fetch": _Measure("Requests", "busy"),
 }
-
-
+_SAME_AS_RUNS = frozenset({"triggered", "billable_invocation"})
 _TEXT = {"color": "#808794"}  # readable on white and on near-black
 _GRID_LINE = {"lineStyle": {"color": "rgba(128, 135, 148, 0.25)"}}
 
@@ -36,12 +43,31 @@ def metrics_chart(metrics: dict[str, Any]) -> dict[str, Any]:
     """Options for ECharts from ``{"labels": ["2026-01-05"], "series": [{"name", "values"}]}``."""
     frame = chart_frame(metrics["labels"])
     frame["yAxis"]["minInterval"] = 1
-    return frame | {"series": [_series(each) for each in metrics["series"]]}
+    frame["legend"]["show"] = False  # ``totals`` are the legend
+    frame["grid"]["bottom"] = 28
+    return frame | {"series": [_series(each) for each in metrics["series"] if _is_shown(each)]}
+
+
+def totals(metrics: dict[str, Any]) -> list[tuple[str, int, str]]:
+    """What a chart shows, as word, total and tone: ``[("Succeeded", 12, "ok"), ...]``."""
+    shown = [each for each in metrics["series"] if _is_shown(each)]
+    return [
+        (_measure(each["name"]).word, sum(each["values"]), _measure(each["name"]).tone)
+        for each in shown
+    ]
+
+
+def _is_shown(series: dict[str, Any]) -> bool:
+    return series["name"] not in _SAME_AS_RUNS and any(series["values"])
+
+
+def _measure(name: str) -> _Measure:
+    return _MEASURES.get(name) or _Measure(name.replace("_", " ").capitalize(), "")
 
 
 def _series(series: dict[str, Any]) -> dict[str, Any]:
-    options = {"name": series["name"], "type": "line", "data": series["values"]}
-    if series["name"] in _OUTCOMES:
+    measure = _measure(series["name"])
+    options = {"name": measure.word, "type": "line", "data": series["values"]}
+    if measure.is_outcome:
         options |= {"type": "bar", "stack": "runs", "barMaxWidth": 40}
-    color = _COLORS.get(series["name"])
-    return options if color is None else options | {"itemStyle": {"color": color}}
+    return options | {"itemStyle": {"color": TONES[measure.tone]}}

@@ -47,7 +47,7 @@ class InputsForm:
             stored = self._stored.get(key) or {}
             if stored.get("secret") and not field.value:
                 found[key] = {"secret": True}
-            elif field.value not in (None, ""):
+            elif field.value not in (None, "", []):
                 found[key] = {**_settings(stored), "value": self._value(key, field.value)}
         return found
 
@@ -73,7 +73,7 @@ class InputsForm:
             return ui.select(names, label=label, value=value if value in names else None).classes(
                 "w-full"
             )
-        if item["type"] == "integration":
+        if item["type"] in {"integration", "integration_multi"}:
             return self._integration(item, label, value)
         if item["type"] == "boolean" and not isinstance(value, str):
             return ui.switch(label, value=bool(value))
@@ -87,7 +87,11 @@ class InputsForm:
             if kind in (None, one["kind"])
         }
         hint = "" if names else f"None yet: add one of kind {kind or 'any'} under Integrations."
-        chosen = ui.select(names, label=label, value=value if value in names else None)
+        if item["type"] == "integration_multi":
+            kept = [each for each in value or [] if each in names]
+            chosen = ui.select(names, label=label, value=kept, multiple=True).props("use-chips")
+        else:
+            chosen = ui.select(names, label=label, value=value if value in names else None)
         return chosen.classes("w-full").props(f'hint="{hint}"')
 
     def _value(self, key: str, value: Any) -> Any:
@@ -125,7 +129,7 @@ def _settings(stored: Json) -> Json:
 
 
 def _is_json(kind: str) -> bool:
-    return kind in _AS_JSON or kind in {"number", "integration", "integration_multi"}
+    return kind in _AS_JSON or kind == "number"
 
 
 def _json(value: Any) -> str:

@@ -41,8 +41,10 @@ async def signed_in_page(
         return RedirectResponse(f"{SIGN_IN}?next={quote(quote(path) + query)}", 303)
     listed: list[Json] = projects.body["results"] if projects.is_good else []
     project = next((each for each in listed if str(each["id"]) == project_id), None)
-    zone = str((project or {}).get("timezone") or "UTC")
+    zone = backend.zone = str((project or {}).get("timezone") or "UTC")
     ui.add_head_html(f'<meta name="hoglet-zone" content="{escape(zone)}">')
+    client = ui.context.client
+    backend.on_signed_out = lambda: client.run_javascript("hogletSignedOut()")
     _shell(listed, project_id, section)
     with ui.element("div").props('id="content" tabindex="-1"'):
         await build(backend)

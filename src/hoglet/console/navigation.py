@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SidebarPage:
     """An entry of the sidebar.
 
     Args:
@@ -25,18 +25,18 @@ class Page:
 
 
 PAGES = (
-    Page("Home", "home", "", "g h"),
-    Page("Events", "events", "/events", "g e"),
-    Page("Persons", "people", "/persons", "g p"),
-    Page("SQL", "sql", "/sql", "g s"),
-    Page("Functions", "bolt", "/functions", "g f"),
-    Page("Endpoints", "api", "/endpoints", "g n"),
-    Page("Dead letters", "error", "/dead-letters", "g d"),
-    Page("Data", "list", "/data"),
-    Page("Cohorts", "cohorts", "/cohorts"),
-    Page("Actions", "done_all", "/actions"),
-    Page("Variables", "braces", "/variables"),
-    Page("Integrations", "plug", "/integrations"),
-    Page("Settings", "key", "/settings"),
-    Page("Status", "status", "/status"),
+    SidebarPage("Home", "home", "", "g h"),
+    SidebarPage("Events", "events", "/events", "g e"),
+    SidebarPage("Persons", "people", "/persons", "g p"),
+    SidebarPage("SQL", "sql", "/sql", "g s"),
+    SidebarPage("Functions", "bolt", "/functions", "g f"),
+    SidebarPage("Endpoints", "api", "/endpoints", "g n"),
+    SidebarPage("Dead letters", "error", "/dead-letters", "g d"),
+    SidebarPage("Data", "list", "/data"),
+    SidebarPage("Cohorts", "cohorts", "/cohorts"),
+    SidebarPage("Actions", "done_all", "/actions"),
+    SidebarPage("Variables", "braces", "/variables"),
+    SidebarPage("Integrations", "plug", "/integrations"),
+    SidebarPage("Settings", "key", "/settings"),
+    SidebarPage("Status", "status", "/status"),
 )

@@ -1,14 +1,21 @@
-"""NiceGUI with the console's pages; imported lazily, see ``hoglet.console.application``."""
+"""NiceGUI with the console's pages, stylesheet and script.
+
+Imported lazily, see ``hoglet.console.application``.
+"""
+
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 
 from fastapi import FastAPI
 from nicegui import app as nicegui_app
 from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from hoglet.console.assets import asset_routes, head_html
-from hoglet.console.editor_service import editor_route
-from hoglet.console.jump import jump_route
-from hoglet.console.pages import home, not_found, settings, sign_in, status
+from hoglet.console.pages import home, not_found, sign_in, status
 from hoglet.console.pages.endpoints import endpoint, endpoints
 from hoglet.console.pages.functions import failed_runs, function, functions, gallery
 from hoglet.console.pages.project import (
@@ -17,15 +24,21 @@ from hoglet.console.pages.project import (
     data,
     event,
     events,
+    group,
     integrations,
     person,
     persons,
     sql,
     variables,
 )
+from hoglet.console.pages.settings import settings
+from hoglet.console.routes import editor_route, jump_route
 from hoglet.console.session import Sessions
 from hoglet.web.error_handlers import install
 
+_FOLDER = Path(__file__).parent / "static"
+_TYPES = {"console.css": "text/css", "console.js": "text/javascript"}
+_FOREVER = "public, max-age=31536000, immutable"
 _ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
     '<rect width="32" height="32" rx="7" fill="#1d4aff"/>'
@@ -54,6 +67,7 @@ _PAGES = (
     event,
     persons,
     person,
+    group,
     sql,
     functions,
     gallery,  # before the page of one function: "new" is no id
@@ -102,3 +116,35 @@ def make_site(api: ASGIApp, secret_keys: list[str]) -> FastAPI:
         show_welcome_message=False,
     )
     return site
+
+
+def head_html() -> str:
+    """What every page loads before its content."""
+    return (
+        f'<link rel="stylesheet" href="{_address("console.css")}">'
+        f'<script src="{_address("console.js")}"></script>'
+    )
+
+
+def asset_routes() -> list[Route]:
+    """The routes of the files; a wrong hash is a 404, so no stale file stays cached."""
+    return [Route(_address(name), _serve, name=name) for name in _TYPES]
+
+
+def _address(name: str) -> str:
+    return f"/console/assets/{_hash(name)}/{name}"
+
+
+@cache
+def _content(name: str) -> bytes:
+    return (_FOLDER / name).read_bytes()
+
+
+@cache
+def _hash(name: str) -> str:
+    return sha256(_content(name)).hexdigest()[:16]
+
+
+async def _serve(request: Request) -> Response:
+    name = request.url.path.rsplit("/", 1)[1]
+    return Response(_content(name), media_type=_TYPES[name], headers={"cache-control": _FOREVER})

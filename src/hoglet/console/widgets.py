@@ -2,8 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 import orjson
 from nicegui import ui
@@ -48,6 +50,13 @@ def badge(text: str, tone: str = "") -> Text:
     """A state with a dot: ``ok``, ``warn``, ``danger``, ``busy`` or gray."""
     shown = Text("span", text)
     return shown.classes(f"badge {tone}".strip())
+
+
+def legend(totals: list[tuple[str, int, str]]) -> None:
+    """The legend of a chart, with the total of each series."""
+    with ui.row().classes("gap-4"):
+        for word, total, tone in totals:
+            badge(f"{word} {total:,}", tone)
 
 
 def moment(iso: str | None) -> ui.element:
@@ -107,6 +116,13 @@ async def until_closed(dialog: ui.dialog) -> None:
     remove(dialog)
 
 
+def submit_button(
+    text: str, act: Callable[[], Awaitable[None]], icon: str | None = None
+) -> ui.button:
+    """The button that sends the form around it, an element with ``data-form``; Enter presses it."""
+    return ui.button(text, icon=icon, on_click=act).props("data-submit")
+
+
 def remove(dialog: ui.dialog) -> None:
     """Remove a dialog, unless its page was already closed."""
     if not dialog.is_deleted:
@@ -164,9 +180,18 @@ def search_input(label: str, value: str = "") -> ui.input:
     return field
 
 
-def short_time(text: str | None) -> str:
-    """``2026-01-05T12:00:00.000000Z`` as ``2026-01-05 12:00:00``."""
-    return "" if not text else text[:19].replace("T", " ")
+def exact_time(iso: str | None, zone: str) -> str:
+    """A time in the project's time zone, which it names; empty without one.
+
+    Example:
+        >>> exact_time("2026-01-05T12:00:00Z", "Europe/Berlin")
+        '2026-01-05 13:00:00 Europe/Berlin'
+    """
+    if not iso:
+        return ""
+    time = datetime.fromisoformat(iso)
+    time = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return f"{time.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M:%S} {zone}"
 
 
 def path_text(text: str) -> str:

@@ -1,4 +1,5 @@
 // A table of rows with typed cells, sorted and extended in the browser. Every text is set as text.
+const HELD_FROM = 160; // pixels: a list that is read stands still
 const numbers = new Intl.NumberFormat("en");
 
 export default {
@@ -9,15 +10,30 @@ export default {
     rowKey: String,
     pageSize: Number,
     selectable: Boolean,
+    follows: Boolean,
     clickable: Boolean,
   },
   emits: ["row", "selected", "action"],
   data() {
-    return { sortedBy: null, ascending: true, shownRows: this.pageSize, selected: [] };
+    return { sortedBy: null, ascending: true, shownRows: this.pageSize, selected: [], held: null };
+  },
+  mounted() {
+    if (this.follows) addEventListener("scroll", this.hold, { passive: true });
+  },
+  unmounted() {
+    removeEventListener("scroll", this.hold);
   },
   computed: {
+    current() {
+      return this.held ?? this.rows;
+    },
+    newer() {
+      if (!this.held) return 0;
+      const keys = new Set(this.held.map((row) => row[this.rowKey]));
+      return this.rows.filter((row) => !keys.has(row[this.rowKey])).length;
+    },
     sorted() {
-      if (!this.sortedBy) return this.rows;
+      if (!this.sortedBy) return this.current;
       const key = this.sortedBy;
       const sign = this.ascending ? 1 : -1;
       const compare = (a, b) => {
@@ -29,7 +45,7 @@ export default {
           ? sign * (x - y)
           : sign * String(x).localeCompare(String(y), "en", { numeric: true });
       };
-      return [...this.rows].sort(compare);
+      return [...this.current].sort(compare);
     },
     shown() {
       return this.sorted.slice(0, this.shownRows);
@@ -42,6 +58,15 @@ export default {
     },
   },
   methods: {
+    hold() {
+      const isDown = scrollY > HELD_FROM;
+      if (isDown === Boolean(this.held)) return;
+      this.held = isDown ? this.rows : null;
+    },
+    toTop() {
+      this.held = null;
+      scrollTo({ top: 0 });
+    },
     choose(keys) {
       if (keys.length === 0 && this.selected.length === 0) return;
       this.selected = keys;
@@ -87,6 +112,7 @@ export default {
   },
   template: `
     <div class="w-full">
+      <button v-if="newer" type="button" class="newer" role="status" @click="toTop">{{ number(newer) }} new, show</button>
       <div class="table-box" tabindex="0" role="region" :aria-label="label">
         <table class="data">
           <thead><tr>
@@ -112,6 +138,7 @@ export default {
                 </template>
                 <hog-time v-else-if="column.kind === 'time'" :iso="row[column.key] ?? ''"></hog-time>
                 <span v-else-if="column.kind.endsWith('value') && row[column.key] === null" class="muted"><i>null</i></span>
+                <span v-else-if="column.kind === 'clipped'" class="clipped" :title="text(row[column.key])">{{ text(row[column.key]) }}</span>
                 <template v-else-if="column.kind === 'number'">{{ number(row[column.key]) }}</template>
                 <span v-else-if="column.kind === 'badge'" class="badge" :class="row[column.key + '_tone']">{{ text(row[column.key]) }}</span>
                 <svg v-else-if="column.kind === 'spark' && row[column.key]" class="spark" role="img" :aria-label="row[column.key + '_note'] ?? ''"

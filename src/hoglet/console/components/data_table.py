@@ -18,6 +18,7 @@ type Kind = Literal[
     "button",
     "value",
     "number_value",
+    "clipped",
 ]
 type Row = dict[str, Any]
 type Handler = Callable[..., Awaitable[None] | None]
@@ -30,6 +31,7 @@ def column(key: str, label: str, kind: Kind = "text") -> dict[str, str]:
 
     - ``link``: leads to ``row["<key>_href"]``, or ``row["href"]``; ``<key>_note`` is a second line.
     - ``time``: an ISO time, shown relative to now, exact on hover.
+    - ``clipped``: one line of a long text, all of it on hover.
     - ``badge``: ``<key>_tone`` is ``ok``, ``warn``, ``danger``, ``busy`` or absent.
     - ``spark``: pairs ``[[succeeded, failed], ...]`` as bars; ``<key>_note`` describes them.
     - ``value`` and ``number_value``: as they are, null apart from the text ``null``.
@@ -44,10 +46,12 @@ class DataTable(ui.element, component="data_table.js"):
     Args:
         label: names the table for screen readers.
         columns: from ``column``; the first one names the row.
-        rows: one dictionary a row.
+        rows: one dictionary per row.
         key: key of a row's unique value.
         page_size: rows shown before "Show more".
         selectable: a checkbox for each row; ``selected`` has the keys.
+        follows: rows come by themselves; while the page is scrolled down they are held back and
+            counted.
         on_row: called with the key of a clicked row.
         on_select: called with the keys of the selected rows.
         on_action: called with ``(key, column, value)``.
@@ -62,6 +66,7 @@ class DataTable(ui.element, component="data_table.js"):
         key: str = "id",
         page_size: int = 50,
         selectable: bool = False,
+        follows: bool = False,
         on_row: Handler | None = None,
         on_select: Handler | None = None,
         on_action: Handler | None = None,
@@ -75,6 +80,7 @@ class DataTable(ui.element, component="data_table.js"):
             "row-key": key,
             "page-size": page_size,
             "selectable": selectable,
+            "follows": follows,
             "clickable": on_row is not None,
         }
         self.classes("w-full")

@@ -1,4 +1,4 @@
-"""A dialog with fields and a button that sends them; errors stay in it."""
+"""A dialog with fields and a button that sends them; errors stay in it. Enter sends it, too."""
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from nicegui import ui
 
 from hoglet.console.api_client import Reply
-from hoglet.console.widgets import Text
+from hoglet.console.components.field_errors import FieldErrors, Fields
+from hoglet.console.widgets import Text, remove, submit_button
 
 type Send = Callable[[], Awaitable[Reply]]
 
@@ -17,21 +18,23 @@ class FormDialog:
     Args:
         title: also names the dialog for screen readers.
         button: sends the form.
+        wide: for rows of fields.
     """
 
-    def __init__(self, title: str, button: str) -> None:
+    def __init__(self, title: str, button: str, *, wide: bool = False) -> None:
         self._send: Send | None = None
         self._reply: Reply | None = None
-        self._button = button
+        self._errors: FieldErrors | None = None
         self._dialog = ui.dialog(value=True)
         self._dialog.props["aria-label"] = title
-        with self._dialog, ui.card().classes("w-full max-w-xl"):
+        width = "max-w-3xl" if wide else "max-w-xl"
+        with self._dialog, ui.card().classes(f"w-full {width}").props("data-form"):
             Text("h2", title)
             self._fields = ui.element("div").classes("pane")
-            self._problem = ui.label().classes("field-error").props("role=alert")
+            self._problem = ui.element("div")
             with ui.row().classes("w-full justify-end gap-2"):
                 ui.button("Cancel", on_click=self._dialog.close).props("flat")
-                ui.button(button, on_click=self.submit)
+                self._button = submit_button(button, self.submit)
 
     @contextmanager
     def fields(self) -> Generator[None]:
@@ -39,27 +42,34 @@ class FormDialog:
         with self._fields:
             yield
 
-    async def answered(self, send: Send) -> Reply | None:
+    async def answered(self, send: Send, fields: Fields | None = None) -> Reply | None:
         """The successful response to ``send``; None if the dialog was cancelled.
 
-        ``send`` may raise ValueError with a text for display.
+        ``send`` may raise ValueError with a text for display; ``fields`` are those that errors of
+        the API name.
         """
         self._send = send
+        with self._problem:
+            self._errors = FieldErrors(fields or {})
         await self._dialog
-        if not self._dialog.is_deleted:
-            self._dialog.delete()
+        remove(self._dialog)
         return self._reply
 
     async def submit(self) -> None:
         """Send the form."""
-        if self._send is None:
+        if self._send is None or self._errors is None:
             return
+        self._errors.clear()
+        self._button.props(add="loading")
         try:
             reply = await self._send()
         except ValueError as error:
-            self._problem.set_text(str(error))
+            self._errors.report(str(error))
             return
-        self._problem.set_text("" if reply.is_good else reply.problem)
+        finally:
+            self._button.props(remove="loading")
         if reply.is_good:
             self._reply = reply
             self._dialog.close()
+        else:
+            self._errors.show(reply)

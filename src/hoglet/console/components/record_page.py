@@ -11,6 +11,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, Row
+from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.widgets import (
     Link,
     Text,
@@ -21,7 +22,6 @@ from hoglet.console.widgets import (
     notify,
     search_input,
     set_url_values,
-    until_closed,
     url_value,
 )
 
@@ -31,7 +31,7 @@ MOST = 500
 _SHOWN_USERS = 20
 
 
-class User(NamedTuple):
+class RecordUser(NamedTuple):
     """What uses a record: ``("function", "To Slack", "/project/1/functions/…")``."""
 
     kind: str
@@ -55,7 +55,7 @@ class RecordForm(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class RecordKind:
     """What a page lists.
 
     Args:
@@ -80,7 +80,7 @@ class Subject:
     columns: list[dict[str, str]]
     row: Callable[[Json], Row]
     form: Callable[[Backend, Json | None], Awaitable[RecordForm]]
-    users: Callable[[Backend, Json], Awaitable[list[User]]]
+    users: Callable[[Backend, Json], Awaitable[list[RecordUser]]]
     is_deleted_with_patch: bool
     on_delete: str
 
@@ -93,10 +93,11 @@ class RecordPage:
         subject: what is listed.
     """
 
-    def __init__(self, backend: Backend, subject: Subject) -> None:
+    def __init__(self, backend: Backend, subject: RecordKind) -> None:
         self._backend = backend
         self._subject = subject
         self._records: dict[str, Json] = {}
+        self._rows: DataTable | None = None
 
     async def draw(self) -> None:
         """Render the list, and open the form that the URL names."""
@@ -135,6 +136,10 @@ class RecordPage:
         ]
         name = self._subject.columns[0]["key"]
         rows = [row for row in rows if wanted in str(row[name]).lower()]
+        if rows and self._rows is not None and not has_more:
+            self._rows.set_rows(rows)  # as it is, so that the focus stays
+            return
+        self._rows = None
         self._box.clear()
         with self._box:
             if rows:
@@ -152,7 +157,7 @@ class RecordPage:
 
     def _table(self, rows: list[Row]) -> None:
         columns = [*self._subject.columns, {"key": "delete", "label": "", "kind": "button"}]
-        DataTable(
+        self._rows = DataTable(
             self._subject.title, columns, rows, on_row=self._open, on_action=self._confirm_delete
         )
 
@@ -166,42 +171,21 @@ class RecordPage:
         if record is not None:
             set_url_values(open=str(record["id"]))
         title = f"Edit {self._subject.noun}" if record else f"New {self._subject.noun}"
-        with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):
-            dialog.props["aria-label"] = title
-            Text("h2", title)
+        dialog = FormDialog(title, "Save" if record else "Create", wide=True)
+        with dialog.fields():
             form = await self._subject.form(self._backend, record)
             if record is not None:
                 _listed(await self._subject.users(self._backend, record))
-            problem = ui.label().classes("field-error").props("role=alert")
 
-            async def save() -> None:
-                if await self._save(record, form, problem):
-                    dialog.close()
+        async def send() -> Reply:
+            path = self._subject.path
+            if record is None:
+                return await self._backend.send("POST", path, form.body())
+            return await self._backend.send("PATCH", f"{path}/{record['id']}", form.body())
 
-            with ui.row().classes("w-full justify-end gap-2"):
-                ui.button("Cancel", on_click=dialog.close).props("flat")
-                ui.button("Save" if record else "Create", on_click=save)
-        await until_closed(dialog)
+        await dialog.answered(send, form.fields)
         set_url_values(open=None, new=None)
         await self._load()
-
-    async def _save(self, record: Json | None, form: RecordForm, problem: ui.label) -> bool:
-        problem.set_text("")
-        for field in form.fields.values():
-            field.props(remove="error error-message")
-        try:
-            body = form.body()
-        except ValueError as error:
-            problem.set_text(str(error))
-            return False
-        path = self._subject.path
-        if record is None:
-            reply = await self._backend.send("POST", path, body)
-        else:
-            reply = await self._backend.send("PATCH", f"{path}/{record['id']}", body)
-        if not reply.is_good and not _at_field(reply, form):
-            problem.set_text(reply.problem)
-        return reply.is_good
 
     async def _confirm_delete(self, key: str, _column: str, _value: Any) -> None:
         record, subject = self._records[key], self._subject
@@ -218,24 +202,13 @@ class RecordPage:
         await self._load()
 
 
-def _at_field(reply: Reply, form: RecordForm) -> bool:
-    """Show an error at the field it names; False if there is none."""
-    body: Json = reply.body if isinstance(reply.body, dict) else {}
-    field = form.fields.get(str(body.get("attr") or "").split("__")[0])
-    if field is None:
-        return False
-    field.props("error")
-    field.props["error-message"] = str(body.get("detail") or reply.problem)
-    return True
-
-
-def _consequence(users: list[User], on_delete: str) -> str:
+def _consequence(users: list[RecordUser], on_delete: str) -> str:
     if not users:
         return "Nothing uses it."
     return f"Used by {', '.join(f'{each.kind} {each.name}' for each in users)}. {on_delete}"
 
 
-def _listed(users: list[User]) -> None:
+def _listed(users: list[RecordUser]) -> None:
     with ui.element("section").classes("pane"):
         Text("h3", "Used by")
         if not users:

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hoglet.console.api_client import Backend
-from hoglet.console.components.record_page import User
+from hoglet.console.components.record_page import RecordUser
 
 type Json = dict[str, Any]
 
@@ -14,7 +14,7 @@ _MOST = 1000
 _AT_ONCE = 4
 
 
-async def functions_with(backend: Backend, uses: Callable[[Json], bool]) -> list[User]:
+async def functions_with(backend: Backend, uses: Callable[[Json], bool]) -> list[RecordUser]:
     """The functions, as read one by one, that use something."""
     reply = await backend.get("/hog_functions", limit=_MOST)
     listed: list[Json] = reply.body["results"] if reply.is_good else []
@@ -27,7 +27,7 @@ async def functions_with(backend: Backend, uses: Callable[[Json], bool]) -> list
 
     functions = await asyncio.gather(*map(whole, listed))
     return [
-        User(
+        RecordUser(
             "function",
             function["name"] or "Untitled",
             f"/project/{backend.project_id}/functions/{function['id']}",
@@ -37,16 +37,16 @@ async def functions_with(backend: Backend, uses: Callable[[Json], bool]) -> list
     ]
 
 
-async def endpoints_with(backend: Backend, uses: Callable[[Json], bool]) -> list[User]:
+async def endpoints_with(backend: Backend, uses: Callable[[Json], bool]) -> list[RecordUser]:
     """The endpoints whose current query uses something."""
     reply = await backend.get("/endpoints", limit=_MOST)
     listed: list[Json] = reply.body["results"] if reply.is_good else []
     return [endpoint_user(backend, each["name"]) for each in listed if uses(each["query"])]
 
 
-def endpoint_user(backend: Backend, name: str) -> User:
+def endpoint_user(backend: Backend, name: str) -> RecordUser:
     """An endpoint with its page."""
-    return User("endpoint", name, f"/project/{backend.project_id}/endpoints/{quote(name)}")
+    return RecordUser("endpoint", name, f"/project/{backend.project_id}/endpoints/{quote(name)}")
 
 
 def filters_of(function: Json) -> Iterator[Json]:

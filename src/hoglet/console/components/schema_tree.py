@@ -6,7 +6,7 @@ from typing import TypedDict
 from nicegui import ui
 
 
-class Field(TypedDict):
+class SchemaField(TypedDict):
     """A column: its name and type, and the text that a click inserts."""
 
     name: str
@@ -14,17 +14,17 @@ class Field(TypedDict):
     text: str
 
 
-class Table(TypedDict):
+class SchemaTable(TypedDict):
     """A table: ``{"name": "events", "fields": [...]}``."""
 
     name: str
-    fields: list[Field]
+    fields: list[SchemaField]
 
 
 class SchemaTree(ui.element, component="schema_tree.js"):
     """Tables that open to their columns; ``on_insert`` is called with the text of a column."""
 
-    def __init__(self, tables: list[Table], on_insert: Callable[[str], None]) -> None:
+    def __init__(self, tables: list[SchemaTable], on_insert: Callable[[str], None]) -> None:
         super().__init__()
         self._props["tables"] = tables
         self.on("insert", lambda event: on_insert(str(event.args)))

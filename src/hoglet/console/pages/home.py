@@ -4,6 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 from nicegui import ui
 from starlette.requests import Request
@@ -13,7 +14,8 @@ from hoglet.console.api_client import Backend
 from hoglet.console.charts import chart_frame
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.pages.functions.functions import runs_by_hour, status_of
+from hoglet.console.pages.functions.functions import status_of
+from hoglet.console.pages.functions.recent_runs import runs_by_hour
 from hoglet.console.session import Sessions
 from hoglet.console.snippets import snippets
 from hoglet.console.source_excerpt import code_block
@@ -196,23 +198,26 @@ class _Home:
 
     async def _figures(self) -> None:
         minutes = await self._backend.hogql(_MINUTES)
-        counts = _last_hour(_rows(minutes.body), datetime.now(UTC))
+        now = datetime.now(ZoneInfo(self._backend.zone))
+        counts = _last_hour(_rows(minutes.body), now)
         metrics = await self._backend.call("GET", "/metrics")
         gauges = {name.decode(): float(value) for name, value in _GAUGE.findall(metrics.text)}
         letters = gauges.get("hoglet_dead_letters")
         lag = gauges.get("hoglet_spool_lag_seconds")
         free = gauges.get("hoglet_disk_free_bytes")
         with ui.element("div").classes("figures").mark("figures"):
-            _figure("events in the last hour", f"{sum(counts.values()):,}")
-            _figure("events a minute", f"{sum(counts.values()) / 60:,.1f}")
+            events = f"{self._project}/events?after=-1h"
+            _figure("events in the last hour", f"{sum(counts.values()):,}", events)
+            _figure("events a minute", f"{sum(counts.values()) / 60:,.1f}", events)
             if letters is not None:
-                _figure("dead letters", f"{letters:,.0f}", is_bad=letters > 0)
+                dead = f"{self._project}/dead-letters"
+                _figure("dead letters", f"{letters:,.0f}", dead, is_bad=letters > 0)
             if lag is not None:
-                _figure("ingestion lag", f"{lag:.0f} s", is_bad=lag > 60)
+                _figure("ingestion lag", f"{lag:.0f} s", "/status", is_bad=lag > 60)
             if free is not None:
-                _figure("disk free", f"{free / 1e9:,.1f} GB", is_bad=free < 1e9)
+                _figure("disk free", f"{free / 1e9:,.1f} GB", "/status", is_bad=free < 1e9)
         if any(counts.values()):
-            Text("h2", "Events a minute")
+            Text("h2", f"Events a minute, times in {self._backend.zone}")
             options = chart_frame(list(counts))
             options["yAxis"]["minInterval"] = 1
             options["legend"]["show"] = False
@@ -287,7 +292,7 @@ def _last_hour(rows: list[list[Any]], now: datetime) -> dict[str, int]:
     return {f"{minute:%H:%M}": counts.get(f"{minute:%H:%M}", 0) for minute in minutes}
 
 
-def _figure(label: str, value: str, *, is_bad: bool = False) -> None:
-    with ui.element("div").classes("figure danger" if is_bad else "figure"):
+def _figure(label: str, value: str, href: str, *, is_bad: bool = False) -> None:
+    with Link("", href).classes("figure danger" if is_bad else "figure"):
         ui.label(value).classes("value")
         ui.label(label).classes("muted text-sm")

@@ -1,6 +1,7 @@
 """The status page of the server: checks, warnings, queues, versions."""
 
 import re
+from collections.abc import Callable
 from importlib.metadata import version
 from platform import python_version
 
@@ -18,6 +19,14 @@ _METRIC = re.compile(rb"^hoglet_([a-z_]+?)(\{[^}]*\})? ([-+.eE\d]+)$", re.MULTIL
 _HIDDEN = ("_created", "_bucket", "_sum")
 _PACKAGES = ("hoglet", "chdb", "nicegui", "granian")
 _REFRESH_SECONDS = 5.0
+_FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
+    ("spool lag seconds", "the oldest event that waits to be stored", lambda age: f"{age:.0f} s"),
+    (
+        "disk free bytes",
+        "free on the disk of the data folder",
+        lambda size: f"{size / 1e9:,.1f} GB",
+    ),
+)
 
 
 def register(sessions: Sessions) -> None:
@@ -51,6 +60,7 @@ async def _build(backend: Backend) -> None:
         for warning in body.get("warnings", []):
             _warning(backend, str(warning))
         rows = await _metrics(backend)
+        _lag_and_disk(rows)
         with section("Queues"):
             _queues(rows)
         table.set_rows(rows)
@@ -95,11 +105,25 @@ def _warning(backend: Backend, text: str) -> None:
             Link("Show them", f"/project/{backend.project_id}/dead-letters")
 
 
+def _lag_and_disk(metrics: list[Row]) -> None:
+    """Lag and disk as figures."""
+    values = {each["name"]: each["value"] for each in metrics if not each["labels"]}
+    with ui.element("div").classes("figures"):
+        for name, label, text in _FIGURES:
+            if name in values:
+                with ui.element("div").classes("figure"):
+                    ui.label(text(values[name])).classes("value")
+                    ui.label(label).classes("muted text-sm")
+
+
 def _queues(metrics: list[Row]) -> None:
     """The number of jobs in each queue by state."""
     queues: dict[str, Row] = {}
     for metric in metrics:
         labels = dict(label.split("=", 1) for label in metric["labels"].split(",") if "=" in label)
+        if metric["name"] == "queue lag seconds" and "queue" in labels:
+            queue = queues.setdefault(labels["queue"], {"name": labels["queue"]})
+            queue["lag"] = round(metric["value"])
         if metric["name"] == "queue jobs" and {"queue", "state"} <= labels.keys():
             queue = queues.setdefault(labels["queue"], {"name": labels["queue"]})
             queue[labels["state"]] = metric["value"]
@@ -108,6 +132,7 @@ def _queues(metrics: list[Row]) -> None:
         column("ready", "Waiting", "number"),
         column("delayed", "Delayed", "number"),
         column("leased", "Running", "number"),
-        column("buried", "Failed", "number"),
+        column("failed", "Failed", "number"),
+        column("lag", "Lag in seconds", "number"),
     ]
     DataTable("Queues", columns, [queues[name] for name in sorted(queues)], key="name")

@@ -261,6 +261,55 @@
     }
   });
 
+  // --- Enter in a one-line field sends its form ---
+  document.addEventListener("keydown", (event) => {
+    const field = event.target;
+    if (event.key !== "Enter" || event.isComposing || event.defaultPrevented) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    if (field.tagName !== "INPUT" || /^(checkbox|radio|button|file)$/.test(field.type)) return;
+    if (field.getAttribute("role") === "combobox") return;
+    const button = field.closest("[data-form]")?.querySelector("[data-submit]");
+    if (!button) return;
+    event.preventDefault();
+    field.blur(); // fields that wait for the end of typing send their value
+    field.focus();
+    setTimeout(() => button.click());
+  });
+
+  // --- a session that ended, a server that came back ---
+  const banner = (role, ...content) => {
+    const shown = make("div", { role, class: "banner" }, ...content);
+    document.body.append(shown);
+    return shown;
+  };
+  globalThis.hogletSignedOut = () => {
+    if (document.querySelector(".banner[role=alert]")) return;
+    const next = encodeURIComponent(location.pathname + location.search);
+    const link = make("a", { href: `/sign-in?next=${next}` }, "Sign in");
+    banner("alert", "You are signed out: the key was deleted or replaced. ", link);
+  };
+  const LOST = "hoglet:connection-lost";
+  const session = (act) => {
+    try {
+      return act(sessionStorage);
+    } catch {
+      return null; // without storage nothing is said
+    }
+  };
+  addEventListener("DOMContentLoaded", () => {
+    if (session((kept) => kept.getItem(LOST))) {
+      const shown = banner("status", "Connected again.");
+      setTimeout(() => shown.remove(), 8000);
+    }
+    const popup = document.getElementById("popup"); // "Connection lost", by NiceGUI
+    const note = () =>
+      popup?.ariaHidden === "false"
+        ? session((kept) => kept.setItem(LOST, "1"))
+        : session((kept) => kept.removeItem(LOST));
+    note();
+    if (popup) new MutationObserver(note).observe(popup, { attributeFilter: ["aria-hidden"] });
+  });
+
   // --- leaving with unsaved changes ---
   const dirty = new Set();
   globalThis.hogletDirty = (id, isDirty) => (isDirty ? dirty.add(id) : dirty.delete(id));

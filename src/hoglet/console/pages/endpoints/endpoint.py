@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.layout import signed_in_page
+from hoglet.console.pages.endpoints.builds import builds_panel
 from hoglet.console.pages.endpoints.endpoint_head import endpoint_head
 from hoglet.console.pages.endpoints.endpoint_table import endpoint_table
 from hoglet.console.pages.endpoints.query import query_panel
@@ -44,6 +45,7 @@ async def _build(backend: Backend, path: str) -> None:
             "Run": lambda: run_panel(backend, path, record),
             "Query": lambda: query_panel(backend, path, record),
             "Versions": lambda: versions_panel(backend, path),
+            "Builds": lambda: builds_panel(backend, path),
             "Usage": lambda: usage_panel(backend, path),
             "Logs": lambda: logs_panel(backend, f"{path}/logs", "Runs are logged here."),
         }

@@ -83,7 +83,7 @@ class _Acts:
             body = {key: self._record[key] for key in ("description", "query", "tags")}
             return await self._backend.send("POST", "/endpoints", body | {"name": name.value or ""})
 
-        reply = await dialog.answered(send)
+        reply = await dialog.answered(send, {"name": name})
         if reply is not None:
             copy = quote(reply.body["name"])
             ui.navigate.to(f"/project/{self._backend.project_id}/endpoints/{copy}")

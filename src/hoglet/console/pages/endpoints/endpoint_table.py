@@ -90,7 +90,8 @@ class _Table:
                 ui.label(note).classes("text-sm opacity-80 break-words max-w-full")
             ui.space()
             if self._state["can_materialize"]:
-                self._controls()
+                with ui.row().classes("items-center gap-2 no-wrap"):
+                    self._controls()
 
     def _notes(self) -> list[str]:
         state = self._state

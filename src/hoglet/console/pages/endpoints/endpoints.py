@@ -1,5 +1,6 @@
 """The list of endpoints."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from nicegui import ui
@@ -44,7 +45,7 @@ async def _build(backend: Backend) -> None:
 
     @ui.refreshable
     def listing() -> None:
-        _listing(backend, reply.body["results"], (search.value or "").strip())
+        _listing(backend, reply.body["results"], (search.value or "").strip(), new)
 
     def find() -> None:
         set_url_values(search=search.value)
@@ -54,18 +55,18 @@ async def _build(backend: Backend) -> None:
     listing()
 
 
-def _listing(backend: Backend, records: list[Json], search: str) -> None:
+def _listing(
+    backend: Backend, records: list[Json], search: str, new: Callable[[], Awaitable[None]]
+) -> None:
     found = [record for record in records if _matches(record, search.casefold())]
     if found:
         _table(backend, found)
     elif records:
         empty("Nothing found", f"No name, description or tag contains {search!r}.", "search_off")
     else:
-        hint = (
-            "Press New endpoint, choose an example query and run it: the page then "
-            "shows the call for your program."
-        )
-        empty("No endpoints yet", hint, "api")
+        hint = "Choose an example query and run it: the page then shows the call for your program."
+        with empty("No endpoints yet", hint, "api"):
+            ui.button("Create the first endpoint", on_click=new)
 
 
 def _matches(record: Json, search: str) -> bool:

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from hoglet.console.components.data_table import DataTable, Kind, column
 from hoglet.console.pages.endpoints.insight import insight_view
-from hoglet.console.widgets import short_time
+from hoglet.console.widgets import exact_time
 
 type Json = dict[str, Any]
 
@@ -42,21 +42,25 @@ def csv_text(columns: list[str], rows: list[list[Any]]) -> str:
     return out.getvalue()
 
 
-def source_of(body: Json) -> str:
-    """Where the rows came from."""
+def source_of(body: Json, zone: str) -> str:
+    """Where the rows came from, with times in a time zone."""
     table = "the table" if body.get("endpoint_materialized") else ""
-    built = short_time(body.get("endpoint_materialized_at"))
-    table += f" of {built} UTC" if table and built else ""
+    built = exact_time(body.get("endpoint_materialized_at"), zone)
+    table += f" of {built}" if table and built else ""
     if body.get("is_cached"):
-        computed = short_time(body.get("last_refresh"))
-        return f"from the cache, computed {computed} UTC" + (f" from {table}" if table else "")
+        computed = exact_time(body.get("last_refresh"), zone)
+        return f"from the cache, computed {computed}" + (f" from {table}" if table else "")
     return f"read from {table}" if table else "computed"
 
 
 def _summary(body: Json, milliseconds: float) -> None:
     rows = body.get("results") or []
     notes = [f"{len(rows)} rows"] if body.get("columns") is not None else []
-    notes += [f"{milliseconds:.0f} ms", source_of(body), f"version {body['endpoint_version']}"]
+    notes += [
+        f"{milliseconds:.0f} ms",
+        source_of(body, body.get("timezone") or "UTC"),
+        f"version {body['endpoint_version']}",
+    ]
     notes += [f"times in {body['timezone']}"] if body.get("timezone") else []
     notes += ["there are more rows"] if body.get("hasMore") else []
     with ui.row().classes("w-full items-center gap-x-4 gap-y-1"):

@@ -5,8 +5,8 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.charts import metrics_chart
-from hoglet.console.widgets import empty, failed
+from hoglet.console.charts import metrics_chart, totals
+from hoglet.console.widgets import empty, failed, legend
 
 DAYS = 30
 
@@ -26,7 +26,9 @@ async def usage_panel(backend: Backend, path: str) -> None:
             with ui.column().classes("gap-0"):
                 ui.label(text).classes("text-xl")
                 ui.label(name).classes("text-sm opacity-70")
-    ui.echart(metrics_chart(_series(usage["days"]))).classes("w-full h-72")
+    series = _series(usage["days"])
+    legend(totals(series))
+    ui.echart(metrics_chart(series)).classes("w-full h-72")
 
 
 def _figures(usage: dict[str, Any]) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.source_excerpt import code_block, diff_block
-from hoglet.console.widgets import failed, notify, short_time, until_closed
+from hoglet.console.widgets import exact_time, failed, notify, until_closed
 
 type Json = dict[str, Any]
 
@@ -109,7 +109,10 @@ def _version(backend: Backend, path: str, version: Json, aliases: list[str]) -> 
             else:
                 await _difference(backend, path, version["version"] - 1, version["version"])
 
-    notes = [f"version {version['version']}", f"{short_time(version['version_created_at'])} UTC"]
+    notes = [
+        f"version {version['version']}",
+        exact_time(version["version_created_at"], backend.zone),
+    ]
     notes += [] if version["is_active"] else ["off"]
     notes += ["materialized"] if version["is_materialized"] else []
     notes += aliases

@@ -14,7 +14,7 @@ from hoglet.console.widgets import Link, confirm, moment, notify, url_value
 type Json = dict[str, Any]
 
 
-class Drafts:
+class DraftSwitch:
     """The live function or its draft, whichever is open: ``?version=draft`` opens the draft.
 
     Args:

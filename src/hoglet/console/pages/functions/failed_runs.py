@@ -45,6 +45,7 @@ class _DeadLetters:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._groups: dict[Group, list[Json]] = {}
+        self._is_cut = False
 
     async def draw(self) -> None:
         with ui.element("div").classes("toolbar"):
@@ -69,6 +70,8 @@ class _DeadLetters:
         ids = [source for (source,) in sources.body["results"] if source in names]
         await self._load(ids)
         with self._box:
+            if self._is_cut:
+                ui.label(f"Of each function, the newest {_PAGE} are counted here.").classes("muted")
             if self._groups:
                 self._table(names)
             else:
@@ -81,9 +84,11 @@ class _DeadLetters:
             path = f"/hog_functions/{function_id}/dead_letters"
             async with limit:
                 reply = await self._backend.get(path, limit=_PAGE, redriven="false")
+            self._is_cut |= reply.is_good and bool(reply.body["next"])
             return reply.body["results"] if reply.is_good else []
 
         self._groups = {}
+        self._is_cut = False
         found = await asyncio.gather(*map(dead_letters_of, ids))
         for function_id, group in zip(ids, found, strict=True):
             for letter in group:

@@ -5,10 +5,10 @@ from typing import Any
 
 from nicegui import ui
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from hoglet.console.api_client import Backend, Reply
-from hoglet.console.charts import metrics_chart
+from hoglet.console.charts import metrics_chart, totals
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.dead_letters import dead_letters_panel
@@ -23,6 +23,7 @@ from hoglet.console.widgets import (
     empty,
     failed,
     heading,
+    legend,
     notify,
     tabs,
 )
@@ -33,7 +34,7 @@ _COPIED = ("type", "description", "hog", "inputs_schema", "filters", "mappings",
 
 
 def register(sessions: Sessions) -> None:
-    """Add the page."""
+    """Add the page, and a redirection to it."""
 
     @ui.page(
         "/project/{project_id}/functions/{function_id}",
@@ -45,6 +46,15 @@ def register(sessions: Sessions) -> None:
             await _build(backend, f"/hog_functions/{function_id}")
 
         return await signed_in_page(sessions, request, project_id, section="functions", build=build)
+
+    @ui.page("/project/{project_id}/pipeline/destinations/hog-{function_id}/{rest:path}")
+    async def linked(
+        project_id: str,
+        function_id: str,
+        rest: str,  # noqa: ARG001
+    ) -> Response:
+        """What ``source.url`` names, in the form that templates of the original expect."""
+        return RedirectResponse(f"/project/{project_id}/functions/{function_id}", 303)
 
 
 async def _build(backend: Backend, path: str) -> None:
@@ -101,7 +111,7 @@ async def _rename(backend: Backend, path: str, function: dict[str, Any]) -> None
     dialog = FormDialog("Rename or describe", "Save")
     with dialog.fields():
         name = ui.input("Name", value=function["name"]).classes("w-full")
-        name.props("outlined dense autofocus").on("keydown.enter", dialog.submit)
+        name.props("outlined dense autofocus")
         description = ui.input("Description", value=function["description"]).classes("w-full")
         description.props("outlined dense")
 
@@ -109,7 +119,8 @@ async def _rename(backend: Backend, path: str, function: dict[str, Any]) -> None
         body = {"name": name.value or "", "description": description.value or ""}
         return await backend.send("PATCH", path, body)
 
-    if await dialog.answered(send) is not None:
+    fields = {"name": name, "description": description}
+    if await dialog.answered(send, fields) is not None:
         ui.navigate.reload()
 
 
@@ -142,15 +153,12 @@ async def _metrics(backend: Backend, path: str) -> None:
         reply = await backend.get(
             f"{path}/metrics", after=after, interval=_INTERVALS[after], breakdown_by="name"
         )
-        totals = await backend.get(f"{path}/metrics/totals", after=after, breakdown_by="name")
-        if not reply.is_good or not totals.is_good:
-            failed(totals if reply.is_good else reply)
-        elif not reply.body["series"]:
+        if not reply.is_good:
+            failed(reply)
+        elif not (counted := totals(reply.body)):
             empty("No runs in this period", "Metrics appear here when events match.", "bar_chart")
         else:
-            with ui.row().classes("gap-2"):
-                for name, count in totals.body["totals"].items():
-                    ui.chip(f"{name}: {count}").props("outline square")
+            legend(counted)
             ui.echart(metrics_chart(reply.body)).classes("w-full h-80").mark("chart")
 
     chosen.on_value_change(chart.refresh)

@@ -1,6 +1,6 @@
 """The list of functions, with what they did in the last 24 hours."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from nicegui import ui
@@ -11,6 +11,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.new_function import BLANKS
+from hoglet.console.pages.functions.recent_runs import RecentRuns, recent_runs
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     Link,
@@ -25,7 +26,6 @@ from hoglet.console.widgets import (
 )
 
 type Json = dict[str, Any]
-type Hours = dict[str, list[list[int]]]
 
 _STATES = {
     0: ("off", ""),
@@ -35,14 +35,10 @@ _STATES = {
     11: ("degraded by an administrator", "warn"),
     12: ("disabled by an administrator", "danger"),
 }
+_SHOWN = {"": "All states", "on": "On", "off": "Off", "ill": "Degraded or disabled"}
+_TONES = {"on": {"ok"}, "off": {""}, "ill": {"warn", "danger"}}
 _PAGE = 1000
 _TYPES = {"": "All types"} | {blank.type: blank.plural for blank in BLANKS}
-_DAY = (
-    "SELECT app_source_id, toStartOfHour(timestamp) AS hour, "
-    "sumIf(count, metric_name = 'succeeded') AS good, sumIf(count, metric_name = 'failed') AS bad "
-    "FROM app_metrics WHERE timestamp > now() - INTERVAL 24 HOUR "
-    "GROUP BY app_source_id, hour ORDER BY hour LIMIT 50000"
-)
 
 
 def register(sessions: Sessions) -> None:
@@ -66,23 +62,10 @@ def status_of(function: Json) -> tuple[str, str]:
     return _STATES.get(state, (f"state {state}", ""))
 
 
-async def runs_by_hour(backend: Backend, now: datetime) -> Hours:
-    """Succeeded and failed runs of 24 hours by function: ``{"<id>": [[3, 0], ...]}``."""
-    reply = await backend.hogql(_DAY)
-    start = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=23)
-    hours: Hours = {}
-    for source, hour, good, bad in reply.body["results"] if reply.is_good else []:
-        index = int((datetime.fromisoformat(hour) - start).total_seconds() // 3600)
-        counts = hours.setdefault(source, [[0, 0] for _ in range(24)])
-        if 0 <= index < 24:
-            counts[index] = [int(good), int(bad)]
-    return hours
-
-
 class _FunctionList:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._hours: Hours = {}
+        self._recent = RecentRuns()
 
     async def draw(self) -> None:
         new = f"/project/{self._backend.project_id}/functions/new"
@@ -93,9 +76,13 @@ class _FunctionList:
             chosen = url_value("type")
             self._type = ui.select(_TYPES, value=chosen if chosen in _TYPES else "")
             self._type.props('dense outlined options-dense aria-label="Type"')
+            state = url_value("state")
+            self._state = ui.select(_SHOWN, value=state if state in _SHOWN else "")
+            self._state.props('dense outlined options-dense aria-label="State"')
             ui.button("New function", icon="add", on_click=lambda: ui.navigate.to(new))
         self._search.on_value_change(self._refresh)
         self._type.on_value_change(self._refresh)
+        self._state.on_value_change(self._refresh)
         self._bulk = ui.row().classes("items-center gap-2")
         self._bulk.set_visibility(False)
         with self._bulk:
@@ -106,12 +93,12 @@ class _FunctionList:
                 "outline"
             )
             ui.button("Delete", color="negative", on_click=self._delete_all).props("outline")
-        self._hours = await runs_by_hour(self._backend, datetime.now(UTC))
+        self._recent = await recent_runs(self._backend, datetime.now(UTC))
         self._box = ui.column().classes("w-full")
         await self._show()
 
     async def _refresh(self) -> None:
-        set_url_values(search=self._search.value, type=self._type.value)
+        set_url_values(search=self._search.value, type=self._type.value, state=self._state.value)
         await self._show()
 
     async def _show(self) -> None:
@@ -124,9 +111,16 @@ class _FunctionList:
         with self._box:
             if not reply.is_good:
                 failed(reply)
-            elif reply.body["results"]:
-                self._table(reply.body["results"])
-            elif search or self._type.value:
+                return
+            wanted = _TONES.get(self._state.value)
+            found = [
+                each
+                for each in reply.body["results"]
+                if wanted is None or status_of(each)[1] in wanted
+            ]
+            if found:
+                self._table(found)
+            elif search or self._type.value or self._state.value:
                 empty("Nothing found", "No function matches the search.", "search_off")
             else:
                 hint = "A function runs when an event matches its filters."
@@ -142,7 +136,8 @@ class _FunctionList:
             column("runs", "Runs in 24 h", "spark"),
             column("succeeded", "Succeeded", "number"),
             column("failed", "Failed", "number"),
-            column("updated", "Updated", "time"),
+            column("last_run", "Last run", "time"),
+            column("last_error", "Last error, 7 days", "clipped"),
         ]
         self._rows = DataTable(
             "Functions",
@@ -158,7 +153,7 @@ class _FunctionList:
 
     def _row(self, function: Json) -> Json:
         state, tone = status_of(function)
-        hours = self._hours.get(function["id"])
+        hours = self._recent.hours.get(function["id"])
         good, bad = (sum(pair[side] for pair in hours or []) for side in (0, 1))
         return {
             "id": function["id"],
@@ -172,7 +167,8 @@ class _FunctionList:
             "runs_note": f"{good} succeeded, {bad} failed",
             "succeeded": good,
             "failed": bad,
-            "updated": function["updated_at"],
+            "last_run": self._recent.last_run.get(function["id"]),
+            "last_error": self._recent.last_error.get(function["id"], ""),
         }
 
     async def _toggle(self, function_id: str, _column: str, value: bool) -> None:  # noqa: FBT001

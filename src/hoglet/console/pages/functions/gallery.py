@@ -29,6 +29,7 @@ from hoglet.console.widgets import (
     search_input,
     section,
     set_url_values,
+    submit_button,
     url_value,
 )
 
@@ -140,15 +141,17 @@ class _NewFunction:
             heading(beginning.name, beginning.description)
         Link("All templates", f"/project/{self._backend.project_id}/functions/new")
         integrations = await stored_integrations(self._backend)
-        with ui.element("div").classes("card max-w-3xl"):
+        with ui.element("div").classes("card max-w-3xl").props("data-form"):
             placeholder = "" if beginning.parameter == "blank" else beginning.name
             self._name = ui.input("Function name", placeholder=placeholder)
             self._name.props("outlined dense stack-label").classes("w-full")
             self._missing_integrations(integrations)
             self._form = InputsForm(beginning.inputs_schema, {}, integrations)
+            self._chosen = self._mappings()
             self._problem = ui.label().classes("field-error").props("role=alert")
             ui.label("The function is created disabled.").classes("text-sm muted")
-            ui.button("Create", icon="add", on_click=self._create).style("align-self: flex-start")
+            button = submit_button("Create", self._create, icon="add")
+            button.style("align-self: flex-start")
 
     def _missing_integrations(self, integrations: list[Row]) -> None:
         stored = {each["kind"] for each in integrations}
@@ -159,6 +162,16 @@ class _NewFunction:
                     path = f"/project/{self._backend.project_id}/integrations"
                     Link("Add one", f"{path}?{urlencode({'new': need.integration})}")
 
+    def _mappings(self) -> list[tuple[Row, ui.switch]]:
+        """A switch for each case that the template comes with."""
+        if self._beginning.mappings:
+            Text("h2", "Mappings")
+            ui.label("The function runs once for each mapping that matches.").classes("muted")
+        return [
+            (each, ui.switch(each["name"], value=bool(each.get("include_by_default"))))
+            for each in self._beginning.mappings
+        ]
+
     async def _create(self) -> None:
         self._form.clear_problems()
         self._problem.set_text("")
@@ -167,7 +180,8 @@ class _NewFunction:
         except NotJson as problem:
             self._problem.set_text(str(problem))
             return
-        body = self._beginning.body(self._name.value or "", inputs)
+        mappings = [mapping for mapping, is_chosen in self._chosen if is_chosen.value]
+        body = self._beginning.body(self._name.value or "", inputs, mappings)
         reply = await self._backend.send("POST", "/hog_functions", body)
         if reply.is_good:
             ui.navigate.to(f"/project/{self._backend.project_id}/functions/{reply.body['id']}")

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.source_excerpt import diff_block
-from hoglet.console.widgets import empty, failed, notify, short_time
+from hoglet.console.widgets import empty, exact_time, failed, notify
 
 _PAGE = 50
 _GENERATED = frozenset({"bytecode", "transpiled"})
@@ -33,23 +33,24 @@ async def history_panel(backend: Backend, path: str) -> None:
     elif not reply.body["results"]:
         empty("No changes yet", "Every change is recorded here, with secrets masked.", "history")
     for place, entry in enumerate(reply.body["results"] if reply.is_good else []):
-        _entry(entry, restore if place else None)
+        _entry(entry, restore if place else None, backend.zone)
 
 
-def _entry(entry: dict[str, Any], restore: Any) -> None:
+def _entry(entry: dict[str, Any], restore: Any, zone: str) -> None:
     user = entry["user"] or {}
     who = user.get("email") or user.get("first_name") or "hoglet"
-    title = f"{short_time(entry['created_at'])} UTC · {entry['activity']} · {who}"
+    title = f"{exact_time(entry['created_at'], zone)} · {entry['activity']} · {who}"
     with ui.expansion(title, value=restore is None).classes("w-full").mark("history-entry"):
         for change in entry["detail"].get("changes") or []:
-            _change(change)
+            change_block(change)
         if restore is not None:
             ui.button("Back to this state", icon="restore", on_click=lambda: restore(entry)).props(
                 "flat no-caps"
             )
 
 
-def _change(change: dict[str, Any]) -> None:
+def change_block(change: dict[str, Any]) -> None:
+    """The changed field of a function, a cohort or the like, and the diff of its values."""
     ui.label(str(change["field"])).classes("text-sm font-medium opacity-70")
     diff_block(difference(change["before"], change["after"]))
 

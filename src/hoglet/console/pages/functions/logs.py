@@ -1,12 +1,15 @@
-"""The log table shared by functions and endpoints."""
+"""The log table shared by functions and endpoints; it follows by itself."""
 
+from collections import Counter
 from typing import Any
 
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.widgets import empty, failed
+
+type Json = dict[str, Any]
 
 _LEVELS = {
     "": "All levels",
@@ -28,43 +31,71 @@ async def logs_panel(backend: Backend, path: str, hint: str) -> None:
         search = ui.input(placeholder="Search").props("dense outlined clearable debounce=300")
         search.props('aria-label="Search messages"')
         ui.space()
-        live = ui.switch("Live")
-        again = ui.button("Refresh", icon="refresh").props("flat no-caps")
+        live = ui.switch("Live", value=True)
 
-    @ui.refreshable
-    async def lines() -> None:
+    box = ui.element("div").classes("pane")
+    shown: list[Json] | None = None
+    table: DataTable | None = None
+
+    async def show() -> None:
+        """Change only what changed, so that neither focus nor scrolling is lost."""
+        nonlocal shown, table
         reply = await backend.get(
             path, limit=_LINES, level=level.value or None, search=search.value or None
         )
-        if not reply.is_good:
-            failed(reply)
-        elif not reply.body["results"]:
-            empty("No log lines", hint, "subject")
-        else:
-            _table(reply.body["results"])
+        entries: list[Json] = reply.body["results"] if reply.is_good else []
+        if reply.is_good and entries == shown:
+            return
+        shown = entries if reply.is_good else None
+        if table is not None and entries:
+            table.set_rows(_rows(entries))
+            return
+        box.clear()
+        with box:
+            table = _table(entries) if entries else None
+            if not reply.is_good:
+                failed(reply)
+            elif not entries:
+                empty("No log lines", hint, "subject")
 
-    level.on_value_change(lines.refresh)
-    search.on_value_change(lines.refresh)
-    again.on_click(lines.refresh)
-    timer = ui.timer(_LIVE_SECONDS, lines.refresh, active=False)
-    live.on_value_change(lambda event: setattr(timer, "active", event.value))
-    await lines()
+    async def follow() -> None:
+        if live.value:
+            await show()
+
+    level.on_value_change(show)
+    search.on_value_change(show)
+    await show()
+    ui.timer(_LIVE_SECONDS, follow, immediate=False)
 
 
-def _table(entries: list[dict[str, Any]]) -> None:
-    rows = [
+def _rows(entries: list[Json]) -> list[Row]:
+    return [
         {
-            "id": index,
+            "id": key,
             "time": entry["timestamp"],
             "level": entry["level"],
             "level_tone": LEVEL_TONES.get(entry["level"], ""),
             "message": entry["message"],
         }
-        for index, entry in enumerate(entries)
+        for key, entry in zip(_keys(entries), entries, strict=True)
     ]
+
+
+def _keys(entries: list[Json]) -> list[str]:
+    """A key of each line that it keeps when newer lines come; equal lines are numbered."""
+    seen: Counter[str] = Counter()
+    keys: list[str] = []
+    for entry in reversed(entries):  # newer lines come first
+        text = f"{entry['timestamp']} {entry['instance_id']} {entry['message']}"
+        seen[text] += 1
+        keys.append(f"{text} {seen[text]}")
+    return keys[::-1]
+
+
+def _table(entries: list[Json]) -> DataTable:
     columns = [
         column("time", "Time", "time"),
         column("level", "Level", "badge"),
         column("message", "Message", "mono"),
     ]
-    DataTable("Log lines", columns, rows, page_size=100).mark("logs")
+    return DataTable("Log lines", columns, _rows(entries), page_size=100, follows=True).mark("logs")

@@ -18,7 +18,7 @@ _COLUMNS = [
 ]
 
 
-class Matches:
+class MatchCounter:
     """The count, updated a moment after each change.
 
     Args:

@@ -107,6 +107,8 @@ class Beginning:
         inputs_schema: asked for before it is created.
         needs: labels of the inputs that have to be filled in.
         created: fields of the new function besides name and inputs.
+        mappings: cases of the template to choose from:
+            ``[{"name": "Sign-ups", "include_by_default": true, "filters": …, "inputs": …}]``.
     """
 
     parameter: Literal["template", "blank"]
@@ -118,6 +120,7 @@ class Beginning:
     inputs_schema: list[Json] = field(default_factory=list)
     needs: tuple[str, ...] = ()
     created: Json = field(default_factory=dict)
+    mappings: list[Json] = field(default_factory=list)
 
     def matches(self, search: str, type_: str | None) -> bool:
         """Whether all words of a search occur in the name or description."""
@@ -125,10 +128,11 @@ class Beginning:
         words = all(word in text for word in search.lower().split())
         return words and type_ in (None, "", self.type)
 
-    def body(self, name: str, inputs: Json) -> Json:
-        """The request that creates the function."""
+    def body(self, name: str, inputs: Json, mappings: list[Json]) -> Json:
+        """The request that creates the function with some of its mappings."""
         named = {"name": name} if name else {}
-        return {**self.created, **named, "inputs": inputs}
+        mapped = {"mappings": [_mapping(each) for each in mappings]} if self.mappings else {}
+        return {**self.created, **named, "inputs": inputs, **mapped}
 
 
 async def beginnings(backend: Backend) -> list[Beginning] | Reply:
@@ -169,6 +173,7 @@ def _of_template(template: Json) -> Beginning:
         inputs_schema=schema,
         needs=tuple(need.label for need in needs_of(schema)),
         created={"type": template["type"], "template_id": template["id"], **filters},
+        mappings=template["mapping_templates"] or [],
     )
 
 
@@ -187,4 +192,15 @@ def _of_blank(blank: Blank, templates: dict[str, Json]) -> Beginning:
         description=blank.description,
         inputs_schema=(template or {}).get("inputs_schema") or [],
         created=created,
+        mappings=(template or {}).get("mapping_templates") or [],
     )
+
+
+def _mapping(template: Json) -> Json:
+    """The mapping that a mapping template creates."""
+    inputs = {
+        key: given if isinstance(given, dict) and "value" in given else {"value": given}
+        for key, given in (template.get("inputs") or {}).items()
+    }
+    kept = {key: template[key] for key in ("name", "filters", "inputs_schema") if key in template}
+    return kept | {"inputs": inputs}

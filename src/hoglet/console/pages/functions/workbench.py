@@ -9,14 +9,14 @@ from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.filters_form import FiltersForm
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
-from hoglet.console.pages.functions.drafts import Drafts
+from hoglet.console.pages.functions.drafts import DraftSwitch
 from hoglet.console.pages.functions.forms.form_or_json import FormOrJson
 from hoglet.console.pages.functions.forms.mappings_form import Choices, MappingsForm
 from hoglet.console.pages.functions.forms.masking_form import MaskingForm
 from hoglet.console.pages.functions.forms.schema_form import SchemaForm
 from hoglet.console.pages.functions.function_test import TestPanel
 from hoglet.console.pages.functions.history import written
-from hoglet.console.pages.functions.matches import Matches
+from hoglet.console.pages.functions.matches import MatchCounter
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
 
@@ -40,11 +40,11 @@ class Workbench:
     def __init__(self, backend: Backend, path: str, function: Json) -> None:
         self._backend = backend
         self._path = path
-        self._drafts = Drafts(backend, path, function)
+        self._drafts = DraftSwitch(backend, path, function)
         self._function = self._drafts.edited
         self._forms: dict[str, FormOrJson] = {}
         self._filters_form: FiltersForm | None = None
-        self._matches: Matches | None = None
+        self._matches: MatchCounter | None = None
 
     async def draw(self) -> None:
         """Render the page's main part."""
@@ -165,7 +165,7 @@ class Workbench:
             return
         choose = None if self._tests is None else self._tests.choose
         with self._matches_box:
-            self._matches = Matches(self._backend, self._path, self._subject, choose)
+            self._matches = MatchCounter(self._backend, self._path, self._subject, choose)
             self._matches.draw()
 
     def _recount(self) -> None:

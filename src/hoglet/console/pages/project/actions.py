@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import Row, column
-from hoglet.console.components.record_page import RecordPage, Subject, User
+from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
 from hoglet.console.components.record_users import filters_of, functions_with
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import Sessions
@@ -48,7 +48,7 @@ def _step_text(step: Json) -> str:
     return f"{step['event'] or 'any event'}{page}"
 
 
-async def _users(backend: Backend, action: Json) -> list[User]:
+async def _users(backend: Backend, action: Json) -> list[RecordUser]:
     def uses(function: Json) -> bool:
         entries = [
             each for filters in filters_of(function) for each in filters.get("actions") or ()
@@ -116,7 +116,7 @@ class _Form:
                 placeholder="any event",
                 on_change=lambda event: change("event", event.value),
             )
-            event.props("outlined dense").classes("grow")
+            event.props("outlined dense stack-label").classes("grow")
             matching = ui.select(
                 _MATCHING,
                 value=step.get("url_matching") or "contains",
@@ -140,7 +140,7 @@ class _Form:
         self._draw()
 
 
-_ACTIONS = Subject(
+_ACTIONS = RecordKind(
     noun="action",
     title="Actions",
     note="Named sets of events that filters of functions and queries refer to",

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.criteria_form import CriteriaForm
 from hoglet.console.components.data_table import Row, column
-from hoglet.console.components.record_page import RecordPage, Subject, User
+from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
 from hoglet.console.components.record_users import endpoint_user
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import Sessions
@@ -51,7 +51,7 @@ def _row(cohort: Json) -> Row:
     }
 
 
-async def _users(backend: Backend, cohort: Json) -> list[User]:
+async def _users(backend: Backend, cohort: Json) -> list[RecordUser]:
     reply = await backend.get(f"/cohorts/{cohort['id']}/used_in")
     if not reply.is_good:
         return []
@@ -59,12 +59,12 @@ async def _users(backend: Backend, cohort: Json) -> list[User]:
     found = reply.body
     return [
         *(
-            User("cohort", each["name"], f"{project}/cohorts?open={each['id']}")
+            RecordUser("cohort", each["name"], f"{project}/cohorts?open={each['id']}")
             for each in found["cohorts"]["results"]
         ),
         *(endpoint_user(backend, each["name"]) for each in found["endpoints"]["results"]),
         *(
-            User("settings", each["name"], f"{project}/settings")
+            RecordUser("settings", each["name"], f"{project}/settings")
             for each in found["test_account_filters"]["results"]
         ),
     ]
@@ -121,7 +121,7 @@ class _Form:
         self._ids.set_visibility(is_static and self._cohort is None)
 
 
-_COHORTS = Subject(
+_COHORTS = RecordKind(
     noun="cohort",
     title="Cohorts",
     note="Sets of persons that queries and filters refer to",

@@ -144,5 +144,6 @@ async def _edit(
             body["property_type"] = kind.value
         return await backend.send("PATCH", f"{path}/{definition['id']}", body)
 
-    if await dialog.answered(send) is not None:
+    fields = {"description": description} | ({} if kind is None else {"property_type": kind})
+    if await dialog.answered(send, fields) is not None:
         done()

@@ -20,7 +20,7 @@ from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.properties import properties_table
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import empty, failed, heading, section, short_time
+from hoglet.console.widgets import empty, exact_time, failed, heading, section
 from hoglet.pipeline.ingest.matching import invocation_id
 
 type Json = dict[str, Any]
@@ -81,7 +81,7 @@ async def _build(backend: Backend, uuid: str) -> None:
         failed(reply)
         return
     event: Json = reply.body
-    heading(event["event"], f"{short_time(event['timestamp'])} UTC · {event['id']}")
+    heading(event["event"], f"{exact_time(event['timestamp'], backend.zone)} · {event['id']}")
     _person_line(backend, event)
     with section("Properties"):
         properties_table(event["properties"], "The event has no properties.")

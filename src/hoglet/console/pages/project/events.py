@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.data_table import DataTable, Kind, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import Sessions
 from hoglet.console.suggestions import Suggestions
@@ -141,14 +141,17 @@ class _EventList:
                 empty("No events", "New events appear here by themselves.", "events")
 
     def _draw_table(self, found: list[Json]) -> None:
+        rows = [self._row(event) for event in found]
         columns = [
             column("event", "Event", "link"),
             column("person", "Person", "link"),
             column("time", "Time", "time"),
-            *(column(f"p_{name}", name, "value") for name in self._columns.value),
+            *(
+                column(f"p_{name}", name, _kind([row[f"p_{name}"] for row in rows]))
+                for name in self._columns.value
+            ),
         ]
-        rows = [self._row(event) for event in found]
-        self._table = DataTable("Events", columns, rows).mark("events")
+        self._table = DataTable("Events", columns, rows, follows=True).mark("events")
 
     def _row(self, event: Json) -> Json:
         project = f"/project/{self._backend.project_id}"
@@ -162,3 +165,10 @@ class _EventList:
             "person_href": f"{project}/person/{quote(event['distinct_id'], safe='')}",
             "time": event["timestamp"],
         }
+
+
+def _kind(values: list[Any]) -> Kind:
+    """Numbers are aligned to the right; a column with other values is not."""
+    given = [value for value in values if value not in (None, "")]
+    is_numeric = all(isinstance(each, int | float) and not isinstance(each, bool) for each in given)
+    return "number_value" if given and is_numeric else "value"

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import Row, column
-from hoglet.console.components.record_page import RecordPage, Subject, User
+from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
 from hoglet.console.components.record_users import functions_with
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import Sessions
@@ -47,7 +47,7 @@ def _row(integration: Json) -> Row:
     }
 
 
-async def _users(backend: Backend, integration: Json) -> list[User]:
+async def _users(backend: Backend, integration: Json) -> list[RecordUser]:
     def uses(function: Json) -> bool:
         given: Json = function.get("inputs") or {}
         keys = [
@@ -102,7 +102,7 @@ class _Form:
         return body
 
 
-_INTEGRATIONS = Subject(
+_INTEGRATIONS = RecordKind(
     noun="integration",
     title="Integrations",
     note="Credentials that functions use without seeing them",

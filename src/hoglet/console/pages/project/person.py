@@ -18,7 +18,7 @@ from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.person_properties import PersonProperties
 from hoglet.console.session import Sessions
-from hoglet.console.widgets import empty, failed, heading, section, short_time
+from hoglet.console.widgets import empty, exact_time, failed, heading, section
 from hoglet.web.pagination import ORIGINAL_PATH
 
 type Json = dict[str, Any]
@@ -85,8 +85,8 @@ class _Person:
     async def draw(self) -> None:
         person = self._person
         with ui.element("div").classes("toolbar"):
-            seen = f"first seen {short_time(person['created_at'])} UTC · {person['uuid']}"
-            heading(person["name"], seen)
+            seen = exact_time(person["created_at"], self._backend.zone)
+            heading(person["name"], f"first seen {seen} · {person['uuid']}")
             ui.space()
             ui.button("Delete person", icon="delete", on_click=self._delete).props("outline")
         with section("Properties"):

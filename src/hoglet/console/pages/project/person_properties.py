@@ -97,7 +97,7 @@ class PersonProperties:
             wanted["key"], wanted["value"] = key.value or "", read_value(value.value or "")
             return await self._backend.send("POST", f"{self._path}/update_property", dict(wanted))
 
-        if await dialog.answered(send) is not None:
+        if await dialog.answered(send, {"key": key, "value": value}) is not None:
             ui.notify(_PENDING, type="positive")
             await self._refresh({**self._properties, wanted["key"]: wanted["value"]})
 

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.components.data_table import DataTable, column
-from hoglet.console.components.schema_tree import SchemaTree, Table
+from hoglet.console.components.schema_tree import SchemaTable, SchemaTree
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.endpoints.result import downloads, result_table
 from hoglet.console.query_chart import query_chart
@@ -228,10 +228,10 @@ class _SqlPage:
         await until_closed(dialog)
 
 
-async def _schema(backend: Backend) -> list[Table]:
+async def _schema(backend: Backend) -> list[SchemaTable]:
     """Tables and seen properties; without access to properties, the tables alone."""
     reply = await backend.send("POST", "/query", {"query": {"kind": "DatabaseSchemaQuery"}})
-    tables: list[Table] = [
+    tables: list[SchemaTable] = [
         {
             "name": str(name),
             "fields": [

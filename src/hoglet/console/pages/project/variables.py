@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import Row, column
-from hoglet.console.components.record_page import RecordPage, Subject, User
+from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
 from hoglet.console.components.record_users import endpoints_with
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import Sessions
@@ -78,7 +78,7 @@ def _row(variable: Json) -> Row:
     }
 
 
-async def _users(backend: Backend, variable: Json) -> list[User]:
+async def _users(backend: Backend, variable: Json) -> list[RecordUser]:
     def uses(query: Json) -> bool:
         return variable["id"] in (query.get("variables") or {})
 
@@ -141,7 +141,7 @@ def _lines(values: list[Any] | None) -> str:
     return "\n".join(_text(value) for value in values or [])
 
 
-_VARIABLES = Subject(
+_VARIABLES = RecordKind(
     noun="variable",
     title="Variables",
     note="Values that queries name and callers of an endpoint supply",

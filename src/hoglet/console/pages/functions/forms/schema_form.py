@@ -6,11 +6,12 @@ Source: docs/spec/hog-functions.md#41-schema-item.
 from collections.abc import Callable
 from typing import Any
 
+import orjson
 from nicegui import ui
 
 type Json = dict[str, Any]
 
-_TYPES = {
+TYPES = {
     "string": "text",
     "number": "number",
     "boolean": "switch",
@@ -18,9 +19,23 @@ _TYPES = {
     "dictionary": "dictionary",
     "json": "JSON",
     "integration": "integration",
+    "integration_multi": "several integrations",
+    "integration_field": "field of an integration",
     "email": "email",
+    "native_email": "email with a design",
+    "non_failure_status_codes": "accepted statuses",
+    "posthog_assignee": "assignee",
+    "posthog_ticket_tags": "tags of a ticket",
+    "posthog_business_hours": "business hours",
+    "customer_analytics_account_properties": "properties of an account",
+    "customer_analytics_account_relationships": "relationships of an account",
+    "task_model": "model of a task",
+    "task_repository": "repository of a task",
+    "task_mcp_installations": "MCP servers of a task",
+    "push_subscription": "push subscription",
 }
-_WITH_DEFAULT = frozenset({"string", "number", "choice"})
+_TEMPLATING = {"": "default", "hog": "Hog", "liquid": "Liquid", False: "none"}
+_OF_INTEGRATIONS = frozenset({"integration", "integration_multi"})
 _FIELD = "dense outlined"
 
 
@@ -59,24 +74,33 @@ class SchemaForm:
         with ui.element("div").classes("toolbar"):
             self._text(item, "key", "Key").props("autofocus" if not key else "")
             self._text(item, "label", "Label shown in the form")
-            known = _TYPES | {item["type"]: _TYPES.get(item["type"], item["type"])}
-            kind = ui.select(
-                known,
-                value=item["type"],
-                label="Type",
-                on_change=lambda event: self._set(item, "type", event.value, redraw=True),
-            )
-            kind.props(f"{_FIELD} options-dense").classes("w-32")
+            kind = str(item["type"])
+            known: dict[Any, str] = TYPES | {kind: TYPES.get(kind, kind)}
+            self._select(item, "type", "Type", known, redraw=True).classes("w-44")
             button = ui.button(icon="delete", on_click=lambda: self._remove(item))
             button.props("flat dense")
             button.props["aria-label"] = f"Remove input {key}".strip()
         with ui.element("div").classes("toolbar"):
+            self._text(item, "description", "Description")
+            self._of_type(item)
+            if not item.get("secret"):
+                self._default(item)
+        with ui.element("div").classes("toolbar"):
             self._switch(item, "required", "Required")
             self._switch(item, "secret", "Secret")
-            if item["type"] == "choice":
-                self._choices(item)
-            if item["type"] in _WITH_DEFAULT and not item.get("secret"):
-                self._default(item)
+            self._switch(item, "hidden", "Hidden")
+            self._select(item, "templating", "Templates", _TEMPLATING).classes("w-32")
+
+    def _of_type(self, item: Json) -> None:
+        """The fields that only one type has."""
+        kind = item["type"]
+        if kind == "choice":
+            self._choices(item)
+        elif kind in _OF_INTEGRATIONS:
+            self._text(item, "integration", "Kind of integration, e.g. slack")
+        elif kind == "integration_field":
+            self._text(item, "integration_key", "Key of the integration's input")
+            self._text(item, "integration_field", "Its field")
 
     def _text(self, item: Json, name: str, label: str) -> ui.input:
         field = ui.input(
@@ -85,6 +109,18 @@ class SchemaForm:
             on_change=lambda event: self._set(item, name, event.value or ""),
         )
         return field.props(f"{_FIELD} debounce=400").classes("grow")
+
+    def _select(
+        self, item: Json, name: str, label: str, options: dict[Any, str], *, redraw: bool = False
+    ) -> ui.select:
+        value = item.get(name, "")
+        field = ui.select(
+            options if value in options else options | {value: str(value)},
+            value=value,
+            label=label,
+            on_change=lambda event: self._set(item, name, event.value, redraw=redraw),
+        )
+        return field.props(f"{_FIELD} options-dense")
 
     def _switch(self, item: Json, name: str, label: str) -> None:
         ui.switch(
@@ -106,17 +142,17 @@ class SchemaForm:
         field.props(f"{_FIELD} debounce=400").classes("grow")
 
     def _default(self, item: Json) -> None:
-        stored = item.get("default")
-
         def write(event: Any) -> None:
-            text = str(event.value or "")
-            if not text:
-                item.pop("default", None)
-                self._on_change()
+            field.props(remove="error error-message")
+            try:
+                value = default_of(item["type"], str(event.value or ""))
+            except ValueError as error:
+                field.props("error")
+                field.props["error-message"] = str(error)
                 return
-            self._set(item, "default", _number(text) if item["type"] == "number" else text)
+            self._set(item, "default", value)
 
-        field = ui.input("Default", value="" if stored is None else str(stored), on_change=write)
+        field = ui.input("Default", value=default_text(item.get("default")), on_change=write)
         field.props(f"{_FIELD} debounce=400").classes("grow")
 
     def _add(self) -> None:
@@ -130,15 +166,33 @@ class SchemaForm:
 
     def _set(self, item: Json, name: str, value: Any, *, redraw: bool = False) -> None:
         item[name] = value
+        if value in ("", None) and name not in {"key", "label", "type"}:
+            del item[name]  # an optional key is absent, not empty
         if redraw:
             self._draw()
         self._on_change()
 
 
-def _number(text: str) -> Any:
-    """The number, or the text for the API to refuse."""
-    try:
-        number = float(text)
-    except ValueError:
+def default_of(kind: str, text: str) -> Any:
+    """A default as typed: texts and choices as they are, other types as JSON; "" for none.
+
+    Raises:
+        ValueError: it is not JSON.
+
+    Example:
+        >>> [default_of("string", "12"), default_of("number", "12"), default_of("json", '["a"]')]
+        ['12', 12, ['a']]
+    """
+    if not text or kind in {"string", "choice"}:
         return text
-    return int(number) if number.is_integer() else number
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise ValueError("Write it as JSON.") from None
+
+
+def default_text(value: Any) -> str:
+    """The text of a default in the form."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return orjson.dumps(value).decode()

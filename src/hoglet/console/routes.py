@@ -1,9 +1,10 @@
-"""What the jump dialog (Ctrl+K) finds: pages, functions, endpoints."""
+"""JSON routes of the console: targets of the jump dialog (Ctrl+K), queries of the code editor."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict
 from urllib.parse import quote
 
+import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -11,12 +12,15 @@ from starlette.routing import Route
 from hoglet.console.api_client import Backend
 from hoglet.console.navigation import PAGES
 from hoglet.console.session import Sessions
+from hoglet.web.request_body import read_body
 from hoglet.web.responses import JsonResponse
 
 _MOST = 1000
+_KINDS = frozenset({"HogQLMetadata", "HogQLAutocomplete"})
+_LARGEST_BYTES = 1_000_000
 
 
-class Target(TypedDict):
+class JumpTarget(TypedDict):
     """Something to jump to: ``{"name": "Echo", "kind": "destination", "href": "/project/1/…"}``."""
 
     name: str
@@ -37,9 +41,9 @@ def jump_route(sessions: Sessions) -> Route:
     return Route("/console/jump/{project_id}", jump)
 
 
-async def _targets(backend: Backend) -> list[Target]:
+async def _targets(backend: Backend) -> list[JumpTarget]:
     project = f"/project/{backend.project_id}"
-    found: list[Target] = [
+    found: list[JumpTarget] = [
         {"name": page.title, "kind": "page", "href": page.href(backend.project_id)}
         for page in PAGES
     ]
@@ -48,7 +52,7 @@ async def _targets(backend: Backend) -> list[Target]:
     return found
 
 
-async def _functions(backend: Backend, project: str) -> list[Target]:
+async def _functions(backend: Backend, project: str) -> list[JumpTarget]:
     return [
         {
             "name": each["name"] or "Untitled",
@@ -59,7 +63,7 @@ async def _functions(backend: Backend, project: str) -> list[Target]:
     ]
 
 
-async def _endpoints(backend: Backend, project: str) -> list[Target]:
+async def _endpoints(backend: Backend, project: str) -> list[JumpTarget]:
     return [
         {
             "name": each["name"],
@@ -75,4 +79,35 @@ async def _results(backend: Backend, path: str) -> list[dict[str, Any]]:
     return reply.body["results"] if reply.is_good else []
 
 
-_READERS: tuple[Callable[[Backend, str], Awaitable[list[Target]]], ...] = (_functions, _endpoints)
+_READERS: tuple[Callable[[Backend, str], Awaitable[list[JumpTarget]]], ...] = (
+    _functions,
+    _endpoints,
+)
+
+
+def editor_route(sessions: Sessions) -> Route:
+    """``POST /console/editor/<project>``: an editor query of the API, with the session's key.
+
+    401 without a session, 400 for other kinds of queries; otherwise the API's response.
+    """
+
+    async def answer(request: Request) -> Response:
+        backend = sessions.backend(request, str(request.path_params["project_id"]))
+        if backend is None:
+            return JsonResponse({"detail": "Sign in first."}, 401)
+        query = _parsed(await read_body(request, limit_bytes=_LARGEST_BYTES))
+        if query is None:
+            return JsonResponse({"detail": f"Send one of {', '.join(sorted(_KINDS))}."}, 400)
+        reply = await backend.send("POST", "/query", {"query": query})
+        return JsonResponse(reply.body, reply.status)
+
+    return Route("/console/editor/{project_id}", answer, methods=["POST"])
+
+
+def _parsed(body: bytes) -> dict[str, Any] | None:
+    try:
+        query = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    is_known = isinstance(query, dict) and query.get("kind") in _KINDS
+    return query if is_known else None

@@ -1,0 +1,119 @@
+"""The builds of an endpoint's table: a bar for each, as long as it took, and a list."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from nicegui import ui
+
+from hoglet.console.api_client import Backend
+from hoglet.console.charts import TONES, chart_frame
+from hoglet.console.components.data_table import DataTable, Row, column
+from hoglet.console.widgets import empty, exact_time, failed, section
+
+type Json = dict[str, Any]
+
+_MOST = 200
+_BARS = 60
+_AGAIN_SECONDS = 5.0
+_STATES = {
+    "Completed": ("built", "ok"),
+    "Failed": ("failed", "danger"),
+    "Cancelled": ("cancelled", ""),
+    "Running": ("building", "busy"),
+}
+_UNCHANGED = ("up to date", "ok")
+
+
+async def builds_panel(backend: Backend, path: str) -> None:
+    """The newest builds; follows while the page is open.
+
+    Args:
+        backend: the user's.
+        path: of the endpoint, ``/endpoints/<name>``.
+    """
+    box = ui.element("div").classes("pane")
+    shown: list[Json] | None = None
+
+    async def show() -> None:
+        nonlocal shown
+        reply = await backend.get(f"{path}/materialization_builds", limit=_MOST)
+        builds: list[Json] | None = reply.body["results"] if reply.is_good else None
+        if builds is not None and builds == shown:
+            return
+        shown = builds
+        box.clear()
+        with box:
+            if builds is None:
+                failed(reply)
+            elif not builds:
+                hint = "Switch Materialized on above: each build of the table is listed here."
+                empty("No builds yet", hint, "history")
+            else:
+                _timeline(builds, backend.zone)
+                _table(builds)
+
+    await show()
+    ui.timer(_AGAIN_SECONDS, show, immediate=False)
+
+
+def _timeline(builds: list[Json], zone: str) -> None:
+    options = timeline(builds, datetime.now(UTC), zone)
+    with section(f"Seconds that the last builds took, times in {zone}"):
+        ui.echart(options).classes("w-full").style("height: 12rem").mark("timeline")
+
+
+def timeline(builds: list[Json], now: datetime, zone: str) -> Json:
+    """Options for ECharts: a bar for each build, oldest first, by how it ended."""
+    newest = builds[:_BARS][::-1]
+    options = chart_frame([exact_time(each["started_at"], zone)[5:16] for each in newest])
+    options["yAxis"]["name"] = "s"
+    options["series"] = [
+        {
+            "name": word.capitalize(),
+            "type": "bar",
+            "stack": "builds",
+            "barMaxWidth": 24,
+            "barMinHeight": 3,
+            "itemStyle": {"color": TONES[tone]},
+            "data": [
+                round(_seconds(each, now), 2) if _state(each)[0] == word else None
+                for each in newest
+            ],
+        }
+        for word, tone in dict.fromkeys(map(_state, newest))
+    ]
+    return options
+
+
+def _table(builds: list[Json]) -> None:
+    columns = [
+        column("started", "Started", "time"),
+        column("state", "State", "badge"),
+        column("seconds", "Seconds", "number"),
+        column("version", "Version", "number"),
+        column("error", "Error", "mono"),
+    ]
+    rows = [_row(each) for each in builds]
+    DataTable("Builds", columns, rows).mark("builds")
+
+
+def _row(build: Json) -> Row:
+    state, tone = _state(build)
+    return {
+        "id": build["id"],
+        "started": build["started_at"],
+        "state": state,
+        "state_tone": tone,
+        "seconds": round(_seconds(build, datetime.now(UTC)), 2),
+        "version": build["version"],
+        "error": build["error"],
+    }
+
+
+def _state(build: Json) -> tuple[str, str]:
+    return _UNCHANGED if build["is_unchanged"] else _STATES[build["status"]]
+
+
+def _seconds(build: Json, now: datetime) -> float:
+    ended = datetime.fromisoformat(build["ended_at"]) if build["ended_at"] else now
+    return (ended - datetime.fromisoformat(build["started_at"])).total_seconds()

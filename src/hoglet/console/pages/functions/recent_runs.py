@@ -1,0 +1,63 @@
+"""What functions did lately: runs by hour, the last run, the last error."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from hoglet.console.api_client import Backend
+
+type Hours = dict[str, list[list[int]]]
+
+_DAY = (
+    "SELECT app_source_id, toStartOfHour(timestamp) AS hour, "
+    "sumIf(count, metric_name = 'succeeded') AS good, sumIf(count, metric_name = 'failed') AS bad "
+    "FROM app_metrics WHERE timestamp > now() - INTERVAL 24 HOUR "
+    "GROUP BY app_source_id, hour ORDER BY hour LIMIT 50000"
+)
+_LAST_RUNS = (
+    "SELECT app_source_id, max(timestamp) FROM app_metrics "
+    "WHERE metric_name IN ('succeeded', 'failed') GROUP BY app_source_id LIMIT 10000"
+)
+_WHICH_EVENT = re.compile(r"^Error executing function on event \S+: ")
+_LAST_ERRORS = (
+    "SELECT log_source_id, argMax(message, timestamp) FROM log_entries "
+    "WHERE level = 'ERROR' AND timestamp > now() - INTERVAL 7 DAY "
+    "GROUP BY log_source_id LIMIT 10000"
+)
+
+
+@dataclass(slots=True)
+class RecentRuns:
+    """By function: succeeded and failed runs by hour, the last run, the last error of 7 days."""
+
+    hours: Hours = field(default_factory=dict)
+    last_run: dict[str, str] = field(default_factory=dict)
+    last_error: dict[str, str] = field(default_factory=dict)
+
+
+async def recent_runs(backend: Backend, now: datetime) -> RecentRuns:
+    """What the project's functions did; what may not be read stays empty."""
+    return RecentRuns(
+        await runs_by_hour(backend, now),
+        await _by_function(backend, _LAST_RUNS),
+        await _by_function(backend, _LAST_ERRORS),
+    )
+
+
+async def runs_by_hour(backend: Backend, now: datetime) -> Hours:
+    """Succeeded and failed runs of 24 hours by function: ``{"<id>": [[3, 0], ...]}``."""
+    reply = await backend.hogql(_DAY)
+    start = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=23)
+    hours: Hours = {}
+    for source, hour, good, bad in reply.body["results"] if reply.is_good else []:
+        index = int((datetime.fromisoformat(hour) - start).total_seconds() // 3600)
+        counts = hours.setdefault(source, [[0, 0] for _ in range(24)])
+        if 0 <= index < 24:
+            counts[index] = [int(good), int(bad)]
+    return hours
+
+
+async def _by_function(backend: Backend, query: str) -> dict[str, str]:
+    reply = await backend.hogql(query)
+    found: list[tuple[str, str]] = reply.body["results"] if reply.is_good else []
+    return {source: _WHICH_EVENT.sub("", text) for source, text in found}

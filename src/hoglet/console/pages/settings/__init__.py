@@ -1,0 +1,1 @@
+"""The settings page, a module for each tab."""

@@ -1,0 +1,69 @@
+"""What pages do when the server restarts or the session ends."""
+
+import re
+from collections.abc import Generator
+
+import pytest
+from playwright.sync_api import Dialog, Page, expect
+
+from support.console import post
+from support.server import KEY, TOKEN, RunningServer
+
+pytestmark = pytest.mark.browser
+
+RESTART_MS = 90_000
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    server = RunningServer(tmp_path_factory.mktemp("recovery") / "data").start()
+    yield server
+    assert server.stop() == 0
+
+
+def test_pages_recover_when_the_server_restarts(signed_in: Page, server: RunningServer) -> None:
+    body = {"type": "destination", "name": "Edited", "hog": "print(1)"}
+    function = post(server, "hog_functions", body)
+    edited = signed_in
+    edited.goto(f"/project/1/functions/{function['id']}")
+    edited.get_by_role("textbox", name="Code").click()
+    edited.keyboard.insert_text("print(2)\n")
+    dialogs: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        dialogs.append(dialog.type)
+        dialog.dismiss()
+
+    edited.on("dialog", stay)
+    live = edited.context.new_page()
+    live.goto("/project/1/events")
+    expect(live.get_by_text("No events", exact=True)).to_be_visible()
+    server.kill()
+    for page in (live, edited):
+        expect(page.get_by_text("Connection lost.")).to_be_visible(timeout=RESTART_MS)
+    server.start()
+    expect(live.get_by_text("Connected again.")).to_be_visible(timeout=RESTART_MS)
+    expect(live.get_by_text("Connection lost.")).to_be_hidden()
+    batch = [{"event": "after the restart", "distinct_id": "u"}]
+    server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
+    expect(live.get_by_role("link", name="after the restart")).to_be_visible(timeout=30_000)
+
+    expect(edited.locator(".cm-content").first).to_contain_text("print(2)")
+    assert dialogs == ["beforeunload"]
+
+
+def test_a_session_that_ended_says_so_and_leads_back(
+    signed_in: Page, server: RunningServer
+) -> None:
+    body = {"label": "Short-lived", "scopes": ["*"]}
+    key = server.client.post("/api/personal_api_keys", json=body).json()
+    page = signed_in
+    page.context.request.post("/console/sign-in", form={"key": key["value"]}, max_redirects=0)
+    page.goto("/project/1/events?after=-24h")
+    server.client.delete(f"/api/personal_api_keys/{key['id']}")
+    banner = page.get_by_role("alert").filter(has_text="You are signed out")
+    expect(banner).to_be_visible()
+    banner.get_by_role("link", name="Sign in").click()
+    page.get_by_label("API key").fill(KEY)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/project/1/events\?after=-24h$"))
