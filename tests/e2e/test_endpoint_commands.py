@@ -130,9 +130,9 @@ def test_refusals_are_one_sentence(server: RunningServer, folder: Path) -> None:
     ("text", "place", "says"),
     [
         ("name: bad\nquery: [1,\n", 3, "expected"),
-        ("name: bad\nquery: select 1\nname: other\n", 3, "name is there twice"),
-        ("name: bad\nquery: select 1\ntags: abc\n", 3, "tags is a list"),
-        ("name: bad\ntags: 5\nquery: select 1\n", 2, "tags is a list"),
+        ("name: bad\nquery: select 1\nname: other\n", 3, "name is defined twice"),
+        ("name: bad\nquery: select 1\ntags: abc\n", 3, "tags must be a list"),
+        ("name: bad\ntags: 5\nquery: select 1\n", 2, "tags must be a list"),
         ("name: bad\ncolour: red\nquery: select 1\n", 2, "unknown colour"),
         ("name: bad\nquery: select 1\nvariables:\n  x: {default: 5}\n", 4, "does not use x"),
         ("name: bad\n\nquery: selet 1\n", 3, "400 invalid_input: query: 1:1"),

@@ -14,7 +14,8 @@ from support.server import KEY, TOKEN, RunningServer
 
 UUID = "0190f7a0-0000-7000-8000-00000000000a"
 DISTINCT_ID = "ada/ß?#%2F&/"
-HOG = "print('links', event.url, person.url)"
+GROUP_KEY = "Acme/ß?#%2F&/"
+HOG = "print('links', event.url, person.url, source.url, groups.company.url)"
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +34,19 @@ def browser(server: RunningServer) -> Generator[httpx.Client]:
 
 
 @pytest.fixture(scope="module")
-def links(server: RunningServer) -> tuple[str, str]:
-    """``event.url`` and ``person.url`` as a function printed them."""
+def links(server: RunningServer) -> list[str]:
+    """The URLs of event, person, source and group as a function printed them."""
     function = {"type": "destination", "name": "Echo", "enabled": True, "hog": HOG}
     made = server.client.post("/api/projects/1/hog_functions/", json=function)
     made.raise_for_status()
     element = {"tag_name": "button", "$el_text": "Buy now", "attr__class": "primary"}
     properties: dict[str, Any] = {
         "price": 12.5, "nested": {"a": [1]}, "html": "<b>&lt;", "$elements": [element],
-        "$set": {"email": "ada@example.com"},
+        "$set": {"email": "ada@example.com"}, "$groups": {"company": GROUP_KEY},
     }  # fmt: skip
+    named = {"$group_type": "company", "$group_key": GROUP_KEY, "$group_set": {"size": 5}}
+    group = {"api_key": TOKEN, "event": "$groupidentify", "distinct_id": "g", "properties": named}
+    server.client.post("/i/v0/e/", json=group).raise_for_status()
     event = {"api_key": TOKEN, "event": "$autocapture", "distinct_id": DISTINCT_ID,
              "uuid": UUID, "properties": properties}  # fmt: skip
     server.client.post("/i/v0/e/", json=event).raise_for_status()
@@ -50,8 +54,8 @@ def links(server: RunningServer) -> tuple[str, str]:
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         for line in server.client.get(logs).json()["results"]:
-            if found := re.search(r"links, (\S+), (\S+)", line["message"]):
-                return path_of(found[1]), path_of(found[2])
+            if UUID in line["message"] and "links, " in line["message"]:
+                return [path_of(url) for url in re.findall(r"http:[^\s,]+", line["message"])]
         time.sleep(0.2)
     raise AssertionError("the function never ran")
 
@@ -68,10 +72,8 @@ def shown(browser: httpx.Client, address: str) -> str:
     return unescape(page.text).replace('\\"', '"')
 
 
-def test_the_link_of_an_event_leads_to_its_page(
-    browser: httpx.Client, links: tuple[str, str]
-) -> None:
-    event_url, person_url = links
+def test_the_link_of_an_event_leads_to_its_page(browser: httpx.Client, links: list[str]) -> None:
+    event_url, person_url, *_ = links
     assert f"/project/1/events/{UUID}/" in event_url
     for address in (event_url, event_url.rsplit("/", 1)[0]):
         page = shown(browser, address)
@@ -86,9 +88,9 @@ def test_the_link_of_an_event_leads_to_its_page(
 
 
 def test_the_link_of_a_person_leads_to_their_page(
-    server: RunningServer, browser: httpx.Client, links: tuple[str, str]
+    server: RunningServer, browser: httpx.Client, links: list[str]
 ) -> None:
-    _, person_url = links
+    person_url = links[1]
     found = server.client.get("/api/projects/1/persons", params={"distinct_id": DISTINCT_ID})
     uuid = found.json()["results"][0]["uuid"]
     for address in (person_url, f"/project/1/persons/{uuid}"):
@@ -96,6 +98,20 @@ def test_the_link_of_a_person_leads_to_their_page(
         assert "ada@example.com" in page
         assert "ada/ß?#%2F&/" in page
         assert "$autocapture" in page
+
+
+def test_the_links_of_the_function_and_the_group_lead_to_their_pages(
+    browser: httpx.Client, links: list[str]
+) -> None:
+    source, group = links[2:]
+    redirected = browser.get(source)
+    assert redirected.status_code == 303
+    assert "Echo" in shown(browser, redirected.headers["location"])
+    assert group == "/project/1/groups/0/Acme%2F%C3%9F%3F%23%252F%26%2F"
+    page = shown(browser, group)
+    assert GROUP_KEY in page
+    assert "size" in page
+    assert "Not found" not in page
 
 
 @pytest.mark.parametrize(
@@ -120,13 +136,13 @@ def test_what_is_missing_says_so_with_a_search(browser: httpx.Client, path: str)
     assert "UUID of an event or person, or a distinct id" in page
 
 
-def test_a_strangers_project_shows_nothing(browser: httpx.Client, links: tuple[str, str]) -> None:
+def test_a_strangers_project_shows_nothing(browser: httpx.Client, links: list[str]) -> None:
     page = shown(browser, links[0].replace("/project/1/", "/project/99/"))
     assert "$autocapture" not in page
     assert "Not found" in page
 
 
-def test_signing_in_leads_back_to_the_page(server: RunningServer, links: tuple[str, str]) -> None:
+def test_signing_in_leads_back_to_the_page(server: RunningServer, links: list[str]) -> None:
     with httpx.Client(base_url=server.url, timeout=60) as stranger:
         asked = stranger.get(links[1])
         assert asked.status_code == 303

@@ -312,7 +312,7 @@ def test_a_failure_shows_what_differs_and_can_be_taken_over(tmp_path: Path) -> N
         "requests[0].url:",
         '      - "https://example.com/team"',
         '      + "https://example.com/pro"',
-        'logs: no line is like "/posted/"',
+        'logs: no line matches "/posted/"',
         '      - ["chosen", 2, "2026-01-05"]',
         '      + ["chosen", 1, "2026-01-05"]',
         "line 3: total = 1",
@@ -339,8 +339,12 @@ BAD = [
         "tests.yaml:2: expct is unknown. Did",
     ),
     ("functions/hook/tests.yaml", "- name: a\n  event: {event: x}\n", "expect is missing"),
-    ("functions/hook/tests.yaml", "- expect: {matched: true}\n", "tests.yaml:1: a case has a name"),
-    ("functions/hook/tests.yaml", "a: 1\n", "a file of tests is a list"),
+    (
+        "functions/hook/tests.yaml",
+        "- expect: {matched: true}\n",
+        "tests.yaml:1: a case needs a name",
+    ),
+    ("functions/hook/tests.yaml", "a: 1\n", "a test file must be a list"),
     ("functions/hook/tests.yaml", "- name: [\n", "tests.yaml:2"),
     (
         "functions/hook/tests.yaml",
@@ -350,7 +354,7 @@ BAD = [
     (
         "functions/hook/tests.yaml",
         "- name: a\n  event: {event: x}\n  fetch: [200]\n  expect: {matched: true}\n",
-        "tests.yaml:3: fetch is a list of answers",
+        "tests.yaml:3: fetch must be a list of responses",
     ),
     (
         "functions/hook/tests.yaml",
@@ -360,7 +364,7 @@ BAD = [
     (
         "functions/hook/tests.yaml",
         "- {name: a, event: {event: x}, expect: {matched: true}}\n" * 2,
-        "two cases are named a",
+        "two cases have the name a",
     ),
     ("functions/hook/code.hog", "let x :=\n", "code.hog:1:"),
     ("functions/hook/function.yaml", "colour: red\n", "function.yaml:1: unknown colour"),
@@ -373,7 +377,7 @@ BAD = [
     (
         "endpoints/by_plan.tests.yaml",
         "- name: a\n  now: yesterday\n  expect: {rows: []}\n",
-        "by_plan.tests.yaml:2: now is a time",
+        "by_plan.tests.yaml:2: now must be a time",
     ),
 ]
 

@@ -1,7 +1,11 @@
 """``hoglet pull``, ``diff`` and ``push`` of a whole project against a real server."""
 
 import json
-from collections.abc import Generator
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hoglet.cli.main import app
+from support.local_http import Handler, LocalHttp
 from support.server import KEY, RunningServer
 
 COHORT = {"type": "person", "key": "email", "value": "@x.com", "operator": "icontains"}
@@ -261,3 +266,103 @@ def test_without_a_project_the_commands_say_how_to_make_one(
     for verb in ("push", "diff"):
         ran = run(server, 1, verb, "-C", str(tmp_path))
         assert (ran.exit_code, "hoglet init" in ran.stderr) == (2, True)
+
+
+class Meddler(LocalHttp):
+    """Passes requests on to a server; before the answer of a write it calls ``meddle``."""
+
+    def __init__(self, server: RunningServer, meddle: Callable[[int], int | None]) -> None:
+        self.writes = 0
+        meddler = self
+
+        class Passing(Handler):
+            def handle_any(self) -> None:
+                refusal, body = None, self.body()
+                if self.command != "GET":
+                    meddler.writes += 1
+                    refusal = meddle(meddler.writes)
+                if refusal is not None:
+                    self.answer(refusal, b'{"code": "unavailable", "detail": "Not now."}')
+                    return
+                headers = {k: v for k, v in self.names().items() if k not in {"host", "connection"}}
+                answer = server.client.request(
+                    self.command, self.path, content=body, headers=headers
+                )
+                self.answer(answer.status_code, answer.content)
+
+        super().__init__(Passing)
+
+
+STOPS = ["refuse", "interrupt", "terminate", "kill"]
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_push_that_ends_in_the_middle(
+    server: RunningServer, source: int, tmp_path: Path, stop: str
+) -> None:
+    project, files, after = new_project(server), tmp_path / "files", tmp_path / "after"
+    done(server, source, "pull", "--to", str(files))
+    running: list[subprocess.Popen[str]] = []
+
+    def meddle(number: int) -> int | None:
+        if number != 5:
+            return None
+        if stop == "refuse":
+            return 503
+        signals = {"interrupt": "SIGINT", "terminate": "SIGTERM", "kill": "SIGKILL"}
+        running[0].send_signal(signal.Signals[signals[stop]])
+        return None
+
+    meddler = Meddler(server, meddle)
+    environment = os.environ | SECRETS | {"HOGLET_URL": meddler.url, "HOGLET_API_KEY": KEY}
+    command = [sys.executable, "-m", "hoglet.cli.main", "push", "-C", str(files)]
+    process = subprocess.Popen(
+        [*command, "--project", str(project)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    running.append(process)
+    _, says = process.communicate(timeout=120)
+    meddler.close()
+
+    if stop == "kill":
+        assert process.returncode < 0
+        assert run(server, project, "diff", "-C", str(files)).exit_code == 1
+        done(server, project, "push", "-C", str(files), **SECRETS)
+        done(server, project, "pull", "--to", str(after))
+        assert contents(after) == contents(files)
+        return
+    assert process.returncode == 1, says
+    rolled_back = 4 if stop == "refuse" else 5
+    assert f"Nothing was changed: {rolled_back} earlier changes were rolled back." in says
+    done(server, project, "pull", "--to", str(after))
+    assert contents(after) == {"hoglet.yaml": b"name: Other\ntimezone: UTC\n"}
+
+
+def test_a_function_that_is_renamed_stays_the_same(server: RunningServer, tmp_path: Path) -> None:
+    project = new_project(server)
+    for name, code in (("Say", "print(1)"), ("Sing", "print(2)")):
+        post(server, "hog_functions", {"type": "destination", "name": name, "hog": code}, project)
+    done(server, project, "pull", "--to", str(tmp_path))
+    path = f"/api/projects/{project}/hog_functions/"
+    before = {each["name"]: each["id"] for each in server.client.get(path).json()["results"]}
+    folder = tmp_path / "functions/say"
+    settings = folder / "function.yaml"
+    settings.write_text("# mine\n" + settings.read_text().replace("name: Say", "name: Shout"))
+    folder.rename(tmp_path / "functions/shout")
+
+    plan = done(server, project, "push", "-C", str(tmp_path), "--prune", "--dry-run")
+    assert plan == "update function Say: name\n"
+    done(server, project, "push", "-C", str(tmp_path), "--prune")
+    now = {each["name"]: each["id"] for each in server.client.get(path).json()["results"]}
+    assert now == {"Shout": before["Say"], "Sing": before["Sing"]}
+    assert done(server, project, "diff", "-C", str(tmp_path), "--prune") == ""
+
+    server.client.patch(f"{path}{before['Say']}/", json={"name": "Whisper"})
+    done(server, project, "pull", "--to", str(tmp_path), "--prune")
+    text = (tmp_path / "functions/shout/function.yaml").read_text()
+    assert text.startswith("# mine\n")
+    assert "name: Whisper" in text
+    assert sorted(each.name for each in (tmp_path / "functions").iterdir()) == ["shout", "sing"]

@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from hoglet.cli.main import app
@@ -12,14 +13,15 @@ from support.server import RunningServer
 METRICS = """\
 # TYPE hoglet_queue_jobs gauge
 hoglet_queue_jobs{queue="spool",state="ready"} 3.0
-hoglet_queue_jobs{queue="spool",state="buried"} 1.0
+hoglet_queue_jobs{queue="spool",state="failed"} 1.0
 # TYPE hoglet_queue_lag_seconds gauge
 hoglet_queue_lag_seconds{queue="spool"} 1.25
 """
 
 
-def test_queues_are_read_from_the_metrics() -> None:
-    assert queue_rows(METRICS) == [("spool", "3", "0", "0", "1", "1.2 s")]
+@pytest.mark.parametrize("metrics", [METRICS, METRICS.replace("failed", "buried")])
+def test_queues_are_read_from_the_metrics(metrics: str) -> None:
+    assert queue_rows(metrics) == [("spool", "3", "0", "0", "1", "1.2 s")]
 
 
 def test_a_running_server_shows_its_parts_and_queues(tmp_path: Path) -> None:

@@ -61,9 +61,9 @@ def test_a_token_is_created_offline(server: RunningServer) -> None:
 
 def test_wrong_uses(server: RunningServer) -> None:
     unset = invoke(server, *CREATE, "--offline-project", "1", HOGLET_SIGNING_KEY="")
-    assert (unset.exit_code, "HOGLET_SIGNING_KEY" in unset.stderr) == (1, True)
+    assert (unset.exit_code, "HOGLET_SIGNING_KEY" in unset.stderr) == (2, True)
     unknown = invoke(server, "create", "--endpoint", "whoo")
     assert (unknown.exit_code, "whoo" in unknown.stderr) == (1, True)
     unnamed = invoke(server, "create", "--endpoint", "who", "--variable", "acme")
-    assert (unnamed.exit_code, "NAME=VALUE" in unnamed.stderr) == (1, True)
+    assert (unnamed.exit_code, "NAME=VALUE" in unnamed.stderr) == (2, True)
     assert invoke(server, "create").exit_code == 2

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from hoglet.cli.refusals import print_hint
 from hoglet.cli.tail import add_tail
 from hoglet.kit.clock import SystemClock
 
@@ -22,10 +23,12 @@ add_tail(events_app)
 
 @events_app.command("import")
 def import_events(
-    files: Annotated[list[Path], typer.Argument(help="Event files; .gz is decompressed.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Event files; .gz, .br and .zst are decompressed.")
+    ],
     project: Annotated[int, typer.Option(help="Project of the events.")] = 1,
     kind: Annotated[
-        str, typer.Option("--format", help="auto, ndjson, json (an array) or csv.")
+        str, typer.Option("--format", help="auto, ndjson, json (an array), csv or parquet.")
     ] = "auto",
     event: Annotated[
         str | None, typer.Option(help="CSV: name of all events, without a column `event`.")
@@ -41,23 +44,26 @@ def import_events(
 ) -> None:
     """Spool events from files; a running server processes them at once, else the next one.
 
-    Safe to repeat: an event that is already stored is not stored again.
+    Takes PostHog's event exports as they are. Safe to repeat: an event that is already stored is
+    not stored again.
     """
     from hoglet.app.startup.faults import data_faults
-    from hoglet.events.files import CsvColumns, UnreadableFile, read_events
+    from hoglet.events.export_rows import ExportRows
+    from hoglet.events.files import FORMATS, CsvColumns, UnreadableFile, read_events
     from hoglet.settings import load_settings
 
-    if kind not in {"auto", "ndjson", "json", "csv"}:
-        raise UnreadableFile("--format is one of auto, ndjson, json, csv.")
+    if kind not in FORMATS:
+        raise UnreadableFile(f"--format is one of {', '.join(FORMATS)}.")
     missing = [path for path in files if not path.is_file()]
     if missing:
         raise UnreadableFile(f"There is no file {missing[0]}.")
     columns = CsvColumns(event=event, distinct_id=distinct_id, timestamp=timestamp)
+    exports = ExportRows()
 
     def all_events() -> Iterator[tuple[int, Any]]:
         before = 0
         for path in files:
-            for position, raw in read_events(path, kind, columns):  # pyright: ignore[reportArgumentType] (checked above)
+            for position, raw in read_events(path, kind, columns, exports):  # pyright: ignore[reportArgumentType] (checked above)
                 yield before + position, raw
             before += path.stat().st_size
 
@@ -77,6 +83,8 @@ def import_events(
     console.print(f"{result.accepted:,} events spooled, {result.refused:,} rejected")
     for reason in result.reasons:
         console.print(f"  {reason}")
+    if exports.left_out:
+        print_hint(f"columns not imported: {', '.join(sorted(exports.left_out))}")
     raise typer.Exit(1 if result.refused and not result.accepted else 0)
 
 

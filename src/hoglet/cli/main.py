@@ -4,32 +4,37 @@
 open a data folder. Exit codes: 0 done, 1 something differs or failed, 2 wrong use or no server.
 """
 
+import asyncio
+from pathlib import Path
 from typing import Annotated, Any, override
 
 import typer
+from rich.console import Console
 from typer.core import TyperGroup
 
 from hoglet import __version__
 from hoglet.cli import (
     backup,
     cohorts,
-    demo,
     events,
     integrations,
     mcp,
     query,
-    serve,
     status,
     tokens,
 )
-from hoglet.cli.admin.commands import admin_app
+from hoglet.cli.admin.database import database_app
+from hoglet.cli.admin.functions import admin_functions_app
 from hoglet.cli.admin.keys import keys_app, projects_app
+from hoglet.cli.admin.queues import queues_app
+from hoglet.cli.admin.secrets import secrets_app
+from hoglet.cli.admin.warehouse import warehouse_app
 from hoglet.cli.endpoints.commands import endpoints_app
 from hoglet.cli.functions.commands import functions_app
 from hoglet.cli.hog.commands import hog_app
 from hoglet.cli.old_spellings import modern_spelling
-from hoglet.cli.project import dev, init, sync, tests
-from hoglet.cli.refusals import exit_code, print_error, usage_errors_in_one_line
+from hoglet.cli.project import dev, init, pull, sync, tests
+from hoglet.cli.refusals import exit_code, exit_with_two, print_error, usage_errors_in_one_line
 from hoglet.cli.server import login
 from hoglet.cli.server.connection import ServerCommand
 from hoglet.kit.errors import HogletError
@@ -83,8 +88,57 @@ def options(
     """A small server for hog functions and query endpoints."""
 
 
-app.command("serve")(serve.serve)
-app.command("demo")(demo.demo)
+@app.command("serve")
+def serve(
+    port: Annotated[int | None, typer.Option(help="Port to listen on. [default: 8000]")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Folder for all data. [default: hoglet-data]")
+    ] = None,
+    roles: Annotated[
+        str | None,
+        typer.Option(help="Comma-separated: api, pipeline, executor, console. [default: all]"),
+    ] = None,
+) -> None:
+    """Start the server; Ctrl-C or SIGTERM shuts it down gracefully.
+
+    Everything else is a setting: see docs/reference/settings.md (HOGLET_* variables).
+    """
+    import uvloop
+
+    from hoglet.app.run import run_server
+    from hoglet.settings import load_settings
+
+    with exit_with_two():
+        settings = load_settings(port=port, host=host, data_dir=data_dir, roles=roles)
+        asyncio.run(run_server(settings), loop_factory=uvloop.new_event_loop)
+
+
+@app.command("demo")
+def demo(
+    once: Annotated[bool, typer.Option(help="Stop after the summary.")] = False,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Folder of the server; a temporary one by default.")
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port of the server; 0: a free one.")] = 0,
+    limit: Annotated[
+        int | None, typer.Option(help="Only the first departures, for a quick run.", min=1)
+    ] = None,
+) -> None:
+    """Run the demo on 336,776 real departures; every figure is checked against the CSV.
+
+    Exits with 0 when all figures are equal, with 1 when one differs.
+    """
+    from hoglet.demo.run import run_demo
+
+    complete = run_demo(
+        data_dir=data_dir, port=port, once=once, limit=limit, console=Console(highlight=False)
+    )
+    raise typer.Exit(0 if complete else 1)
+
+
 app.command("login")(login.login)
 app.command("logout")(login.logout)
 app.command("query", cls=ServerCommand)(query.query)
@@ -95,7 +149,7 @@ app.command("restore")(backup.restore)
 app.command("init")(init.init)
 app.command("dev")(dev.dev)
 app.command("test")(tests.run_tests)
-app.command("pull", cls=ServerCommand)(sync.pull)
+app.command("pull", cls=ServerCommand)(pull.pull)
 app.command("diff", cls=ServerCommand)(sync.diff)
 app.command("push", cls=ServerCommand)(sync.push)
 app.add_typer(login.profiles_app, name="profiles")
@@ -108,7 +162,19 @@ app.add_typer(integrations.integrations_app, name="integrations")
 app.add_typer(hog_app, name="hog")
 app.add_typer(keys_app, name="keys", hidden=True)  # as hoglet admin keys
 app.add_typer(projects_app, name="projects", hidden=True)  # as hoglet admin projects
+
+admin_app = typer.Typer(
+    help="Work on a data folder: keys, projects, queues, secrets, databases. No server is called.",
+    no_args_is_help=True,
+)
 app.add_typer(admin_app, name="admin")
+admin_app.add_typer(keys_app, name="keys")
+admin_app.add_typer(projects_app, name="projects")
+admin_app.add_typer(queues_app, name="queues")
+admin_app.add_typer(secrets_app, name="secrets")
+admin_app.add_typer(database_app, name="database")
+admin_app.add_typer(admin_functions_app, name="functions")
+admin_app.add_typer(warehouse_app, name="warehouse")
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """``hoglet mcp``: the MCP server over standard input and output, for agents on this machine.
 
 Each line of standard input is a message; it is sent to ``/mcp`` of the server, and the response is
-written as one line. Standard output carries nothing else.
+written as one line. Standard output carries nothing else. A server that does not answer at the
+start ends the command with exit code 2; later, each message gets the reason as its response.
 """
 
 import json
@@ -22,7 +23,20 @@ _AT_ONCE = 8  # messages; a ping does not wait for a long query
 
 def mcp() -> None:
     """Serve the project's tools to a local agent: MCP over standard input and output."""
-    StdioBridge(connect(), sys.stdout).serve(sys.stdin)
+    client = connect()
+    refusal = _refusal_of(client)
+    StdioBridge(client, sys.stdout).serve(sys.stdin)
+    if refusal is not None:
+        raise refusal
+
+
+def _refusal_of(client: ApiClient) -> ApiRefused | None:
+    """What the server says to this key, if it is no; a server must answer."""
+    try:
+        client.call("POST", "/mcp", {"jsonrpc": "2.0", "id": 0, "method": "ping"})
+    except ApiRefused as refusal:
+        return refusal
+    return None
 
 
 class StdioBridge:

@@ -21,6 +21,14 @@ _GROUPS = {
     "profile": "profiles",
 }
 _SILENT = frozenset({"key", "project"})
+_COMMANDS = {
+    "functions force-state": "admin functions force-state",
+    "admin queues buried": "admin queues failed",
+    "admin queues revive": "admin queues retry",
+    "queue buried": "admin queues failed",
+    "queue revive": "admin queues retry",
+}
+"""Single commands; the groups above have moved as a whole."""
 
 
 def modern_spelling(words: Sequence[str]) -> list[str]:
@@ -41,9 +49,10 @@ def modern_spelling(words: Sequence[str]) -> list[str]:
         return _logs(rest)
     if first == "version" and not rest:
         return ["--version"]
-    if given[:2] == ["functions", "force-state"]:
-        _announce("functions force-state", "admin functions force-state")
-        return ["admin", *given]
+    for old, new in _COMMANDS.items():
+        if given[: len(old.split())] == old.split():
+            _announce(old, new)
+            return [*new.split(), *given[len(old.split()) :]]
     if any(word == "--host" or word.startswith("--host=") for word in rest) and first != "serve":
         print_hint("--host is now --url here; the old name still works.")
     if first in _GROUPS:

@@ -15,7 +15,8 @@ from hoglet.cli.server.api_client import ApiUnreachable
 from hoglet.cli.server.connection import current_connection
 
 _SECONDS = 10
-_STATES = ("ready", "delayed", "leased", "buried")
+_STATES = ("ready", "delayed", "leased", "failed")
+_OLD_STATES = {"buried": "failed"}  # of servers before 0.1
 
 
 def status(as_json: AsJson = False) -> None:
@@ -80,7 +81,8 @@ def queue_rows(metrics: str) -> list[tuple[str, ...]]:
         for sample in family.samples:
             queue = sample.labels.get("queue", "")
             if sample.name == "hoglet_queue_jobs":
-                jobs.setdefault(queue, {})[sample.labels["state"]] = int(sample.value)
+                state = sample.labels["state"]
+                jobs.setdefault(queue, {})[_OLD_STATES.get(state, state)] = int(sample.value)
             elif sample.name == "hoglet_queue_lag_seconds":
                 lag[queue] = sample.value
     return [

@@ -21,7 +21,7 @@ _COLUMNS = ("id", "created_at", "expires_at")
 class BadOption(HogletError):
     """An option of the command has another form."""
 
-    code = "bad_option"
+    code = "bad_usage"
     blame = "operator"
 
 
@@ -49,7 +49,7 @@ def create(
     """Create a token that may run some endpoints with fixed variables, and print it."""
     body: dict[str, Any] = {
         "endpoints": endpoint,
-        "variables": dict(map(_read_variable, variable or [])),
+        "variables": _read_variables(variable or []),
         "expires_in": expires_in,
     }
     if offline_project is None:
@@ -92,6 +92,15 @@ def revoke(key_id: Annotated[str, typer.Argument(help="Id of the signing key.")]
     """Revoke a signing key; all its tokens end at once."""
     connect().call("DELETE", f"/tenant_tokens/keys/{quote(key_id, safe='')}/")
     print(f"revoked {key_id}")
+
+
+def _read_variables(texts: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in map(_read_variable, texts):
+        if name in found:
+            raise BadOption(f"--variable {name} is given twice.")
+        found[name] = value
+    return found
 
 
 def _read_variable(text: str) -> tuple[str, Any]:

@@ -40,7 +40,7 @@ class SchemaArguments(Arguments):
     table: Annotated[Text | None, Field(description="Name of a table; omit for all names.")] = None
 
 
-class TaxonomyArguments(Arguments):
+class TaxonomyRequest(Arguments):
     """What to list; the other arguments depend on it."""
 
     kind: Literal[
@@ -203,7 +203,7 @@ def _schema_reply(given: SchemaArguments, body: Json) -> Json:
     return {"table": given.table, "fields": {name: each["type"] for name, each in fields.items()}}
 
 
-def _taxonomy(given: TaxonomyArguments) -> ApiRequest:
+def _taxonomy(given: TaxonomyRequest) -> ApiRequest:
     query = given.model_dump(exclude_none=True)
     return ApiRequest("POST", "/mcp_tools/read_taxonomy", body={"args": {"query": query}})
 
@@ -277,7 +277,7 @@ TOOLS: dict[str, Tool] = {
             "read_taxonomy",
             "List the project's events, their properties, or sample values of a property.",
             "query:read",
-            TaxonomyArguments,
+            TaxonomyRequest,
             _taxonomy,
             _text_reply,
         ),

@@ -11,7 +11,7 @@
     endpoints/by_plan.tests.yaml
     actions.yaml  variables.yaml  cohorts.yaml
 
-Nothing in a file is particular to a server: objects are known by name, references between them
-are names, secrets are names of environment variables. So pulling from two servers that were pushed
-the same folder gives the same bytes.
+Files contain nothing specific to a server: objects and references between them are identified by
+name, secrets by the name of an environment variable. Pulling from two servers to which the same
+folder was pushed yields identical files.
 """

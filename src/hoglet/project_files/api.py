@@ -1,4 +1,4 @@
-"""What this package needs of a server."""
+"""The interface to a server that this package requires."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -10,7 +10,10 @@ class Api(Protocol):
     """The API of one project."""
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """One request below the project, e.g. ``call("GET", "/endpoints/")``; its JSON."""
+        """Send a request to a path of the project; returns the JSON of the response.
+
+        ``call("GET", "/endpoints/")``.
+        """
         ...
 
     def every(self, path: str, **query: str) -> Iterator[Json]:

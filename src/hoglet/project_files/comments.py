@@ -1,7 +1,7 @@
-"""Writes a changed document over a YAML file without losing the comments of its author.
+"""Updates a YAML file from a changed document and preserves its comments.
 
-What did not change keeps its text. Keys that changed are written anew where they stand; mappings,
-and lists whose items have a ``name`` or ``key``, are compared item by item.
+Unchanged parts keep their text. Changed keys are rewritten in place; mappings, and lists whose
+items have a ``name`` or ``key``, are compared item by item.
 """
 
 from typing import Any, NamedTuple
@@ -14,14 +14,14 @@ _IDENTITIES = ("name", "key")
 
 
 def merge_text(text: str, document: Any) -> str:
-    """The file's text with the document's values.
+    """Update the text of a file to the values of a document.
 
     Args:
         text: YAML of the file as it is.
-        document: what it has to hold.
+        document: the values to write.
 
     Returns:
-        ``text`` itself when it holds the document already.
+        ``text`` unchanged if it already has these values.
     """
     try:
         node = yaml.compose(text, Loader)
@@ -50,7 +50,7 @@ class _Source:
             self.lines[-1] += "\n"
 
     def lead(self, start: int, stop: int) -> int:
-        """First of the comment and blank lines directly above line ``start``."""
+        """The first of the comment and blank lines directly above line ``start``."""
         while start > stop and _is_comment(self.lines[start - 1]):
             start -= 1
         return start
@@ -72,7 +72,7 @@ def _can_merge(node: yaml.Node, before: Any, after: Any) -> bool:
 
 
 def _identity(items: list[Any]) -> str | None:
-    """The key that tells the items of a list apart; None without one."""
+    """The key that identifies the items of a list; None if there is none."""
     for name in _IDENTITIES:
         values = [item.get(name) for item in items if isinstance(item, dict)]
         is_unique = len({str(value) for value in values}) == len(items)
@@ -82,7 +82,7 @@ def _identity(items: list[Any]) -> str | None:
 
 
 class _Place(NamedTuple):
-    """Where a mapping or list is written: up to line ``end``, its keys at ``column``."""
+    """The position of a mapping or list: it ends at line ``end``, its keys start at ``column``."""
 
     end: int
     column: int
@@ -98,7 +98,7 @@ class _Block(NamedTuple):
 
 
 def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, place: _Place) -> str:
-    """The text of a mapping or list, comments above its keys included."""
+    """The text of a mapping or list, including the comments above its keys."""
     if isinstance(node, yaml.MappingNode):
         found = [(key.value, key, value) for key, value in node.value]
         old, new, write = before, after, _write_pair
@@ -114,7 +114,7 @@ def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, place: _Pl
         for number, start in enumerate(starts)
     ]
     if place.column:
-        leads[0] = starts[0]  # what is above the first key belongs to whoever holds the mapping
+        leads[0] = starts[0]  # lines above the first key belong to the enclosing block
     parts: list[str] = []
     for (key, _, value), lead, start, stop in zip(
         found, leads, starts, [*leads[1:], place.end], strict=True
@@ -136,7 +136,7 @@ def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, place: _Pl
 def _merge_inside(
     source: _Source, block: _Block, before: Any, after: Any, *, is_item: bool
 ) -> str | None:
-    """The block with what changed inside it; None when it has to be written anew."""
+    """The block with only its changed parts replaced; None if it must be rewritten."""
     if not _can_merge(block.node, before, after):
         return None
     inner = block.node.start_mark
@@ -158,7 +158,7 @@ def _anew(source: _Source, block: _Block, fresh: str) -> str:
 
 
 def _trailing_comment(source: _Source, node: yaml.Node, start: int) -> str:
-    """``# why`` behind a value of one line."""
+    """The comment after a single-line value: ``# why``."""
     if node.end_mark.line != start:
         return ""
     rest = source.lines[start][node.end_mark.column :].strip()

@@ -1,4 +1,4 @@
-"""Endpoints as YAML files: one file an endpoint, made to be read and reviewed.
+"""Endpoints as YAML files, one file per endpoint, designed for review.
 
 ::
 
@@ -13,8 +13,8 @@
     tags: [billing]
     cache_age_seconds: 600
 
-A field that is left out has its default. A query of another kind, or with further keys, is a
-mapping with ``kind``.
+Omitted fields have their defaults. A query of another kind, or with additional keys, is a mapping
+with ``kind``.
 """
 
 import json
@@ -46,19 +46,19 @@ _VARIABLE_KEYS = ("name", "type", "default", "choices", "multi", "value")
 
 
 def read_file(path: Path, shared: Mapping[str, Json] | None = None) -> Json:
-    """The endpoint of a file, all fields there, the query as the API takes it.
+    """Read the endpoint in a file, with all fields, and the query in the form of the API.
 
     Args:
-        path: a YAML file; its query may be beside it, in a file of the same name with ``.sql``,
-            and its name is the file's unless it says otherwise.
-        shared: variables of the project (``variables.yaml``) that need no definition here.
+        path: a YAML file. The query can be in a file of the same name with ``.sql``; the name
+            of the endpoint defaults to the name of the file.
+        shared: variables of the project (``variables.yaml``), which the file need not define.
 
     Raises:
-        BadFile: not YAML, an unknown key, no name or query, or a value of a wrong shape.
+        BadFile: invalid YAML, an unknown key, a missing name or query, or an invalid value.
     """
     loaded = load(path)
     if not isinstance(loaded, dict):
-        raise BadFile(f"{path}: an endpoint is a mapping with name and query.")
+        raise BadFile(f"{path}: an endpoint must be a mapping with name and query.")
     _check_keys(path, loaded, ORDER)
     loaded.setdefault("name", path.stem)
     beside = path.with_suffix(".sql")
@@ -78,7 +78,7 @@ def read_file(path: Path, shared: Mapping[str, Json] | None = None) -> Json:
 
 
 def write_text(document: Json) -> str:
-    """The file of an endpoint: keys in a fixed order, defaults left out.
+    """The text of an endpoint's file: keys in a fixed order, without defaults.
 
     Example:
         >>> print(write_text({"name": "a", "query": {"kind": "HogQLQuery", "query": "select 1"}}))
@@ -96,13 +96,13 @@ def write_text(document: Json) -> str:
 
 
 def document_of(record: Json, variables: Mapping[str, Json]) -> Json:
-    """An endpoint of the API as a document.
+    """Convert an endpoint of the API to a document.
 
     Args:
         record: docs/spec/query-endpoints.md#21-endpoint-record-rows-1-4.
         variables: the project's, by id.
     """
-    document = {name: record[name] for name in ORDER if name in record}
+    document = {name: record[name] for name in ORDER if record.get(name) is not None}
     document["bucket_overrides"] = record.get("bucket_overrides") or {}
     query: Json = record["query"]
     document["variables"] = _variables_of(query.get("variables") or {}, variables)
@@ -115,15 +115,19 @@ def document_of(record: Json, variables: Mapping[str, Json]) -> Json:
 
 
 def _variables_of(definitions: Json, variables: Mapping[str, Json]) -> Json:
-    found = {
-        definition["code_name"]: variable_of(definition, variables.get(key, {}))
-        for key, definition in definitions.items()
-    }
+    found: Json = {}
+    for key, definition in definitions.items():
+        variable = variables.get(key, {})
+        code = definition.get("code_name") or variable.get("code_name") or key
+        found[code] = variable_of({**definition, "code_name": code}, variable)
     return dict(sorted(found.items()))
 
 
 def variable_of(definition: Json, variable: Json) -> Json:
-    """A variable of the API as a document; ``definition`` is the endpoint's use of it."""
+    """Convert a variable of the API to a document.
+
+    ``definition`` is its entry in the endpoint's query.
+    """
     code: str = definition["code_name"]
     default, value = variable.get("default_value"), definition.get("value")
     shown: Json = {"type": variable.get("type", "String"), "default": default}
@@ -142,7 +146,7 @@ def _read_query(path: Path, query: Any) -> Json:
     if isinstance(query, str):
         return {"kind": HOGQL, "query": query.strip()}
     if not isinstance(query, dict) or "kind" not in query:
-        raise BadFile(f"{place_of(path, 'query')}: query is SQL, or a mapping with kind.")
+        raise BadFile(f"{place_of(path, 'query')}: query must be SQL, or a mapping with kind.")
     kept = {name: value for name, value in query.items() if value is not None}
     if isinstance(kept.get("query"), str):
         kept["query"] = kept["query"].strip()
@@ -151,7 +155,7 @@ def _read_query(path: Path, query: Any) -> Json:
 
 def _read_variables(path: Path, variables: Any) -> Json:
     if not isinstance(variables, dict):
-        raise BadFile(f"{place_of(path, 'variables')}: variables is a mapping of code names.")
+        raise BadFile(f"{place_of(path, 'variables')}: variables must be a mapping of code names.")
     read: Json = {}
     for code, given in sorted(variables.items()):
         read[str(code)] = read_variable(path, str(code), given)
@@ -160,7 +164,7 @@ def _read_variables(path: Path, variables: Any) -> Json:
 
 def _read_tags(path: Path, tags: Any) -> list[str]:
     if not isinstance(tags, list):
-        raise BadFile(f"{place_of(path, 'tags')}: tags is a list.")
+        raise BadFile(f"{place_of(path, 'tags')}: tags must be a list.")
     return sorted(set(map(str, tags)))
 
 
@@ -172,20 +176,20 @@ def _read_text(path: Path) -> str:
 
 
 def _with_shared(path: Path, document: Json, shared: Mapping[str, Json]) -> Json:
-    """The endpoint's variables, those of the project that its query uses included."""
+    """The endpoint's variables, including those of the project that its query uses."""
     own: Json = document["variables"]
     for code in own.keys() & shared.keys():
         given = {key: value for key, value in own[code].items() if key != "value"}
         if given != shared[code]:
             place = place_of(path, "variables")
-            raise BadFile(f"{place}: {code} is another one than in variables.yaml.")
+            raise BadFile(f"{place}: {code} differs from its definition in variables.yaml.")
     used = variables_used(document["query"])
     found = {code: dict(variable) for code, variable in shared.items() if code in used} | own
     return dict(sorted(found.items()))
 
 
 def variables_used(query: Json) -> set[str]:
-    """Code names of the variables that a query names anywhere."""
+    """Code names of all variables that a query refers to."""
     return set(_VARIABLE.findall(json.dumps(query)))
 
 
@@ -193,18 +197,18 @@ def read_variable(path: Path, code: str, given: Any) -> Json:
     """One variable: ``{"type", "default", "name"?, "choices"?, "value"?}``.
 
     Raises:
-        BadFile: no mapping, or an unknown key.
+        BadFile: not a mapping, or an unknown key.
     """
     if not isinstance(given, dict):
         place = place_of(path, "variables")
-        raise BadFile(f"{place}: variable {code} is a mapping with type and default.")
+        raise BadFile(f"{place}: variable {code} must be a mapping with type and default.")
     _check_keys(path, given, _VARIABLE_KEYS)
     whole = {"type": "String", "default": None, **given}
     return {key: whole[key] for key in _VARIABLE_KEYS if key in whole}
 
 
 def _check_used(path: Path, document: Json) -> None:
-    """The server keeps no variable that a query does not use: each push would say it anew."""
+    """Reject unused variables: the server drops them, so every push would report a change."""
     text = document["query"].get("query")
     for code in document["variables"] if isinstance(text, str) else ():
         if not re.search(rf"\bvariables\s*\.\s*[`\"]?{re.escape(code)}\b", text):

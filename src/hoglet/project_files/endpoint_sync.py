@@ -1,4 +1,4 @@
-"""What pull, diff and push of endpoints have in common: the server's side as documents."""
+"""Endpoints of a server as documents, shared by pull, diff and push."""
 
 import difflib
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ class Endpoints:
         self.records = {one["name"]: one for one in client.every("/endpoints/")}
 
     def document(self, name: str) -> Json | None:
-        """One endpoint as a document, None when the server has none of the name."""
+        """An endpoint as a document; None if the server has none of that name."""
         record = self.records.get(name)
         return None if record is None else document_of(record, self.variables)
 
     def difference(self, wanted: Json) -> list[str]:
-        """Lines of a unified diff from the server's state to what is wanted; ``[]`` when equal."""
+        """Lines of a unified diff from the server's state to the wanted one; ``[]`` if equal."""
         there = self.document(wanted["name"])
         before = "" if there is None else write_text(there)
         return list(
@@ -40,20 +40,20 @@ class Endpoints:
         )
 
     def removal(self, name: str) -> list[str]:
-        """Lines of the diff that takes an endpoint of the server away."""
+        """Lines of the diff that removes an endpoint from the server."""
         before = write_text(document_of(self.records[name], self.variables)).splitlines()
         return list(difflib.unified_diff(before, [], f"server/{name}", "/dev/null", lineterm=""))
 
     def reload(self, name: str) -> None:
-        """Read an endpoint again, after it was pushed."""
+        """Reload an endpoint after a push."""
         self.records[name] = self._client.call("GET", f"/endpoints/{name}/")
 
     def delete(self, name: str) -> None:
-        """Delete an endpoint; its variables stay, others may use them."""
+        """Delete an endpoint but not its variables, which others may use."""
         self._client.call("DELETE", f"/endpoints/{name}/")
 
     def push(self, wanted: Json) -> list[str]:
-        """Make the server's state as wanted; sentences of what was done, ``[]`` for nothing."""
+        """Update the server to the wanted state; returns a sentence for each change."""
         name, there = wanted["name"], self.document(wanted["name"])
         if there == wanted:
             return []
@@ -74,7 +74,7 @@ class Endpoints:
         return [*filter(None, done), text]
 
     def _body(self, wanted: Json, changed: Sequence[str]) -> Json:
-        """What to send: the changed fields, those that belong together as a whole."""
+        """The body of the request: the changed fields, and the fields that must accompany them."""
         keys = set(changed) - {"variables"}
         if keys & {*_TIMES, "is_materialized"}:
             keys |= {*_TIMES, "is_materialized"}

@@ -1,13 +1,16 @@
 """Reads and writes a project's folder."""
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hoglet.project_files import endpoint_file, function_file
 from hoglet.project_files.comments import merge_text
 from hoglet.project_files.model import Project, slug
-from hoglet.project_files.yaml_files import BadFile, dump, load, load_text, place_of
+from hoglet.project_files.secret_names import item_at, with_variables
+from hoglet.project_files.settings_file import read_settings
+from hoglet.project_files.yaml_files import BadFile, dump, load, load_text
 
 type Json = dict[str, Any]
 
@@ -18,20 +21,13 @@ PROJECT, VARIABLES, ACTIONS, COHORTS = (
     "cohorts.yaml",
 )
 FUNCTIONS, ENDPOINTS = "functions", "endpoints"
-SETTINGS = (
-    "name",
-    "timezone",
-    "week_start_day",
-    "test_account_filters",
-    "person_display_name_properties",
-)
 _TESTS = (".tests.yaml", ".tests.yml")
 _LISTS = {"action": (ACTIONS, ("name", "description", "steps")),
           "cohort": (COHORTS, ("name", "description", "filters"))}  # fmt: skip
 
 
 def find_project(start: Path) -> Path:
-    """The folder of the project that ``start`` is in or below: the one with ``hoglet.yaml``.
+    """The project folder that contains ``start``: the nearest one with ``hoglet.yaml``.
 
     Raises:
         BadFile: there is none.
@@ -40,18 +36,18 @@ def find_project(start: Path) -> Path:
         if (folder / PROJECT).is_file():
             return folder
     raise BadFile(
-        f"There is no {PROJECT} in {start} or above it. hoglet init makes a project, hoglet pull "
+        f"There is no {PROJECT} in {start} or above it. hoglet init creates a project, hoglet pull "
         "--to FOLDER reads one from a server."
     )
 
 
 def read_folder(folder: Path) -> Project:
-    """The project of a folder.
+    """Read the project in a folder.
 
     Raises:
-        BadFile: a file is wrong; the text begins with its path and line.
+        BadFile: a file is invalid; the message starts with its path and line.
     """
-    project = Project(settings=_read_settings(folder / PROJECT))
+    project = Project(settings=read_settings(folder / PROJECT))
     project.objects["variable"] = _read_variables(folder / VARIABLES)
     for kind, (name, keys) in _LISTS.items():
         project.objects[kind] = _read_list(folder / name, keys)
@@ -61,7 +57,7 @@ def read_folder(folder: Path) -> Project:
     for path in endpoint_files(folder):
         document = endpoint_file.read_file(path, project.objects["variable"])
         if document["name"] in project.objects["endpoint"]:
-            raise BadFile(f"{path}: another file is about the endpoint {document['name']}, too.")
+            raise BadFile(f"{path}: another file defines the endpoint {document['name']}, too.")
         project.objects["endpoint"][document["name"]] = document
         for code, variable in document["variables"].items():
             shared = {key: value for key, value in variable.items() if key != "value"}
@@ -75,21 +71,21 @@ def function_folders(folder: Path) -> list[Path]:
 
 
 def endpoint_files(folder: Path) -> list[Path]:
-    """The files of endpoints without their tests, sorted."""
+    """The files of endpoints, without test files, sorted."""
     found = [*(folder / ENDPOINTS).glob("*.yaml"), *(folder / ENDPOINTS).glob("*.yml")]
     return sorted(path for path in found if not path.name.endswith(_TESTS))
 
 
 def write_folder(folder: Path, project: Project, keep: Project | None = None) -> list[Path]:
-    """Write a project read from a server; gives the files that changed.
+    """Write a project read from a server; returns the changed files.
 
-    Comments and everything that did not change keep their text.
+    Comments and unchanged parts keep their text.
 
     Args:
         folder: of the project.
         project: of the server, with the folders of its functions.
-        keep: what the files hold; its variables, actions and cohorts that the server does not
-            have stay in their files.
+        keep: the project in the files; variables, actions and cohorts that the server lacks
+            stay in their files.
     """
     kept = (keep or Project()).objects
     changed: list[Path] = []
@@ -117,14 +113,18 @@ def write_folder(folder: Path, project: Project, keep: Project | None = None) ->
     return changed
 
 
-def place_functions(folder: Path, project: Project) -> None:
-    """Give each function of a server its folder: the one it has, or a new one by its name."""
+def place_functions(
+    folder: Path, project: Project, renamed: Mapping[str, str] | None = None
+) -> None:
+    """Assign a folder to each function of a server: its own, or a new one with its name."""
     taken: dict[str, Path] = {}
     here = Project()
     for path in function_folders(folder):
         settings = load(path / function_file.SETTINGS)
         name = settings.get("name", path.name) if isinstance(settings, dict) else path.name
         taken[here.add_function({"name": str(name)})] = path
+    for name, before in (renamed or {}).items():
+        taken[name] = taken.pop(before)
     used = {path.name for path in taken.values()}
     for key, document in project.objects["function"].items():
         if key not in taken:
@@ -135,29 +135,8 @@ def place_functions(folder: Path, project: Project) -> None:
 
 
 def remove_function(path: Path) -> None:
-    """Delete a function's folder with its tests."""
+    """Delete the folder of a function, including its tests."""
     shutil.rmtree(path)
-
-
-def secret_name(folder: str, key: str) -> str:
-    """The variable that a secret input is named after, e.g. ``env:WELCOME_WEBHOOK_TOKEN``."""
-    plain = "".join(letter if letter.isalnum() else "_" for letter in f"{folder}_{key}")
-    name = plain.upper() if plain.isascii() else plain.encode("ascii", "replace").decode()
-    return "env:" + ("_" if name[:1].isdigit() else "") + name.replace("?", "_").upper()
-
-
-def named_secrets(project: Project) -> list[str]:
-    """Secret inputs of functions that were written, with the variables that stand for them."""
-    lines: list[str] = []
-    for key, document in project.objects["function"].items():
-        settings = load(project.folders[key] / function_file.SETTINGS)
-        named = settings.get("inputs", {}) if isinstance(settings, dict) else {}
-        lines += [
-            f"{key}: {name} (push takes it from {_item([named.get(name)], 0).get('secret')})"
-            for name, value in document["inputs"].items()
-            if value.get("secret")
-        ]
-    return lines
 
 
 def _write_function(path: Path, document: Json, changed: list[Path]) -> None:
@@ -168,14 +147,14 @@ def _write_function(path: Path, document: Json, changed: list[Path]) -> None:
     shown = function_file.written_fields(
         {
             **document,
-            "inputs": _named_secrets(path.name, document["inputs"], named),
+            "inputs": with_variables(path.name, document["inputs"], named),
             "mappings": [
                 {
                     **mapping,
-                    "inputs": _named_secrets(
+                    "inputs": with_variables(
                         f"{path.name}_{number + 1}",
                         mapping["inputs"],
-                        _item(mappings, number).get("inputs", {}),
+                        item_at(mappings, number).get("inputs", {}),
                     ),
                 }
                 if mapping.get("inputs")
@@ -198,38 +177,22 @@ def _write_function(path: Path, document: Json, changed: list[Path]) -> None:
 
 
 def _same_function(path: Path, stored: Json, hog: str) -> bool:
-    """Whether the folder says the same in other words, e.g. with defaults written out."""
+    """Whether the folder describes the same function, e.g. with explicit defaults."""
     here = function_file.read_function(path)
     here["hog"] = hog
-    for key in ("execution_order", "icon_url"):  # a file may leave them to the server
+    for key in ("execution_order", "icon_url"):  # a file can omit them
         here[key] = stored.get(key) if here[key] is None else here[key]
     return function_file.written_fields(here) == stored
 
 
 def _with_written_defaults(stored: Json, before: Any, defaults: Json) -> Json:
-    """Keys that the author wrote stay when their values are the defaults."""
+    """Keep keys that the author wrote, even if their values are defaults."""
     written = before if isinstance(before, dict) else {}
     return {**{key: value for key, value in defaults.items() if key in written}, **stored}
 
 
-def _item(items: Any, number: int) -> Json:
-    found = items[number] if isinstance(items, list) and number < len(items) else {}
-    return found if isinstance(found, dict) else {}
-
-
-def _named_secrets(folder: str, inputs: Json, before: Any) -> Json:
-    """Inputs with ``secret: env:NAME``, the name that the file gives or a new one."""
-    named: Json = {}
-    for key, value in inputs.items():
-        given = before.get(key) if isinstance(before, dict) else None
-        name = given.get("secret") if isinstance(given, dict) else None
-        is_secret = bool(value.get("secret"))
-        named[key] = {"secret": name or secret_name(folder, key)} if is_secret else value
-    return named
-
-
 def _write_endpoint(path: Path, document: Json, variables: Json, changed: list[Path]) -> None:
-    """Variables that are the project's need no definition in the endpoint's file."""
+    """Write an endpoint; the file omits definitions of the project's variables."""
     own = {
         code: variable
         for code, variable in document["variables"].items()
@@ -241,7 +204,7 @@ def _write_endpoint(path: Path, document: Json, variables: Json, changed: list[P
             if endpoint_file.read_file(path, variables) == {**document, "name": document["name"]}:
                 return
         except BadFile:
-            pass  # it is written anew
+            pass  # it is rewritten below
     text = endpoint_file.write_text({**document, "variables": own})
     beside = path.with_suffix(".sql")
     if beside.exists() and document["query"]["kind"] == endpoint_file.HOGQL:
@@ -264,26 +227,15 @@ def _write(path: Path, text: str, changed: list[Path]) -> None:
 
 
 def name_of(path: Path) -> str:
-    """The endpoint that a file is about."""
+    """The name of the endpoint in a file."""
     loaded = load(path)
     return str(loaded.get("name", path.stem)) if isinstance(loaded, dict) else path.stem
-
-
-def _read_settings(path: Path) -> Json:
-    loaded = load(path) or {}
-    if not isinstance(loaded, dict):
-        raise BadFile(f"{path}: the project is a mapping with name and timezone.")
-    unknown = [str(key) for key in loaded if key not in SETTINGS]
-    if unknown:
-        place = place_of(path, unknown[0])
-        raise BadFile(f"{place}: unknown {', '.join(unknown)}. Known: {', '.join(SETTINGS)}.")
-    return loaded
 
 
 def _read_variables(path: Path) -> dict[str, Json]:
     loaded = (load(path) if path.exists() else None) or {}
     if not isinstance(loaded, dict):
-        raise BadFile(f"{path}: variables is a mapping of code names.")
+        raise BadFile(f"{path}: variables must be a mapping of code names.")
     return {
         str(code): endpoint_file.read_variable(path, str(code), given)
         for code, given in loaded.items()
@@ -293,7 +245,7 @@ def _read_variables(path: Path) -> dict[str, Json]:
 def _read_list(path: Path, keys: tuple[str, ...]) -> dict[str, Json]:
     loaded = (load(path) if path.exists() else None) or []
     if not isinstance(loaded, list) or not all(isinstance(item, dict) for item in loaded):
-        raise BadFile(f"{path}: it is a list of mappings with {', '.join(keys)}.")
+        raise BadFile(f"{path}: must be a list of mappings with {', '.join(keys)}.")
     found: dict[str, Json] = {}
     for item in loaded:
         unknown = [str(key) for key in item if key not in keys]
@@ -301,9 +253,9 @@ def _read_list(path: Path, keys: tuple[str, ...]) -> dict[str, Json]:
             raise BadFile(f"{path}: unknown {', '.join(unknown)}. Known: {', '.join(keys)}.")
         name = item.get("name")
         if not isinstance(name, str) or not name:
-            raise BadFile(f"{path}: every item has a name.")
+            raise BadFile(f"{path}: every item needs a name.")
         if name in found:
-            raise BadFile(f"{path}: two items are named {name}.")
+            raise BadFile(f"{path}: two items have the name {name}.")
         found[name] = {
             key: function_file.without_defaults(item[key])
             for key in keys

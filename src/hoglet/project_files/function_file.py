@@ -1,4 +1,4 @@
-"""A function as a folder: ``function.yaml`` beside its code.
+"""A function as a folder: ``function.yaml`` and its code.
 
 ::
 
@@ -21,8 +21,8 @@
       token:
         secret: env:SLACK_TOKEN
 
-The values of secrets are never written: ``secret`` names the environment variable where push finds
-one. What is left out has its default.
+Values of secrets are never written: ``secret`` names the environment variable from which push takes
+the value. Omitted keys have their defaults.
 """
 
 import re
@@ -67,15 +67,15 @@ _ENVIRONMENT = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
 
 
 def read_function(folder: Path) -> Json:
-    """The function of a folder: every key of :data:`KEYS`, and ``hog``.
+    """Read the function in a folder: every key of :data:`KEYS`, and ``hog``.
 
     Raises:
-        BadFile: no code, an unknown key, or a value of a wrong shape.
+        BadFile: no code, an unknown key, or an invalid value.
     """
     path = folder / SETTINGS
     loaded = load(path)
     if not isinstance(loaded, dict):
-        raise BadFile(f"{path}: a function is a mapping with type and name.")
+        raise BadFile(f"{path}: a function must be a mapping with type and name.")
     unknown = [str(key) for key in loaded if key not in KEYS]
     if unknown:
         place = place_of(path, unknown[0])
@@ -98,10 +98,10 @@ def read_function(folder: Path) -> Json:
 
 
 def read_input(path: Path, key: Any, value: Any) -> Json:
-    """``{"value": …}``, or ``{"secret": "env:NAME"}``; a plain value stands for the first.
+    """``{"value": …}`` or ``{"secret": "env:NAME"}``; a plain value is short for the former.
 
     Raises:
-        BadFile: ``secret`` names no environment variable.
+        BadFile: ``secret`` is not the name of an environment variable.
     """
     if not isinstance(value, dict) or not {"value", "secret"} & set(value):
         return {"value": value}
@@ -110,13 +110,13 @@ def read_input(path: Path, key: Any, value: Any) -> Json:
     if not isinstance(value["secret"], str) or not _ENVIRONMENT.fullmatch(value["secret"]):
         raise BadFile(
             f"{place_of(path, 'inputs')}: {key}: secret names an environment variable, such as "
-            "env:SLACK_TOKEN; the value itself has no place in a file."
+            "env:SLACK_TOKEN; values of secrets are not stored in files."
         )
     return {"secret": value["secret"]}
 
 
 def written_fields(document: Json) -> Json:
-    """What ``function.yaml`` holds: defaults left out, keys in a fixed order."""
+    """The content of ``function.yaml``: keys in a fixed order, without defaults."""
     return {
         key: document[key]
         for key in KEYS
@@ -125,7 +125,7 @@ def written_fields(document: Json) -> Json:
 
 
 def document_of(record: Json) -> Json:
-    """A function of the API as a document; ``inputs`` marks secrets as ``{"secret": true}``."""
+    """Convert a function of the API to a document; secret inputs are ``{"secret": true}``."""
     document = {key: record.get(key) for key in KEYS}
     document = {
         key: DEFAULTS.get(key) if value is None else value for key, value in document.items()
@@ -140,7 +140,7 @@ def document_of(record: Json) -> Json:
 
 
 def canonical(document: Json) -> Json:
-    """The document without what the server generates or fills in, so that equal ones are equal."""
+    """The document without generated values and defaults, for comparison."""
     found = {key: document[key] for key in KEYS}
     for key in ("filters", "inputs_schema", "masking", "mappings"):
         found[key] = without_defaults(found[key]) or DEFAULTS[key]
@@ -160,7 +160,7 @@ def canonical(document: Json) -> Json:
 
 
 def without_defaults(value: Any) -> Any:
-    """A value without generated keys, and without keys that are null, false or empty."""
+    """A value without generated keys and keys that are null, false or empty."""
     if isinstance(value, list):
         return [without_defaults(item) for item in value]
     if not isinstance(value, dict):
@@ -175,7 +175,7 @@ def without_defaults(value: Any) -> Any:
 
 
 def code_name(kind: str) -> str:
-    """The file of a function's code."""
+    """The name of the file with a function's code."""
     return SITE_CODE if kind in SITE_TYPES else CODE
 
 
@@ -196,6 +196,8 @@ def _check_shapes(path: Path, document: Json) -> None:
     for key in ("inputs_schema", "mappings"):
         if not all(isinstance(item, dict) for item in document[key]):
             raise BadFile(f"{place_of(path, key)}: {key} is a list of mappings.")
+    if not all(isinstance(item.get("inputs"), dict | None) for item in document["mappings"]):
+        raise BadFile(f"{place_of(path, 'mappings')}: inputs of a mapping is a mapping.")
     for key in ("name", "description"):
         if not isinstance(document[key], str):
             raise BadFile(f"{place_of(path, key)}: {key} is a text.")

@@ -1,11 +1,11 @@
-"""A project as plain documents, the same whether it was read from files or from a server."""
+"""A project as plain documents, identical whether read from files or from a server."""
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hoglet.project_files import endpoint_file, function_file
 from hoglet.project_files.yaml_files import dump
@@ -17,16 +17,32 @@ _SLUG_CHARACTERS = 60
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
+class Remark(NamedTuple):
+    """What did not come along, or not as it was: ``("cohort", "Old", "its members …")``."""
+
+    kind: str
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind} {self.name}: {self.reason}"
+            if self.name
+            else f"{self.kind}: {self.reason}"
+        )
+
+
 @dataclass(slots=True)
 class Project:
-    """Everything that files hold.
+    """The content of a project's files.
 
     Attributes:
         settings: of ``hoglet.yaml``: ``{"name": "Shop", "timezone": "UTC"}``.
         objects: documents by kind (:data:`KINDS`) and name, ``{"action": {"Docs": {…}}}``; a
             second function of a name is ``Name (2)``.
         folders: folder of each function that was read from files, by its name in ``objects``.
-        left_out: sentences about what was found and cannot be a file.
+        left_out: objects that cannot be written as files.
+        changed: objects that are written differently from what was read.
     """
 
     settings: Json = field(default_factory=dict[str, Any])
@@ -34,16 +50,28 @@ class Project:
         default_factory=lambda: {kind: dict[str, Json]() for kind in KINDS}
     )
     folders: dict[str, Path] = field(default_factory=dict[str, Path])
-    left_out: list[str] = field(default_factory=list[str])
+    left_out: list[Remark] = field(default_factory=list[Remark])
+    changed: list[Remark] = field(default_factory=list[Remark])
 
     def add_function(self, document: Json) -> str:
-        """Add a function under its name, or the next free one; gives that."""
-        taken, name = self.objects["function"], document["name"]
-        key, number = name, 2
-        while key in taken:
-            key, number = f"{name} ({number})", number + 1
+        """Add a function under its name, or the next free one; returns the name used."""
+        taken = self.objects["function"]
+        key = free_name(document["name"], taken)
         taken[key] = document
         return key
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, or its next free one.
+
+    Example:
+        >>> free_name("Pros", {"Pros"})
+        'Pros (2)'
+    """
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name} ({number})", number + 1
+    return found
 
 
 def slug(name: str, taken: Iterable[str]) -> str:
@@ -62,7 +90,7 @@ def slug(name: str, taken: Iterable[str]) -> str:
 
 
 def text_of(kind: str, document: Json) -> str:
-    """A document as its file has it; a function's code follows its settings."""
+    """The text of a document's file; a function's code follows its settings."""
     if kind == "endpoint":
         return endpoint_file.write_text(document)
     if kind == "function":
@@ -83,7 +111,7 @@ def difference(kind: str, name: str, before: Json | None, after: Json | None) ->
 
 
 def comparable(kind: str, document: Json) -> Json:
-    """The document with every secret as ``{"secret": true}``: its value is known to nobody."""
+    """The document with secrets as ``{"secret": true}``: their values cannot be compared."""
     if kind != "function":
         return document
     mappings = [

@@ -1,5 +1,6 @@
-"""What a push would do: a list of changes, made before anything is sent."""
+"""Plans a push: the list of changes, computed before anything is sent."""
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,12 +17,13 @@ from hoglet.project_files.yaml_files import BadFile
 
 type Json = dict[str, Any]
 
+_JSON_TYPES = frozenset({"dictionary", "json", "number", "boolean"})
 _NAMED = frozenset({"action", "cohort"})
 _LEFT_TO_SERVER = frozenset({"execution_order", "icon_url"})  # where a file says nothing of them
 
 
 class Verb(StrEnum):
-    """What is done to an object."""
+    """What a change does to an object."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -30,7 +32,7 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """One change; ``fields`` names what differs, of an update only.
+    """A change; ``fields`` are the names of the fields that an update changes.
 
     ``before`` and ``after`` are the documents of the server and of the files.
     """
@@ -50,7 +52,7 @@ class PlannedChange:
 
 @dataclass(slots=True)
 class Plan:
-    """Changes in the order in which they are made; ``extra`` is there and in no file."""
+    """Changes in execution order; ``extra`` are objects on the server without a file."""
 
     changes: list[PlannedChange] = field(default_factory=list[PlannedChange])
     extra: list[PlannedChange] = field(default_factory=list[PlannedChange])
@@ -60,9 +62,9 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
     """Compare a server with files.
 
     Args:
-        server: what there is.
-        files: what there shall be.
-        prune: also delete what no file is about; without, it is in :attr:`Plan.extra`.
+        server: the current state.
+        files: the wanted state.
+        prune: delete objects without a file; otherwise they are in :attr:`Plan.extra`.
     """
     plan = Plan()
     settings = tuple(
@@ -73,11 +75,14 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
         plan.changes.append(
             PlannedChange(Verb.UPDATE, "project", "", server.settings, files.settings, settings)
         )
+    renamed = renamed_functions(server.objects["function"], files.objects["function"])
     for kind in KINDS:
-        plan.changes += _changes(kind, server.objects[kind], files.objects[kind])
+        names = renamed if kind == "function" else {}
+        plan.changes += _changes(kind, server.objects[kind], files.objects[kind], names)
     plan.changes = _in_order(plan.changes)
     for kind in reversed(KINDS):
-        gone = sorted(server.objects[kind].keys() - files.objects[kind].keys())
+        names = set(renamed.values()) if kind == "function" else set[str]()
+        gone = sorted(server.objects[kind].keys() - files.objects[kind].keys() - names)
         plan.extra += [
             PlannedChange(Verb.DELETE, kind, name, server.objects[kind][name], None)
             for name in gone
@@ -91,7 +96,7 @@ def check_code(files: Project) -> None:
     """Compile the Hog of every function.
 
     Raises:
-        BadFile: code that does not compile, with its file, line and column.
+        BadFile: code does not compile; the message has file, line and column.
     """
     for key, document in files.objects["function"].items():
         if document["type"] in SITE_TYPES:
@@ -104,23 +109,25 @@ def check_code(files: Project) -> None:
 
 
 def with_secrets(document: Json, stored: Json | None, environment: Mapping[str, str]) -> Json:
-    """A function with the values of its secrets.
+    """Fill in the values of a function's secrets.
 
     Args:
-        document: of the files, ``inputs`` with ``{"secret": "env:NAME"}``.
-        stored: of the server; a secret that it has is kept when the variable is not set.
-        environment: where values are taken from.
+        document: from the files; secret inputs are ``{"secret": "env:NAME"}``.
+        stored: from the server; it keeps a secret whose variable is not set.
+        environment: the environment variables.
 
     Raises:
-        BadFile: a variable is not set, and the server has no value either.
+        BadFile: a variable is not set and the server has no value.
     """
     kept = {} if stored is None else stored["inputs"]
-    document = {**document, "inputs": _filled(document["inputs"], kept, environment)}
+    schema: list[Json] = document.get("inputs_schema") or []
+    document = {**document, "inputs": _filled(schema, document["inputs"], kept, environment)}
     before: list[Json] = [] if stored is None else stored["mappings"]
     document["mappings"] = [
         {
             **mapping,
             "inputs": _filled(
+                mapping.get("inputs_schema") or [],
                 mapping.get("inputs") or {},
                 (before[number].get("inputs") or {}) if number < len(before) else {},
                 environment,
@@ -131,14 +138,15 @@ def with_secrets(document: Json, stored: Json | None, environment: Mapping[str, 
     return document
 
 
-def _filled(inputs: Json, stored: Json, environment: Mapping[str, str]) -> Json:
+def _filled(schema: list[Json], inputs: Json, stored: Json, environment: Mapping[str, str]) -> Json:
+    types = {item.get("key"): str(item.get("type")) for item in schema}
     filled: Json = {}
     for key, value in inputs.items():
         name = str(value.get("secret") or "").removeprefix("env:")
         if not name:
             filled[key] = value
         elif name in environment:
-            filled[key] = {"value": environment[name]}
+            filled[key] = {"value": _typed(name, environment[name], types.get(key, ""))}
         elif stored.get(key, {}).get("secret"):
             filled[key] = {"secret": True}
         else:
@@ -146,8 +154,18 @@ def _filled(inputs: Json, stored: Json, environment: Mapping[str, str]) -> Json:
     return filled
 
 
+def _typed(name: str, text: str, kind: str) -> Any:
+    """The value of a variable: JSON for inputs that hold no text."""
+    if kind not in _JSON_TYPES:
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise BadFile(f"{name} is not JSON, which a secret of type {kind} needs.") from None
+
+
 def secret_variables(files: Project) -> set[str]:
-    """The environment variables that stand for secrets of the project's functions."""
+    """The environment variables of all secrets in the project's functions."""
     found: set[str] = set()
     for document in files.objects["function"].values():
         parts = [document, *document["mappings"]]
@@ -158,7 +176,7 @@ def secret_variables(files: Project) -> set[str]:
 
 
 def check_secrets(plan: Plan) -> None:
-    """Find missing variables before anything is sent.
+    """Check that all variables of secrets are set, before anything is sent.
 
     Raises:
         BadFile: one is not set.
@@ -168,8 +186,36 @@ def check_secrets(plan: Plan) -> None:
             with_secrets(change.after, change.before, os.environ)
 
 
-def _changes(kind: str, server: dict[str, Json], files: dict[str, Json]) -> Iterator[PlannedChange]:
-    for name, document in files.items():
+def renamed_functions(before: dict[str, Json], after: dict[str, Json]) -> dict[str, str]:
+    """Functions that have another name now, new name to old name.
+
+    One that is gone and one that is new are the same if they have the same type and code, and no
+    other function that is gone or new has them.
+    """
+    gone, new = [
+        _by_code(this, [name for name in this if name not in other])
+        for this, other in ((before, after), (after, before))
+    ]
+    return {
+        names[0]: gone[code][0]
+        for code, names in new.items()
+        if len(names) == 1 and len(gone.get(code, [])) == 1
+    }
+
+
+def _by_code(functions: dict[str, Json], names: list[str]) -> dict[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        function = functions[name]
+        found.setdefault((function["type"], function["hog"]), []).append(name)
+    return found
+
+
+def _changes(
+    kind: str, server: dict[str, Json], files: dict[str, Json], renamed: Mapping[str, str]
+) -> Iterator[PlannedChange]:
+    for new_name, document in files.items():
+        name = renamed.get(new_name, new_name)
         there = server.get(name)
         if there is None:
             yield PlannedChange(Verb.CREATE, kind, name, None, document)
@@ -192,9 +238,9 @@ def _value(kind: str, document: Json, key: str) -> Any:
 
 
 def _in_order(changes: list[PlannedChange]) -> list[PlannedChange]:
-    """What is named by others, actions and cohorts, comes before them; the rest keeps its order.
+    """Sort changes so that actions and cohorts precede the objects that refer to them.
 
-    Functions of one name are told apart by the order in which they were made.
+    Functions of the same name are distinguished by creation order.
     """
     named = [change for change in changes if change.kind in _NAMED]
     waiting, done, ordered = named, set[tuple[str, str]](), list[PlannedChange]()
@@ -204,7 +250,7 @@ def _in_order(changes: list[PlannedChange]) -> list[PlannedChange]:
             change
             for change in waiting
             if all(each in done or each not in made for each in set(references(change.after)))
-        ] or waiting  # a circle: the server finds it
+        ] or waiting  # a cycle, which the server reports
         ordered += ready
         done |= {(change.kind, change.name) for change in ready}
         waiting = [change for change in waiting if change not in ready]

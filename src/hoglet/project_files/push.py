@@ -1,4 +1,4 @@
-"""Makes the changes of a plan: all of them, or, when one is refused, none."""
+"""Applies a plan: all changes, or none if the server refuses one."""
 
 import contextlib
 import os
@@ -16,20 +16,27 @@ _NEVER_SENT = frozenset({"template_id"})  # of an update: it says where a functi
 
 
 class PushFailed(HogletError):
-    """A change was refused; those before it were taken back."""
+    """The server refused a change; earlier changes were rolled back."""
 
     code = "push_failed"
     blame = "author"
 
 
-def push(server: ServerProject, plan: Plan) -> None:
-    """Make all changes in their order.
+def push(
+    server: ServerProject, plan: Plan, should_stop: Callable[[], bool] = lambda: False
+) -> None:
+    """Apply all changes in order.
 
-    Idempotency: a push that was cut off is repeated; what is done already is no change any more.
+    Idempotency: repeat an interrupted push; changes already made are not part of the new plan.
+
+    Args:
+        server: where to make them.
+        plan: the changes.
+        should_stop: asked after each change; true rolls everything back.
 
     Raises:
-        PushFailed: the server refused one. The text says what was taken back, and what could not
-            be.
+        PushFailed: the server refused one, or the push was stopped. The message lists what was
+            rolled back and what could not be.
     """
     undo: list[tuple[PlannedChange, Callable[[], None]]] = []
     for change in plan.changes:
@@ -37,8 +44,12 @@ def push(server: ServerProject, plan: Plan) -> None:
             _apply(server, change)
         except HogletError as error:
             failed = _take_back(undo)
-            raise PushFailed(_explain(change, error, len(undo), failed)) from error
+            left = _explain_undone(len(undo), failed)
+            raise PushFailed(f"{change}: {error.detail}\n{left}") from error
         undo.append((change, lambda change=change: _revert(server, change)))
+        if should_stop():
+            failed = _take_back(undo)
+            raise PushFailed(f"The push was stopped.\n{_explain_undone(len(undo), failed)}")
 
 
 def _apply(server: ServerProject, change: PlannedChange) -> None:
@@ -67,18 +78,19 @@ def _revert(server: ServerProject, change: PlannedChange) -> None:
             server.endpoints.reload(change.name)
         body = comparable(change.kind, before) if change.kind == "function" else before
         server.update(
-            change.kind, change.name, _only(change, _body_of(change.kind, body, change.name))
+            change.kind, change.name, _only(change, body_of(change.kind, body, change.name))
         )
 
 
 def _body(change: PlannedChange, document: Json, stored: Json | None) -> Json:
     if change.kind != "function":
-        return _body_of(change.kind, document, change.name)
+        return body_of(change.kind, document, change.name)
     filled = with_secrets(document, stored, os.environ)
     return {key: value for key, value in filled.items() if value is not None or stored is not None}
 
 
-def _body_of(kind: str, document: Json, name: str) -> Json:
+def body_of(kind: str, document: Json, name: str) -> Json:
+    """The body of a request that makes an object; of functions, the document itself."""
     if kind == "variable":
         return _variable_body(document, name)
     if kind == "action":
@@ -97,7 +109,7 @@ def _variable_body(document: Json, code: str) -> Json:
 
 
 def _only(change: PlannedChange, body: Json) -> Json:
-    """What is sent of an update: the fields that differ; endpoints and variables as a whole."""
+    """The body of an update: the changed fields; endpoints and variables completely."""
     if change.kind in {"endpoint", "variable"}:
         return body
     fields = set(change.fields) - _NEVER_SENT
@@ -107,7 +119,7 @@ def _only(change: PlannedChange, body: Json) -> Json:
 
 
 def _take_back(undo: list[tuple[PlannedChange, Callable[[], None]]]) -> list[PlannedChange]:
-    """Undo the changes, newest first; gives those that could not be undone."""
+    """Roll back changes, newest first; returns those that could not be rolled back."""
     failed: list[PlannedChange] = []
     for change, revert in reversed(undo):
         done = False
@@ -119,13 +131,10 @@ def _take_back(undo: list[tuple[PlannedChange, Callable[[], None]]]) -> list[Pla
     return failed
 
 
-def _explain(
-    change: PlannedChange, error: HogletError, before: int, failed: list[PlannedChange]
-) -> str:
-    text = f"{change}: {error.detail}"
+def _explain_undone(before: int, failed: list[PlannedChange]) -> str:
     if not before:
-        return f"{text}\nNothing was changed."
+        return "Nothing was changed."
     if not failed:
-        return f"{text}\nNothing was changed: the {before} changes before it were taken back."
+        return f"Nothing was changed: {before} earlier changes were rolled back."
     left = "; ".join(map(str, failed))
-    return f"{text}\nThe changes before it were taken back, but for: {left}."
+    return f"The earlier changes were rolled back, except: {left}."

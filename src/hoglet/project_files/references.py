@@ -16,11 +16,11 @@ from hoglet.project_files.yaml_files import BadFile
 type Json = dict[str, Any]
 
 _COHORT_TYPES = frozenset({"cohort", "static-cohort", "precalculated-cohort"})
-_OPAQUE = frozenset({"inputs"})  # values of users, which may look like anything
+_OPAQUE = frozenset({"inputs"})  # arbitrary user values, never references
 
 
 class Names:
-    """Names of a project's actions and cohorts by id, and ids by name."""
+    """Maps ids of a project's actions and cohorts to names, and back."""
 
     def __init__(self, actions: Mapping[Any, str], cohorts: Mapping[Any, str]) -> None:
         self.by_id = {
@@ -33,13 +33,13 @@ class Names:
         }
 
     def add(self, kind: str, key: Any, name: str) -> None:
-        """Learn of an object that was made; ``kind`` is ``action`` or ``cohort``."""
+        """Add a created object; ``kind`` is ``action`` or ``cohort``."""
         self.by_id[kind][str(key)] = name
         self.by_name[kind][name] = key
 
 
 def with_names(value: Any, names: Names) -> Any:
-    """A value of the API with names for ids; an id of something unknown stays."""
+    """Replace ids by names in a value of the API; unknown ids stay."""
     if isinstance(value, list):
         return [with_names(item, names) for item in value]
     if not isinstance(value, dict):
@@ -59,10 +59,10 @@ def with_names(value: Any, names: Names) -> Any:
 
 
 def with_ids(value: Any, names: Names) -> Any:
-    """A value of a file with ids for names.
+    """Replace names by ids in a value of a file.
 
     Raises:
-        BadFile: it names an action or cohort that there is not.
+        BadFile: an action or cohort does not exist.
     """
     if isinstance(value, list):
         return [with_ids(item, names) for item in value]
@@ -75,14 +75,14 @@ def with_ids(value: Any, names: Names) -> Any:
     kind, field = place
     name = str(found.pop(kind))
     if name not in names.by_name[kind]:
-        raise BadFile(f"There is no {kind} {name}, which a file names.")
+        raise BadFile(f"A file refers to the {kind} {name}, which does not exist.")
     key = names.by_name[kind][name]
     found[field] = str(key) if found.get("type") == "actions" else key
     return found
 
 
 def references(value: Any) -> Iterator[tuple[str, str]]:
-    """The objects that a value of a file names, e.g. ``("cohort", "Pros")``."""
+    """The objects that a value of a file refers to, e.g. ``("cohort", "Pros")``."""
     if isinstance(value, list):
         for item in value:
             yield from references(item)
@@ -95,8 +95,22 @@ def references(value: Any) -> Iterator[tuple[str, str]]:
                 yield from references(item)
 
 
+def unresolved(value: Any) -> Iterator[tuple[str, Any]]:
+    """Actions and cohorts that a document still has by id, e.g. ``("cohort", 12)``."""
+    if isinstance(value, list):
+        for item in value:
+            yield from unresolved(item)
+    elif isinstance(value, dict):
+        place = _place(value)
+        if place is not None and place[0] not in value and value.get(place[1]) is not None:
+            yield place[0], value[place[1]]
+        for key, item in value.items():
+            if key not in _OPAQUE:
+                yield from unresolved(item)
+
+
 def _place(value: Json) -> tuple[str, str] | None:
-    """The kind of object that a mapping refers to, and the field that holds its id."""
+    """The kind of object that a mapping refers to, and the field with its id."""
     if value.get("type") == "actions" or value.get("kind") == "ActionsNode":
         return "action", "id"
     if value.get("event_type") == "actions":

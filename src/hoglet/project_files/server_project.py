@@ -1,14 +1,16 @@
-"""Reads a project from a server, and makes changes there."""
+"""Reads a project from a server and changes it."""
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+from hoglet.kit.errors import HogletError
 from hoglet.project_files import endpoint_file, function_file
 from hoglet.project_files.api import Api
 from hoglet.project_files.endpoint_sync import Endpoints
-from hoglet.project_files.folder import SETTINGS
-from hoglet.project_files.model import Project
+from hoglet.project_files.model import Project, Remark, free_name
 from hoglet.project_files.references import Names, with_ids, with_names
+from hoglet.project_files.settings_file import SETTINGS
 from hoglet.project_files.yaml_files import BadFile
 
 type Json = dict[str, Any]
@@ -17,28 +19,36 @@ _NOT_DEFAULT = {"week_start_day": 0, "test_account_filters": [],
                 "person_display_name_properties": None}  # fmt: skip
 
 
-class ServerProject:
-    """A project on a server; :attr:`project` is what it holds, ids replaced by names.
+_NOT_FOUND = 404
+_OTHER_TYPES = ("warehouse_source_webhook", "alert", "activity", "broadcast", "email", "push")
+"""Types of functions that PostHog has and hoglet has not; asked for, so that they are named."""
+_OTHER_CODE = ("plugin-", "native-", "segment-")
+"""Templates whose code is part of PostHog; what their functions have as Hog is a stand-in."""
 
-    Reading takes one request for each function, and one for each page of the rest.
+
+class ServerProject:
+    """A project on a server; :attr:`project` is its content, with names instead of ids.
+
+    Reading takes one request per function, and one per page of other objects.
     """
 
     def __init__(self, api: Api) -> None:
         self._api = api
         self._ids: dict[tuple[str, str], str] = {}
-        actions = list(api.every("/actions/"))
-        cohorts = list(api.every("/cohorts/"))
+        self.project = Project()
+        actions = self._named_records("action", "/actions/")
+        cohorts = self._named_records("cohort", "/cohorts/")
         self.names = Names(
-            {each["id"]: each["name"] for each in actions if each["name"]},
-            {each["id"]: each["name"] for each in cohorts if each["name"]},
+            {each["id"]: each["name"] for each in actions},
+            {each["id"]: each["name"] for each in cohorts},
         )
-        self.endpoints = Endpoints(api)
-        self.project = Project(settings=self._settings())
+        self.endpoints = Endpoints(self)
+        self.project.settings = self._settings()
         self._read_variables()
         self._read_actions(actions)
         self._read_cohorts(cohorts)
         self._read_functions()
-        for name in self.endpoints.records:
+        for name in sorted(self.endpoints.records):
             document = self.endpoints.document(name) or {}
             document = {**endpoint_file.DEFAULTS, **document}
             document["query"] = with_names(document["query"], self.names)
@@ -49,9 +59,41 @@ class ServerProject:
         record: Json = self._api.call("GET", "/")
         found = {key: record[key] for key in SETTINGS if key in record}
         found = {
-            key: value for key, value in found.items() if value != _NOT_DEFAULT.get(key, object())
+            key: value for key, value in found.items() if value not in (None, _NOT_DEFAULT.get(key))
         }
         return with_names(found, self.names)
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """As the API's."""
+        return self._api.call(method, path, body)
+
+    def every(self, path: str, **query: str) -> Iterator[Json]:
+        """All items of a list; none, with a remark, where a server does not have the list."""
+        try:
+            yield from self._api.every(path, **query)
+        except HogletError as error:
+            if getattr(error, "status", None) != _NOT_FOUND:
+                raise
+            kind = path.strip("/").replace("_", " ")
+            self.project.left_out.append(Remark(kind, "", "this server has no such list"))
+
+    def _named_records(self, kind: str, path: str) -> list[Json]:
+        """Records with names of their own, oldest first; deleted ones are not there."""
+        taken: set[str] = set()
+        found: list[Json] = []
+        for record in sorted(self.every(path), key=lambda each: each["id"]):
+            if record.get("deleted"):
+                continue
+            if not record["name"]:
+                self.project.left_out.append(Remark(kind, str(record["id"]), "it has no name"))
+                continue
+            name = free_name(record["name"], taken)
+            taken.add(name)
+            if name != record["name"]:
+                reason = f"another {kind} is named {record['name']}, too"
+                self.project.changed.append(Remark(kind, name, reason))
+            found.append({**record, "name": name})
+        return found
 
     def _read_variables(self) -> None:
         for record in self.endpoints.variables.values():
@@ -62,9 +104,6 @@ class ServerProject:
 
     def _read_actions(self, records: list[Json]) -> None:
         for record in records:
-            if not record["name"]:
-                self.project.left_out.append(f"action {record['id']}: it has no name")
-                continue
             self._ids["action", record["name"]] = str(record["id"])
             self.project.objects["action"][record["name"]] = self._named(
                 {key: record.get(key) for key in ("name", "description", "steps")}
@@ -73,9 +112,9 @@ class ServerProject:
     def _read_cohorts(self, records: list[Json]) -> None:
         for record in records:
             name = record["name"]
-            if record.get("is_static") or not name:
-                why = "its members are no part of files" if name else "it has no name"
-                self.project.left_out.append(f"cohort {name or record['id']}: {why}")
+            if record.get("is_static"):
+                reason = "files do not contain static members"
+                self.project.left_out.append(Remark("cohort", name, reason))
                 continue
             self._ids["cohort", name] = str(record["id"])
             self.project.objects["cohort"][name] = self._named(
@@ -86,19 +125,24 @@ class ServerProject:
         return function_file.without_defaults(with_names(document, self.names))
 
     def _read_functions(self) -> None:
-        types = ",".join(function_file.TYPES)
+        types = ",".join((*function_file.TYPES, *_OTHER_TYPES))
         listed = sorted(
-            self._api.every("/hog_functions/", types=types),
+            self.every("/hog_functions/", types=types),
             key=lambda each: (each["created_at"], each["id"]),
         )
         for each in listed:
+            reason = _why_not(each)
+            if reason:
+                name = each.get("name") or each["id"]
+                self.project.left_out.append(Remark("function", name, reason))
+                continue
             record = self._api.call("GET", f"/hog_functions/{quote(each['id'])}/")
             document = with_names(function_file.document_of(record), self.names)
             key = self.project.add_function(document)
             self._ids["function", key] = str(record["id"])
 
     def path(self, kind: str, name: str) -> str:
-        """Where an object is, below the project."""
+        """The path of an object, relative to the project."""
         if kind == "endpoint":
             return f"/endpoints/{quote(name, safe='')}/"
         folders = {
@@ -109,11 +153,11 @@ class ServerProject:
         }
         return f"/{folders[kind]}/{self._ids[kind, name]}/"
 
-    def create(self, kind: str, name: str, body: Json) -> None:
-        """Make an object; endpoints bring their variables along."""
+    def create(self, kind: str, name: str, body: Json) -> Json:
+        """Create an object, for an endpoint also its variables; returns the record."""
         if kind == "endpoint":
             self.endpoints.push(self.resolved(body))
-            return
+            return body
         folder = self._folder(kind)
         made = self._api.call("POST", folder, self.resolved(body))
         if kind == "variable" and made["code_name"] != name:
@@ -126,9 +170,10 @@ class ServerProject:
             self.names.add(kind, made["id"], name)
         if kind == "variable":
             self.endpoints.variables[made["id"]] = made
+        return made
 
     def update(self, kind: str, name: str, body: Json) -> None:
-        """Change fields of an object; of an endpoint, the whole document."""
+        """Change fields of an object; an endpoint is replaced completely."""
         if kind == "endpoint":
             self.endpoints.push(self.resolved(body))
             return
@@ -148,7 +193,7 @@ class ServerProject:
             self._api.call("PATCH", self.path(kind, name), {"deleted": True})
 
     def undelete(self, kind: str, name: str, body: Json) -> None:
-        """Bring an object back that :meth:`delete` deleted."""
+        """Restore an object deleted by :meth:`delete`."""
         if kind in {"endpoint", "variable"}:
             if kind == "endpoint":
                 self.endpoints.records.pop(name, None)
@@ -157,7 +202,7 @@ class ServerProject:
             self._api.call("PATCH", self.path(kind, name), {"deleted": False})
 
     def resolved(self, body: Json) -> Json:
-        """The body with ids for names."""
+        """The body with ids instead of names."""
         return with_ids(body, self.names)
 
     def _folder(self, kind: str) -> str:
@@ -167,3 +212,19 @@ class ServerProject:
             "cohort": "/cohorts/",
             "variable": "/insight_variables/",
         }[kind]
+
+
+def _why_not(listed: Json) -> str:
+    """Why a function of a list cannot be a file; "" if it can."""
+    kind = str(listed.get("type"))
+    if kind not in function_file.TYPES:
+        return f"functions of type {kind} are not supported"
+    found = listed.get("template")
+    template: Json = found if isinstance(found, dict) else {}
+    template_id = str(listed.get("template_id") or template.get("id") or "")
+    is_site = kind in function_file.SITE_TYPES
+    if template_id.startswith(_OTHER_CODE) or (
+        not is_site and template.get("code_language") not in {None, "hog"}
+    ):
+        return f"it runs code of its server ({template_id}), not Hog"
+    return ""

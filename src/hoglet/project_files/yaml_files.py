@@ -1,4 +1,4 @@
-"""YAML of project files: dates stay text, no key is there twice, errors name their line."""
+"""Reads and writes YAML of project files: dates stay strings, duplicate keys are errors."""
 
 import re
 from pathlib import Path
@@ -13,20 +13,20 @@ _IN_QUERY = re.compile(r"query: (\d+):\d+: ")
 
 
 class BadFile(HogletError):
-    """A file of a project cannot be read, or the server refused what it says."""
+    """A project file is invalid, or the server refused its content."""
 
     code = "bad_project_file"
     blame = "author"
 
 
 def load(path: Path) -> Any:
-    """What a file holds.
+    """Parse a file.
 
     Raises:
-        BadFile: it cannot be read, or is not YAML; with line and column.
+        BadFile: it cannot be read or is not YAML; with line and column.
     """
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader)  # noqa: S506 (a safe one)
+        return load_text(path.read_text(encoding="utf-8"))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
@@ -36,17 +36,20 @@ def load(path: Path) -> Any:
 
 
 def load_text(text: str) -> Any:
-    """What a text holds; errors are PyYAML's."""
-    return yaml.load(text, Loader)  # noqa: S506 (a safe one)
+    """Parse a text; raises PyYAML's errors."""
+    try:
+        return yaml.load(text, Loader)  # noqa: S506 (a safe one)
+    except RecursionError:
+        raise yaml.YAMLError("it is nested too deeply.") from None
 
 
 def place_of(path: Path, key: str | None, detail: str = "") -> str:
-    """``endpoints/a.yaml:7``: where a file says what an error is about; else its path alone.
+    """The line of a file that an error refers to, ``endpoints/a.yaml:7``; else the path alone.
 
     Args:
-        path: a file that ``load`` can read.
-        key: the key, or the path of a field below it (``query__series``).
-        detail: of the error; a line that it names counts from the begin of the query.
+        path: a valid file.
+        key: the key, or the path of a nested field (``query__series``).
+        detail: the message of the error; its line numbers are relative to the query.
     """
     root = yaml.compose(path.read_text(encoding="utf-8"), Loader)
     node = _value(root, (key or "").partition("__")[0])
@@ -55,7 +58,7 @@ def place_of(path: Path, key: str | None, detail: str = "") -> str:
     inner, named = _value(node, "query") or node, _IN_QUERY.search(detail)
     if named is None or not isinstance(inner, yaml.ScalarNode):
         return f"{path}:{node.start_mark.line + 1}"
-    is_block = inner.style in ("|", ">")  # the text begins on the line after the mark
+    is_block = inner.style in ("|", ">")  # the text starts on the line after the mark
     return f"{path}:{inner.start_mark.line + is_block + int(named[1])}"
 
 
@@ -65,14 +68,17 @@ def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
 
 
 class Loader(yaml.SafeLoader):
-    """Reads dates as text and refuses a key that is there twice."""
+    """Reads dates as strings and rejects duplicate keys."""
 
     @override
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set[str]()
         for name, _ in node.value:
+            if not isinstance(name, yaml.ScalarNode):
+                problem = "a key must be a text"
+                raise yaml.constructor.ConstructorError(None, None, problem, name.start_mark)
             if name.value in seen:
-                problem = f"{name.value} is there twice"
+                problem = f"{name.value} is defined twice"
                 raise yaml.constructor.ConstructorError(None, None, problem, name.start_mark)
             seen.add(str(name.value))
         return super().construct_mapping(node, deep)
@@ -85,12 +91,12 @@ Loader.yaml_implicit_resolvers = {
 
 
 def dump(document: Any) -> str:
-    """YAML in one style: keys in their order, texts of several lines as blocks."""
+    """Format as YAML: keys in their order, multi-line strings as blocks."""
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
 class _Dumper(yaml.SafeDumper):
-    """Texts of several lines as blocks; lists under their key, indented; no aliases."""
+    """Writes multi-line strings as blocks and indents lists; no aliases."""
 
     @override
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:

@@ -1,6 +1,5 @@
-"""``hoglet test``: cases in files, run without a server by the code that production runs.
+"""``hoglet test``: runs test cases in files with the production code, without a server.
 
-Functions run in the sandbox, their requests are answered by the case; endpoints run on an embedded
-warehouse that holds the case's events. The clock stands still, so that a case gives the same
-result every time.
+Functions run in the sandbox with the responses that the case defines; endpoints run on an embedded
+warehouse with the case's events. The clock is fixed, so that results are reproducible.
 """

@@ -1,4 +1,4 @@
-"""Cases in files: ``tests.yaml`` of functions, ``NAME.tests.yaml`` of endpoints.
+"""Reads test cases: ``tests.yaml`` of functions, ``NAME.tests.yaml`` of endpoints.
 
 Source: docs/testing.md.
 """
@@ -12,9 +12,10 @@ from typing import Any
 
 import yaml
 
+from hoglet.events.parse import read_time
 from hoglet.kit.errors import HogletError
 from hoglet.project_files.folder import endpoint_files, function_folders
-from hoglet.project_files.yaml_files import Loader
+from hoglet.project_files.yaml_files import Loader, load_text
 
 type Json = dict[str, Any]
 
@@ -30,7 +31,7 @@ NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 
 class BadTestFile(HogletError):
-    """A file of cases is wrong; the text begins with its path and line."""
+    """A test file is invalid; the message starts with its path and line."""
 
     code = "bad_test_file"
     blame = "author"
@@ -38,7 +39,7 @@ class BadTestFile(HogletError):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case; ``body`` holds everything but its name."""
+    """A test case; ``body`` is everything but its name."""
 
     kind: str
     subject: Path  # folder of the function, or file of the endpoint
@@ -51,12 +52,12 @@ class Case:
 
     @property
     def id(self) -> str:
-        """What ``-k`` looks at and reports print, e.g. ``functions/say/tests.yaml: says it``."""
+        """Identifies the case for ``-k`` and in reports: ``functions/say/tests.yaml: says it``."""
         return f"{self.path}: {self.name}"
 
 
 def test_files(folder: Path) -> Iterator[tuple[str, Path, Path]]:
-    """Kind, subject and file of all cases of a project, whether the file exists or not."""
+    """Kind, subject and file of all cases of a project; the file need not exist."""
     for subject in function_folders(folder):
         yield "function", subject, subject / "tests.yaml"
     for subject in endpoint_files(folder):
@@ -64,14 +65,14 @@ def test_files(folder: Path) -> Iterator[tuple[str, Path, Path]]:
 
 
 def read_cases(kind: str, subject: Path, path: Path) -> list[Case]:
-    """The cases of a file.
+    """Read the cases in a file.
 
     Raises:
-        BadTestFile: it is not YAML, or a case has an unknown key or a value of a wrong shape.
+        BadTestFile: invalid YAML, or a case with an unknown key or an invalid value.
     """
     try:
         text = path.read_text(encoding="utf-8")
-        node, loaded = yaml.compose(text, Loader), yaml.load(text, Loader)  # noqa: S506 (safe)
+        loaded, node = load_text(text), yaml.compose(text, Loader)
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise BadTestFile(f"{path}{line}: {error.problem or error}.") from None
@@ -80,7 +81,7 @@ def read_cases(kind: str, subject: Path, path: Path) -> list[Case]:
     if loaded is None:
         return []
     if not isinstance(loaded, list) or not isinstance(node, yaml.SequenceNode):
-        raise BadTestFile(f"{path}:1: a file of tests is a list of cases, each with a name.")
+        raise BadTestFile(f"{path}:1: a test file must be a list of cases, each with a name.")
     cases = [
         _Reader(kind, subject, path, item_node).case(item)
         for item, item_node in zip(loaded, node.value, strict=True)
@@ -88,27 +89,27 @@ def read_cases(kind: str, subject: Path, path: Path) -> list[Case]:
     names = [case.name for case in cases]
     twice = next((case for case in cases if names.count(case.name) > 1), None)
     if twice is not None:
-        raise BadTestFile(f"{path}:{twice.line}: two cases are named {twice.name}.")
+        raise BadTestFile(f"{path}:{twice.line}: two cases have the name {twice.name}.")
     return cases
 
 
 class _Reader:
-    """Checks one case."""
+    """Validates a case."""
 
     def __init__(self, kind: str, subject: Path, path: Path, node: yaml.Node) -> None:
         self._kind, self._subject, self._path, self._node = kind, subject, path, node
 
     def case(self, given: Any) -> Case:
         if not isinstance(given, dict):
-            raise self._wrong("a case is a mapping with name and expect")
+            raise self._wrong("a case must be a mapping with name and expect")
         is_function = self._kind == "function"
         self._check_keys(given, FUNCTION_KEYS if is_function else ENDPOINT_KEYS)
         name = given.get("name")
         if not isinstance(name, str) or not name.strip():
-            raise self._wrong("a case has a name")
+            raise self._wrong("a case needs a name")
         expect = given.get("expect")
         if not isinstance(expect, dict) or not expect:
-            raise self._wrong("expect is missing: what the case expects", "expect")
+            raise self._wrong("expect is missing: the expected results", "expect")
         known = FUNCTION_EXPECTS if is_function else ENDPOINT_EXPECTS
         self._check_keys(expect, known, "expect")
         if is_function:
@@ -125,34 +126,38 @@ class _Reader:
             if not isinstance(given.get(key), dict | None):
                 raise self._wrong(f"{key} is a mapping", key)
         if not any(given.get(key) for key in ("event", "request", "record")):
-            raise self._wrong("event is missing: what the function gets")
+            raise self._wrong("event is missing: the event that the function receives")
         event = given.get("event")
         if event is not None and not isinstance(event.get("event"), str):
-            raise self._wrong("event.event is the event's name", "event")
+            raise self._wrong("event.event must be the name of the event", "event")
         self._check_answers(given.get("fetch", []))
         if expect.get("status") not in {None, *STATUSES}:
             raise self._wrong(f"expect.status is one of {', '.join(STATUSES)}", "expect")
         if not isinstance(expect.get("matched"), bool | None):
-            raise self._wrong("expect.matched is true or false", "expect")
+            raise self._wrong("expect.matched must be true or false", "expect")
         for key in ("requests", "logs", "captures", "emails"):
             if not isinstance(expect.get(key), list | None):
                 raise self._wrong(f"expect.{key} is a list", "expect")
 
     def _check_answers(self, answers: Any) -> None:
         if not isinstance(answers, list) or not all(isinstance(item, dict) for item in answers):
-            raise self._wrong("fetch is a list of answers such as {status: 200, body: {}}", "fetch")
+            raise self._wrong(
+                "fetch must be a list of responses such as {status: 200, body: {}}", "fetch"
+            )
         for answer in answers:
             self._check_keys(answer, ANSWER_KEYS, "fetch")
             status = answer.get("status", 200)
             if not isinstance(status, int) or not 100 <= status <= 599:
-                raise self._wrong("status of an answer is a number from 100 to 599", "fetch")
+                raise self._wrong(
+                    "the status of a response must be a number from 100 to 599", "fetch"
+                )
 
     def _check_endpoint(self, expect: Json) -> None:
         for key in ("columns", "rows"):
             if not isinstance(expect.get(key), list | None):
                 raise self._wrong(f"expect.{key} is a list", "expect")
         if not all(isinstance(row, list | dict) for row in expect.get("rows") or []):
-            raise self._wrong("expect.rows is a list of rows, each a list of values", "expect")
+            raise self._wrong("expect.rows must be a list of rows, each a list of values", "expect")
 
     def _now(self, given: Any) -> datetime:
         if given is None:
@@ -160,21 +165,26 @@ class _Reader:
         try:
             found = datetime.fromisoformat(str(given))
         except ValueError:
-            raise self._wrong("now is a time such as 2026-01-05T12:00:00Z", "now") from None
+            raise self._wrong("now must be a time such as 2026-01-05T12:00:00Z", "now") from None
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
 
     def _events(self, given: Any) -> list[Json]:
         if isinstance(given, str):
             given = self._fixture(given)
         if not isinstance(given, list):
-            raise self._wrong("events is a list of events, or a file of JSON lines", "events")
+            raise self._wrong(
+                "events must be a list of events, or a file with JSON lines", "events"
+            )
         for event in given:
             if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-                raise self._wrong("every event has an event name", "events")
+                raise self._wrong("every event needs a name", "events")
+            timestamp = event.get("timestamp")
+            if timestamp is not None and read_time(timestamp) is None:
+                raise self._wrong(f"the timestamp {timestamp!r} is not a time", "events")
         return given
 
     def _fixture(self, name: str) -> list[Any]:
-        """A file beside the tests, or in the project's folder."""
+        """A file next to the tests, or in the project's folder."""
         places = (self._path.parent / name, self._path.parent.parent / name)
         path = next((place for place in places if place.is_file()), None)
         if path is None:
@@ -211,10 +221,10 @@ class _Reader:
 
 
 def select_cases(folder: Path, paths: list[Path], word: str) -> list[Case]:
-    """The cases below ``paths`` (all when there are none) whose id holds ``word``.
+    """The cases in ``paths`` (all if empty) whose id contains ``word``.
 
     Raises:
-        BadTestFile: a file is wrong, or a path leads to no tests.
+        BadTestFile: a file is invalid, or a path has no tests.
     """
     files = list(test_files(folder))
     wanted = [path.resolve() for path in paths]
@@ -222,7 +232,7 @@ def select_cases(folder: Path, paths: list[Path], word: str) -> list[Case]:
         if not path.exists():
             raise BadTestFile(f"There is no {given}.")
         if not any(_is_below(file, subject, path) for _, subject, file in files):
-            raise BadTestFile(f"{given} leads to no function or endpoint of the project.")
+            raise BadTestFile(f"{given} is not a function or endpoint of the project.")
     cases: list[Case] = []
     for kind, subject, file in files:
         is_wanted = not wanted or any(_is_below(file, subject, path) for path in wanted)

@@ -1,8 +1,7 @@
-"""Compares what a case expects with what came out; differences say what to change.
+"""Compares expected with actual results and describes the differences.
 
-A text between slashes is a regular expression: ``/posted/``. In expected headers, events,
-captures and results of insights, keys that are left out do not count; everywhere else values are
-equal or not.
+A string between slashes is a regular expression: ``/posted/``. In expected headers, events,
+captures and results of insights, omitted keys are ignored; all other values must be equal.
 """
 
 import json
@@ -20,7 +19,7 @@ def is_pattern(value: Any) -> bool:
 
 
 def equals(expected: Any, actual: Any, *, partly: bool = False) -> bool:
-    """Whether a value is as expected; with ``partly``, further keys of mappings do not count."""
+    """Whether a value is as expected; ``partly`` ignores additional keys of mappings."""
     if is_pattern(expected):
         return isinstance(actual, str) and re.search(expected[1:-1], actual) is not None
     if isinstance(expected, dict) and isinstance(actual, dict):
@@ -38,7 +37,7 @@ def equals(expected: Any, actual: Any, *, partly: bool = False) -> bool:
 
 
 def differences(expect: Json, actual: Json) -> list[str]:
-    """Lines about each key of ``expect`` that is not as expected, ``[]`` when all are."""
+    """Describe each key of ``expect`` that differs; ``[]`` if none does."""
     lines: list[str] = []
     for key, wanted in expect.items():
         found = actual.get(key)
@@ -69,7 +68,7 @@ def _requests(expected: list[Any], actual: list[Any]) -> list[str]:
 
 
 def _fields(place: str, expected: Any, actual: Any) -> list[str]:
-    """Only the fields that are named count: method, url, headers, body."""
+    """The fields to compare: those of method, url, headers and body that are expected."""
     if not isinstance(expected, dict) or not isinstance(actual, dict):
         return [] if equals(expected, actual) else _pair(place, expected, actual)
     lines: list[str] = []
@@ -100,7 +99,7 @@ def _missing_logs(expected: list[Any], actual: list[str]) -> list[str]:
     if not expected:
         return [f"logs: expected none, printed {text(actual)}"] if actual else []
     return [
-        f"logs: no line is like {text(wanted)}"
+        f"logs: no line matches {text(wanted)}"
         for wanted in expected
         if not any(
             equals(wanted, line) if is_pattern(wanted) else str(wanted) in line for line in actual
@@ -113,7 +112,7 @@ def _pair(key: str, expected: Any, actual: Any) -> list[str]:
 
 
 def text(value: Any) -> str:
-    """A value as JSON in one line."""
+    """A value as single-line JSON."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 

@@ -1,7 +1,7 @@
-"""hoglet without a server: the whole application in this process, on a temporary folder.
+"""Runs the complete application in this process, on a temporary folder, without a port.
 
-The clock stands still and can be set, also for queries. Settings are the defaults: variables of
-the environment, which may name a production database, are not read.
+The clock is fixed and can be set, also for queries. Settings are the defaults: environment
+variables, which could name a production database, are ignored.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _PREFIX = "HOGLET_"
 
 
 class ApiProblem(HogletError):
-    """The embedded application refused a request; ``status`` is that of the answer."""
+    """The embedded application refused a request with this status."""
 
     code = "api_refused"
     blame = "author"
@@ -45,11 +45,11 @@ class ApiProblem(HogletError):
 
 
 class Embedded:
-    """An application without a port.
+    """A running application without a port.
 
     Attributes:
-        clock: of everything; set ``clock.at``.
-        features: the services, for what has no route.
+        clock: the clock of all parts; set ``clock.at``.
+        features: the services, for operations without a route.
     """
 
     def __init__(self, services: Services, features: Features, clock: PinnedClock) -> None:
@@ -61,13 +61,13 @@ class Embedded:
         self.ingestion: Ingestion = build_ingestion(services, features, outbox)
 
     async def new_project(self, timezone: str = "UTC") -> tuple[int, str]:
-        """A project of its own: its id and capture token."""
+        """Create a project; returns its id and capture token."""
         async with self.services.database.write() as session:
             made = await create_project(session, self.clock, name="Tests", timezone=timezone)
         return made.id, made.api_token
 
     async def scope(self, project_id: int) -> ProjectScope:
-        """A project as its owner sees it."""
+        """The scope of a project's owner."""
         principal = await self.services.access.identify(_KEY)
         project = await self.services.access.project(project_id)
         assert principal is not None, "the key was made with the folder"  # noqa: S101
@@ -75,10 +75,10 @@ class Embedded:
         return ProjectScope(project, principal)
 
     async def call(self, method: str, path: str, body: Any = None) -> Any:
-        """One request; its JSON.
+        """Send a request; returns the JSON of the response.
 
         Raises:
-            ApiProblem: a status of 400 and above.
+            ApiProblem: the status is 400 or higher.
         """
         status, content = await self._request(method, path, body)
         parsed: Any = json.loads(content) if content else None
@@ -105,7 +105,7 @@ class Embedded:
 
         async def receive() -> Any:
             if not waiting:
-                await never.wait()  # the client does not hang up
+                await never.wait()  # the client does not disconnect
             return waiting.pop()
 
         async def send(message: Any) -> None:
@@ -119,12 +119,12 @@ class Embedded:
         return status, b"".join(chunks)
 
     def api(self, project_id: int) -> "ProjectApi":
-        """The API of a project, for threads beside the event loop."""
+        """The API of a project, for threads other than that of the event loop."""
         return ProjectApi(self, project_id, asyncio.get_running_loop())
 
 
 class ProjectApi:
-    """Calls the embedded application from another thread; what ``project_files`` needs."""
+    """Calls the embedded application from another thread; the ``Api`` of ``project_files``."""
 
     def __init__(
         self, embedded: Embedded, project_id: int, loop: asyncio.AbstractEventLoop
@@ -134,19 +134,19 @@ class ProjectApi:
         self._loop = loop
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """One request below the project; its JSON."""
+        """Send a request to a path of the project; returns the JSON of the response."""
         asked = self._embedded.call(method, self._base + path, body)
         return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
 
     def every(self, path: str, **query: str) -> Iterator[Json]:
-        """All items of a list."""
+        """All items of a list, page by page."""
         asked = "&".join(f"{name}={value}" for name, value in query.items())
         yield from self.call("GET", f"{path}?limit=500&{asked}")["results"]
 
 
 @asynccontextmanager
 async def open_embedded(*, with_warehouse: bool = True) -> AsyncGenerator[Embedded]:
-    """An application on a temporary folder, which is deleted at the end."""
+    """Start an application on a temporary folder, which is deleted on exit."""
     import structlog
 
     clock = PinnedClock(NOW)

@@ -1,4 +1,4 @@
-"""Runs the cases of endpoints on the embedded warehouse, each in a project of its own."""
+"""Runs test cases of endpoints on the embedded warehouse, each in its own project."""
 
 import asyncio
 from typing import Any
@@ -31,7 +31,7 @@ class EndpointCases:
         self._files = files
 
     async def run(self, case: Case) -> CaseOutcome:
-        """Run a case; an endpoint that is refused is an outcome, its ``error`` the reason."""
+        """Run a case; if the endpoint is refused, the outcome has the reason as ``error``."""
         outcome, embedded = CaseOutcome(case), self._embedded
         embedded.clock.at = case.now
         timezone = case.body.get("timezone") or self._files.settings.get("timezone") or "UTC"
@@ -51,7 +51,7 @@ class EndpointCases:
         return outcome
 
     async def _store(self, case: Case, token: str) -> None:
-        """The events of a case, through capture and the pipeline."""
+        """Store the events of a case through capture and the pipeline."""
         if not case.events:
             return
         stamp = case.now.isoformat()

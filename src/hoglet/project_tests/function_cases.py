@@ -1,4 +1,4 @@
-"""Runs the cases of functions, by the pipeline's own parts."""
+"""Runs test cases of functions with the parts of the pipeline."""
 
 import re
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ _SENT = ("name", "type", "hog", "filters", "inputs_schema", "inputs", "masking",
 
 
 class _TracedSteps(StepBatcher):
-    """Steps with a trace, at a time that stands still; the last trace is that of the whole run."""
+    """Runs steps with a trace at a fixed time; the last trace covers the whole run."""
 
     async def step(self, request: StepRequest) -> Step:
         request.with_trace = True
@@ -72,7 +72,7 @@ class FunctionCases:
         self._sandbox = embedded.services.sandboxes.run
 
     async def run(self, case: Case) -> CaseOutcome:
-        """Run a case; what hoglet refuses, like a function that cannot be saved, is an outcome."""
+        """Run a case; a refusal, such as a function that cannot be saved, is an outcome too."""
         self._embedded.clock.at = case.now
         outcome = CaseOutcome(case)
         document = read_function(case.subject)
@@ -227,7 +227,7 @@ class FunctionCases:
         mapping: int | None,
         outcome: CaseOutcome,
     ) -> None:
-        """One run; where the pipeline would wait for the next attempt, the clock is set forward."""
+        """Run to the end; instead of waiting for the next attempt, advance the clock."""
         clock = self._embedded.clock
         steps = _TracedSteps(self._sandbox)
         attempts = HostCallAttempts(calls, clock, lambda: 0.5)
@@ -259,12 +259,12 @@ class FunctionCases:
 
 
 def _printed(lines: list[str]) -> list[str]:
-    """Lines without the closing one, whose figures differ from run to run."""
+    """The log lines except the last, whose figures vary between runs."""
     return [line for line in lines if not _CLOSING.match(line)]
 
 
 def _placeholder(value: Mapping[str, Any]) -> Json:
-    """Secrets have no value in files; a case that needs one gives it in ``inputs``."""
+    """A value for secrets, which have none in files; a case can set it in ``inputs``."""
     if value.get("secret"):
         return {"value": str(value["secret"]).removeprefix("env:")}
     return dict(value)

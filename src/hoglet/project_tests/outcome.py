@@ -1,4 +1,4 @@
-"""What came out of a case."""
+"""The outcome of a test case."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,12 +10,12 @@ type Json = dict[str, Any]
 
 @dataclass(slots=True)
 class CaseOutcome:
-    """What came out, beside what was expected.
+    """The actual results of a case and how they differ from the expected ones.
 
     Attributes:
         actual: values by the keys of ``expect``.
-        differences: lines that say what is not as expected; none when the case passed.
-        logs: lines of the run, as the log of the function has them.
+        differences: descriptions of the differences; empty if the case passed.
+        logs: the log lines of the run.
         trace: ``[{"line": 3, "values": {"total": "4"}, "calls": ["fetch(): …"]}]``.
     """
 

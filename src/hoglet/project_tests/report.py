@@ -1,4 +1,4 @@
-"""How outcomes are shown: on the terminal, as JUnit XML, and which lines of Hog ran."""
+"""Reports outcomes on the terminal and as JUnit XML, and the coverage of Hog code."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ _SHOWN_STEPS = 60
 
 
 def outcome_lines(outcome: CaseOutcome) -> list[str]:
-    """``ok`` or ``FAIL`` with the case; below a failure what differs, the log and the trace."""
+    """``ok`` or ``FAIL`` with the case; for failures also differences, log and trace."""
     case = outcome.case
     if outcome.passed:
         return [f"ok    {case.path}: {case.name}"]
@@ -43,9 +43,9 @@ def closing_line(outcomes: Sequence[CaseOutcome]) -> str:
 
 
 def coverage_lines(folder: Path, outcomes: Iterable[CaseOutcome]) -> list[str]:
-    """For each function of the project, the share of its statements that ran and what did not.
+    """The share of executed statements of each function, and the lines that did not run.
 
-    Transformations and functions without cases count as not run, unless they were.
+    Transformations and functions that no case ran count as not executed.
     """
     ran: dict[Path, set[int]] = {}
     for outcome in outcomes:
@@ -66,7 +66,7 @@ def coverage_lines(folder: Path, outcomes: Iterable[CaseOutcome]) -> list[str]:
 
 
 def _ranges(missed: list[int], lines: list[int]) -> str:
-    """``3, 5-7``: statements that follow each other are joined."""
+    """Line ranges: ``3, 5-7``."""
     parts: list[list[int]] = []
     for line in missed:
         place = lines.index(line)
@@ -78,7 +78,7 @@ def _ranges(missed: list[int], lines: list[int]) -> str:
 
 
 def junit(outcomes: Sequence[CaseOutcome]) -> bytes:
-    """The outcomes as CI servers read them."""
+    """The outcomes as JUnit XML, for CI servers."""
     failed = sum(not outcome.passed for outcome in outcomes)
     counts = {"tests": str(len(outcomes)), "failures": str(failed), "errors": "0"}
     root = ET.Element("testsuites", counts)
@@ -114,5 +114,5 @@ def junit(outcomes: Sequence[CaseOutcome]) -> bytes:
 
 
 def _clean(text: str) -> str:
-    """Without characters that XML cannot hold."""
+    """Remove characters that are invalid in XML."""
     return "".join(letter if letter >= " " or letter in "\n\t" else "�" for letter in text)

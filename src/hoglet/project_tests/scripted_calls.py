@@ -1,6 +1,6 @@
-"""Answers the requests of a function from its case, and records them.
+"""Returns the responses that a case defines, and records the requests.
 
-Only the network is replaced: requests are shaped, retried and judged as in production.
+Only the network is replaced: requests are built, retried and evaluated as in production.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _ANSWER: Json = {"status": 200, "body": {}}
 
 
 class _Answers:
-    """Stands where requests leave: gives the case's answers in order, then 200 and ``{}``."""
+    """Replaces the HTTP client: returns the case's responses in order, then 200 with ``{}``."""
 
     def __init__(self, answers: list[Json]) -> None:
         self._waiting = list(answers)
@@ -37,11 +37,11 @@ class _Answers:
 
 
 class ScriptedCalls(HostCalls):
-    """Host calls whose requests are answered by a case.
+    """Host calls with the responses of a case.
 
     Attributes:
-        requests: ``{"method", "url", "headers", "body"}`` of each call, retries counted once.
-        emails: messages that were sent.
+        requests: ``{"method", "url", "headers", "body"}`` of each call, without retries.
+        emails: the sent messages.
     """
 
     def __init__(self, answers: list[Json]) -> None:
@@ -52,7 +52,7 @@ class ScriptedCalls(HostCalls):
     async def make(
         self, project_id: int, call: StepHostCall, *, invocation_id: UUID, number: int, attempt: int
     ) -> HostCallResult:
-        """Record the call and answer it."""
+        """Record the call and return its response."""
         if call.name != "fetch":
             self.emails.append(dict(call.request))
             return HostCallResult(answer=shape_sent())
@@ -64,7 +64,7 @@ class ScriptedCalls(HostCalls):
 
 
 def _readable(request: Json) -> Json:
-    """A request as cases write it: the body as JSON where it is some."""
+    """A request in the form of cases: a JSON body is parsed."""
     body = request.get("body")
     with contextlib.suppress(ValueError):
         body = json.loads(body) if isinstance(body, str) else body

@@ -1,4 +1,4 @@
-"""Runs the cases of a project."""
+"""Runs the test cases of a project."""
 
 import asyncio
 import time
@@ -19,10 +19,10 @@ from hoglet.project_tests.outcome import CaseOutcome
 
 
 async def run_cases(folder: Path, cases: Sequence[Case]) -> AsyncGenerator[CaseOutcome]:
-    """Run cases one after the other; gives each outcome as it comes.
+    """Run cases one after the other and yield each outcome.
 
     Raises:
-        BadFile: a file of the project is wrong, or its Hog does not compile.
+        BadFile: a file of the project is invalid, or its Hog does not compile.
     """
     files = read_folder(folder)
     check_code(files)
@@ -34,14 +34,14 @@ async def run_cases(folder: Path, cases: Sequence[Case]) -> AsyncGenerator[CaseO
 
 
 def _needs_warehouse(files: Project, cases: Sequence[Case]) -> bool:
-    """Opening it takes most of the time of a short run; functions do not read it, cohorts do."""
+    """Whether any case reads the warehouse; opening it takes most of the time of a short run."""
     return bool(files.objects["cohort"]) or any(case.kind == "endpoint" for case in cases)
 
 
 async def run_in(
     embedded: Embedded, files: Project, cases: Sequence[Case]
 ) -> AsyncGenerator[CaseOutcome]:
-    """Run cases in an application that is open already."""
+    """Run cases in a running application."""
     functions = await _functions(embedded, files)
     endpoints = EndpointCases(embedded, files)
     for case in cases:
@@ -52,7 +52,7 @@ async def run_in(
 
 
 async def _functions(embedded: Embedded, files: Project) -> FunctionCases:
-    """A project with the actions, cohorts and settings that filters of functions may name."""
+    """Create the actions, cohorts and settings that filters of functions can refer to."""
     project_id, _ = await embedded.new_project(files.settings.get("timezone") or "UTC")
     names = await asyncio.to_thread(_push_named, embedded.api(project_id), files)
     return FunctionCases(embedded, await embedded.scope(project_id), names)

@@ -1,4 +1,4 @@
-"""``--update``: writes what came out into the files of cases, comments and order kept."""
+"""``--update``: writes actual results into test files; comments and order are preserved."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -14,9 +14,9 @@ type Json = dict[str, Any]
 
 
 def update_files(outcomes: Iterable[CaseOutcome]) -> list[Path]:
-    """Write the expectations of failed cases anew; gives the files that changed.
+    """Replace the expectations of failed cases by the actual results; returns the changed files.
 
-    Only keys that the case expects already are written; a regular expression that still matches
+    Only keys that the case already expects are written; a regular expression that still matches
     stays.
     """
     by_file: dict[Path, list[CaseOutcome]] = defaultdict(list)
@@ -62,7 +62,7 @@ def _expect(expect: Json, outcome: CaseOutcome) -> Json:
 
 
 def _requests(wanted: list[Any], actual: list[Json]) -> list[Json]:
-    """Each request with the fields that its case names; of a new one all but the headers."""
+    """Each request with the fields that its case expects; new ones without headers."""
     found: list[Json] = []
     for number, request in enumerate(actual):
         expected = wanted[number] if number < len(wanted) else None

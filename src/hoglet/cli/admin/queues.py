@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 queues_app = typer.Typer(help="Jobs that failed permanently.", no_args_is_help=True)
 
 
-@queues_app.command("buried")
+@queues_app.command("failed")
 def list_failed(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """List jobs that failed permanently, with their errors."""
     from hoglet.queue.dead_letters import failed_jobs
 
     async def work(session: "AsyncSession") -> list[tuple[str, ...]]:
         return [
-            (str(one.id), one.queue, f"{one.buried_at:%Y-%m-%d %H:%M:%S}", one.error or "")
-            for one in await failed_jobs(session)
+            (str(job.id), job.queue, f"{job.buried_at:%Y-%m-%d %H:%M:%S}", job.error or "")
+            for job in await failed_jobs(session)
         ]
 
     rows = in_transaction(data_dir, work)
@@ -39,12 +39,12 @@ def list_failed(as_json: AsJson = False, data_dir: DataDir = None) -> None:
         print_table(("id", "queue", "failed at", "why"), rows)
 
 
-@queues_app.command("revive")
-def requeue(
-    queue: Annotated[str, typer.Argument(help="Name of the queue, see buried.")],
+@queues_app.command("retry")
+def retry(
+    queue: Annotated[str, typer.Argument(help="Name of the queue, as listed by `failed`.")],
     data_dir: DataDir = None,
 ) -> None:
-    """Queue all permanently failed jobs of a queue again."""
+    """Queue all failed jobs of a queue again."""
 
     async def work(database: "Database") -> int:
         from hoglet.queue.sql import SqlQueue
@@ -53,4 +53,4 @@ def requeue(
             jobs = SqlQueue(database, SystemClock(), owner="command-line")
             return await jobs.requeue(session, queue)
 
-    print(f"{with_database(data_dir, work)} revived")
+    print(f"{with_database(data_dir, work)} queued again")

@@ -249,10 +249,15 @@ def _documents(paths: list[Path] | None) -> list[tuple[Path, Json]]:
 
 def _variables(pairs: list[str]) -> Json:
     """Values stay strings: the server parses them by the type of the variable."""
-    bad = [pair for pair in pairs if "=" not in pair]
-    if bad:
-        raise typer.BadParameter(f"{bad[0]} is not of the form name=value.")
-    return dict(pair.split("=", 1) for pair in pairs)
+    found: Json = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise typer.BadParameter(f"{pair} is not of the form name=value.")
+        if name in found:
+            raise typer.BadParameter(f"the variable {name} is given twice.")
+        found[name] = value
+    return found
 
 
 def _print_rows(answer: Json) -> None:

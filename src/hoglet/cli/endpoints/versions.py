@@ -65,7 +65,7 @@ def delete_alias(
 ) -> None:
     """Delete an alias; its version remains."""
     connect().call("DELETE", _alias_path(name, alias))
-    print(f"{name}: {alias} is gone")
+    print(f"{name}: {alias} is deleted")
 
 
 def compare(name: Name, a: Version, b: Version, as_json: AsJson = False) -> None:

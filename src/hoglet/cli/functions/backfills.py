@@ -139,8 +139,8 @@ def _follow(poll: Callable[[], dict[str, Any]], function: str) -> None:
                 shown = poll()
     except KeyboardInterrupt:
         print(
-            f"The backfill goes on. To see it: hoglet functions backfill watch {function} "
-            f"{shown['id']}; to end it: … cancel {function} {shown['id']}"
+            f"The backfill continues. To watch it: hoglet functions backfill watch {function} "
+            f"{shown['id']}; to cancel it: … cancel {function} {shown['id']}"
         )
         raise typer.Exit(130) from None
     counts = f"{shown['runs_succeeded']} succeeded, {shown['runs_failed']} failed"

@@ -208,7 +208,7 @@ def read_source(file: Path) -> str:
     try:
         return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        print(f"Can not read {file}: {error}", file=sys.stderr)
+        print(f"Cannot read {file}: {error}", file=sys.stderr)
         raise typer.Exit(DOES_NOT_COMPILE) from None
 
 
@@ -274,4 +274,4 @@ def _check(file: Path, outcome: Any) -> None:
         return
     printed = "".join(f"{replace_surrogates(line)}\n" for line in outcome.lines)
     if printed != expected.read_text(encoding="utf-8"):
-        raise ValueError(f"{file}: what it prints is not what {expected.name} holds")
+        raise ValueError(f"{file}: its output differs from {expected.name}")

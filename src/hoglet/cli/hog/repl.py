@@ -62,7 +62,7 @@ class Session:
 
 
 def start(values: dict[str, Any]) -> None:
-    """Read entries until the end of input; an open bracket goes on to the next line."""
+    """Read entries until the end of input; an open bracket continues on the next line."""
     session = Session(values)
     history = Path.home() / ".hoglet_history"
     prompt: PromptSession[str] = PromptSession(history=FileHistory(str(history)))

@@ -1,4 +1,4 @@
-"""``hoglet dev``: a server for a project's files, which are pushed and tested at every save."""
+"""``hoglet dev``: runs a server for a project's files; pushes and tests them on every save."""
 
 import contextlib
 import os
@@ -38,7 +38,7 @@ def dev(
 ) -> None:
     """Serve a project from a temporary folder; push and test its files whenever they change.
 
-    Events and log lines of functions are shown as they come. Ctrl-C ends it and deletes the data.
+    Shows events and log lines of functions live. Ctrl-C stops the server and deletes its data.
     """
     from hoglet.project_files.folder import find_project
 
@@ -53,7 +53,7 @@ def dev(
 
 
 class _Server:
-    """A server of its own: where it is, and how to get in."""
+    """The server of a session: its address and keys."""
 
     def __init__(self, port: int) -> None:
         self.port = port or _free_port()
@@ -64,16 +64,16 @@ class _Server:
 
 @contextlib.contextmanager
 def _server(data: Path, port: int) -> Generator[_Server]:
-    """A server in a process of its own, on a fresh data folder and default settings.
+    """Start a server as a child process, on a new data folder with default settings.
 
     Raises:
-        BadUsage: it did not start; the text has what it said.
+        BadUsage: it did not start; the message contains its output.
         StartupFault: the port is in use.
     """
     from hoglet.app.http.listener import check_free
 
     server = _Server(port)
-    check_free("127.0.0.1", server.port)  # another hoglet would answer as if it were this one
+    check_free("127.0.0.1", server.port)  # another server there would receive the requests
     environment = {
         name: text for name, text in os.environ.items() if not name.startswith("HOGLET_")
     }
@@ -89,7 +89,7 @@ def _server(data: Path, port: int) -> Generator[_Server]:
             env=environment,
             stdout=output,
             stderr=output,
-            start_new_session=True,  # Ctrl-C is for this process, which then stops the server
+            start_new_session=True,  # Ctrl-C goes to this process, which stops the server
         )
     try:
         if not _is_up(server.url, process):
@@ -119,7 +119,7 @@ def _free_port() -> int:
 
 
 class _Session:
-    """What is shown and done until Ctrl-C."""
+    """A session until Ctrl-C."""
 
     def __init__(self, project: Path, client: ApiClient, console: Console) -> None:
         self._project = project
@@ -129,7 +129,7 @@ class _Session:
         self._lines: set[tuple[str, str, str]] = set()
 
     def run(self, *, tests: bool) -> None:
-        """Push and test at every change; show events and lines as they come."""
+        """Push and test on every change; show events and log lines live."""
         seen: dict[Path, float] | None = None
         while True:
             present = snapshot(self._project)
@@ -142,7 +142,7 @@ class _Session:
             time.sleep(_POLL_SECONDS)
 
     def _push(self) -> bool:
-        """Make the server as the files say; what is wrong is said, and waits for the next save."""
+        """Push the files; errors are printed, and the next save tries again."""
         from hoglet.project_files.folder import read_folder
         from hoglet.project_files.plan import check_code, make_plan, secret_variables
         from hoglet.project_files.push import push
@@ -151,7 +151,7 @@ class _Session:
         try:
             files = read_folder(self._project)
             check_code(files)
-            for name in secret_variables(files):  # a stand-in, so that everything can be tried
+            for name in secret_variables(files):  # a placeholder, so that the function can run
                 os.environ.setdefault(name, name)
             server = ServerProject(self._client)
             plan = make_plan(server.project, files, prune=True)
@@ -164,7 +164,7 @@ class _Session:
         return True
 
     def _test(self) -> None:
-        """In a process of its own: there is one embedded warehouse for each."""
+        """Run the tests in a child process: a process can have one embedded warehouse."""
         words = ["test", "-C", str(self._project)]
         subprocess.run([sys.executable, "-m", "hoglet.cli.main", *words], check=False)
 

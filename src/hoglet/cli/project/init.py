@@ -1,4 +1,4 @@
-"""``hoglet init``: a project's folder to start from, with a function, an endpoint and tests."""
+"""``hoglet init``: creates a project folder with an example function, endpoint and tests."""
 
 import json
 from pathlib import Path

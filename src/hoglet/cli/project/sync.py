@@ -1,10 +1,13 @@
-"""``hoglet pull``, ``hoglet diff`` and ``hoglet push``: a project's files and its server."""
+"""``hoglet diff`` and ``hoglet push``: from a project's files to its server."""
 
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from hoglet.cli.confirmation import confirm
@@ -22,44 +25,6 @@ Prune = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without confirmation; for scripts.")]
 _HERE = Path()
-
-
-def pull(
-    to: Annotated[
-        Path | None, typer.Option("--to", help="Folder of the project. [default: this one]")
-    ] = None,
-    prune: Prune = False,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-) -> None:
-    """Write the server's functions, endpoints, actions, variables and cohorts to files.
-
-    Comments are preserved. Secrets are never written: files refer to environment variables.
-    """
-    from hoglet.project_files import folder as files
-    from hoglet.project_files.model import Project
-    from hoglet.project_files.plan import make_plan
-    from hoglet.project_files.server_project import ServerProject
-
-    target = to if to is not None else _project_or(_HERE)
-    server = ServerProject(connect()).project
-    files.place_functions(target, server)
-    here = files.read_folder(target) if (target / files.PROJECT).exists() else Project()
-    plan = make_plan(here, server, prune=prune)
-    if dry_run:
-        _print_plan(plan.changes)
-        return
-    gone = [change for change in plan.changes if change.verb == "delete"]
-    confirm([f"file of {change.kind} {change.name}" for change in gone], yes=yes)
-    for path in files.write_folder(target, server, None if prune else here):
-        print(f"wrote {path}")
-    for change in gone:
-        for path in _files_of(target, here, change):
-            print(f"deleted {path}")
-    if not prune:
-        for change in plan.extra:
-            _note(f"only in files: {change.kind} {change.name} (--prune deletes it)")
-    _note_left_out(server)
 
 
 def diff(
@@ -113,49 +78,38 @@ def push(
     server = ServerProject(connect())
     plan = make_plan(server.project, files, prune=prune)
     if dry_run:
-        _print_plan(plan.changes)
+        print_plan(plan.changes)
         return
     check_secrets(plan)
     gone = [change for change in plan.changes if change.verb == "delete"]
     confirm([f"{change.kind} {change.name}" for change in gone], yes=yes)
-    _print_plan(plan.changes)
-    push_plan(server, plan)
+    print_plan(plan.changes)
+    with _stopped_by_signals() as should_stop:
+        push_plan(server, plan, should_stop)
     if plan.changes:
         counts = ((verb, sum(c.verb == verb for c in plan.changes)) for verb in _VERBS)
         print("pushed: " + ", ".join(f"{count} {_VERBS[verb]}" for verb, count in counts))
 
 
+@contextlib.contextmanager
+def _stopped_by_signals() -> Generator[Callable[[], bool]]:
+    """Whether SIGINT or SIGTERM arrived: a push finishes its request and rolls back."""
+    arrived: list[int] = []
+    is_main = threading.current_thread() is threading.main_thread()
+    signals = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+    before = [signal.signal(each, lambda number, _: arrived.append(number)) for each in signals]
+    try:
+        yield lambda: bool(arrived)
+    finally:
+        for each, handler in zip(signals, before, strict=True):
+            signal.signal(each, handler)
+
+
 _VERBS = {"create": "created", "update": "updated", "delete": "deleted"}
 
 
-def _project_or(start: Path) -> Path:
-    from hoglet.project_files.folder import find_project
-    from hoglet.project_files.yaml_files import BadFile
-
-    try:
-        return find_project(start)
-    except BadFile:
-        return start
-
-
-def _files_of(target: Path, here: Any, change: Any) -> list[Path]:
-    """Delete the files of an object that stand alone; lists were written without it."""
-    from hoglet.project_files.folder import endpoint_files, name_of, remove_function
-
-    if change.kind == "function":
-        path: Path = here.folders[change.name]
-        remove_function(path)
-        return [path]
-    if change.kind == "endpoint":
-        found = [path for path in endpoint_files(target) if name_of(path) == change.name]
-        for path in found:
-            path.unlink()
-            path.with_suffix(".sql").unlink(missing_ok=True)
-        return found
-    return []
-
-
-def _print_plan(changes: list[Any]) -> None:
+def print_plan(changes: list[Any]) -> None:
+    """Print a line for each change."""
     for change in changes:
         print(change)
     if not changes:
@@ -169,16 +123,3 @@ def _as_json(change: Any) -> dict[str, Any]:
         "name": change.name,
         "fields": list(change.fields),
     }
-
-
-def _note(text: str) -> None:
-    Console(stderr=True).print(Text(text, style="yellow"), soft_wrap=True)
-
-
-def _note_left_out(server: Any) -> None:
-    from hoglet.project_files.folder import named_secrets
-
-    for line in server.left_out:
-        _note(f"not included: {line}")
-    for line in named_secrets(server):
-        _note(f"secret, not written: {line}")

@@ -1,4 +1,4 @@
-"""``hoglet test``: the cases of a project's files, without a server."""
+"""``hoglet test``: runs the test cases of a project, without a server."""
 
 import asyncio
 import time
@@ -64,11 +64,14 @@ def _run(
     junit: Path | None = None,
     coverage: bool = False,
 ) -> int:
+    from hoglet.project_files.folder import PROJECT
+    from hoglet.project_files.settings_file import read_settings
     from hoglet.project_tests.cases import select_cases
     from hoglet.project_tests.report import closing_line, coverage_lines
     from hoglet.project_tests.report import junit as junit_xml
     from hoglet.project_tests.update import update_files
 
+    read_settings(project / PROJECT)
     cases = select_cases(project, paths, word)
     console = Console(highlight=False, soft_wrap=True)
     outcomes = asyncio.run(_outcomes(project, cases, console))
@@ -80,7 +83,9 @@ def _run(
     if update:
         for path in update_files(outcomes):
             print(f"updated {path}")
-    print(closing_line(outcomes), flush=True)  # --watch goes on, and a pipe is buffered
+    print(
+        closing_line(outcomes), flush=True
+    )  # with --watch the process continues, and pipes are buffered
     return int(any(not outcome.passed for outcome in outcomes) and not update)
 
 
@@ -103,7 +108,7 @@ def show_outcome(console: Console, outcome: Any) -> None:
 
 
 def _watch(project: Path, paths: list[Path], word: str, *, coverage: bool) -> None:
-    """Run again after each change, until Ctrl-C; a file that is wrong is named, not fatal."""
+    """Run again after each change, until Ctrl-C; invalid files are reported, not fatal."""
     seen: dict[Path, float] | None = None
     try:
         while True:
@@ -126,7 +131,7 @@ def snapshot(project: Path) -> dict[Path, float]:
         try:
             if path.is_file() and ".git" not in path.parts:
                 found[path] = path.stat().st_mtime
-        except OSError:  # it was deleted meanwhile
+        except OSError:  # deleted since it was listed
             continue
     return found
 

@@ -1,9 +1,11 @@
 """A client of a running server's API, for the commands that speak to one; standard library only."""
 
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from http import HTTPStatus
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -15,18 +17,31 @@ type Json = dict[str, Any]
 
 _SECONDS = 60
 _PAGE = 500
+_MOST_WAITING = 120  # seconds for one request
+_REDIRECTS = range(300, 400)
 
 
 class ApiRefused(HogletError):
-    """The server responded with an error; ``field`` is the invalid field, if any."""
+    """The server responded with an error; ``field`` is the invalid field, if any.
+
+    ``retry_after`` is how many seconds to wait when the server asks for fewer requests.
+    """
 
     code = "api_refused"
     blame = "operator"
 
-    def __init__(self, detail: str, *, status: int, field: str | None = None) -> None:
+    def __init__(
+        self,
+        detail: str,
+        *,
+        status: int,
+        field: str | None = None,
+        retry_after: int | None = None,
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.field = field
+        self.retry_after = retry_after
 
 
 class ApiUnreachable(HogletError):
@@ -61,7 +76,9 @@ class ApiClient:
         self.url = server_url(url)
         self._key = key
         self._timeout_s = timeout_s
-        self._base = f"{self.url}/api/projects/{quote(project, safe='@')}"
+        self._project = quote(project, safe="@")
+        self._base = f"{self.url}/api/projects/{self._project}"
+        self._of_environment = set[str]()
         self._opener = urllib.request.build_opener(_NoRedirects)
 
     @property
@@ -71,19 +88,49 @@ class ApiClient:
         client._base = f"{self.url}/api"
         return client
 
+    def is_hoglet(self) -> bool:
+        """Whether a hoglet server answers, rather than another one of the same API.
+
+        Raises:
+            ApiUnreachable: nobody answers.
+        """
+        root = ApiClient(self.url, self._key)
+        root._base = self.url
+        try:
+            found = root.call("GET", "/_readyz")
+        except ApiRefused as refusal:  # a hoglet server that is not ready says why
+            return '"checks"' in refusal.detail
+        except ApiUnreachable:  # what answers is no JSON; a later request tells if nothing does
+            return False
+        return isinstance(found, dict) and isinstance(found.get("checks"), dict)
+
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """One request below the project, e.g. ``call("GET", "/endpoints/")``; its JSON.
 
+        Reading waits where a server asks for it (429 with ``Retry-After``).
+
         Raises:
             ApiRefused: a status of 400 and above; the detail is the server's.
-            ApiUnreachable: nobody answers.
+            ApiUnreachable: the server does not respond.
         """
         try:
-            with self.open(method, path, body) as answer:
+            with self._open_patiently(method, path, body) as answer:
                 text = answer.read()
             return json.loads(text) if text else None
         except (ValueError, HTTPException):
             raise _not_hoglet(self.url) from None
+
+    def _open_patiently(self, method: str, path: str, body: Any) -> Any:
+        waited = 0
+        while True:
+            try:
+                return self.open(method, path, body)
+            except ApiRefused as refusal:
+                seconds = refusal.retry_after
+                if method != "GET" or seconds is None or waited >= _MOST_WAITING:
+                    raise
+            waited += seconds
+            time.sleep(seconds)
 
     def open(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         """One request whose answer is read by the caller, who closes it.
@@ -92,7 +139,7 @@ class ApiClient:
             ApiRefused, ApiUnreachable: as ``call``.
         """
         request = urllib.request.Request(  # noqa: S310 (the scheme is checked by server_url)
-            self._base + path,
+            self._url_of(path),
             data=None if body is None else json.dumps(body).encode(),
             method=method,
             headers={
@@ -112,17 +159,31 @@ class ApiClient:
             raise ApiUnreachable(f"No server answers at {self.url}: {reason}") from None
 
     def every(self, path: str, **query: str) -> Iterator[Json]:
-        """All items of a list, page by page."""
+        """All items of a list, page by page.
+
+        Where a server has the list of an environment only, that is read; so are its items.
+        """
         offset = 0
         while True:
             asked = urlencode({**query, "limit": _PAGE, "offset": offset})
-            page = self.call("GET", f"{path}?{asked}")
+            try:
+                page = self.call("GET", f"{path}?{asked}")
+            except ApiRefused as refusal:
+                if refusal.status != HTTPStatus.NOT_FOUND or path in self._of_environment:
+                    raise
+                self._of_environment.add(path)
+                continue
             if not isinstance(page, dict) or not isinstance(page.get("results"), list):
                 raise _not_hoglet(self.url)
             yield from page["results"]
             offset += len(page["results"])
             if not page["results"] or not page.get("next"):
                 return
+
+    def _url_of(self, path: str) -> str:
+        if self._of_environment and path.startswith(tuple(self._of_environment)):
+            return f"{self.url}/api/environments/{self._project}{path}"
+        return self._base + path
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -139,11 +200,18 @@ def _not_hoglet(url: str) -> ApiUnreachable:
 def _refused(error: urllib.error.HTTPError) -> ApiRefused:
     """What a person has to know of a refusal: status, field and detail."""
     text = error.read().decode(errors="replace")
+    target = error.headers.get("Location")
+    if target and error.code in _REDIRECTS:
+        return ApiRefused(f"The server redirects to {target}: give that URL.", status=error.code)
+    retry_after = error.headers.get("Retry-After", "")
+    seconds = int(retry_after) if retry_after.isdecimal() else 1
+    wait = max(seconds, 1) if error.code == HTTPStatus.TOO_MANY_REQUESTS else None
     try:
         problem = json.loads(text)
         field = problem.get("attr")
         about = f"{field}: " if field else ""
         detail = f"{error.code} {problem['code']}: {about}{problem['detail']}"
     except (ValueError, KeyError, TypeError, AttributeError):
-        return ApiRefused(f"{error.code}: {text[:500] or error.reason}", status=error.code)
-    return ApiRefused(detail, status=error.code, field=field)
+        detail = f"{error.code}: {text[:500] or error.reason}"
+        return ApiRefused(detail, status=error.code, retry_after=wait)
+    return ApiRefused(detail, status=error.code, field=field, retry_after=wait)

@@ -1,0 +1,64 @@
+"""Names of environment variables that stand for secrets in files."""
+
+from typing import Any, NamedTuple
+
+from hoglet.project_files import function_file
+from hoglet.project_files.model import Project
+from hoglet.project_files.yaml_files import load
+
+type Json = dict[str, Any]
+
+
+def secret_name(folder: str, key: str) -> str:
+    """The variable that a secret input is named after, e.g. ``env:WELCOME_WEBHOOK_TOKEN``."""
+    plain = "".join(letter if letter.isalnum() else "_" for letter in f"{folder}_{key}")
+    name = plain.upper() if plain.isascii() else plain.encode("ascii", "replace").decode()
+    return "env:" + ("_" if name[:1].isdigit() else "") + name.replace("?", "_").upper()
+
+
+class NamedSecret(NamedTuple):
+    """A secret input of a function, and the environment variable that stands for it."""
+
+    function: str
+    input: str
+    variable: str
+
+    def __str__(self) -> str:
+        return f"{self.function}: {self.input} (push takes it from env:{self.variable})"
+
+
+def named_secrets(project: Project) -> list[NamedSecret]:
+    """Secret inputs of functions that were written, those of mappings included."""
+    found: list[NamedSecret] = []
+    for key in project.objects["function"]:
+        path = project.folders[key] / function_file.SETTINGS
+        settings = load(path) if path.exists() else None
+        parts = [settings, *_list(settings, "mappings")]
+        for inputs in (part.get("inputs") for part in parts if isinstance(part, dict)):
+            for name, value in (inputs or {}).items():
+                variable = item_at([value], 0).get("secret")
+                if isinstance(variable, str):
+                    found.append(NamedSecret(key, str(name), variable.removeprefix("env:")))
+    return found
+
+
+def _list(settings: Any, key: str) -> list[Any]:
+    found = settings.get(key) if isinstance(settings, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def item_at(items: Any, number: int) -> Json:
+    """The mapping at a place of what may be a list; ``{}`` if there is none."""
+    found = items[number] if isinstance(items, list) and number < len(items) else {}
+    return found if isinstance(found, dict) else {}
+
+
+def with_variables(folder: str, inputs: Json, before: Any) -> Json:
+    """Inputs with ``secret: env:NAME``, the name that the file gives or a new one."""
+    named: Json = {}
+    for key, value in inputs.items():
+        given = before.get(key) if isinstance(before, dict) else None
+        name = given.get("secret") if isinstance(given, dict) else None
+        is_secret = bool(value.get("secret"))
+        named[key] = {"secret": name or secret_name(folder, key)} if is_secret else value
+    return named

@@ -1,0 +1,67 @@
+"""The project's own settings, ``hoglet.yaml``.
+
+::
+
+    name: Shop
+    timezone: Europe/Berlin
+    week_start_day: 1
+    test_account_filters:
+      - {key: email, type: person, operator: not_icontains, value: "@example.com"}
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+from zoneinfo import available_timezones
+
+from hoglet.project_files.yaml_files import BadFile, load, place_of
+
+type Json = dict[str, Any]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_list_of(kind: type, value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
+
+
+_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "name": (_is_text, "a text"),
+    "timezone": (
+        lambda value: _is_text(value) and value in available_timezones(),
+        "the name of a time zone, such as Europe/Berlin",
+    ),
+    "week_start_day": (
+        lambda value: type(value) is int and value in {0, 1},
+        "0 for Sunday or 1 for Monday",
+    ),
+    "test_account_filters": (partial(_is_list_of, dict), "a list of property filters"),
+    "person_display_name_properties": (
+        lambda value: value is None or _is_list_of(str, value),
+        "a list of names of properties",
+    ),
+}
+SETTINGS = tuple(_VALUES)
+
+
+def read_settings(path: Path) -> Json:
+    """Read the settings in a file; omitted keys are absent.
+
+    Raises:
+        BadFile: invalid YAML, an unknown key, or an invalid value; with path and line.
+    """
+    loaded = load(path) or {}
+    if not isinstance(loaded, dict):
+        raise BadFile(f"{path}: the project is a mapping with name and timezone.")
+    unknown = [str(key) for key in loaded if key not in _VALUES]
+    if unknown:
+        place = place_of(path, unknown[0])
+        raise BadFile(f"{place}: unknown {', '.join(unknown)}. Known: {', '.join(SETTINGS)}.")
+    for key, value in loaded.items():
+        is_right, words = _VALUES[key]
+        if not is_right(value):
+            raise BadFile(f"{place_of(path, key)}: {key} is {words}.")
+    return loaded
