@@ -18,6 +18,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "any")
 pytest_plugins = [
     "support.sandboxes",
     "support.databases",
+    "support.nats_server",
     "support.definitions",
     "support.warehouses",
     "support.endpoints",
@@ -38,6 +39,8 @@ _ENGINES = {
     "warehouse",
     "clickhouse_server",
     "postgres_server",
+    "nats_broker",
+    "own_nats",
     "hogql_world",
     "world",
     "vm",

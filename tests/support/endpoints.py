@@ -20,11 +20,12 @@ from hoglet.access.api import project as api_project
 from hoglet.access.api import user as api_user
 from hoglet.access.principals import Project
 from hoglet.access.tables import ProjectRow
-from hoglet.app.services.system_tables import row_readers
+from hoglet.app.services.features import row_readers
 from hoglet.cohorts import api as cohort_api
 from hoglet.cohorts.references import cohort_refs
 from hoglet.cohorts.services import build_cohorts
 from hoglet.endpoints import api
+from hoglet.endpoints.materialization import builds_api
 from hoglet.endpoints.openapi import api as api_documents
 from hoglet.endpoints.query_log import api as api_log
 from hoglet.endpoints.query_log import usage_api as api_usage
@@ -154,6 +155,7 @@ async def open_endpoints(
                 api_versions.router,
                 api_documents.router,
                 api_usage.router,
+                builds_api.router,
                 api_log.router,
                 tenant_token_api.router,
                 api.router,

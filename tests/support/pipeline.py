@@ -8,9 +8,11 @@ from typing import Any
 import msgspec
 import orjson
 from prometheus_client import CollectorRegistry
+from sqlalchemy import update
 
 from hoglet.access.service import AccessService
 from hoglet.definitions.tracker import DefinitionTracker
+from hoglet.events.log_writer import LogWriter
 from hoglet.events.repository import EventsRepository
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.events.warnings import IngestionWarnings
@@ -18,18 +20,20 @@ from hoglet.functions.dead_letters.service import NewDeadLetter
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.watcher.service import Watcher
 from hoglet.kit.clock import Clock
+from hoglet.kit.ids import new_id
 from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.ingest.commit import ChunkCommitter, FunctionReports, ProjectState
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
+from hoglet.pipeline.ingest.log_source import LogSource
 from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import (
     DEADLINE_SECONDS,
     PipelineSandboxClient,
 )
+from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
 from hoglet.pipeline.ingest.worker import (
     BatchWorker,
-    GroupLimits,
     GroupStages,
     IngestMonitoring,
     ProjectSources,
@@ -39,10 +43,16 @@ from hoglet.queue.port import Job
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.sandbox.pool import WORKER_MEMORY_BYTES
+from hoglet.spool.owners import PartitionOwner
+from hoglet.spool.positions import create_partitions
+from hoglet.spool.rows import RowLog
+from hoglet.spool.tables import SpoolPositionRow
 from hoglet.store.database import Database
 from hoglet.warehouse.port import Warehouse
 from hoglet.warehouse.telemetry import LogEntry, Telemetry
 from support.sandboxes import shared_sandbox
+
+LOG, PARTITIONS = "rows", 4
 
 
 class GivenFunctions:
@@ -88,7 +98,9 @@ class Line:
         deadline: float = DEADLINE_SECONDS,
         limits: GroupLimits | None = None,
         shares_workers: bool = True,
+        uses_log: bool | None = None,
     ) -> None:
+        """On PostgreSQL captured events go through the log, as in a server, unless told not to."""
         self.database = database
         self.warehouse = warehouse
         self.clock = clock
@@ -123,8 +135,16 @@ class Line:
             warnings=self.warnings,
         )
         processor = GroupProcessor(self.calls, database, self.events)
+        self.spool_log = RowLog(database)
+        self.owner = PartitionOwner(database, clock, name=str(new_id()), log_name=LOG)
+        log_source = LogSource(self.spool_log, self.owner, database, self.queue)
+        self.uses_log = not database.is_sqlite if uses_log is None else uses_log
+        self.writer = LogWriter(self.spool_log, PARTITIONS)
         self.batches = BatchWorker(
-            queue=self.queue,
+            sources=[
+                *([log_source] if self.uses_log else []),
+                JobSource(self.queue, database, clock),
+            ],
             stages=GroupStages(processor, self.definitions, warehouse, committing),
             projects=ProjectSources(access, self.functions, "https://hoglet.example"),
             monitoring=IngestMonitoring(self.health, IngestMetrics(CollectorRegistry())),
@@ -141,11 +161,25 @@ class Line:
         spooled = SpooledV1(
             project_id=self.project_id, received_at=self.clock.now(), ip="9.8.7.6", body=body
         )
+        if self.uses_log:
+            await self.own_partitions()
+            entries, _ = self.writer.prepare(spooled, events)
+            await self.writer.write([entries])
+            return
         async with self.database.write() as session:
             await self.queue.enqueue(session, [job_of(spooled, events=len(events))])
 
+    async def own_partitions(self) -> None:
+        """Take all partitions, as a server does when it starts or another one is dead."""
+        if self.uses_log and not self.owner.owned:
+            async with self.database.write() as session:
+                await session.execute(update(SpoolPositionRow).values(owner=None))
+            await create_partitions(self.database, LOG, PARTITIONS)
+            await self.owner.divide()
+
     async def work(self) -> None:
         """Work everything off."""
+        await self.own_partitions()
         while await self.batches.work_once():
             pass
         while await self.copies.flush():

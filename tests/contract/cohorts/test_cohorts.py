@@ -228,7 +228,7 @@ PATH = "filters__properties__values__0"
         ({**EMAIL, "operator": [1]}, f"{PATH}__operator"),
         ({"type": "cohort", "value": 1, "operator": {}}, f"{PATH}__operator"),
         ({"type": "cohort", "value": 1, "key": []}, f"{PATH}__key"),
-        ({**EMAIL, "operator": "is_date_before", "value": "soon"}, PATH),
+        ({**EMAIL, "operator": "is_date_before", "value": "soon"}, f"{PATH}__value"),
         ({"type": "group", "key": "x"}, f"{PATH}__type"),
         ({"type": "person_metadata", "key": "email", "value": 1}, f"{PATH}__key"),
         ({"type": "cohort", "key": "id", "value": 999}, "filters"),

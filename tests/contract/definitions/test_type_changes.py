@@ -39,8 +39,8 @@ async def test_cached_results_of_the_old_type_are_not_served(world: DefinitionWo
     await world.capture(*({"properties": {"k": value}} for value in ("1", "x", 2)))
     sql = "select properties.k as v from events order by toString(properties.k)"
     query = {"query": {"kind": "HogQLQuery", "query": sql}}
-    for _ in range(2):
-        _, before = await world.send("POST", "query", query)
+    await world.send("POST", "query", query)
+    _, before = await world.send("POST", "query", query)
     assert before["is_cached"] is True
 
     await world.retype("k", "Numeric")
@@ -108,7 +108,7 @@ async def test_a_type_that_changes_during_a_build_keeps_the_table_stale(
         await fill(*args, **more)
         await world.retype("k", "Boolean")
 
-    builder._fill = fill_and_change
+    builder._fill = fill_and_change  # pyright: ignore[reportAttributeAccessIssue]
     await _rebuild(world, "by_k")
     builder._fill = fill
 
@@ -222,14 +222,35 @@ async def test_an_endpoint_saved_before_its_first_event_can_be_materialized_afte
     body = {"name": "early", "query": {"kind": "HogQLQuery", "query": sql}}
     status, early = await world.send("POST", "endpoints", body)
     assert status == 201, early
+    assert (await _status(world, "early"))["can_materialize"] is False
     await world.capture({"properties": {"amount": 12, "$set": {"age": 36}}})
 
+    listed = (await world.got("endpoints"))["results"][0]
+    versions = (await world.got("endpoints/early/versions/1"), await world.got("endpoints/early"))
+    status = await world.got("endpoints/early/materialization_status")
+    for shown in (*(each["materialization"] for each in (listed, *versions)), status):
+        assert (shown["can_materialize"], shown["reason"]) == (True, None)
+    assert [each["columns"][0]["type"] for each in versions] == [kind, kind]
     status, record = await world.send("PATCH", "endpoints/early", {"is_materialized": True})
     assert (status, record["materialization"]["can_materialize"]) == (200, True), record
     assert record["columns"] == [{"name": "total", "type": kind}]
     await _build(world)
     ran = await _run(world, "early")
     assert (ran["endpoint_materialized"], ran["results"]) == (True, results)
+
+
+async def test_an_endpoint_whose_query_became_invalid_says_so(world: DefinitionWorld) -> None:
+    await world.capture({"properties": {"amount": 12}})
+    query = {"kind": "HogQLQuery", "query": "select sum(properties.amount) as n from events"}
+    await world.send("POST", "endpoints", {"name": "late", "query": query})
+    assert (await _status(world, "late"))["can_materialize"] is True
+
+    await world.retype("amount", "String")
+
+    status = await _status(world, "late")
+    assert (status["can_materialize"], status["reason_code"]) == (False, "empty_or_invalid_query")
+    await world.retype("amount", "Numeric")
+    assert (await _status(world, "late"))["can_materialize"] is True
 
 
 async def test_a_build_reads_the_types_detected_since_the_endpoint_was_saved(

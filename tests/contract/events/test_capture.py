@@ -17,7 +17,7 @@ from sqlalchemy import text
 from hoglet.events.api import capture_routes
 from hoglet.events.repository import EventsRepository
 from hoglet.events.service import CaptureProject, CaptureService
-from hoglet.events.spool import SPOOL_QUEUE, Spool, SpooledV1, read_spooled
+from hoglet.events.spool import SPOOL_QUEUE, JobWriter, Spool, SpooledV1, read_spooled
 from hoglet.events.warnings import IngestionWarnings
 from hoglet.kit.clock import FixedClock
 from hoglet.queue.sql import SqlQueue
@@ -43,7 +43,7 @@ class _Server:
         self.warnings = IngestionWarnings(database, EventsRepository(), clock)
         service = CaptureService(
             tokens=_Tokens(),
-            spool=Spool(database, self.queue),
+            spool=Spool(JobWriter(database, self.queue)),
             warnings=self.warnings,
             clock=clock,
             body_limit_bytes=5000,

@@ -91,7 +91,11 @@ def test_profiles_are_listed_without_keys_chosen_and_forgotten() -> None:
     [
         ("key create --scopes x", "admin keys create --scopes x"),
         ("project list", "admin projects list"),
-        ("queue buried", "admin queues buried"),
+        ("queue buried", "admin queues failed"),
+        ("queue revive spool", "admin queues retry spool"),
+        ("admin queues buried --json", "admin queues failed --json"),
+        ("admin queues revive spool", "admin queues retry spool"),
+        ("queue failed", "admin queues failed"),
         ("secrets rotate", "admin secrets rotate"),
         ("logs -f --function ID", "functions logs ID -f"),
         ("logs --function=ID", "functions logs ID"),
@@ -122,7 +126,7 @@ def test_help_has_a_short_spelling(words: list[str]) -> None:
     assert CliRunner().invoke(app, words).exit_code == 0
 
 
-READS = {"list", "show", "usage", "compare", "buried", "logs", "tail", "status", "query", "run"}
+READS = {"list", "show", "usage", "compare", "failed", "logs", "tail", "status", "query", "run"}
 
 
 def test_every_read_has_json() -> None:

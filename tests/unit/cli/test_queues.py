@@ -14,7 +14,7 @@ from hoglet.queue.sql import SqlQueue
 from hoglet.store.database import Database
 
 
-async def _bury_one(url: str) -> None:
+async def _fail_a_job(url: str) -> None:
     database = Database(url)
     queue = SqlQueue(database, SystemClock())
     async with database.write() as session:
@@ -25,16 +25,16 @@ async def _bury_one(url: str) -> None:
     await database.close()
 
 
-def test_buried_jobs_are_listed_and_revived(tmp_path: Path) -> None:
+def test_failed_jobs_are_listed_and_queued_again(tmp_path: Path) -> None:
     url = f"sqlite+aiosqlite:///{tmp_path}/hoglet.db"
     migrate(url)
-    asyncio.run(_bury_one(url))
+    asyncio.run(_fail_a_job(url))
 
     def run(*words: str) -> str:
         ended = CliRunner().invoke(app, ["admin", "queues", *words, "--data-dir", str(tmp_path)])
         assert ended.exit_code == 0, ended.output
         return ended.output
 
-    assert "unreadable payload" in run("buried")
-    assert run("revive", "functions.invoke") == "1 revived\n"
-    assert "unreadable payload" not in run("buried")
+    assert "unreadable payload" in run("failed")
+    assert run("retry", "functions.invoke") == "1 queued again\n"
+    assert "unreadable payload" not in run("failed")

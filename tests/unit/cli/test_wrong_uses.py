@@ -79,7 +79,7 @@ WRONG = [
     Wrong("admin keys list --data-dir {folder}", "There is no database at"),
     Wrong("admin keys list --data-dir {folder}/nodata", "cannot be used"),
     Wrong("admin keys list --data-dir {folder}/garbage", "restore the file from a backup"),
-    Wrong("admin queues buried --data-dir {folder}/garbage", "restore the file from a backup"),
+    Wrong("admin queues failed --data-dir {folder}/garbage", "restore the file from a backup"),
     Wrong("admin warehouse adopt --data-dir {folder}/garbage", "restore the file from a backup"),
     Wrong("admin secrets rotate --data-dir {folder}/bad.hog", "choose another --data-dir"),
     Wrong("events import {folder}/one.ndjson --data-dir {folder}/garbage", "from a backup"),
@@ -100,8 +100,8 @@ WRONG = [
     Wrong("serve --roles cook --data-dir {folder}/d", "--roles"),
     Wrong("demo --limit 0", "'--limit'"),
     Wrong("hog run", "Missing argument"),
-    Wrong("hog run {folder}/none.hog", "Can not read"),
-    Wrong("hog run {folder}/empty", "Can not read"),
+    Wrong("hog run {folder}/none.hog", "Cannot read"),
+    Wrong("hog run {folder}/empty", "Cannot read"),
     Wrong("hog run {folder}/bad.hog", "1:"),
     Wrong("hog run {folder}/good.hog --globals {folder}/bad.yaml", "is not JSON"),
     Wrong("hog compile {folder}/good.hog --to rust", "rust"),
@@ -129,23 +129,54 @@ WRONG = [
     Wrong("pull {folder}/x", "unexpected extra argument"),
     Wrong("push --prun", "No such option: --prun"),
     Wrong("test {folder}/none", "There is no hoglet.yaml"),
-    Wrong("test {folder}/empty", "hoglet init makes a project"),
+    Wrong("test {folder}/empty", "hoglet init creates a project"),
     Wrong("init {folder}/bad.hog", "bad.hog is a file; specify a folder"),
     Wrong("dev --port 99999", "'--port'"),
     Wrong("serve --data x", "No such option: --data"),
     Wrong("backup", "Missing argument 'folder'. See hoglet backup -h."),
     Wrong("restore {folder}/none --data-dir {folder}/d", "does not exist"),
     Wrong("restore {folder}/empty", "Missing option '--data-dir'"),
-    Wrong("hog compile {folder}/none.hog", "Can not read"),
+    Wrong("hog compile {folder}/none.hog", "Cannot read"),
     Wrong("hog compile {folder}/bad.hog", "1:"),
-    Wrong("hog compile {folder}/latin.yaml", "Can not read"),
+    Wrong("hog compile {folder}/latin.yaml", "Cannot read"),
     Wrong("admin keys delete", "No such command 'delete'. See hoglet admin keys -h."),
     Wrong("cohorts show", "Missing argument 'cohort'"),
     Wrong("cohorts list --limit x", "No such option: --limit"),
     Wrong("integrations create --kind slack", "No such option: --kind"),
     Wrong("status extra", "unexpected extra argument"),
     Wrong("demo --port x", "'--port'"),
+    Wrong("mcp --url nonsense.invalid --key k", "No server answers at http://nonsense.invalid"),
+    Wrong("mcp --url {other} --key k", "does not answer as a hoglet server does"),
+    Wrong("mcp --url {nobody}", "There is no key"),
+    Wrong("test {folder}/zone/functions", "zone/hoglet.yaml:2: timezone is the name of a time"),
+    Wrong("test -C {folder}/half", "half/hoglet.yaml:2:1: "),
+    Wrong("push -C {folder}/zone --key k --url {nobody}", "zone/hoglet.yaml:2: "),
+    Wrong("test -C {folder}/deep", "function.yaml:"),  # what is wrong depends on the stack
+    Wrong("test -C {folder}/list-key", "function.yaml:2:3: a key must be a text"),
+    Wrong("test -C {folder}/mapping", "function.yaml:2: inputs of a mapping"),
+    Wrong("test -C {folder}/tag", "function.yaml:2:14: could not determine a constructor"),
+    Wrong("test -C {folder}/alias", "function.yaml: a function must be a mapping"),
+    Wrong("push -C {folder}/secret --key k --url {nobody}", "secret names an environment variable"),
+    Wrong("test -C {folder}/when", "a.tests.yaml:2: the timestamp 'nope' is not a time"),
+    Wrong("tokens create --endpoint a --variable x", "write NAME=VALUE"),
+    Wrong("tokens create --endpoint a --variable t=1 --variable t=2", "t is given twice"),
+    Wrong("endpoints run a -v =1", "=1 is not of the form name=value"),
+    Wrong("endpoints run a -v t=1 -v t=2", "the variable t is given twice"),
+    Wrong("test {folder}/when --junit {folder}", "the timestamp 'nope'"),
+    Wrong("status --url http://[::1", "Invalid IPv6 URL"),
+    Wrong("status --url http://127.0.0.1:99999", "Port out of range"),
+    Wrong("diff -C {folder}/half --key k --url {nobody}", "half/hoglet.yaml:2:1: "),
 ]
+
+
+FUNCTIONS = {
+    "deep": "a: " + "{" * 2000 + "}" * 2000,
+    "list-key": "name: a\n? [a]\n: 1\n",
+    "mapping": "name: a\nmappings: [{inputs: [1]}]\n",
+    "tag": "name: a\ndescription: !!python/object/apply:os.system [ls]\n",
+    "alias": "&a [*a]\n",
+    "secret": "name: a\ninputs: {x: {secret: hunter2}}\n",
+}
 
 
 class _Greeter(socketserver.StreamRequestHandler):
@@ -194,6 +225,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "broken.ndjson.gz").write_bytes(packed[:12] + b"\xff" * 20 + packed[32:])
     (path / "plain.ndjson.gz").write_bytes(line)
     (path / "config").mkdir()
+    for name, text in FUNCTIONS.items():
+        (path / name / "functions/a").mkdir(parents=True)
+        (path / name / "hoglet.yaml").write_text("name: a\n")
+        (path / name / "functions/a/function.yaml").write_text(text)
+        (path / name / "functions/a/code.hog").write_text("print(1)")
+    (path / "when" / "endpoints").mkdir(parents=True)
+    (path / "when" / "hoglet.yaml").write_text("name: a\n")
+    (path / "when" / "endpoints/a.yaml").write_text("query: select 1\n")
+    (path / "when" / "endpoints/a.tests.yaml").write_text(
+        "- name: a\n  events: [{event: a, timestamp: nope}]\n  expect: {rows: [[1]]}\n"
+    )
+    (path / "half").mkdir()
+    (path / "half" / "hoglet.yaml").write_text(BAD_FILE)
+    (path / "zone" / "functions").mkdir(parents=True)
+    (path / "zone" / "hoglet.yaml").write_text("name: a\ntimezone: Mars/Olympus\n")
     return path
 
 

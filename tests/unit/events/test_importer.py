@@ -3,10 +3,12 @@
 import gzip
 import json
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 
 from hoglet.events import parse as incoming
+from hoglet.events.export_rows import ExportRows
 from hoglet.events.files import CsvColumns, UnreadableFile, read_events
 from hoglet.events.importer import Importer
 from hoglet.events.spool import SPOOL_QUEUE, read_spooled
@@ -54,8 +56,122 @@ def test_a_bad_line_is_named(tmp_path):
 
 
 def test_an_unknown_kind_asks_for_the_format(tmp_path):
+    (tmp_path / "e.xlsx").write_bytes(b"PK")
     with pytest.raises(UnreadableFile, match="--format"):
-        events_of(tmp_path / "e.parquet")
+        events_of(tmp_path / "e.xlsx")
+
+
+ROWS = [
+    {
+        "uuid": f"0198c2a0-0000-7000-8000-00000000000{number}",
+        "event": "paid",
+        "distinct_id": "ada",
+        "team_id": 7,
+        "person_id": "0198c2a0-0000-7000-8000-0000000000aa",
+        "timestamp": datetime(2026, 1, 5, 10, number, 0, 250_000, tzinfo=UTC),
+        "created_at": datetime(2026, 1, 5, 10, 9, tzinfo=UTC),
+        "properties": json.dumps({"plan": "pro", "n": number, "$set": {"seen": number}}),
+        "person_properties": json.dumps({"email": "a@example.com", "seen": 0, "city": city}),
+        "elements_chain": chain,
+    }
+    for number, (city, chain) in enumerate([("Ulm", ""), ("Ulm", 'a:text="Go"'), ("Rom", "")])
+]
+
+
+def export_of(folder, kind):
+    import brotli
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    times = [row | {k: row[k].isoformat() for k in ("timestamp", "created_at")} for row in ROWS]
+    lines = "\n".join(json.dumps(row) for row in times).encode()
+    nested = [row | {k: json.loads(row[k]) for k in ("properties", "person_properties")}
+              for row in times]  # fmt: skip
+    path = folder / f"export.{kind}"
+    match kind:
+        case "parquet" | "parquet.zst" | "data":
+            pq.write_table(pa.Table.from_pylist(ROWS), path, compression="zstd")
+        case "jsonl.br":
+            path.write_bytes(brotli.compress(lines))
+        case "jsonl":
+            path.write_text("\n".join(json.dumps(row) for row in nested))
+        case "ndjson":
+            path.write_bytes(lines.replace(b"T10:", b" 10:"))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["parquet", "parquet.zst", "data", "jsonl", "jsonl.br", "ndjson"])
+def test_rows_of_exports_are_events(tmp_path, kind):
+    exports = ExportRows()
+    read = [event for _, event in read_events(export_of(tmp_path, kind), "auto", COLUMNS, exports)]
+
+    assert [incoming.refusal_of(raw) for raw in read] == [None] * 3
+    assert [incoming.read_time(raw.pop("timestamp")) for raw in read] == [
+        row["timestamp"] for row in ROWS
+    ]
+    first = {"email": "a@example.com", "city": "Ulm", "seen": 0}
+    assert read == [
+        {
+            "uuid": row["uuid"],
+            "event": "paid",
+            "distinct_id": "ada",
+            "properties": {"plan": "pro", "n": number, **more},
+        }
+        for number, (row, more) in enumerate(
+            zip(
+                ROWS,
+                [
+                    {"$set": first},
+                    {"$elements_chain": 'a:text="Go"', "$set": {"seen": 1}},
+                    {"$set": first | {"city": "Rom", "seen": 2}},
+                ],
+                strict=True,
+            )
+        )
+    ]
+    assert exports.left_out == {"team_id", "person_id", "created_at"}
+
+
+def test_other_tables_in_parquet_are_read_like_csv(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    row = {"who": "u1", "at": datetime(2026, 1, 5, 10), "count": 3, "tags": ["a"], "note": None}  # noqa: DTZ001
+    pq.write_table(pa.Table.from_pylist([row | {"price": Decimal("1.50")}]), tmp_path / "t.parquet")
+
+    assert events_of(tmp_path / "t.parquet") == [
+        {
+            "event": "row",
+            "distinct_id": "u1",
+            "timestamp": "2026-01-05T10:00:00+00:00",
+            "properties": {"count": 3, "tags": ["a"], "note": None, "price": 1.5},
+        }
+    ]
+
+
+def test_events_of_clients_are_no_rows_of_exports(tmp_path):
+    event = {"event": "a", "distinct_id": "1", "properties": {"team_id": 3}, "$set": {"x": 1}}
+    (tmp_path / "e.ndjson").write_text(json.dumps(event))
+    assert events_of(tmp_path / "e.ndjson") == [event]
+
+
+@pytest.mark.parametrize("name", ["cut.parquet", "cut.jsonl.br", "cut.jsonl.zst", "text.jsonl.br"])
+def test_damaged_exports_are_refused(tmp_path, name):
+    kind = name.split(".", 1)[1]
+    whole = export_of(tmp_path, kind.replace("zst", "br")).read_bytes()
+    (tmp_path / name).write_bytes(b'{"event": "a"}' if name.startswith("text") else whole[:-30])
+
+    with pytest.raises(UnreadableFile, match=name):
+        events_of(tmp_path / name)
+
+
+def test_properties_that_are_no_object_are_refused_not_dropped(tmp_path):
+    rows = [{"event": "a", "distinct_id": "1", "properties": text} for text in ("{oops", "[1]")]
+    (tmp_path / "e.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert [incoming.refusal_of(raw) is None for raw in events_of(tmp_path / "e.jsonl")] == [
+        False,
+        False,
+    ]
 
 
 async def run_import(database, events):
@@ -71,11 +187,18 @@ async def run_import(database, events):
 
 async def test_bad_events_are_refused_with_a_reason_and_the_others_kept(sqlite_database):
     result, bodies = await run_import(
-        sqlite_database, [{"event": "a", "distinct_id": "1"}, {"distinct_id": "2"}, 7]
+        sqlite_database,
+        [
+            {"event": "a", "distinct_id": "1"},
+            {"distinct_id": "2"},
+            7,
+            {"event": "a", "distinct_id": "1", "timestamp": "last Tuesday"},
+        ],
     )
 
-    assert (result.accepted, result.refused) == (1, 2)
+    assert (result.accepted, result.refused) == (1, 3)
     assert result.reasons[0].startswith("event 2:")
+    assert result.reasons[2] == "event 4: The timestamp 'last Tuesday' is not a time."
     assert [raw["event"] for body in bodies for raw in body["batch"]] == ["a"]
     assert all(incoming.refusal_of(raw) is None for body in bodies for raw in body["batch"])
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from hoglet.project_files.folder import find_project, read_folder, secret_name
+from hoglet.project_files.folder import find_project, read_folder
 from hoglet.project_files.model import Project, slug
 from hoglet.project_files.plan import check_code, make_plan, with_secrets
 from hoglet.project_files.references import Names, with_ids, with_names
+from hoglet.project_files.secret_names import secret_name
 from hoglet.project_files.yaml_files import BadFile
 
 NAMES = Names({3: "Docs"}, {12: "Pros"})
@@ -56,20 +57,20 @@ WRONG = [
     ("functions/say/function.yaml", "enabled: 1\n", "function.yaml:1: enabled is true or false"),
     ("functions/say/function.yaml", "mappings: [1]\n", "function.yaml:1: mappings is a list"),
     ("functions/say/function.yaml", "name: a\ninputs:\n  t: {secret: abc}\n", "environment"),
-    ("functions/say/function.yaml", "- 1\n", "function.yaml: a function is a mapping"),
+    ("functions/say/function.yaml", "- 1\n", "function.yaml: a function must be a mapping"),
     ("variables.yaml", "plan: 1\n", "variables.yaml"),
     ("variables.yaml", "plan: {typ: String}\n", "unknown typ"),
-    ("actions.yaml", "- steps: []\n", "actions.yaml: every item has a name"),
-    ("actions.yaml", "- name: a\n- name: a\n", "two items are named a"),
-    ("actions.yaml", "name: a\n", "actions.yaml: it is a list"),
+    ("actions.yaml", "- steps: []\n", "actions.yaml: every item needs a name"),
+    ("actions.yaml", "- name: a\n- name: a\n", "two items have the name a"),
+    ("actions.yaml", "name: a\n", "actions.yaml: must be a list"),
     ("cohorts.yaml", "- {name: a, members: []}\n", "unknown members"),
     ("endpoints/by_plan.yaml", "colour: red\n", "by_plan.yaml:1: unknown colour"),
-    ("endpoints/more.yaml", "name: by_plan\nquery: select 1\n", "another file is about"),
+    ("endpoints/more.yaml", "name: by_plan\nquery: select 1\n", "another file defines"),
     ("endpoints/more.yaml", "name: more\n", "more.yaml: query is missing"),
     (
         "endpoints/by_plan.yaml",
         "variables: {plan: {type: Number}}\n",
-        "by_plan.yaml:1: plan is another one than in variables.yaml",
+        "by_plan.yaml:1: plan differs from its definition in variables.yaml",
     ),
 ]
 
@@ -135,7 +136,7 @@ def test_references_are_names_in_files(api: Any, file: Any) -> None:
 
 
 def test_an_unknown_name_is_refused() -> None:
-    with pytest.raises(BadFile, match="no action Nope"):
+    with pytest.raises(BadFile, match="action Nope, which does not exist"):
         with_ids({"type": "actions", "action": "Nope"}, NAMES)
 
 
