@@ -1,4 +1,4 @@
-"""CORS: open on the routes that browsers of visitors and tenants call, closed elsewhere.
+"""CORS: allowed on routes that browsers of visitors and tenants call, denied elsewhere.
 
 Source: docs/spec/hog-functions.md#14-capture (origin echoed, ``OPTIONS`` 204).
 """

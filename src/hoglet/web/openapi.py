@@ -15,8 +15,6 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import models_json_schema
 
-type Json = dict[str, Any]
-
 _PARAMETER = re.compile(r"{(\w+)}")
 _REFERENCE = "#/components/schemas/{model}"
 _JSON = "application/json"
@@ -69,7 +67,13 @@ class Problem(OpenResponse):
     attr: str | None
 
 
-type Content = type[BaseModel] | tuple[type[BaseModel], ...] | Json | str | None
+type Json = dict[str, Any]
+"""A JSON object of a body that is not described further."""
+
+type OpenApiObject = dict[str, Any]
+"""An object of an OpenAPI document: a schema, an operation, a response."""
+
+type Content = type[BaseModel] | tuple[type[BaseModel], ...] | OpenApiObject | str | None
 """A model, a union of models, a JSON schema, a media type without a schema, or no body."""
 
 type Status = int | Literal["default"]
@@ -93,7 +97,7 @@ class Parameter:
     """A query parameter; all are optional."""
 
     name: str
-    schema: Json
+    schema: OpenApiObject
     description: str = ""
 
 
@@ -109,7 +113,7 @@ class RouteDoc:
     """
 
     answers: Mapping[Status, Content]
-    body: type[BaseModel] | Json | None = None
+    body: type[BaseModel] | OpenApiObject | None = None
     query: Sequence[Parameter] = ()
     problems: Sequence[int] = ()
 
@@ -117,7 +121,7 @@ class RouteDoc:
 def describe[Handler: Callable[..., Any]](
     answers: Mapping[Status, Content],
     *,
-    body: type[BaseModel] | Json | None = None,
+    body: type[BaseModel] | OpenApiObject | None = None,
     query: Sequence[Parameter] = (),
     problems: Sequence[int] = (),
     methods: Sequence[str] = (),
@@ -176,24 +180,24 @@ def flag(name: str, description: str = "") -> Parameter:
     return Parameter(name, {"type": "boolean"}, description)
 
 
-def json_object(*required: str, **properties: Json) -> Json:
+def json_object(*required: str, **properties: OpenApiObject) -> OpenApiObject:
     """JSON schema of an object."""
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
-TEXT: Json = {"type": "string"}
-OBJECT: Json = {"type": "object"}
-TIME: Json = {"type": "string", "format": "date-time"}
+TEXT: OpenApiObject = {"type": "string"}
+OBJECT: OpenApiObject = {"type": "object"}
+TIME: OpenApiObject = {"type": "string", "format": "date-time"}
 PAGE = (
     number("limit", "Page size.", minimum=1),
     number("offset", "Index of the first item.", minimum=0),
 )
 
 
-def build_document(title: str, version: str, routes: Sequence[DescribedRoute]) -> Json:
+def build_document(title: str, version: str, routes: Sequence[DescribedRoute]) -> OpenApiObject:
     """The OpenAPI 3.1 document of these routes."""
     references, schemas = _schemas(routes)
-    paths: dict[str, Json] = {}
+    paths: dict[str, OpenApiObject] = {}
     operation_ids: set[str] = set()
     for route in routes:
         operation = _operation(route, references)
@@ -212,7 +216,7 @@ def build_document(title: str, version: str, routes: Sequence[DescribedRoute]) -
     }
 
 
-def _schemas(routes: Sequence[DescribedRoute]) -> tuple[dict[Any, Json], Json]:
+def _schemas(routes: Sequence[DescribedRoute]) -> tuple[dict[Any, OpenApiObject], OpenApiObject]:
     """References by model and mode, and the definitions they refer to."""
     wanted: dict[tuple[type[BaseModel], Literal["validation", "serialization"]], None] = {
         (Problem, "serialization"): None
@@ -227,9 +231,9 @@ def _schemas(routes: Sequence[DescribedRoute]) -> tuple[dict[Any, Json], Json]:
     return references, document["$defs"]
 
 
-def _operation(route: DescribedRoute, references: dict[Any, Json]) -> Json:
+def _operation(route: DescribedRoute, references: dict[Any, OpenApiObject]) -> OpenApiObject:
     about = route.about
-    operation: Json = {
+    operation: OpenApiObject = {
         "operationId": _operation_id(route),
         "tags": [_tag(route.path)],
         "summary": route.summary,
@@ -246,9 +250,9 @@ def _operation(route: DescribedRoute, references: dict[Any, Json]) -> Json:
     return operation
 
 
-def _responses(route: DescribedRoute, references: dict[Any, Json]) -> Json:
+def _responses(route: DescribedRoute, references: dict[Any, OpenApiObject]) -> OpenApiObject:
     about = route.about
-    answers: Json = {
+    answers: OpenApiObject = {
         str(status): {"description": "Done.", **_content(content, references)}
         for status, content in about.answers.items()
     }
@@ -271,7 +275,7 @@ def _usual_problems(route: DescribedRoute) -> set[int]:
     return usual
 
 
-def _content(content: Content, references: dict[Any, Json]) -> Json:
+def _content(content: Content, references: dict[Any, OpenApiObject]) -> OpenApiObject:
     if content is None:
         return {}
     if isinstance(content, str):
@@ -288,14 +292,14 @@ def _models(content: Content) -> tuple[type[BaseModel], ...]:
     return (content,) if isinstance(content, type) else ()
 
 
-def _path_parameters(path: str) -> list[Json]:
+def _path_parameters(path: str) -> list[OpenApiObject]:
     return [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in _PARAMETER.findall(path)
     ]
 
 
-def _query_parameter(parameter: Parameter) -> Json:
+def _query_parameter(parameter: Parameter) -> OpenApiObject:
     described = {"name": parameter.name, "in": "query", "schema": parameter.schema}
     return described | ({"description": parameter.description} if parameter.description else {})
 

@@ -11,6 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hoglet.kit import tracing
 from hoglet.kit.ids import new_id
 from hoglet.web.error_handlers import REQUEST_ID, server_error
 
@@ -66,7 +67,14 @@ class RequestLogMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        await _Watched(scope, send).run(self._app, receive, self)
+        request = _Watched(scope, send)
+        if scope["path"] in _QUIET_PATHS:
+            await request.run(self._app, receive, self)
+            return
+        method, caller = _known_method(scope["method"]), Headers(scope=scope).get("traceparent")
+        with tracing.span(method, parent=caller, kind="server") as span:
+            await request.run(self._app, receive, self)
+            request.describe(span, method)
 
     def done(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
         """Record and log a finished request."""
@@ -106,6 +114,18 @@ class _Watched:
             await self._fail(error, receive)
         finally:
             watch.done(self._scope, self._status, time.perf_counter() - started, self._id)
+
+    def describe(self, span: tracing.Span, method: str) -> None:
+        """Name the span of the finished request by its route."""
+        if not span.is_recorded:
+            return
+        route = _route_of(self._scope)
+        span.rename(f"{method} {route}")
+        span.set("http.request.method", method)
+        span.set("http.route", route)
+        span.set("http.response.status_code", self._status)
+        if self._status >= 500:
+            span.fail(str(self._status))
 
     async def _fail(self, error: Exception, receive: Receive) -> None:
         await logger.aerror(

@@ -6,8 +6,9 @@ with nested keys and list indexes joined by ``__``.
 Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits (codes and details are exact there).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping, Sequence
+from types import GenericAlias
+from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
@@ -72,16 +73,58 @@ def validate[M: BaseModel](model: type[M], data: Any, *, prefix: str | None = No
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        first, hint = _first_problem(model, error.errors(include_url=False))
         found = violation(first, data=data, prefix=prefix)
-        if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
-            found.detail += near(str(first["loc"][0]), _names(model))
+        found.detail += hint
         raise found from None
 
 
-def _names(model: type[BaseModel]) -> list[str]:
+def _first_problem(
+    model: type[BaseModel], problems: Sequence[Mapping[str, Any]]
+) -> tuple[Mapping[str, Any], str]:
+    """The problem to report, and its hint.
+
+    A key that is missing because it is misspelt is reported as the unknown key beside it.
+    """
+    first = problems[0]
+    if first["type"] == "missing":
+        *place, wanted = first["loc"]
+        for other in problems:
+            is_beside = other["type"] == "extra_forbidden" and [*other["loc"][:-1]] == place
+            if is_beside and (hint := near(str(other["loc"][-1]), [str(wanted)])):
+                return other, hint
+    if first["type"] == "extra_forbidden" and first["loc"]:
+        return first, near(str(first["loc"][-1]), _names(_model_at(model, first["loc"][:-1])))
+    return first, ""
+
+
+def _names(model: type[BaseModel] | None) -> list[str]:
     """The keys that a model accepts."""
-    return [field.alias or name for name, field in model.model_fields.items()]
+    fields = {} if model is None else model.model_fields
+    return [field.alias or name for name, field in fields.items()]
+
+
+def _model_at(model: type[BaseModel] | None, location: Location) -> type[BaseModel] | None:
+    """The model at a place inside a model; None where the place is not that of one model."""
+    for step in location:
+        named = {} if model is None else model.model_fields
+        field = next((each for name, each in named.items() if step in {name, each.alias}), None)
+        if field is not None:
+            inner = list(_models_in(field.annotation))
+            model = inner[0] if len(inner) == 1 else None
+        elif not isinstance(step, int):
+            return None
+    return model
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models of an annotation such as ``list[Step] | None``."""
+    if isinstance(annotation, type) and not isinstance(annotation, GenericAlias):
+        if issubclass(annotation, BaseModel):
+            yield annotation
+        return
+    for part in get_args(annotation):
+        yield from _models_in(part)
 
 
 def violation(error: Mapping[str, Any], *, data: Any = None, prefix: str | None = None) -> Invalid:
