@@ -63,7 +63,7 @@ SELECT numbers.number AS number FROM (SELECT number FROM numbers(3)) AS numbers 
 SELECT page.number AS number FROM ((SELECT numbers.number AS number FROM (SELECT number FROM numbers(2)) AS numbers) UNION ALL (SELECT plus(numbers.number, 10) AS `plus(number, 10)` FROM (SELECT number FROM numbers(2)) AS numbers)) AS page LIMIT 3
 -- has more false
 -- case: every query of a union, every subquery and every window has its own clauses
-select number, row_number() over (order by number desc) as r from (select number from numbers(5) order by number limit 4) order by r limit 1 by number limit 1 union all select number, 0 from numbers(9) order by number desc limit 1
+select * from (select number, row_number() over (order by number desc) as r from (select number from numbers(5) order by number limit 4) order by r limit 1 by number limit 1 union all select number, 0 from numbers(9) order by number desc limit 1) order by 1
 -- rows [[3, 1], [8, 0]]
 -- case: words in constants and comments are no clauses
 select 'limit 1 limit 2 order by x' as words from numbers(2) limit 1 -- limit 3 order by words
