@@ -20,6 +20,7 @@ from hoglet.queue import NewJob, Queue
 from hoglet.store.database import Database
 
 EVENTS_PER_BATCH = 1000
+BYTES_PER_BATCH = 2 * 1024 * 1024  # large events are grouped by size, like captured ones
 BATCHES_PER_COMMIT = 10
 _NAMESPACE = UUID("0d3f9f0e-5b0a-4c8e-9a51-6c1f3b1d7a20")
 
@@ -70,16 +71,17 @@ class Importer:
         result = ImportResult()
         batch: list[bytes] = []
         jobs: list[NewJob] = []
-        position = 0
+        position = size = 0
         for number, (position, raw) in enumerate(events):
             refusal = _refusal_of(raw)
             if refusal is not None:
                 _refuse(result, number, refusal)
                 continue
             batch.append(_encoded(raw, number))
-            if len(batch) == EVENTS_PER_BATCH:
+            size += len(batch[-1])
+            if len(batch) == EVENTS_PER_BATCH or size >= BYTES_PER_BATCH:
                 jobs.append(self._job(batch))
-                batch = []
+                batch, size = [], 0
             if len(jobs) == BATCHES_PER_COMMIT:
                 await self._commit(jobs, result)
                 jobs = []

@@ -28,13 +28,14 @@ from hoglet.functions.tables import BackfillRow, BatchExportRow
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.stored_events import EventWindow, StoredEvent, StoredEvents
+from hoglet.pipeline.stored_events import EventPage, EventWindow, StoredEvent, StoredEvents
 from hoglet.queue import Job, NewJob, Priority, Queue
 from hoglet.queue.leases import LEASE
 from hoglet.queue.worker import JobPolicy
 from hoglet.store.database import Database
 
 PAGE_EVENTS = 500
+PAGE_BYTES = 8 * 1024 * 1024  # of the events' texts; their runs are held in memory and committed
 MOST_WAITING = 5000  # runs in the queue; beyond it, a backfill yields to live events
 PAUSE = timedelta(seconds=5)
 BREATH = timedelta(seconds=0.5)  # while enough runs are queued
@@ -44,7 +45,7 @@ _READING = (backfill_repository.STARTING, backfill_repository.RUNNING)
 class _Page(NamedTuple):
     """Events of a page, their runs, and the number of events in the time range."""
 
-    rows: list[StoredEvent]
+    events: EventPage
     runs: list[NewJob]
     total: int
 
@@ -99,11 +100,11 @@ class BackfillPager:
         total = row.events_total
         if total is None:
             total = await self._stored.count(window)
-        rows = await self._stored.page(window, limit=PAGE_EVENTS)
+        events = await self._stored.page(window, limit=PAGE_EVENTS, max_bytes=PAGE_BYTES)
         function = await self._functions.load_one(wanted.project_id, wanted.function_id)
-        runs = [await self._job(wanted, item, row, function) for item in rows]
+        runs = [await self._job(wanted, item, row, function) for item in events.rows]
         async with self._database.write() as session:
-            await self._queue_page(session, job, wanted, _Page(rows, runs, total))
+            await self._queue_page(session, job, wanted, _Page(events, runs, total))
 
     async def _finish(self, job: Job, wanted: BackfillV1) -> None:
         """Finish reading; a cancelled backfill drops its queued runs."""
@@ -126,9 +127,10 @@ class BackfillPager:
         row.status = backfill_repository.RUNNING
         row.events_total = max(page.total, row.events_queued + len(page.runs))
         row.events_queued += len(page.runs)
-        row.all_read = len(page.rows) < PAGE_EVENTS
-        if page.rows:
-            row.after_uuid, row.after_at = page.rows[-1].uuid, page.rows[-1].timestamp
+        row.all_read = page.events.is_last
+        if page.events.rows:
+            last = page.events.rows[-1]
+            row.after_uuid, row.after_at = last.uuid, last.timestamp
         if row.all_read:
             await session.flush()
             await backfill_repository.complete(session, [row.id], self._clock.now())

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.stored_events import StoredEventLookup
+from hoglet.pipeline.stored_events import EVENT_SIZE, StoredEventLookup
 from hoglet.warehouse import QueryBudget, Warehouse
 from hoglet.warehouse.errors import QueryTooCostly
 from hoglet.warehouse.values import EARLIEST, instant_text
@@ -17,7 +17,6 @@ _PAGE_BYTES = 8_000_000
 _MOST_BYTES = 64_000_000
 _LEAST_SECONDS = 0.1
 _WINDOWS = (timedelta(hours=1), timedelta(days=1), timedelta(days=30))
-_SIZE = "length(properties) + length(person_properties) + length(elements_chain)"
 
 
 class _Row(NamedTuple):
@@ -88,7 +87,7 @@ class RecentEvents:
 
     async def _index(self, project_id: int, oldest: datetime, limit: int, end: float) -> list[_Row]:
         found = await self._warehouse.query(
-            f"SELECT timestamp, uuid, {_SIZE} FROM events "  # noqa: S608 (fixed texts)
+            f"SELECT timestamp, uuid, {EVENT_SIZE} FROM events "  # noqa: S608 (fixed texts)
             "WHERE project_id = {project_id:Int64} "
             "AND timestamp >= {oldest:DateTime64(6, 'UTC')} "
             "ORDER BY timestamp DESC, uuid DESC LIMIT 1 BY uuid LIMIT {limit:UInt32}",

@@ -3,6 +3,7 @@
 Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
 
+import itertools
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -31,6 +32,8 @@ _COLUMNS = (
     "uuid, event, properties, timestamp, distinct_id, person_id, person_properties, elements_chain"
 )
 _GROUP_COLUMNS = ", ".join(f"`$group_{index}`" for index in range(MAX_GROUP_TYPES))
+EVENT_SIZE = "length(properties) + length(person_properties) + length(elements_chain)"
+"""Bytes of the texts of an event."""
 _NOBODY = UUID(int=0)
 _BEGINNING = datetime(1970, 1, 2, tzinfo=UTC)
 
@@ -62,6 +65,13 @@ class StoredEvent(NamedTuple):
     elements_chain: str
 
 
+class EventPage(NamedTuple):
+    """Events of a time range; ``is_last`` if no others follow."""
+
+    rows: list[StoredEvent]
+    is_last: bool
+
+
 class StoredEvents:
     """Reads events in pages, oldest first."""
 
@@ -80,16 +90,38 @@ class StoredEvents:
         )
         return int(found.rows[0][0])
 
-    async def page(self, window: EventWindow, *, limit: int) -> list[StoredEvent]:
-        """The next events of a time range, each once."""
+    async def page(self, window: EventWindow, *, limit: int, max_bytes: int) -> EventPage:
+        """The next events of a time range, each once.
+
+        Args:
+            window: the time range.
+            limit: most events.
+            max_bytes: most bytes of their texts; a larger event is read alone.
+        """
         where, params = _where(window)
+        sizes = await self._sizes(window, limit)
+        together = itertools.accumulate(size for _, size in sizes)
+        fitting = max(sum(1 for size in together if size <= max_bytes), 1)
+        uuids = [uuid for uuid, _ in sizes[:fitting]]
         found = await self._warehouse.query(
             f"SELECT {_COLUMNS} FROM events WHERE {where} "  # noqa: S608 (fixed texts)
+            "AND uuid IN {uuids:Array(UUID)} ORDER BY timestamp, uuid LIMIT 1 BY uuid",
+            {**params, "uuids": uuids},
+            budget=QueryBudget(seconds=PAGE_SECONDS),
+        )
+        rows = [StoredEvent(UUID(str(row[0])), *row[1:]) for row in found.rows]
+        return EventPage(rows, is_last=fitting >= len(sizes) < limit)
+
+    async def _sizes(self, window: EventWindow, limit: int) -> list[tuple[str, int]]:
+        """The next events as ``(uuid, bytes)``, oldest first."""
+        where, params = _where(window)
+        found = await self._warehouse.query(
+            f"SELECT uuid, {EVENT_SIZE} FROM events WHERE {where} "  # noqa: S608 (fixed texts)
             "ORDER BY timestamp, uuid LIMIT 1 BY uuid LIMIT {limit:UInt32}",
             {**params, "limit": limit},
             budget=QueryBudget(seconds=PAGE_SECONDS),
         )
-        return [StoredEvent(UUID(str(row[0])), *row[1:]) for row in found.rows]
+        return [(str(row[0]), int(row[1])) for row in found.rows]
 
     async def globals(self, wanted: BackfillV1, event: StoredEvent) -> dict[str, Any]:
         """The globals of a run for a stored event, as of the time it was stored.

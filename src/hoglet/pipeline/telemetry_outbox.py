@@ -7,6 +7,7 @@ and the warehouse keeps them once. Source: docs/adr/0003-one-transaction.md.
 """
 
 import asyncio
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,7 +15,7 @@ from uuid import UUID
 
 import msgspec
 import structlog
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.kit.errors import HogletError
@@ -29,6 +30,7 @@ from hoglet.warehouse.telemetry import AppMetric, LogEntry, Telemetry
 log = structlog.get_logger()
 
 ROWS_PER_FLUSH = 500  # commits, each with the logs and metrics of a whole batch of events or runs
+BYTES_PER_FLUSH = 16 * 1024 * 1024  # after an outage of the warehouse many commits wait
 PAUSE_SECONDS = 0.5
 RETRY_SECONDS = 5.0
 
@@ -136,18 +138,26 @@ class TelemetryOutbox:
             return await session.scalar(query)
 
     async def _name_block(self) -> UUID | None:
-        waiting = select(TelemetryRow.id).where(TelemetryRow.flush.is_(None))
+        size = func.length(TelemetryRow.payload)
+        waiting = select(TelemetryRow.id, size).where(TelemetryRow.flush.is_(None))
         oldest = waiting.order_by(TelemetryRow.id).limit(ROWS_PER_FLUSH)
         async with self._database.read() as session:
-            if await session.scalar(waiting.limit(1)) is None:
+            if (await session.execute(waiting.limit(1))).first() is None:
                 return None
         token = new_id()
         async with self._database.write() as session:
-            ids = list(await session.scalars(oldest))
+            ids = _fitting([(row[0], row[1]) for row in await session.execute(oldest)])
             # Another process may have assigned some in the meantime.
             free = TelemetryRow.id.in_(ids) & TelemetryRow.flush.is_(None)
             await session.execute(update(TelemetryRow).where(free).values(flush=token))
         return token
+
+
+def _fitting(rows: Sequence[tuple[int, int]]) -> list[int]:
+    """The first ids of ``(id, bytes)`` that fit into a block; a larger row is one by itself."""
+    sizes = itertools.accumulate(size for _, size in rows)
+    fitting = sum(1 for size in sizes if size <= BYTES_PER_FLUSH)
+    return [row_id for row_id, _ in rows[: max(fitting, 1)]]
 
 
 def together(metrics: Sequence[AppMetric]) -> list[AppMetric]:

@@ -4,8 +4,10 @@ from uuid import UUID
 
 import pytest
 
+from hoglet.functions.dead_letters import repository
 from hoglet.functions.dead_letters.service import DeadLetterSettings, NewDeadLetter
 from hoglet.functions.jobs import INVOKE_QUEUE, decode_invoke
+from hoglet.functions.tables import DeadLetterRow
 from hoglet.kit.ids import new_id
 
 ITEM = {
@@ -87,6 +89,30 @@ async def test_a_redrive_enqueues_each_letter_once(hoglet):
     assert sorted(job.start_at for job in queued) == ["filter", "inputs"]
     assert all(job.is_redrive for job in queued)
     assert (await listed(hoglet, made, "?redriven=true"))["count"] == 2
+
+
+async def test_a_redrive_of_many_letters_reads_few_at_once(hoglet, monkeypatch):
+    """Their events may be megabytes each."""
+    made = await hoglet.create(enabled=True)
+    for number in range(45):
+        await add(hoglet, made, name=f"e{number}")
+    sizes = []
+    real = repository.read_whole
+
+    async def noting(session, ids):
+        sizes.append(len(ids))
+        assert not [row for row in session.identity_map.values() if isinstance(row, DeadLetterRow)]
+        return await real(session, ids)
+
+    monkeypatch.setattr(repository, "read_whole", noting)
+    path = f"/{made['id']}/dead_letters/redrive"
+    done = await hoglet.call("POST", path, json={"all": True})
+
+    assert done.json() == {"queued": 45, "skipped": 0}
+    assert sizes == [20, 20, 5]
+    assert [job.globals["event"]["event"] for job in await jobs(hoglet)] == [
+        f"e{number}" for number in range(45)
+    ]
 
 
 async def test_a_failed_redrive_updates_its_letter(hoglet):

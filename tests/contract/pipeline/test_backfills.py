@@ -159,6 +159,24 @@ async def test_each_event_of_the_window_runs_once(world, monkeypatch, page):
     assert (shown["status"], shown["events_total"], shown["events_queued"]) == ("Running", 4, 4)
 
 
+async def test_pages_of_large_events_are_bounded_by_bytes(world, monkeypatch):
+    """Five hundred events of a megabyte would be held and committed at once."""
+    monkeypatch.setattr(backfilling, "PAGE_BYTES", 60)
+    rows = await world.store(*[("paid", 1 + number, new_id()) for number in range(7)])
+    backfill = await world.start()
+
+    queued: list[int] = []
+    for _ in range(4):
+        await world.work(pages=1)
+        queued.append((await world.get(backfill))["events_queued"])
+
+    assert queued == [2, 4, 6, 7]
+    runs = [decode_invoke(one.payload) for one in await world.runs()]
+    assert sorted(run.globals["event"]["uuid"] for run in runs) == sorted(
+        str(row[1]) for row in rows
+    )
+
+
 @pytest.mark.parametrize("seed", range(4))
 async def test_kills_between_any_two_steps_neither_skip_nor_double(world, monkeypatch, seed):
     """The page's commit fails, or the process dies right after it."""

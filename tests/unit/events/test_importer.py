@@ -211,3 +211,15 @@ async def test_importing_again_makes_the_same_uuids(sqlite_database):
     uuids = [raw["uuid"] for raw in first[0]["batch"]]
     assert uuids == [raw["uuid"] for raw in second[0]["batch"]]
     assert len(set(uuids)) == 2
+
+
+async def test_batches_are_bounded_by_bytes(sqlite_database):
+    """A thousand large events in one batch exceeded the worker's memory, and SQLite's rows."""
+    large = [
+        {"event": "a", "distinct_id": str(n), "properties": {"t": "x" * 300_000}} for n in range(30)
+    ]
+    result, bodies = await run_import(sqlite_database, large)
+
+    assert (result.accepted, result.refused) == (30, 0)
+    assert max(len(json.dumps(body)) for body in bodies) < 3_000_000
+    assert sum(len(body["batch"]) for body in bodies) == 30

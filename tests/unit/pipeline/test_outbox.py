@@ -77,6 +77,25 @@ async def test_a_crash_after_the_insert_does_not_double_them(
     assert await found(telemetry, fresh_project_id) == (["hello", "hello"], {"success": 4})
 
 
+async def test_blocks_are_bounded_by_bytes(
+    sqlite_database, telemetry, fresh_project_id, monkeypatch
+):
+    """After an outage of the warehouse, hundreds of commits with long logs wait."""
+    monkeypatch.setattr("hoglet.pipeline.telemetry_outbox.BYTES_PER_FLUSH", 10_000)
+    outbox = TelemetryOutbox(sqlite_database, telemetry)
+    for size in (4000, 4000, 4000, 30_000, 100):
+        long = TelemetryBatch()
+        long.logs.append(
+            LogEntry(fresh_project_id, "hog_function", "f", "i", NOW, "INFO", "x" * size)
+        )
+        async with sqlite_database.write() as session:
+            await outbox.add(session, long)
+
+    assert [await outbox.flush() for _ in range(5)] == [2, 1, 1, 1, 0]
+    lines, _ = await found(telemetry, fresh_project_id)
+    assert sorted(map(len, lines)) == [100, 4000, 4000, 4000, 30_000]
+
+
 async def test_stopping_leaves_nothing_behind(sqlite_database, telemetry, fresh_project_id):
     outbox = TelemetryOutbox(sqlite_database, telemetry)
     await add(outbox, sqlite_database, fresh_project_id)

@@ -7,10 +7,12 @@ from uuid import UUID
 
 from sqlalchemy import Select, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import defer
 
 from hoglet.functions.tables import DeadLetterRow
 
 REDRIVE_CHUNK = 500  # ids per statement; SQLite allows 32,766 parameters
+WHOLE_CHUNK = 20  # read with their globals, which may be megabytes each
 
 
 class DeadLetterFilter(NamedTuple):
@@ -21,6 +23,14 @@ class DeadLetterFilter(NamedTuple):
     before: datetime | None = None
     redriven: bool | None = None
     ids: Sequence[UUID] | None = None
+
+
+class ChosenLetter(NamedTuple):
+    """A dead letter without its globals; orders by its first failure."""
+
+    first_failed_at: datetime
+    id: UUID
+    redriven_at: datetime | None
 
 
 async def find(session: AsyncSession, function_id: UUID, letter_id: UUID) -> DeadLetterRow | None:
@@ -64,11 +74,27 @@ async def page(
     limit: int | None,
     offset: int,
 ) -> list[DeadLetterRow]:
-    """A page of dead letters, newest first."""
-    statement = _matching(select(DeadLetterRow), function_id, filters).order_by(
+    """A page of dead letters, newest first; their globals are not read."""
+    listed = select(DeadLetterRow).options(defer(DeadLetterRow.globals, raiseload=True))
+    statement = _matching(listed, function_id, filters).order_by(
         DeadLetterRow.last_failed_at.desc(), DeadLetterRow.id.desc()
     )
     return list(await session.scalars(statement.limit(limit).offset(offset)))
+
+
+async def choose(
+    session: AsyncSession, function_id: UUID, filters: DeadLetterFilter
+) -> list[ChosenLetter]:
+    """All dead letters that match the filter, in no order."""
+    columns = select(DeadLetterRow.first_failed_at, DeadLetterRow.id, DeadLetterRow.redriven_at)
+    rows = await session.execute(_matching(columns, function_id, filters))
+    return [ChosenLetter(*row) for row in rows]
+
+
+async def read_whole(session: AsyncSession, ids: Sequence[UUID]) -> dict[UUID, DeadLetterRow]:
+    """Dead letters with their globals, by id."""
+    statement = select(DeadLetterRow).where(DeadLetterRow.id.in_(ids))
+    return {row.id: row for row in await session.scalars(statement)}
 
 
 async def drop_oldest(session: AsyncSession, function_id: UUID, *, keep: int) -> int:
@@ -93,7 +119,9 @@ async def drop_before(session: AsyncSession, instant: datetime) -> int:
     return result.rowcount
 
 
-def _matching(statement: Select[Any], function_id: UUID, filters: DeadLetterFilter) -> Select[Any]:
+def _matching[*T](
+    statement: Select[*T], function_id: UUID, filters: DeadLetterFilter
+) -> Select[*T]:
     statement = statement.where(DeadLetterRow.function_id == function_id)
     if filters.classes:
         statement = statement.where(DeadLetterRow.letter_class.in_(filters.classes))

@@ -18,6 +18,8 @@ from hoglet.functions.dead_letters import repository
 from hoglet.functions.dead_letters.filters import read_classes, read_instant
 from hoglet.functions.dead_letters.repository import (
     REDRIVE_CHUNK,
+    WHOLE_CHUNK,
+    ChosenLetter,
     DeadLetterFilter,
 )
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
@@ -190,26 +192,37 @@ class DeadLetters:
             if not function.enabled:
                 raise Invalid("This function is disabled. Enable it before redriving dead letters.")
             chosen = await self._chosen(session, function.id, filters)
-            waiting = [row for row in chosen if row.redriven_at is None]
+            waiting = sorted(letter for letter in chosen if letter.redriven_at is None)
             if not is_dry:
                 is_ordered = bool((function.delivery or {}).get("ordered_by"))
-                waiting.sort(key=lambda row: (row.first_failed_at, row.id))
-                jobs = [_job(row, is_ordered=is_ordered) for row in waiting]
-                await self._enqueue(session, self._queue, jobs)
-                for row in waiting:
-                    row.redriven_at = self._functions.clock.now()
+                ids = [letter.id for letter in waiting]
+                for start in range(0, len(ids), WHOLE_CHUNK):
+                    part = ids[start : start + WHOLE_CHUNK]
+                    await self._requeue(session, part, is_ordered=is_ordered)
         requested = len(chosen) if filters.ids is None else len(filters.ids)
         return {"queued": len(waiting), "skipped": requested - len(waiting)}
 
+    async def _requeue(
+        self, session: AsyncSession, ids: Sequence[UUID], *, is_ordered: bool
+    ) -> None:
+        """Enqueue the runs of a few dead letters in the order of their ids."""
+        rows = await repository.read_whole(session, ids)
+        jobs = [_job(rows[letter_id], is_ordered=is_ordered) for letter_id in ids]
+        await self._enqueue(session, self._queue, jobs)
+        for row in rows.values():
+            row.redriven_at = self._functions.clock.now()
+        await session.flush()
+        session.expunge_all()
+
     async def _chosen(
         self, session: AsyncSession, function_id: UUID, filters: DeadLetterFilter
-    ) -> list[DeadLetterRow]:
+    ) -> list[ChosenLetter]:
         if filters.ids is None:
-            return await repository.page(session, function_id, filters, limit=None, offset=0)
-        chosen: list[DeadLetterRow] = []
+            return await repository.choose(session, function_id, filters)
+        chosen: list[ChosenLetter] = []
         for start in range(0, len(filters.ids), REDRIVE_CHUNK):
             part = filters._replace(ids=filters.ids[start : start + REDRIVE_CHUNK])
-            chosen += await repository.page(session, function_id, part, limit=None, offset=0)
+            chosen += await repository.choose(session, function_id, part)
         return chosen
 
     async def _dead_letter(

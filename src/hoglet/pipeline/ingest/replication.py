@@ -38,6 +38,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 _LEASE = timedelta(seconds=60)
 _MAX_JOBS = 500
 _MAX_ROWS = 50_000
+_MAX_BYTES = 16 * 1024 * 1024  # after an outage of the warehouse many commits wait
 _IDLE_WAIT = timedelta(seconds=1)
 _FAILURE_PAUSE_S = 1.0
 
@@ -103,7 +104,11 @@ class WarehouseReplicator:
     async def flush(self) -> int:
         """Flush one group of jobs; returns the number of jobs, 0 if nothing waits."""
         jobs = await self._queue.lease_group(
-            COPIES_QUEUE, limit=_MAX_JOBS, duration=_LEASE, max_weight=_MAX_ROWS
+            COPIES_QUEUE,
+            limit=_MAX_JOBS,
+            duration=_LEASE,
+            max_weight=_MAX_ROWS,
+            max_bytes=_MAX_BYTES,
         )
         if not jobs:
             return 0
