@@ -55,6 +55,17 @@ class NatsServer:
         self._process.kill()
         self._process.wait()
 
+    @property
+    def process_id(self) -> int:
+        """Of the running server."""
+        assert self._process is not None
+        return self._process.pid
+
+    def wait_for_death(self, seconds: float) -> None:
+        """Wait until somebody has killed it."""
+        assert self._process is not None
+        self._process.wait(seconds)
+
     def pause(self) -> None:
         """Stop it from answering, as a machine that hangs; connections stay open."""
         assert self._process is not None

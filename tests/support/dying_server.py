@@ -1,0 +1,118 @@
+"""``hoglet`` that kills itself, or its broker, at a step of its work; started by tests.
+
+``HOGLET_TEST_DIES`` is ``step:number`` or ``step:number:process``: at that call of the step, the
+process gets SIGKILL; by default this one. :data:`STEPS` are the names.
+"""
+
+import functools
+import importlib
+import os
+import signal
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+VARIABLE = "HOGLET_TEST_DIES"
+BEFORE, AFTER = "before", "after"
+
+
+class Step(NamedTuple):
+    """Where to die.
+
+    Args:
+        targets: ``module:Class.method`` or ``module:function``, all of them asynchronous.
+        when: before the call or after it.
+        counts_empty: whether calls that return nothing count.
+    """
+
+    targets: tuple[str, ...]
+    when: str
+    counts_empty: bool = True
+
+
+_APPEND = ("hoglet.spool.rows:RowLog.append", "hoglet.spool.jetstream:JetStreamLog.append")
+_BEGIN = (
+    "hoglet.pipeline.ingest.log_source:LogSource.begin",
+    "hoglet.pipeline.ingest.sources:JobSource.begin",
+)
+_INSERT = ("hoglet.warehouse.clickhouse:ClickHouseWarehouse.insert_block",)
+_ENQUEUE = ("hoglet.pipeline.ingest.commit:enqueue_runs",)
+_COMMIT = ("hoglet.pipeline.ingest.commit:ChunkCommitter.commit",)
+_TRIM = ("hoglet.spool.rows:RowLog.trim", "hoglet.spool.jetstream:JetStreamLog.trim")
+_DELIVER = ("hoglet.functions.runtime.host_calls:HostCalls.make",)
+_COMPLETE = ("hoglet.pipeline.delivery.completion:CompletionBatcher._commit",)
+_COPY = ("hoglet.warehouse.clickhouse:ClickHouseWarehouse.insert",)
+
+STEPS = {
+    "accepted, not answered": Step(_APPEND, AFTER),
+    "range fixed": Step(_BEGIN, AFTER, counts_empty=False),
+    "block processed": Step(_INSERT, BEFORE),
+    "block inserted": Step(_INSERT, AFTER),
+    "runs not enqueued": Step(_ENQUEUE, BEFORE),
+    "runs enqueued, not committed": Step(_ENQUEUE, AFTER),
+    "committed": Step(_COMMIT, AFTER),
+    "not trimmed": Step(_TRIM, BEFORE),
+    "trimmed": Step(_TRIM, AFTER),
+    "not delivered": Step(_DELIVER, BEFORE),
+    "delivered, not recorded": Step(_DELIVER, AFTER),
+    "delivery recorded": Step(_COMPLETE, AFTER),
+    "persons not copied": Step(_COPY, BEFORE),
+    "persons copied": Step(_COPY, AFTER),
+}
+OF_THE_LOG = {"accepted, not answered", "not trimmed", "trimmed"}
+"""Steps that jobs of the queue do not have."""
+
+
+class _Death:
+    def __init__(self, number: int, process: int) -> None:
+        self._left = number
+        self._process = process
+
+    def count(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            os.kill(self._process, signal.SIGKILL)
+
+
+def _dying(work: Callable[..., Any], step: Step, death: _Death) -> Callable[..., Any]:
+    @functools.wraps(work)
+    async def called(*arguments: Any, **more: Any) -> Any:
+        if step.when == BEFORE:
+            death.count()
+        result = await work(*arguments, **more)
+        if step.when == AFTER and (step.counts_empty or result):
+            death.count()
+        return result
+
+    return called
+
+
+def _install(text: str) -> None:
+    name, number, *process = text.split(":")
+    step, death = STEPS[name], _Death(int(number), int(process[0]) if process else os.getpid())
+    for target in step.targets:
+        module, path = target.split(":")
+        *parents, method = path.split(".")
+        owner = functools.reduce(getattr, parents, importlib.import_module(module))
+        setattr(owner, method, _dying(getattr(owner, method), step, death))
+
+
+def _hurry() -> None:
+    """Notice dead servers sooner: a test waits for that at each step."""
+    from hoglet.spool import owners
+
+    owners.HEARTBEAT = timedelta(seconds=1)
+    owners.SILENT_AFTER = timedelta(seconds=4)
+
+
+def _main() -> None:
+    from hoglet.cli.main import main
+
+    _hurry()
+    if os.environ.get(VARIABLE):
+        _install(os.environ[VARIABLE])
+    main()
+
+
+if __name__ == "__main__":
+    _main()

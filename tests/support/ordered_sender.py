@@ -1,0 +1,115 @@
+"""A client that sends the events of some distinct ids in order, again until they are accepted."""
+
+import itertools
+import threading
+import time
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+
+from support.receiver import Receiver
+from support.server import TOKEN, RunningServer
+
+DISTINCT_IDS = 5
+WINDOW = 8  # that many events before one are named by the person it was stored with
+SECONDS = 180
+_EVERY = 0.1
+_QUERY = (
+    "SELECT toString(uuid), properties.n, "
+    + ", ".join(f"poe.properties.slot{slot}" for slot in range(WINDOW))
+    + " FROM events WHERE event = 'e' LIMIT 50000"
+)
+
+
+class OrderedSender:
+    """Sends to servers in turn, as a load balancer; one that fails is followed by the next.
+
+    A batch is sent under the same UUIDs until it is answered 200, and only then the next one. Each
+    event writes its number to a slot of its person, so the person as it was when the event was
+    stored shows which events were stored before.
+    """
+
+    def __init__(self, servers: Sequence[RunningServer]) -> None:
+        self._turns = itertools.cycle(servers)
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.accepted: dict[str, int] = {}
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Return once the last batch is accepted."""
+        self._stopping.set()
+        self._thread.join(SECONDS)
+        assert not self._thread.is_alive(), "no server accepts the last batch"
+
+    def _run(self) -> None:
+        with httpx.Client(timeout=20) as client:
+            for number in itertools.count():
+                if self._stopping.is_set():
+                    return
+                self._send(client, number)
+                time.sleep(_EVERY)
+
+    def _send(self, client: httpx.Client, number: int) -> None:
+        batch = [_event(number, f"u{each}") for each in range(DISTINCT_IDS)]
+        for server in self._turns:
+            try:
+                answer = client.post(
+                    server.url + "/batch/", json={"api_key": TOKEN, "batch": batch}
+                )
+            except httpx.TransportError:
+                time.sleep(_EVERY)
+                continue
+            if answer.status_code == 200:
+                break
+            time.sleep(_EVERY)
+        self.accepted.update({event["uuid"]: number for event in batch})
+
+    def assert_stored(self, server: RunningServer, receiver: Receiver) -> None:
+        """All are stored once, in order, and delivered under one id each."""
+        deadline = time.monotonic() + SECONDS
+        rows: list[list[Any]] = []
+        while time.monotonic() < deadline:
+            rows = _rows(server)
+            if self.accepted.keys() <= {row[0] for row in rows} & receiver.arrivals.keys():
+                break
+            time.sleep(0.5)
+        uuids = [row[0] for row in rows]
+        assert len(self.accepted) > 10 * DISTINCT_IDS
+        assert self.accepted.keys() - set(uuids) == set(), server.log()[-3000:]
+        assert len(uuids) == len(set(uuids))
+        assert [row for row in rows if not _is_in_order(row)] == []
+        assert self.accepted.keys() - receiver.arrivals.keys() == set()
+        arrivals = receiver.arrivals.items()
+        assert {each for each, ids in arrivals if len(set(ids)) > 1} == set()
+
+
+def _event(number: int, distinct_id: str) -> dict[str, Any]:
+    return {
+        "event": "e",
+        "distinct_id": distinct_id,
+        "uuid": str(uuid.uuid4()),
+        "properties": {"n": number, "$set": {f"slot{number % WINDOW}": number}},
+    }
+
+
+def _is_in_order(row: Sequence[Any]) -> bool:
+    number, slots = int(row[1]), row[2:]
+    return all(
+        slots[each % WINDOW] is not None and int(slots[each % WINDOW]) == each
+        for each in range(max(number - WINDOW + 1, 0), number + 1)
+    )
+
+
+def _rows(server: RunningServer) -> list[list[Any]]:
+    query = {"query": {"kind": "HogQLQuery", "query": _QUERY}, "refresh": "force_blocking"}
+    try:
+        answer = server.client.post("/api/projects/1/query/", json=query)
+    except httpx.TransportError:
+        return []
+    return answer.json()["results"] if answer.status_code == 200 else []
