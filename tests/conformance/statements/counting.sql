@@ -115,3 +115,13 @@ select properties.utm_source as source, uniq(person_id) as people from events gr
 select event, sparkline(arrayMap(d -> countEqual(groupArray(dateDiff('day', timestamp, now())), d), range(0, 7))) from events group by event order by event
 -- ordered
 [(name, ['__hx_tag', 'Sparkline', 'data', [sum((NOW.date() - e.at.date()).days == d for e in rows) for d in range(7)]]) for name, rows in sorted(by(lambda e: e.event).items())]
+
+-- case: a LIMIT that WITH names
+with 2 as n select event, count() as c from events group by event order by c desc limit n
+-- ordered
+Counter(e.event for e in events).most_common(2)
+
+-- case: wide integers and times that do not parse
+select toString(toInt128('170141183460469231731687303715884105727')), toInt128('x'), toString(toUInt256(count())), toDateTime64OrNull('no', 3), toDateTime64OrNull('2026-10-20 10:00:00.5', 3) from events
+-- rows
+[(str(2**127 - 1), None, str(len(events)), None, '2026-10-20 10:00:00.500000')]

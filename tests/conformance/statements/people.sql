@@ -117,3 +117,13 @@ select s.$entry_pathname as entry, uniq(e.person_id) from events e join sessions
 select countIf($is_bounce) as bounced, count() from sessions where $pageview_count + $screen_count > 0
 -- rows
 [[sum(sum(e.event in ('$pageview', '$screen') for e in r) == 1 and seconds(r[0].at, r[-1].at) < 10 for r in s), sum(any(e.event in ('$pageview', '$screen') for e in r) for r in s)] for s in [[rows for name, rows in by(lambda e: e.session).items() if name]]]
+
+-- case: the channel that a person came by first, also as a property
+select $virt_initial_channel_type, properties.$virt_initial_channel_type, count() from persons group by 1, 2
+-- rows
+[('Unknown', 'Unknown', len(people))]
+
+-- case: people of each first channel from the events
+select person.$virt_initial_channel_type as channel, uniq(person_id) from events group by channel
+-- rows
+[('Unknown', len(people))]

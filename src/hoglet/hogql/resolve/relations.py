@@ -39,9 +39,11 @@ _JOIN_WORDS = frozenset(
 
 
 def count_of(resolver: Resolver, node: Any, scope: Scope, clause: str) -> Expr | None:
-    """A row count: a non-negative integer, also from a variable."""
+    """A row count: a non-negative integer, also from a variable or ``WITH 5 AS n``."""
     if node is None:
         return None
+    if isinstance(node, tree.Field) and (macro := scope.macro(str(node.chain[0]))) is not None:
+        node = macro.expr
     if isinstance(node, tree.Placeholder):
         node = resolver.binder.expand(node, scope.read_tables)
     value = getattr(node, "value", None)

@@ -331,7 +331,9 @@ class TableSource:
             raise unknown_field(path, node, fields, where, **known)
         return self._build_field(field, chain, full, node)
 
-    def _build_field(self, field: Field, chain: Chain, full: Chain, node: Any) -> Expr:
+    def _build_field(  # noqa: PLR0911 (one return a kind)
+        self, field: Field, chain: Chain, full: Chain, node: Any
+    ) -> Expr:
         rest = chain[1:]
         if isinstance(field, Nested | LazyTable) and not rest:
             path = ".".join(map(str, full))
@@ -343,6 +345,8 @@ class TableSource:
         if isinstance(field, LazyTable):
             return self._lazy(str(chain[0]), field, node).resolve(rest, node)
         if isinstance(field, Properties) and rest:
+            if self._is_virtual(rest):
+                return self._build(self.table.fields, rest, full, node)
             return self._property(field, rest, full)
         if rest:
             path = ".".join(map(str, full))
@@ -350,6 +354,11 @@ class TableSource:
         if isinstance(field, Derived):
             return self._derived(field, node)
         return self._add(full, self._stored(field))
+
+    def _is_virtual(self, keys: Chain) -> bool:
+        """Whether ``properties.$virt_x`` means the computed field ``$virt_x`` of the table."""
+        name = str(keys[0])
+        return len(keys) == 1 and name.startswith("$virt_") and name in self.table.fields
 
     def _stored(self, field: StoredColumn | Properties | Computed) -> Expr:
         if isinstance(field, Properties):

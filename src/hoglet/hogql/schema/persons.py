@@ -5,13 +5,20 @@ import msgspec
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.schema.fields import (
     Computed,
+    Derived,
     Field,
     LazyTable,
     Properties,
     StoredColumn,
     Table,
 )
+from hoglet.hogql.schema.sessions import CHANNEL
 from hoglet.hogql.types import BOOLEAN, DATETIME, INTEGER, STRING, UUID
+
+_INITIAL_FIELDS = tuple(
+    ("properties", f"$initial_{name}")
+    for name in ("utm_medium", "utm_source", "referring_domain", "gclid", "msclkid")
+)
 
 PERSONS = Table(
     "persons",
@@ -22,6 +29,7 @@ PERSONS = Table(
         "properties": Properties("properties", "properties_json", "person"),
         "is_identified": Computed("CAST(is_identified, 'Bool')", BOOLEAN, star=True),
         "pdi": LazyTable("person_distinct_ids", ("id",), ("person_id",)),
+        "$virt_initial_channel_type": Derived(CHANNEL, _INITIAL_FIELDS, STRING),
     },
     final=True,
     where="is_deleted = 0",

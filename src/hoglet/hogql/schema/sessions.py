@@ -79,7 +79,7 @@ def _from(places: str) -> str:
     return f"(match({_REFERRER}, {places}) OR match({_SOURCE}, {places}))"
 
 
-_CHANNEL = (
+CHANNEL = (
     "multiIf("
     f"{_PAID} AND {_from(_SEARCH)}, 'Paid Search', {_PAID} AND {_from(_SOCIAL)}, 'Paid Social', "
     f"{_PAID} AND {_from(_VIDEO)}, 'Paid Video', {_PAID}, 'Paid Unknown', "
@@ -91,6 +91,7 @@ _CHANNEL = (
     f"{_REFERRER} = '$direct' AND {_SOURCE} = '', 'Direct', "
     f"{_REFERRER} NOT IN ('', '$direct'), 'Referral', 'Unknown')"
 )
+"""The channel of a medium, a source, a referring domain, a ``gclid`` and an ``msclkid``."""
 
 _ENTRIES = {
     "$entry_current_url": _first(_URL),
@@ -123,7 +124,7 @@ FIELDS: dict[str, Field] = {
     "$pageview_count": Computed(_PAGEVIEWS, INTEGER, star=True),
     "$autocapture_count": Computed(_CLICKS, INTEGER, star=True),
     "$screen_count": Computed(_SCREENS, INTEGER, star=True),
-    "$channel_type": Derived(_CHANNEL, _CHANNEL_FIELDS, STRING, star=True),
+    "$channel_type": Derived(CHANNEL, _CHANNEL_FIELDS, STRING, star=True),
     "$session_duration": Computed(_SECONDS, INTEGER, star=True),
     "duration": Redirect(("$session_duration",)),
     "$is_bounce": Computed(
