@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hoglet.demo.receiver import Receiver
+from hoglet.demo.traffic import Receiver
 from support.server import KEY, TOKEN, RunningServer
 
 README = (Path(__file__).parents[2] / "README.md").read_text()

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from hoglet.demo.receiver import Receiver
+from hoglet.demo.traffic import Receiver
 from support.server import TOKEN, RunningServer
 
 EVENTS = 40

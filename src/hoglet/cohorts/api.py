@@ -13,7 +13,7 @@ from hoglet.access.auth import authorize, requires
 from hoglet.access.principals import ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.cohorts import repository
-from hoglet.cohorts.listing import matching
+from hoglet.cohorts.repository import matching_cohorts
 from hoglet.cohorts.schemas import (
     AddedPersons,
     CohortAnswer,
@@ -58,7 +58,7 @@ async def list_cohorts(request: Request, scope: Reader) -> Response:
     wanted = list_params(request.query_params)
     page = parse_page(request.query_params)
     async with services_of(request).service.database.read() as session:
-        rows = matching(await repository.list_all(session, scope.project.id), wanted)
+        rows = matching_cohorts(await repository.list_all(session, scope.project.id), wanted)
         visible = rows[page.offset :][: page.limit]
         users = await users_by_id(session, [row.created_by_id for row, _ in visible])
     results = [cohort_object(row, users, match=match, basic=wanted.basic) for row, match in visible]

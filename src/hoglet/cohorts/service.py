@@ -18,7 +18,6 @@ from hoglet.cohorts.calculation.service import graph_of, reaches
 from hoglet.cohorts.compiler import CohortCompiler
 from hoglet.cohorts.criteria.groups import criteria_of_groups
 from hoglet.cohorts.criteria.schema import cohorts_in, read_criteria
-from hoglet.cohorts.errors import CohortInUse
 from hoglet.cohorts.jobs import CalculateV1, CohortJob, FillV1, saved_job
 from hoglet.cohorts.schemas import CohortFields
 from hoglet.cohorts.serializers import cohort_object
@@ -33,6 +32,10 @@ type Json = dict[str, Any]
 
 ACTIVITY_SCOPE = "Cohort"
 _LOGGED = ("name", "description", "filters", "query", "is_static", "deleted")
+
+
+class CohortInUse(Invalid):
+    """A cohort in use cannot be deleted; the detail lists its users."""
 
 
 class CohortService:

@@ -14,7 +14,6 @@ from rich.table import Table
 from hoglet.demo.client import PROJECT, Client
 from hoglet.demo.figures import DemoFigures, compute_figures
 from hoglet.demo.flights import read_departures
-from hoglet.demo.receiver import Receiver
 from hoglet.demo.scene import (
     create_carrier_delay,
     create_daily,
@@ -22,8 +21,8 @@ from hoglet.demo.scene import (
     create_stored,
     create_transformation,
 )
-from hoglet.demo.send import import_rest, send_with_sdk
 from hoglet.demo.server import DemoServer
+from hoglet.demo.traffic import Receiver, import_rest, send_with_sdk
 
 
 class Check(msgspec.Struct, frozen=True):

@@ -10,6 +10,8 @@ import io
 import sys
 import zlib
 from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any, Literal, override
 
@@ -17,7 +19,6 @@ import brotli
 import msgspec
 
 from hoglet.events.export_rows import ExportRows
-from hoglet.events.parquet_rows import MAGIC, parquet_rows
 from hoglet.kit.errors import HogletError
 from hoglet.kit.text import parse_json
 
@@ -31,6 +32,8 @@ type Format = Literal["auto", "ndjson", "json", "csv", "parquet"]
 FORMATS = ("auto", "ndjson", "json", "csv", "parquet")
 
 MAX_ARRAY_BYTES = 512 * 1024 * 1024  # JSON arrays are parsed at once; larger files should be NDJSON
+_PARQUET_MAGIC = b"PAR1"
+_PARQUET_ROWS = 2000
 
 
 class UnreadableFile(HogletError):
@@ -70,7 +73,7 @@ def read_events(
     try:
         kind = _kind_of(path) if kind == "auto" else kind
         if kind == "parquet":
-            for position, row in parquet_rows(path):
+            for position, row in _parquet_rows(path):
                 is_event = "properties" in row
                 yield position, exports.event(row if is_event else _event_of(row, columns))
             return
@@ -102,7 +105,7 @@ _KINDS: dict[str, Format] = {
 def _kind_of(path: Path) -> Format:
     """By the content if it says so: Parquet is compressed inside, whatever its name ends with."""
     with path.open("rb") as file:
-        if file.read(len(MAGIC)) == MAGIC:
+        if file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC:
             return "parquet"
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix not in _PACKED]
     kind = _KINDS.get(suffixes[-1]) if suffixes else None
@@ -213,3 +216,42 @@ def _value(text: str | None) -> Any:
         return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:
         return text
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a file as plain data, with the share of the file that was read, in bytes.
+
+    Times are ISO 8601 texts, in UTC where the column has no zone.
+
+    Raises:
+        OSError, ValueError: it cannot be read, or is no Parquet file.
+    """
+    import pyarrow.parquet as pq
+
+    size, done = path.stat().st_size, 0
+    with pq.ParquetFile(path) as file:
+        total = max(file.metadata.num_rows, 1)
+        for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
+            for row in batch.to_pylist(maps_as_pydicts="lossy"):
+                done += 1
+                yield size * done // total, _plain(row)
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return _plain_scalar(value)
+
+
+def _plain_scalar(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

@@ -14,8 +14,7 @@ from hoglet.endpoints.errors import TooManyQueries
 from hoglet.endpoints.insights.variables import bind, breakdown_names, eligibility
 from hoglet.endpoints.query_schema import expand
 from hoglet.endpoints.run.cache import Result, ResultCache
-from hoglet.endpoints.run.coalescing import SingleFlight
-from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
+from hoglet.endpoints.run.concurrency import ConcurrencyLimiter, SingleFlight
 from hoglet.endpoints.variables import convert
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse import JsonParts, ResultColumn

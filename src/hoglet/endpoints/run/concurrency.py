@@ -1,11 +1,12 @@
-"""Limits concurrent queries; excess queries wait, up to a timeout.
+"""Limits concurrent queries, with a timeout for those that wait, and computes identical ones once.
 
 Source: docs/spec/query-endpoints.md#6-errors-keys-limits (concurrency cap).
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from hoglet.endpoints.errors import too_many_queries
 
@@ -35,3 +36,53 @@ class ConcurrencyLimiter:
             yield
         finally:
             self._semaphore.release()
+
+
+@dataclass(slots=True)
+class _Flight[T]:
+    task: "asyncio.Task[T]"
+    waiting: int = 0
+
+
+class SingleFlight[T]:
+    """Joins callers with the same key to one computation.
+
+    Cancellation: a cancelled caller leaves; when the last one leaves, the computation is cancelled
+        and awaited, so the engine has stopped when ``join`` ends.
+    """
+
+    def __init__(self) -> None:
+        self._flights: dict[str, _Flight[T]] = {}
+
+    async def join(self, key: str, compute: Callable[[], Awaitable[T]]) -> T:
+        """The outcome of the running computation with this key, or of a new one."""
+        flight = self._flights.get(key)
+        if flight is None:
+            flight = _Flight(asyncio.ensure_future(_run(compute)))
+            self._flights[key] = flight
+            flight.task.add_done_callback(lambda _: self._end(key, flight))
+        flight.waiting += 1
+        try:
+            return await asyncio.shield(flight.task)
+        except asyncio.CancelledError:
+            if flight.waiting == 1:
+                self._flights.pop(key, None)  # a computation being cancelled must not be joined
+                flight.task.cancel()
+                await asyncio.wait({flight.task})
+            raise
+        finally:
+            flight.waiting -= 1
+
+    def is_in_flight(self, key: str) -> bool:
+        """Whether the computation of this key is running."""
+        return key in self._flights
+
+    def _end(self, key: str, flight: _Flight[T]) -> None:
+        if self._flights.get(key) is flight:
+            del self._flights[key]
+        if not flight.task.cancelled():
+            flight.task.exception()  # avoids asyncio warnings without waiters
+
+
+async def _run[T](compute: Callable[[], Awaitable[T]]) -> T:
+    return await compute()

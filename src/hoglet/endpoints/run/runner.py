@@ -20,7 +20,7 @@ from hoglet.endpoints.run.cache import Result, ResultCache
 from hoglet.endpoints.run.cancel_requests import CancelRequests
 from hoglet.endpoints.run.cancellation import CancellableRuns
 from hoglet.endpoints.run.checks import check_run
-from hoglet.endpoints.run.coalescing import SingleFlight
+from hoglet.endpoints.run.concurrency import SingleFlight
 from hoglet.endpoints.run.cursors import Cursors
 from hoglet.endpoints.run.executor import QueryExecutor
 from hoglet.endpoints.run.plan import (

@@ -30,7 +30,7 @@ type Writer = Annotated[ProjectScope, Depends(requires("endpoint:write"))]
 _ALIAS = "/endpoints/{name}/aliases/{alias}"
 
 
-class Alias(DocumentedResponse):
+class VersionAlias(DocumentedResponse):
     """A movable name of a version."""
 
     alias: str
@@ -69,7 +69,7 @@ async def diff_versions(request: Request, name: str, a: str, b: str, scope: Read
 
 
 @router.get("/endpoints/{name}/aliases")
-@describe({200: Page[Alias]})
+@describe({200: Page[VersionAlias]})
 async def list_aliases(request: Request, name: str, scope: Reader) -> Response:
     """List the aliases of an endpoint."""
     results = [_display(row) for row in await services_of(request).aliases.all(scope, name)]
@@ -78,7 +78,7 @@ async def list_aliases(request: Request, name: str, scope: Reader) -> Response:
 
 @router.put(_ALIAS)
 @router.patch(_ALIAS)
-@describe({200: Alias, 201: Alias}, body=AliasBody)
+@describe({200: VersionAlias, 201: VersionAlias}, body=AliasBody)
 async def put_alias(request: Request, name: str, alias: str, scope: Writer) -> Response:
     """Create (201) or move (200) an alias; runs that use it switch at once."""
     services = services_of(request)

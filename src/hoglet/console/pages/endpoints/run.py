@@ -1,6 +1,7 @@
 """The run tab of an endpoint: variables, the result, and the same call for a terminal."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -8,7 +9,6 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.pages.endpoints.result import result_view
-from hoglet.console.pages.endpoints.run_fields import RunFields
 from hoglet.console.snippets import call_snippets
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import failed
@@ -18,6 +18,8 @@ type Json = dict[str, Any]
 _REFRESH = {"blocking": "Cached if fresh", "force": "Computed now"}
 _RAW = {"force_blocking": "From raw events"}
 _DEFAULT_LIMIT = 100
+_INSIGHT_DATES = frozenset({"date_from", "date_to"})
+_DATE_EXAMPLE = "-7d, 2026-01-05"
 
 
 async def run_panel(backend: Backend, path: str, record: Json) -> None:
@@ -124,3 +126,63 @@ class _RunForm:
     def _download(self) -> None:
         text = orjson.dumps(self._document, option=orjson.OPT_INDENT_2)
         ui.download.content(text, f"{self._record['name']}.openapi.json")
+
+
+class RunFields:
+    """Renders one field for each variable, typed by the endpoint's OpenAPI document.
+
+    Args:
+        schema: ``Variables`` of the endpoint's OpenAPI document, ``{}`` if there are none.
+        on_change: called when a value changes.
+        on_enter: called when Enter is pressed in a field.
+    """
+
+    def __init__(
+        self, schema: Json, on_change: Callable[[], None], on_enter: Callable[[], Any]
+    ) -> None:
+        self._types: dict[str, Json] = schema.get("properties", {})
+        required = set(schema.get("required", []))
+        self._fields = {
+            name: _field(name + (" *" if name in required else ""), given)
+            for name, given in self._types.items()
+        }
+        for name, field in self._fields.items():
+            field.on_value_change(on_change)
+            if self._types[name]["type"] != "array":
+                field.on("keydown.enter", on_enter)
+
+    def given(self) -> Json:
+        """The entered values; defaults apply to the rest."""
+        values = {name: self._value(name) for name in self._fields}
+        return {name: value for name, value in values.items() if value not in (None, "", [])}
+
+    def _value(self, name: str) -> Any:
+        value = self._fields[name].value
+        if self._types[name]["type"] == "array":
+            return [line for line in (value or "").splitlines() if line]
+        is_whole = isinstance(value, float) and value.is_integer()
+        return int(value) if is_whole else value
+
+
+def _field(label: str, given: Json) -> Any:
+    default = given.get("example", _DATE_EXAMPLE if label in _INSIGHT_DATES else None)
+    if given["type"] == "boolean":
+        first = "default" if default is None else f"default ({_text(default)})"
+        field: Any = ui.select({None: first, True: "true", False: "false"}, label=label, value=None)
+        return field.classes("w-40").props("stack-label outlined dense")
+    placeholder = "" if default is None else _text(default)
+    if given["type"] == "number":
+        field = ui.number(label, placeholder=placeholder)
+    elif given["type"] == "array":
+        field = ui.textarea(label, placeholder=placeholder).props('autogrow hint="one per line"')
+    else:
+        field = ui.input(label, placeholder=placeholder)
+    if given.get("format") == "date":  # browsers show no placeholder in date fields
+        field.props("type=date").props["hint"] = f"default {placeholder}" if placeholder else ""
+    return field.classes("w-40").props("stack-label outlined dense")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return "\n".join(str(each) for each in value)
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
