@@ -94,3 +94,8 @@ select arrayStringConcat(arraySort(groupUniqArray(properties.$os)), ', ') as all
 select count() from events where (event, properties.$os) in (('paid', 'Mac'), ('added', 'iOS')) or tuple(event, properties.country) = tuple('$screen', 'C05')
 -- rows
 [[sum((e.event, get(e, '$os')) in (('paid', 'Mac'), ('added', 'iOS')) or (e.event, get(e, 'country')) == ('$screen', 'C05') for e in events)]]
+
+-- case: casts to lists, maps and tuples
+select cast('[1,2]' as Array(UInt8)), mapKeys(cast(map('a', 1), 'Map(String, UInt64)')), tupleElement(cast((1, 'x'), 'Tuple(String, String)'), 1) from events limit 1
+-- rows
+[([1, 2], ['a'], '1')]

@@ -334,6 +334,9 @@ def resolve_cast(resolver: Resolver, node: Any, scope: Scope) -> Expr:
 
 def cast_to(resolver: Resolver, expr: Any, name: str, node: Any, scope: Scope) -> Expr:
     """``expr`` converted to the type with that name, e.g. ``Nullable(Int64)``."""
+    if (container := _container(name)) is not None:
+        value = resolver.expression(expr, scope)
+        return TrustedSQL(parts=("CAST(", value, f", '{container}')"), type=types.UNKNOWN)
     bare = name.strip().lower().removeprefix("nullable(").strip()
     function = _CASTS.get(bare.split("(")[0].rstrip(") "))
     if function is None:
@@ -341,6 +344,26 @@ def cast_to(resolver: Resolver, expr: Any, name: str, node: Any, scope: Scope) -
     args = (expr, *_scale(bare)) if function == "toDecimal" else (expr,)
     call = tree.Call(name=function, args=args, start=node.start, end=node.end)
     return resolver.expression(call, scope)
+
+
+_TYPE_WORDS = {
+    word.lower(): word
+    for word in (
+        "Array", "Map", "Tuple", "Nullable", "String", "Bool", "UUID", "Date", "Int8", "Int16",
+        "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64",
+    )
+}  # fmt: skip
+_CONTAINER = re.compile(r"\s*(?:array|map|tuple)\s*\([\w\s(),]+\)\s*", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+
+
+def _container(name: str) -> str | None:
+    """The engine's spelling of ``array(uint8)``, ``Map(String, Int64)`` or a tuple, else None."""
+    if _CONTAINER.fullmatch(name) is None:
+        return None
+    if not all(word.lower() in _TYPE_WORDS for word in _WORD.findall(name)):
+        return None
+    return _WORD.sub(lambda found: _TYPE_WORDS[found.group().lower()], name.strip())
 
 
 def _scale(bare: str) -> tuple[tree.Constant, ...]:
