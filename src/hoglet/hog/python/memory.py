@@ -33,11 +33,16 @@ _HAS_STATUS: Final = _STATUS.exists()
 
 
 def process_bytes() -> int:
-    """Memory of this process; where the system does not tell, an estimate from the heap."""
+    """Memory of this process; where the system does not tell, an estimate from the heap.
+
+    Without the pages of files: those of the engine's library, half a gigabyte, come and go with
+    the work of other threads and with the system's need of memory.
+    """
     if not _HAS_STATUS:
         return sys.getallocatedblocks() * 64
     with open("/proc/self/statm", "rb", buffering=0) as file:  # noqa: PTH123 (half the time)
-        return int(file.read().split()[1]) * _PAGE
+        _, resident, of_files, *_ = file.read().split()
+        return (int(resident) - int(of_files)) * _PAGE
 
 
 type Figures = tuple[int, int]
