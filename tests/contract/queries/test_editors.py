@@ -418,7 +418,8 @@ async def test_columns_functions_keywords_and_variables(queries: QueryWorld) -> 
     assert await labels(queries, complete("select {variables.|}")) == ["plan"]
     assert "variables.plan" in await labels(queries, complete("select {|}"))
     columns = await labels(queries, complete("select p.| from persons p"))
-    assert columns == ["id", "created_at", "properties", "is_identified", "pdi"]
+    stored = ["id", "created_at", "properties", "is_identified", "pdi"]
+    assert columns == [*stored, "$virt_initial_channel_type"]
 
 
 async def test_expressions_have_the_columns_of_their_source(queries: QueryWorld) -> None:
