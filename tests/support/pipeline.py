@@ -32,6 +32,7 @@ from hoglet.pipeline.ingest.sandbox_client import (
     PipelineSandboxClient,
 )
 from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
+from hoglet.pipeline.ingest.spool_losses import SpoolLosses
 from hoglet.pipeline.ingest.worker import (
     BatchWorker,
     GroupStages,
@@ -106,6 +107,7 @@ class Line:
         self.clock = clock
         self.project_id = project_id
         self.queue = SqlQueue(database, clock)
+        self.registry = CollectorRegistry()
         self.functions = GivenFunctions()
         self.letters: Any = KeptLetters()
         self.events = EventsRepository()
@@ -137,12 +139,13 @@ class Line:
         processor = GroupProcessor(self.calls, database, self.events)
         self.spool_log = RowLog(database)
         self.owner = PartitionOwner(database, clock, name=str(new_id()), log_name=LOG)
-        log_source = LogSource(self.spool_log, self.owner, database, self.queue)
+        self.losses = SpoolLosses(database, self.warnings, self.registry)
+        self.log_source = LogSource(self.spool_log, self.owner, database, self.queue, self.losses)
         self.uses_log = not database.is_sqlite if uses_log is None else uses_log
         self.writer = LogWriter(self.spool_log, PARTITIONS)
         self.batches = BatchWorker(
             sources=[
-                *([log_source] if self.uses_log else []),
+                *([self.log_source] if self.uses_log else []),
                 JobSource(self.queue, database, clock),
             ],
             stages=GroupStages(processor, self.definitions, warehouse, committing),

@@ -34,6 +34,7 @@ from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
 from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
+from hoglet.pipeline.ingest.spool_losses import SpoolLosses
 from hoglet.pipeline.ingest.worker import (
     BatchWorker,
     GroupStages,
@@ -155,6 +156,7 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
     projects = ProjectSources(services.access, functions, settings.resolved_site_url())
     monitoring = IngestMonitoring(services.health, IngestMetrics(services.registry))
 
+    losses = SpoolLosses(services.database, features.events.warnings, services.registry)
     owners: list[PartitionOwner] = []
     logs: list[LogSource] = []
     for each in services.spool_logs:
@@ -162,7 +164,7 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
             services.database, services.clock, name=services.name, log_name=each.name
         )
         owners.append(owner)
-        logs.append(LogSource(each.log, owner, services.database, services.queue))
+        logs.append(LogSource(each.log, owner, services.database, services.queue, losses))
 
     def batch_worker(number: int, sandboxes: IngestSandboxes) -> BatchWorker:
         calls = PipelineSandboxClient(*sandboxes, functions, settings.pipeline_seconds)

@@ -147,9 +147,10 @@ def _route_of(scope: Scope) -> str:
         return scope["route"].path
     endpoint = scope.get("endpoint")  # plain Starlette routes set only this
     routes: list[Any] = scope["app"].routes if endpoint else []
-    return next(
-        (route.path for route in routes if getattr(route, "endpoint", None) is endpoint), "unrouted"
-    )
+    paths = [route.path for route in routes if getattr(route, "endpoint", None) is endpoint]
+    if scope["path"] in paths:  # one handler may have several routes
+        return scope["path"]
+    return next(iter(paths), "unrouted")
 
 
 def _known_method(method: str) -> str:

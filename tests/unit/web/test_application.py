@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from hoglet.kit import errors
 from hoglet.web.app import ReadinessChecks, create_application, set_fallback
@@ -280,3 +281,22 @@ async def test_health_readiness_and_metrics(client: httpx.AsyncClient) -> None:
     assert ready.status_code == 503
     assert ready.json()["checks"] == {"storage": "ConnectionError"}
     assert 'route="/api/projects/{project_id}/things",status="200"' in metrics.text
+
+
+async def test_routes_that_share_a_handler_are_counted_apart() -> None:
+    async def shared(_request: Request) -> Response:
+        return Response("")
+
+    app = create_application(
+        project_routers=[],
+        routes=[Route(path, shared, methods=["POST"]) for path in ("/batch", "/e", "/i/v0/e")],
+    )
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://hoglet.test") as client:
+        for path in ("/e/", "/i/v0/e", "/i/v0/e/"):
+            await client.post(path)
+        metrics = (await client.get("/metrics")).text
+
+    assert 'method="POST",route="/e",status="200"} 1.0' in metrics
+    assert 'method="POST",route="/i/v0/e",status="200"} 2.0' in metrics
+    assert 'route="/batch"' not in metrics

@@ -1,0 +1,198 @@
+"""Ranges of the spool log's partitions: begun, read again, and ended one project after another.
+
+A range is written before its members are processed, so it has the same members on every attempt.
+
+Source: docs/adr/0037-spool-log.md.
+"""
+
+import time
+
+import msgspec
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.pipeline.ingest.log_batches import (
+    LogBatch,
+    RangeMembers,
+    batch_of,
+    batches_within,
+    members_of,
+    unreadable_jobs,
+)
+from hoglet.pipeline.ingest.sources import GroupLimits
+from hoglet.pipeline.ingest.spool_losses import SpoolLosses
+from hoglet.queue import Queue
+from hoglet.spool import SpoolLog, SpoolUnavailable, positions
+from hoglet.spool.owners import PartitionOwner
+from hoglet.spool.positions import OwnershipLost, Position
+from hoglet.store.database import Database
+
+_TRIM_SECONDS = 1.0
+_READ_BYTES = 16 * 1024 * 1024
+
+log = structlog.get_logger()
+
+
+class LogRanges:
+    """The begun ranges of the partitions that this process owns.
+
+    Args:
+        spool_log: the log.
+        owner: knows which partitions are this process's.
+        database: of the positions.
+        queue: takes what cannot be read.
+        losses: told of entries that the log has lost.
+    """
+
+    def __init__(
+        self,
+        spool_log: SpoolLog,
+        owner: PartitionOwner,
+        database: Database,
+        queue: Queue,
+        losses: SpoolLosses,
+    ) -> None:
+        self.owner = owner
+        self.database = database
+        self.queue = queue
+        self._log = spool_log
+        self._losses = losses
+        self._begun: dict[int, RangeMembers] = {}
+        self._checked: set[tuple[int, int]] = set()
+        self._stored_upto: dict[int, int] = {}
+        self._trimmed_at = 0.0
+
+    def members(self, partition: int) -> RangeMembers | None:
+        """Of the begun range of a partition; None if there is none, or its members are unknown."""
+        return self._begun.get(partition)
+
+    def forget(self, partition: int) -> None:
+        """Read the members of the range again: the partition changed its owner."""
+        self._begun.pop(partition, None)
+
+    async def begin(self, position: Position, limits: GroupLimits) -> Position | None:
+        """Begin a range, or find the members of one that was begun; None if nothing waits."""
+        position = await self._checked_position(position)
+        while True:
+            if position.group_to is None:
+                found = await self._log.read(position.partition, position.done_upto, limits.size)
+                batches = batches_within(found, limits)
+                if not batches:
+                    return None
+                position = await self._store(
+                    position, group_from=batches[0].position, group_to=batches[-1].position
+                )
+            else:
+                batches = await self._batches(position)
+            members = members_of(batches, position.group_project)
+            if members.left:
+                self._begun[position.partition] = members
+                return position
+            position = await self._finish_empty(position, members)
+
+    async def finish(self, session: AsyncSession, position: Position) -> Position:
+        """Move the position behind the first project of a range, in the caller's transaction.
+
+        Returns:
+            The new position.
+
+        Raises:
+            OwnershipLost: another server has the partition.
+        """
+        members = self._begun[position.partition]
+        if len(members.left) > 1:
+            moved = msgspec.structs.replace(position, group_project=members.left[0][0])
+        else:
+            moved = _behind(position)
+            await self.queue.enqueue(session, unreadable_jobs(members))
+        try:
+            await positions.store(session, position, moved)
+        except OwnershipLost:
+            self.forget(position.partition)
+            self.owner.lost(position)
+            raise
+        return moved
+
+    def ended(self, moved: Position) -> None:
+        """The transaction of :meth:`finish` was committed."""
+        members = self._begun[moved.partition]
+        del members.left[0]
+        if not members.left:
+            del self._begun[moved.partition]
+        self._moved(moved)
+
+    async def trim(self) -> None:
+        """Let the log forget what is stored, from time to time."""
+        if time.monotonic() - self._trimmed_at < _TRIM_SECONDS or not self._stored_upto:
+            return
+        self._trimmed_at = time.monotonic()
+        stored, self._stored_upto = self._stored_upto, {}
+        for partition, position in stored.items():
+            try:
+                await self._log.trim(partition, position)
+            except SpoolUnavailable as error:
+                log.warning("the spool was not trimmed", action="trim_failed", error=str(error))
+                self._stored_upto.setdefault(partition, position)
+
+    async def _checked_position(self, position: Position) -> Position:
+        """Begin again if the log is a new one; its positions would be hidden otherwise."""
+        key = (position.partition, position.epoch)
+        if key in self._checked:
+            return position
+        if await self._log.last_position(position.partition) < position.done_upto:
+            await self._losses.replaced(position)
+            position = await self._store(
+                position, done_upto=0, group_from=None, group_to=None, group_project=0
+            )
+        self._checked.add(key)
+        self._stored_upto[position.partition] = position.done_upto
+        return position
+
+    async def _batches(self, position: Position) -> list[LogBatch]:
+        """All entries of a range that was begun before."""
+        found: list[LogBatch] = []
+        after, last = (position.group_from or 0) - 1, position.group_to or 0
+        while after < last:
+            entries = await self._log.read(position.partition, after, _READ_BYTES)
+            if not entries:
+                break
+            found += [batch_of(entry) for entry in entries if entry.position <= last]
+            after = entries[-1].position
+        if not {position.group_from, position.group_to} <= {each.position for each in found}:
+            await self._losses.missing_entries(position)
+        return found
+
+    async def _finish_empty(self, position: Position, members: RangeMembers) -> Position:
+        """End a range that has no batches left to store."""
+        moved = _behind(position)
+        async with self.database.write() as session:
+            await self.queue.enqueue(session, unreadable_jobs(members))
+            await positions.store(session, position, moved)
+        self._moved(moved)
+        return moved
+
+    def _moved(self, moved: Position) -> None:
+        self.owner.moved(moved)
+        if moved.group_to is None:
+            self._stored_upto[moved.partition] = moved.done_upto
+
+    async def _store(self, before: Position, **changes: int | None) -> Position:
+        after = msgspec.structs.replace(before, **changes)
+        try:
+            async with self.database.write() as session:
+                await positions.store(session, before, after)
+        except OwnershipLost:
+            self.owner.lost(before)
+            raise
+        self.owner.moved(after)
+        return after
+
+
+def _behind(position: Position) -> Position:
+    return msgspec.structs.replace(
+        position,
+        done_upto=position.group_to or position.done_upto,
+        group_from=None,
+        group_to=None,
+        group_project=0,
+    )

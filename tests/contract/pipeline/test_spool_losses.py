@@ -1,0 +1,86 @@
+"""Entries that the spool log has lost are counted, and each project is warned."""
+
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from sqlalchemy import delete, update
+
+from hoglet.access.bootstrap import ensure_first_project
+from hoglet.kit.clock import FixedClock
+from hoglet.pipeline.ingest.sources import GroupLimits
+from hoglet.pipeline.ingest.spool_losses import WARNING
+from hoglet.spool.tables import SpoolEntryRow, SpoolPartitionRow
+from hoglet.store.database import Database
+from support.databases import open_database
+from support.pipeline import Line, open_line
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+async def line(postgres_tables_url: str, warehouse: Any) -> AsyncGenerator[Line]:
+    async with open_database(postgres_tables_url) as database:
+        clock = FixedClock(NOW)
+        await ensure_first_project(database, clock)
+        async with open_line(database, warehouse, clock, 1) as opened:
+            yield opened
+
+
+def _losses(line: Line) -> float | None:
+    return line.registry.get_sample_value("hoglet_spool_losses_total")
+
+
+def _warnings(line: Line) -> list[dict[str, Any]]:
+    counts = line.warnings._counts.values()
+    return [each.example for each in counts if each.kind == WARNING and each.project_id == 1]
+
+
+async def _change(database: Database, statement: Any) -> None:
+    async with database.write() as session:
+        await session.execute(statement)
+
+
+async def test_entries_that_are_gone_from_a_begun_range(line: Line) -> None:
+    await line.capture({"event": "e", "distinct_id": "u"})
+    group = await line.log_source.begin(GroupLimits())
+    assert group is not None
+    await group.release()
+    await _change(line.database, delete(SpoolEntryRow))
+    line.log_source.taken(set(line.owner.owned))  # as another server that takes over
+
+    assert await line.log_source.begin(GroupLimits()) is None
+
+    assert _losses(line) == 1
+    (example,) = _warnings(line)
+    assert "gone from the spool" in example["detail"]
+    await line.capture({"event": "e", "distinct_id": "u"})
+    assert await line.log_source.begin(GroupLimits()) is not None  # nothing else waits for them
+
+
+async def test_a_log_that_ends_before_the_stored_position(line: Line) -> None:
+    await line.capture({"event": "e", "distinct_id": "u"})
+    await line.work()
+    await _change(line.database, update(SpoolPartitionRow).values(last_position=0))
+    line.owner.stop()
+    await line.owner.run()  # gives its partitions up
+    async with open_line(line.database, line.warehouse, line.clock, 1) as restarted:
+        await restarted.own_partitions()
+        assert await restarted.log_source.begin(GroupLimits()) is None
+
+        assert _losses(restarted) == 1
+        assert len(_warnings(restarted)) == 1
+
+
+async def test_a_whole_range_is_no_loss(line: Line) -> None:
+    await line.capture(*({"event": "e", "distinct_id": f"u{n}"} for n in range(9)))
+    group = await line.log_source.begin(GroupLimits())
+    assert group is not None
+    await group.release()
+    line.log_source.taken(set(line.owner.owned))
+
+    await line.work()
+
+    assert _losses(line) == 0
+    assert _warnings(line) == []
