@@ -11,6 +11,7 @@ import msgspec
 from hoglet.access.principals import ProjectScope
 from hoglet.functions import types
 from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.integrations.resolving import integration_ids, with_integrations
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runtime.engine import Pinned
 from hoglet.functions.runtime.globals import (
@@ -112,7 +113,10 @@ class FunctionCases:
         service = self._embedded.features.functions.test_runs
         body = {"configuration": configuration}
         function = await service.executable(self._scope, None, body)
-        return msgspec.structs.replace(function, id=str(uuid5(_NAMESPACE, str(case.subject))))
+        function = msgspec.structs.replace(function, id=str(uuid5(_NAMESPACE, case.subject.name)))
+        return with_integrations(
+            function, {each: _integration(each) for each in integration_ids(function)}
+        )
 
     def _globals(self, function: ExecutableFunction, case: Case) -> Json:
         project = project_globals(
@@ -123,7 +127,7 @@ class FunctionCases:
         )
         event: Json = dict(case.body.get("event") or {"event": "", "properties": {}})
         event.setdefault("distinct_id", "test")
-        event.setdefault("uuid", str(uuid5(_NAMESPACE, case.id)))
+        event.setdefault("uuid", str(_case_uuid(case)))
         given: Json = {"event": event}
         person: Json | None = case.body.get("person")
         if person is not None:
@@ -235,7 +239,7 @@ class FunctionCases:
         invoke = InvokeV1(
             project_id=self._scope.project.id,
             function_id=UUID(function.id),
-            invocation_id=uuid5(_NAMESPACE, f"{outcome.case.id} {mapping}"),
+            invocation_id=_case_uuid(outcome.case, mapping),
             globals=run,
             mapping=mapping,
         )
@@ -256,6 +260,17 @@ class FunctionCases:
             outcome.actual |= {"status": "failed", "error": step.error}
         else:
             outcome.actual["result"] = step.result
+
+
+def _case_uuid(case: Case, mapping: int | None = None) -> UUID:
+    """The same on every machine: it depends on names, not on where the project's folder is."""
+    part = "" if mapping is None else f" {mapping}"
+    return uuid5(_NAMESPACE, f"{case.subject.name}: {case.name}{part}")
+
+
+def _integration(integration_id: int) -> Json:
+    """What a program sees of an integration, which lives on servers only."""
+    return {"access_token": f"integration-{integration_id}"}
 
 
 def _printed(lines: list[str]) -> list[str]:

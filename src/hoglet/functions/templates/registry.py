@@ -1,7 +1,7 @@
 """Reads the templates that ship with hoglet.
 
 A template is a folder: ``template.yaml`` (everything but the code), ``template.hog`` or
-``template.ts`` (the code), ``icon.svg``, and ``cases.yaml`` (its tests, with recorded calls).
+``template.ts`` (the code), ``icon.svg``, and ``tests.yaml`` (its cases for ``hoglet test``).
 
 Source: docs/spec/hog-functions.md#11-templates.
 """
