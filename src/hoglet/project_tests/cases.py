@@ -25,7 +25,8 @@ FUNCTION_EXPECTS = ("matched", "status", "requests", "logs", "result", "event", 
                     "captures", "emails")  # fmt: skip
 ENDPOINT_KEYS = ("name", "events", "now", "variables", "timezone", "expect")
 ENDPOINT_EXPECTS = ("columns", "rows", "error")
-ANSWER_KEYS = ("status", "body", "headers", "error")
+ANSWER_KEYS = ("status", "body", "headers", "error", "times")
+MOST_TIMES = 100  # the most attempts that a function can have
 STATUSES = ("success", "failed", "skipped", "filtered")
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -150,6 +151,11 @@ class _Reader:
             if not isinstance(status, int) or not 100 <= status <= 599:
                 raise self._wrong(
                     "the status of a response must be a number from 100 to 599", "fetch"
+                )
+            times = answer.get("times", 1)
+            if not isinstance(times, int) or not 1 <= times <= MOST_TIMES:
+                raise self._wrong(
+                    f"times of a response must be a number from 1 to {MOST_TIMES}", "fetch"
                 )
 
     def _check_endpoint(self, expect: Json) -> None:

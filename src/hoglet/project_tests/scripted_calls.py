@@ -19,10 +19,13 @@ _ANSWER: Json = {"status": 200, "body": {}}
 
 
 class _Answers:
-    """Replaces the HTTP client: returns the case's responses in order, then 200 with ``{}``."""
+    """Replaces the HTTP client: returns the case's responses in order, then 200 with ``{}``.
+
+    A response with ``times`` comes that often: a retried request takes one for each attempt.
+    """
 
     def __init__(self, answers: list[Json]) -> None:
-        self._waiting = list(answers)
+        self._waiting = [each for each in answers for _ in range(each.get("times", 1))]
 
     async def fetch(
         self, _project_id: int, _request: OutboundRequest
