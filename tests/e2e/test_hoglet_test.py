@@ -358,6 +358,11 @@ BAD = [
     ),
     (
         "functions/hook/tests.yaml",
+        "- name: a\n  event: {event: x}\n  fetch: [{times: 0}]\n  expect: {matched: true}\n",
+        "tests.yaml:3: times of a response must be a number from 1 to 100",
+    ),
+    (
+        "functions/hook/tests.yaml",
         "- name: a\n  event: {event: x}\n  expect: {request: []}\n",
         "tests.yaml:3: expect.request is unknown. Did you mean requests?",
     ),
