@@ -77,7 +77,11 @@ class Importer:
             if refusal is not None:
                 _refuse(result, number, refusal)
                 continue
-            batch.append(_encoded(raw, number))
+            try:
+                batch.append(_encoded(raw, number))
+            except TypeError as error:  # orjson: nested too deeply, or an integer that is too large
+                _refuse(result, number, f"The event cannot be stored: {error}.")
+                continue
             size += len(batch[-1])
             if len(batch) == EVENTS_PER_BATCH or size >= BYTES_PER_BATCH:
                 jobs.append(self._job(batch))

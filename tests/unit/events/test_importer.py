@@ -223,3 +223,19 @@ async def test_batches_are_bounded_by_bytes(sqlite_database):
     assert (result.accepted, result.refused) == (30, 0)
     assert max(len(json.dumps(body)) for body in bodies) < 3_000_000
     assert sum(len(body["batch"]) for body in bodies) == 30
+
+
+@pytest.mark.parametrize("text", ["[" * 300 + "]" * 300, "9" * 400])
+async def test_what_cannot_be_encoded_is_refused_and_the_others_kept(
+    sqlite_database, tmp_path, text
+):
+    """Such events are read, but no worker could read them from the spool."""
+    path = tmp_path / "e.ndjson"
+    bad = '{"event": "half \\ud83d", "distinct_id": "u", "properties": {"x": ' + text + "}}"
+    path.write_text(bad + '\n{"event": "good", "distinct_id": "u"}\n')
+
+    result, bodies = await run_import(sqlite_database, events_of(path))
+
+    assert (result.accepted, result.refused) == (1, 1)
+    assert result.reasons[0].startswith("event 1: The event cannot be stored")
+    assert [raw["event"] for body in bodies for raw in body["batch"]] == ["good"]

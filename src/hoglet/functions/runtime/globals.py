@@ -62,10 +62,17 @@ def person_globals(
     return {
         "id": person_id,
         "name": name,
-        "url": f"{project_url}/person/{quote(distinct_id, safe='')}",
+        "url": _person_url(project_url, person_id, distinct_id),
         "properties": dict(properties),
         "distinct_id": distinct_id,
     }
+
+
+def _person_url(project_url: str, person_id: str, distinct_id: str) -> str:
+    """Browsers resolve ``.`` and ``..`` in a path, also escaped: those link to the person's id."""
+    if distinct_id in {".", ".."}:
+        return f"{project_url}/persons/{person_id}"
+    return f"{project_url}/person/{quote(distinct_id, safe='')}"
 
 
 def group_globals(
