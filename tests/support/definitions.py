@@ -24,6 +24,7 @@ from hoglet.warehouse import ClickHouseWarehouse
 from support.documented import ASYNC_RESPONSE_HOOKS
 from support.pipeline import Line, open_line
 from support.server import KEY
+from support.warehouses import KEEP
 
 
 @dataclass
@@ -100,6 +101,8 @@ async def definition_application(
         data_dir=tmp_path_factory.mktemp("definitions"),
         roles=["api", "pipeline"],
         warehouse_url=warehouse.url,
+        logs_retention_days=KEEP.log_days,  # of the warehouse that all tests share
+        metrics_retention_days=KEEP.metric_days,
         secret_keys=[Fernet.generate_key().decode()],
     )
     async with AsyncExitStack() as stack:

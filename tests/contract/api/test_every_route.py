@@ -29,6 +29,7 @@ from hoglet.settings import Settings
 from hoglet.warehouse import ClickHouseWarehouse
 from support.documented import ASYNC_RESPONSE_HOOKS
 from support.server import KEY
+from support.warehouses import KEEP
 
 PREFIX = "/api/projects/{project_id}"
 FOREIGN = "2"
@@ -75,6 +76,8 @@ def hoglet(
         roles=["api", "pipeline"],  # its workers are not begun here
         database_url=url,
         warehouse_url=warehouse.url,
+        logs_retention_days=KEEP.log_days,  # of the warehouse that all tests share
+        metrics_retention_days=KEEP.metric_days,
         secret_keys=[Fernet.generate_key().decode()],
     )
     with asyncio.Runner() as runner:
