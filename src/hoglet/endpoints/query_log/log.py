@@ -134,6 +134,7 @@ class QueryLog:
         self._telemetry = Telemetry(warehouse)
         self._database = database
         self._notes: list[QueryLogEntry] = []
+        self._lines: list[LogEntry] = []  # of entries that are in the query log
         self._executions: dict[UUID, tuple[UUID, UUID, datetime]] = {}
         self._writing = asyncio.Lock()
 
@@ -153,6 +154,7 @@ class QueryLog:
         async with self._writing:
             await self._write_executions()
             await self._flush_notes()
+            await self._flush_lines()
 
     async def run_until(self, stopping: asyncio.Event) -> None:
         """Write periodically, and once more at the end."""
@@ -192,9 +194,18 @@ class QueryLog:
             return
         try:
             await self._warehouse.insert("query_log", _COLUMNS, [_row(note) for note in notes])
-            await self._telemetry.write_logs(_lines(notes))
         except HogletError:
             self._notes = notes + self._notes
+            raise
+        self._lines = [*self._lines, *_lines(notes)][-MOST_WAITING:]
+
+    async def _flush_lines(self) -> None:
+        """Apart from the entries: if only the lines fail, a retry must not count a run twice."""
+        lines, self._lines = self._lines, []
+        try:
+            await self._telemetry.write_logs(lines)
+        except HogletError:
+            self._lines = lines
             raise
 
 
