@@ -63,3 +63,9 @@ select (1, null) in ((1, null)), (1, null) not in ((1, null)), (null, 1) = (null
 -- case: tuples with missing properties
 select countIf((event, properties.nope) in (('purchase', null))), countIf((event, properties.nope) not in (('purchase', null))), countIf((event, properties.nope) = ('purchase', null)), countIf((event, properties.plan) != ('purchase', 'pro')) from events
 -- rows [[2, 4, 2, 5]]
+-- case: a choice hands on a property that is absent
+select if(event = 'none', 'a', properties.$browser) as b, count() from events group by b order by b
+-- rows [["Chrome", 2], ["Firefox", 1], ["Safari", 1], [null, 2]]
+-- case: every form of CASE does
+select multiIf(event = 'none', 'a', properties.$browser) as b, case when event = 'none' then 'a' else properties.$browser end as c, case event when 'none' then 'a' else properties.$browser end as d, count() from events where properties.$browser is null group by b, c, d
+-- rows [[null, null, null, 2]]

@@ -81,7 +81,7 @@ def build_call(
     params = _parameters(resolver, node, function, scope)
     if function.clickhouse.removesuffix("If") in _WHOLE_SECONDS:
         args = (_whole_seconds(args[0]), *args[1:])
-    if function.returns in _LISTS and not function.aggregate and function.name != "tuple":
+    if function.returns in _LISTS and not function.aggregate and function.name not in _KEEP_NULL:
         args = tuple([_not_null_text(arg) for arg in args])
     args = _times(function, args, resolver)
     type_ = function.type_of(tuple([arg.type for arg in args]))
@@ -135,6 +135,8 @@ def _whole_seconds(time: Expr) -> Expr:
 
 
 _LISTS = frozenset({"strings", "array", "unknown", "tuple"})
+_KEEP_NULL = frozenset({"tuple", "if", "multiIf", "caseWithExpression", "_caseWithExpression"})
+"""They hand their arguments on: NULL stays NULL, also inside a list."""
 
 
 def _not_null_text(arg: Expr) -> Expr:
