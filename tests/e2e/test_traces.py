@@ -201,10 +201,10 @@ def test_a_broken_traceparent_begins_a_new_trace(world: World) -> None:
     assert answer.status_code == 200
 
     spans = world.collector.until(
-        lambda found: any(span.name == "POST /batch" for span in found[before:])
+        lambda found: any(span.name == "POST /e" for span in found[before:])
     )
 
-    root = next(span for span in spans[before:] if span.name == "POST /batch")
+    root = next(span for span in spans[before:] if span.name == "POST /e")
     assert root.parent == ""
     assert len(root.trace) == 32
 
