@@ -24,6 +24,7 @@ from hoglet.kit.ids import new_id
 from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.ingest.commit import ChunkCommitter, FunctionReports, ProjectState
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
+from hoglet.pipeline.ingest.log_ranges import LogRanges
 from hoglet.pipeline.ingest.log_source import LogSource
 from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
@@ -140,7 +141,8 @@ class Line:
         self.spool_log = RowLog(database)
         self.owner = PartitionOwner(database, clock, name=str(new_id()), log_name=LOG)
         self.losses = SpoolLosses(database, self.warnings, self.registry)
-        self.log_source = LogSource(self.spool_log, self.owner, database, self.queue, self.losses)
+        ranges = LogRanges(self.spool_log, self.owner, database, self.queue, self.losses)
+        self.log_source = LogSource(self.spool_log, ranges)
         self.uses_log = not database.is_sqlite if uses_log is None else uses_log
         self.writer = LogWriter(self.spool_log, PARTITIONS)
         self.batches = BatchWorker(

@@ -29,6 +29,7 @@ from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.pipeline.ingest.commit import ChunkCommitter, FunctionReports, ProjectState
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
+from hoglet.pipeline.ingest.log_ranges import LogRanges
 from hoglet.pipeline.ingest.log_source import LogSource
 from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
@@ -164,7 +165,8 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
             services.database, services.clock, name=services.name, log_name=each.name
         )
         owners.append(owner)
-        logs.append(LogSource(each.log, owner, services.database, services.queue, losses))
+        ranges = LogRanges(each.log, owner, services.database, services.queue, losses)
+        logs.append(LogSource(each.log, ranges))
 
     def batch_worker(number: int, sandboxes: IngestSandboxes) -> BatchWorker:
         calls = PipelineSandboxClient(*sandboxes, functions, settings.pipeline_seconds)

@@ -41,7 +41,7 @@ class LogRanges:
         owner: knows which partitions are this process's.
         database: of the positions.
         queue: takes what cannot be read.
-        losses: told of entries that the log has lost.
+        losses: reports entries that the log has lost.
     """
 
     def __init__(

@@ -16,12 +16,8 @@ from datetime import timedelta
 from hoglet.pipeline.ingest.log_group import LogGroup
 from hoglet.pipeline.ingest.log_ranges import LogRanges
 from hoglet.pipeline.ingest.sources import GroupLimits, SpooledGroup
-from hoglet.pipeline.ingest.spool_losses import SpoolLosses
-from hoglet.queue import Queue
 from hoglet.spool import SpoolLog
-from hoglet.spool.owners import PartitionOwner
 from hoglet.spool.positions import OwnershipLost, Position
-from hoglet.store.database import Database
 
 _POLL_SECONDS = 1.0  # for entries that other servers appended
 
@@ -31,27 +27,17 @@ class LogSource:
 
     Args:
         spool_log: the log.
-        owner: knows which partitions are this process's.
-        database: of the positions.
-        queue: takes the entries of projects whose groups fail.
-        losses: told of entries that the log has lost.
+        ranges: of the partitions that this process owns.
     """
 
-    def __init__(
-        self,
-        spool_log: SpoolLog,
-        owner: PartitionOwner,
-        database: Database,
-        queue: Queue,
-        losses: SpoolLosses,
-    ) -> None:
+    def __init__(self, spool_log: SpoolLog, ranges: LogRanges) -> None:
         self._log = spool_log
-        self._owner = owner
-        self._ranges = LogRanges(spool_log, owner, database, queue, losses)
+        self._owner = ranges.owner
+        self._ranges = ranges
         self._fresh: set[int] = set()
         self._polled_at = 0.0
         self._last = -1
-        owner.on_taken = self.taken
+        self._owner.on_taken = self.taken
 
     async def begin(self, limits: GroupLimits) -> SpooledGroup | None:
         """The next project of a begun range, or of a new one; partitions take turns."""
