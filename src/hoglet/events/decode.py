@@ -6,18 +6,17 @@ Undoes every encoding of SDKs and browsers; the content type is ignored, because
 
 import base64
 import binascii
-import json
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 import orjson
 
 from hoglet.events.errors import InvalidPayload
+from hoglet.events.lenient_json import parse_leniently
 from hoglet.kit.errors import TooLarge
 from hoglet.kit.nesting import is_deeper_than
-from hoglet.kit.text import dump_storable_json
 
 NESTING_LIMIT = (
     128  # orjson parses 1024 levels but serializes only 254; stored values must be serializable
@@ -65,33 +64,65 @@ def unpack(
     return body
 
 
-def parse(text: bytes) -> tuple[Any, bytes]:
-    """JSON text to its value, and text that orjson parses to the same value.
+class Body(NamedTuple):
+    """A parsed body.
+
+    Args:
+        value: what :func:`hoglet.events.parse.batch_of` reads.
+        text: JSON text that orjson parses to the same value.
+        too_deep: how many events of the batch were left out, nested deeper than ``NESTING_LIMIT``.
+    """
+
+    value: Any
+    text: bytes
+    too_deep: int
+
+
+def parse(text: bytes) -> Body:
+    """The value of JSON text, as :mod:`hoglet.events.lenient_json` reads it.
 
     Raises:
-        InvalidPayload: not JSON, or nested deeper than ``NESTING_LIMIT``.
+        InvalidPayload: not JSON, or every event is nested deeper than ``NESTING_LIMIT``.
     """
     try:
         value = orjson.loads(text)
+        is_plain = True
     except orjson.JSONDecodeError:
         value = _parse_leniently(text)
-        text = orjson.dumps(value)
+        is_plain = False
+    too_deep = 0
     if is_deeper_than(value, NESTING_LIMIT):
-        raise InvalidPayload(f"The body is nested deeper than {NESTING_LIMIT} levels.")
-    return value, text
+        value, too_deep = _without_deep_events(value)
+    return Body(value, text if is_plain and not too_deep else orjson.dumps(value), too_deep)
+
+
+def deep_event_refusal() -> InvalidPayload:
+    """The refusal of an event that is nested too deeply."""
+    return InvalidPayload(f"An event is nested deeper than {NESTING_LIMIT} levels.")
 
 
 def _parse_leniently(text: bytes) -> Any:
-    """NaN and Infinity become null, lone surrogates and invalid UTF-8 become U+FFFD."""
     try:
-        loose = json.loads(text.decode("utf-8", "replace"), parse_constant=_nothing)
-        return orjson.loads(dump_storable_json(loose))
-    except (ValueError, RecursionError) as error:
+        return parse_leniently(text)
+    except ValueError as error:
         raise InvalidPayload(f"The body is not JSON: {error}") from None
 
 
-def _nothing(_constant: str) -> None:
-    return None
+def _without_deep_events(value: Any) -> tuple[Any, int]:
+    """A batch without what is nested too deeply, and the number of events left out."""
+    if isinstance(value, dict) and isinstance(value.get("batch"), list):
+        events: list[Any] = value["batch"]
+        head = {key: item for key, item in value.items() if not is_deeper_than(item, 0)}
+        kept = [event for event in events if not is_deeper_than(event, NESTING_LIMIT - 2)]
+        batch: Any = {**head, "batch": kept}
+    elif isinstance(value, list):
+        events = value
+        batch = kept = [event for event in events if not is_deeper_than(event, NESTING_LIMIT - 1)]
+    else:
+        raise deep_event_refusal()
+    if not kept:
+        raise deep_event_refusal()
+    return batch, len(events) - len(kept)
 
 
 def _of_field(data: bytes) -> bytes:

@@ -19,8 +19,9 @@ import brotli
 import msgspec
 
 from hoglet.events.export_rows import ExportRows
+from hoglet.events.lenient_json import parse_leniently
 from hoglet.kit.errors import HogletError
-from hoglet.kit.text import parse_json
+from hoglet.kit.json_numbers import fits_64_bits, read_number
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -186,7 +187,7 @@ def _read_array(text: Any, raw: IO[bytes], path: Path) -> Iterator[tuple[int, An
 
 def _parse(text: bytes, place: str) -> Any:
     try:
-        return parse_json(text)
+        return parse_leniently(text)
     except ValueError as error:
         raise UnreadableFile(f"{place}: not JSON ({error})") from None
 
@@ -207,15 +208,16 @@ def _event_of(row: dict[str, Any], columns: CsvColumns) -> dict[str, Any]:
 
 
 def _value(text: str | None) -> Any:
-    """Convert a CSV cell: numbers, booleans and empty cells are recognized, the rest stays text."""
+    """Convert a CSV cell: numbers of JSON, booleans and empty cells; the rest stays text.
+
+    ``007``, ``1_000`` and ``nan`` are text: postcodes, codes and names.
+    """
     if text is None or text in {"", "NA", "NULL", "null"}:
         return None
     if text in {"true", "false"}:
         return text == "true"
-    try:
-        return int(text) if text.lstrip("-").isdigit() else float(text)
-    except ValueError:
-        return text
+    number = read_number(text.strip(" "))
+    return text if number is None else number
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -253,5 +255,10 @@ def _plain_scalar(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+        return _plain_decimal(value)
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _plain_decimal(value: Decimal) -> int | float:
+    is_whole = value == value.to_integral_value()
+    return int(value) if is_whole and fits_64_bits(int(value)) else float(value)

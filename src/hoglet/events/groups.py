@@ -8,6 +8,7 @@ import msgspec
 import orjson
 
 from hoglet.events.persons.updates import GroupUpdate
+from hoglet.kit.json_values import overwrites
 from hoglet.kit.text import dump_storable_json
 
 MAX_GROUP_TYPES = 5
@@ -96,6 +97,6 @@ class GroupStore:
         group = self._groups.get((index, effect.group_key))
         if group is None:
             group = self._groups[index, effect.group_key] = Group({}, at, at, changed=True)
-        merged = {**group.properties, **effect.overwrite}
-        if merged != group.properties:
+        if overwrites(group.properties, effect.overwrite):
+            merged = {**group.properties, **effect.overwrite}
             group.properties, group.changed, group.updated_at = merged, True, at

@@ -14,8 +14,10 @@ import orjson
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.events import parse as incoming
+from hoglet.events.decode import NESTING_LIMIT, deep_event_refusal
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.kit.clock import Clock
+from hoglet.kit.nesting import is_deeper_than
 from hoglet.queue import NewJob, Queue
 from hoglet.store.database import Database
 
@@ -77,11 +79,7 @@ class Importer:
             if refusal is not None:
                 _refuse(result, number, refusal)
                 continue
-            try:
-                batch.append(_encoded(raw, number))
-            except TypeError as error:  # orjson: nested too deeply, or an integer that is too large
-                _refuse(result, number, f"The event cannot be stored: {error}.")
-                continue
+            batch.append(_encoded(raw, number))
             size += len(batch[-1])
             if len(batch) == EVENTS_PER_BATCH or size >= BYTES_PER_BATCH:
                 jobs.append(self._job(batch))
@@ -119,6 +117,8 @@ class Importer:
 def _refusal_of(raw: Any) -> str | None:
     """Why an event cannot be imported: as in capture, or a time that would become today's."""
     refusal = incoming.refusal_of(raw)
+    if refusal is None and is_deeper_than(raw, NESTING_LIMIT - 2):  # in an object with a batch
+        refusal = deep_event_refusal()
     if refusal is not None:
         return refusal.detail
     timestamp = raw.get("timestamp")

@@ -1,5 +1,6 @@
 """Capture: authenticates a batch, validates it and makes it durable."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid
 
 DEFAULT_BODY_BYTES = 20 * 1024 * 1024
+_PARSED_AT_ONCE = 1024 * 1024  # longer bodies are parsed in a thread, beside other requests
 
 
 class CaptureProject(msgspec.Struct, frozen=True):
@@ -70,31 +72,34 @@ class CaptureService:
             SpoolUnavailable: storage is not writable (503).
         """
         received_at = self._clock.now()
-        value, text = self._read(request)
-        batch = incoming.batch_of(value, request.query)
-        project = await self._project_of(value, request.query)
+        body = await self._read(request)
+        batch = incoming.batch_of(body.value, request.query)
+        project = await self._project_of(body.value, request.query)
         refused = _refusals(batch)
         if len(refused) == len(batch.events):
             raise refused[0]
+        refused += [wire.deep_event_refusal()] * body.too_deep
         self._warnings.note_refusals(project.id, refused)
         spooled = SpooledV1(
             project_id=project.id,
             received_at=received_at,
             ip=None if project.discards_ips or not request.ip else request.ip,
-            body=text,
+            body=body.text,
             sent_at=batch.sent_at,
             trace=tracing.parent_header(),
         )
         await self._spool.append(spooled, batch.events)
 
-    def _read(self, request: CaptureRequest) -> tuple[Any, bytes]:
+    async def _read(self, request: CaptureRequest) -> wire.Body:
         text = wire.unpack(
             request.body,
             query=request.query,
             content_encoding=request.content_encoding,
             limit_bytes=self.body_limit_bytes,
         )
-        return wire.parse(text)
+        if len(text) <= _PARSED_AT_ONCE:
+            return wire.parse(text)
+        return await asyncio.to_thread(wire.parse, text)
 
     async def _project_of(self, body: Any, query: Mapping[str, str]) -> CaptureProject:
         token = incoming.token_of(body, query)

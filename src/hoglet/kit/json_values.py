@@ -28,6 +28,43 @@ def is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
     return isinstance(value, tuple)
 
 
+def same_json(left: Any, right: Any) -> bool:
+    """Whether two values are equal as JSON; in Python, ``True == 1``, also inside of containers.
+
+    Example:
+        >>> same_json([1, {"a": 0}], [1.0, {"a": 0}]), same_json([1], [True])
+        (True, False)
+    """
+    if left != right or isinstance(left, bool) is not isinstance(right, bool):
+        return False
+    if is_object(left):
+        return all(same_json(value, right[key]) for key, value in left.items())
+    if is_list_like(left):
+        return all(map(same_json, left, right))
+    return True
+
+
+def overwrites(before: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    """Whether writing values into an object would change it; fast, called for every event.
+
+    Example:
+        >>> overwrites({"a": 1}, {"a": 1}), overwrites({"a": 1}, {"a": True})
+        (False, True)
+    """
+    for key, value in values.items():
+        old = before.get(key, _MISSING)
+        if type(old) is type(value) and type(value) in _SCALARS:
+            if old != value:
+                return True
+        elif not same_json(old, value):
+            return True
+    return False
+
+
+_MISSING = object()
+_SCALARS = frozenset({str, int, float, bool})
+
+
 def object_at(parent: Mapping[str, Any], key: str) -> dict[str, Any]:
     """The object at a key; empty if it is missing or null."""
     return parent.get(key) or {}

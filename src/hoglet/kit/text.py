@@ -17,6 +17,8 @@ from typing import Any, Final
 import msgspec
 import orjson
 
+from hoglet.kit.json_numbers import read_float, read_integer
+
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _KEPT_TYPES: Final = (bytes, bytearray, datetime)  # msgpack has native types for these
 
@@ -98,7 +100,7 @@ def dump_storable_json(value: Any) -> str:
 
 
 def parse_json(text: bytes | str) -> Any:
-    """Parse JSON; lone surrogates become U+FFFD.
+    """Parse JSON; lone surrogates become U+FFFD, and numbers beyond the doubles their text.
 
     Raises:
         ValueError: the text is not JSON (RFC 8259, so no NaN).
@@ -106,10 +108,10 @@ def parse_json(text: bytes | str) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        plain = text if isinstance(text, str) else text.decode("utf-8", "replace")
-        if "\\u" not in plain:
-            raise
-    return _parse_slowly(plain)
+        pass
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace" if b"\\u" in text else "strict")
+    return _parse_slowly(text)
 
 
 def pack(encoder: msgspec.msgpack.Encoder, value: Any) -> bytes:
@@ -152,7 +154,10 @@ def _key(key: Any) -> str:
 
 def _parse_slowly(text: str) -> Any:
     try:
-        return replace_surrogates_in(json.loads(text, parse_constant=_refuse))
+        value = json.loads(
+            text, parse_int=read_integer, parse_float=read_float, parse_constant=_refuse
+        )
+        return without_surrogates(value)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

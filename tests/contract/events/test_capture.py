@@ -135,6 +135,39 @@ async def test_only_the_bad_event_of_a_batch_is_dropped_with_a_warning(server: _
     }
 
 
+async def test_an_event_that_is_nested_too_deeply_is_dropped_with_a_warning(server: _Server):
+    deep = b'{"event":"deep","distinct_id":"d","properties":' + b'{"a":' * 200 + b"1" + b"}" * 201
+    good = orjson.dumps(EVENT)
+    answer = await server.http.post(
+        "/batch/", content=b'{"api_key":"phc_1","batch":[' + deep + b"," + good + b"]}"
+    )
+    alone = await server.http.post("/e/?token=phc_1", content=deep)
+    await server.warnings.flush()
+
+    assert answer.status_code == 200
+    assert _problem(alone) == (400, "validation_error", "invalid_payload")
+    assert "nested deeper" in alone.json()["detail"]
+    (spooled,) = await server.spooled()
+    assert orjson.loads(spooled.body)["batch"] == [EVENT]
+    async with server.database.read() as session:
+        rows = await EventsRepository().warnings(session, 1)
+    assert {(row.kind, row.count) for row in rows} == {("invalid_payload", 1)}
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "1" * 400, "-" + "1" * 600 + ".5"])
+async def test_a_number_beyond_the_doubles_costs_no_event(server: _Server, number: str):
+    """The batch was refused as "not JSON"."""
+    text = f'{{"event":"e","distinct_id":"d","properties":{{"n":{number}}},"timestamp":{number}}}'
+    batch = f"[{text},{orjson.dumps(EVENT).decode()}]"
+    body = f'{{"api_key":"phc_1","sent_at":{number},"batch":{batch}}}'
+    answer = await server.http.post("/batch/", content=body)
+
+    assert answer.status_code == 200
+    (spooled,) = await server.spooled()
+    stored = orjson.loads(spooled.body)["batch"]
+    assert [one.get("properties") for one in stored] == [{"n": number}, None]
+
+
 async def test_storage_that_cannot_be_written_answers_503_and_works_again_later(server: _Server):
     async with server.database.write() as session:
         await session.execute(text("ALTER TABLE jobs RENAME TO gone"))

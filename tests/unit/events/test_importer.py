@@ -225,17 +225,65 @@ async def test_batches_are_bounded_by_bytes(sqlite_database):
     assert sum(len(body["batch"]) for body in bodies) == 30
 
 
-@pytest.mark.parametrize("text", ["[" * 300 + "]" * 300, "9" * 400])
-async def test_what_cannot_be_encoded_is_refused_and_the_others_kept(
-    sqlite_database, tmp_path, text
+@pytest.mark.parametrize("depth", [125, 300, 1100])
+async def test_an_event_that_is_nested_too_deeply_is_refused_and_the_others_kept(
+    sqlite_database, tmp_path, depth
 ):
-    """Such events are read, but no worker could read them from the spool."""
     path = tmp_path / "e.ndjson"
-    bad = '{"event": "half \\ud83d", "distinct_id": "u", "properties": {"x": ' + text + "}}"
+    bad = '{"event": "half \\ud83d", "distinct_id": "u", "properties": {"x": '
+    bad += "[" * depth + "]" * depth + "}}"
     path.write_text(bad + '\n{"event": "good", "distinct_id": "u"}\n')
 
     result, bodies = await run_import(sqlite_database, events_of(path))
 
     assert (result.accepted, result.refused) == (1, 1)
-    assert result.reasons[0].startswith("event 1: The event cannot be stored")
+    assert result.reasons == ["event 1: An event is nested deeper than 128 levels."]
     assert [raw["event"] for body in bodies for raw in body["batch"]] == ["good"]
+
+
+@pytest.mark.parametrize("kind", ["ndjson", "json"])
+async def test_numbers_that_no_double_holds_are_imported_as_text(sqlite_database, tmp_path, kind):
+    """One of them ended the import of its file."""
+    path = tmp_path / f"e.{kind}"
+    numbers = ["1e400", "9" * 400, "-" + "9" * 5000, "NaN", "18446744073709551616"]
+    lines = [f'{{"event": "e", "distinct_id": "u", "properties": {{"x": {x}}}}}' for x in numbers]
+    path.write_text("\n".join(lines) if kind == "ndjson" else f"[{','.join(lines)}]")
+
+    result, bodies = await run_import(sqlite_database, events_of(path))
+
+    assert (result.accepted, result.refused) == (5, 0)
+    assert [raw["properties"]["x"] for body in bodies for raw in body["batch"]] == [
+        "1e400", "9" * 400, "-" + "9" * 5000, None, 18446744073709551616.0,
+    ]  # fmt: skip
+
+
+async def test_cells_are_numbers_only_where_json_has_them(sqlite_database, tmp_path):
+    """Postcodes lost their zeros, and whoever is called Nan or Inf the name."""
+    cells = {
+        "12": 12, "-1.5": -1.5, " 7": 7, "1e5": 100000.0, "007": "007", "1_000": "1_000",
+        "nan": "nan", "Infinity": "Infinity", "12e4567": "12e4567", "9" * 400: "9" * 400,
+        "18446744073709551616": 18446744073709551616.0, "١٢": "١٢", "+5": "+5", "-": "-",
+    }  # fmt: skip
+    path = tmp_path / "e.csv"
+    path.write_text("who,x\n" + "".join(f"u,{cell}\n" for cell in cells))
+
+    result, bodies = await run_import(sqlite_database, events_of(path))
+
+    assert (result.accepted, result.refused) == (len(cells), 0)
+    found = [raw["properties"]["x"] for body in bodies for raw in body["batch"]]
+    assert found == list(cells.values())
+
+
+async def test_decimals_of_parquet_are_imported_as_the_nearest_number(sqlite_database, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    values = [Decimal("9" * 38), Decimal(7), Decimal(-(2**63))]
+    table = pa.table({"event": ["e"] * 3, "who": ["u"] * 3, "x": pa.array(values)})
+    pq.write_table(table, tmp_path / "e.parquet")
+
+    result, bodies = await run_import(sqlite_database, events_of(tmp_path / "e.parquet"))
+
+    assert (result.accepted, result.refused) == (3, 0)
+    found = [raw["properties"]["x"] for body in bodies for raw in body["batch"]]
+    assert found == [1e38, 7, -(2**63)]

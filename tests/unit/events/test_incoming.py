@@ -110,6 +110,19 @@ def test_a_time_less_than_a_day_ahead_is_kept():
     )
 
 
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ("2026-05-02T11:00:00Z", datetime(2026, 5, 2, 11, tzinfo=UTC)),  # 23 hours ahead
+        ("2026-05-02T11:00:00.000001Z", NOW),
+        ("1970-01-01T00:00:00Z", datetime(1970, 1, 1, tzinfo=UTC)),
+        ("1969-12-31T23:59:59Z", NOW),
+    ],
+)
+def test_the_bounds_of_times_that_are_believed(sent: str, stored: datetime):
+    assert _accept({"timestamp": sent}).timestamp == stored
+
+
 def test_a_valid_uuid_is_kept_and_another_replaced():
     given = UUID("0193e8c6-0000-7000-8000-000000000001")
 

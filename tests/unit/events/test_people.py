@@ -3,10 +3,17 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import orjson
 import pytest
 
+from hoglet.events.groups import GroupStore
 from hoglet.events.persons.model import PersonStore, PersonStoreState, person_id_of
-from hoglet.events.persons.updates import person_update_of
+from hoglet.events.persons.updates import (
+    GroupUpdate,
+    group_update_of,
+    groups_of,
+    person_update_of,
+)
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -152,3 +159,41 @@ def test_who_took_an_identified_person_in_is_identified(world: _World):
 
     assert world.same("anon", "first", "second")
     assert not world.same("second", "third")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(1, True), (0, False), (True, 1), ([1], [True]), ({"x": 1}, {"x": True})],
+)
+def test_a_number_is_overwritten_by_the_boolean_that_python_takes_for_it(
+    world: _World, before: Any, after: Any
+):
+    world.send("e", "u", **{"$set": {"paid": before}})
+    world.send("e", "u", **{"$set": {"paid": after}})
+
+    (stored,) = world.people.changes().persons
+    assert orjson.loads(stored.text) == {"paid": after}
+    assert repr(orjson.loads(stored.text)["paid"]) == repr(after)
+
+
+def test_a_group_property_is_overwritten_by_the_boolean_that_python_takes_for_it():
+    groups = GroupStore({"org": 0}, [])
+    groups.apply(GroupUpdate("org", "acme", {"paid": 1}), T0)
+    groups.apply(GroupUpdate("org", "acme", {"paid": True}), T0)
+
+    assert groups.properties_of(0, "acme")["paid"] is True
+
+
+def test_empty_campaign_properties_do_not_reach_the_person(world: _World):
+    world.send("e", "u", utm_source="ads", utm_term="x")
+
+    found = world.send("e", "u", utm_source="", utm_term=None)
+    assert (found["utm_source"], found["utm_term"]) == ("ads", "x")
+
+
+def test_group_types_are_bounded_by_the_column():
+    fits, too_long = "t" * 400, "t" * 401
+
+    assert groups_of({"$groups": {fits: "a", too_long: "b", "": "c"}}) == {fits: "a"}
+    assert group_update_of("$groupidentify", {"$group_type": fits, "$group_key": "a"}) is not None
+    assert group_update_of("$groupidentify", {"$group_type": too_long, "$group_key": "a"}) is None

@@ -113,16 +113,48 @@ def test_a_bomb_is_stopped_while_it_unpacks():
         (b'{"a": "\\ud800"}', {"a": "�"}),
         (b'{"a": "\\ud83d\\ude00"}', {"a": "\U0001f600"}),
         (b'{"a": "\xff"}', {"a": "�"}),
+        (b'\xef\xbb\xbf{"a": NaN}', {"a": None}),
+        (b'{"a": [Infinity, -Infinity]}', {"a": [None, None]}),
+        (b'{"a": [1e400, -1e400, 1E+400]}', {"a": ["1e400", "-1e400", "1E+400"]}),
+        (b'{"a": ' + b"1" * 400 + b"}", {"a": "1" * 400}),
+        (b'{"a": -' + b"1" * 5000 + b"}", {"a": "-" + "1" * 5000}),
+        (b'{"a": [NaN, ' + b"1" * 309 + b"]}", {"a": [None, float("1" * 309)]}),
+        (b'{"a": [NaN, 18446744073709551615]}', {"a": [None, 18446744073709551615]}),
+        (b'{"a": [NaN, 18446744073709551616]}', {"a": [None, 18446744073709551616.0]}),
+        (b'{"a": [NaN, -9223372036854775808]}', {"a": [None, -9223372036854775808]}),
+        (b'{"a": [NaN, -0, -0.0, 1e-400]}', {"a": [None, 0, 0.0, 0.0]}),
     ],
 )
 def test_what_sloppy_clients_write_is_repaired(text: bytes, value: object):
-    found, rewritten = wire.parse(text)
+    body = wire.parse(text)
 
-    assert found == value
-    assert orjson.loads(rewritten) == value
+    assert body.value == value
+    assert orjson.loads(body.text) == value
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"nope", b"[" * 5000 + b"]" * 5000])
+def test_text_that_every_parser_reads_is_passed_on_as_it_is():
+    text = b' {"a": [18446744073709551616, -0, 1.50]}'
+
+    assert wire.parse(text).text is text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"nope",
+        b'{"a": 01}',
+        b'{"a": NaN',
+        b'{"a": 1e400}]',
+        b"[" * 5000,
+        b"[" * 5000 + b"]" * 5000,
+        b"[" * 5000 + b"]" * 4999,
+        b"[" * 5000 + b"]" * 5001,
+        b'{"a":' * 300 + b"1e400" + b"}" * 300,
+        b'"' + b"[" * 5000,
+    ],
+)
 def test_what_is_not_json_is_refused(text: bytes):
     with pytest.raises(InvalidPayload):
         wire.parse(text)
@@ -134,3 +166,32 @@ def test_nesting_is_bounded():
 
     with pytest.raises(InvalidPayload):
         wire.parse(b'{"a":[' + text + b"]}")
+
+
+@pytest.mark.parametrize("depth", [125, 126, 127, 250, 900, 1100, 20_000])
+@pytest.mark.parametrize("odd", [b"", b"NaN, 1e400, "])
+def test_only_the_event_that_is_nested_too_deeply_is_left_out(depth: int, odd: bytes):
+    """The other events of its batch are kept, whatever brackets their texts hold."""
+    deep = b'{"event": "deep", "x": ' + b"[" * depth + b"]" * depth + b"}"
+    good = b'{"event": "[{\\"[", "x": [' + odd + b"1]}"
+    value = {"event": '[{"[', "x": [None, "1e400", 1] if odd else [1]}
+
+    batch = wire.parse(b'{"api_key": "k", "batch": [' + good + b", " + deep + b", " + good + b"]}")
+    plain = wire.parse(b"[" + deep + b", " + good + b"]")
+
+    is_left_out = depth + 1 > 126
+    assert [one for one in batch.value["batch"] if one["event"] != "deep"] == [value, value]
+    assert (batch.value["api_key"], batch.too_deep) == ("k", int(is_left_out))
+    assert len(plain.value) == (1 if depth + 1 > 127 else 2)
+    assert orjson.loads(batch.text) == batch.value
+
+
+def test_a_large_body_that_is_nested_too_deeply_is_not_looked_through():
+    deep = b'{"event": "deep", "x": ' + b"[" * 2000 + b"]" * 2000 + b"}"
+    large = b'{"event": "large", "x": "' + b"a" * 300_000 + b'"}'
+
+    small = wire.parse(b'{"api_key": "k", "batch": [' + deep + b', {"event": "a"}]}')
+
+    assert (small.value["batch"], small.too_deep) == ([{"event": "a"}], 1)
+    with pytest.raises(InvalidPayload, match="nested too deeply"):
+        wire.parse(b'{"api_key": "k", "batch": [' + deep + b", " + large + b"]}")

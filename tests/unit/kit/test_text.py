@@ -120,3 +120,16 @@ def test_values_without_halves_are_not_copied() -> None:
 
     assert text.without_surrogates(value) is value
     assert text.without_surrogates({"a": HALF}) == {"a": "a\ufffd"}
+
+
+def test_a_number_that_no_double_holds_is_parsed_as_its_text() -> None:
+    """A response that held one was given to the program as text, as if it were not JSON."""
+    digits = "9" * 5000
+
+    assert text.parse_json(f'{{"a": [1e400, {digits}, -0, 18446744073709551616]}}') == {
+        "a": ["1e400", digits, 0, 18446744073709551616.0]
+    }
+    with pytest.raises(ValueError, match="NaN"):
+        text.parse_json("[1e400, NaN]")
+    with pytest.raises(ValueError, match="utf-8"):
+        text.parse_json(b'["\xff"]')

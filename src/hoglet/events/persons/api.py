@@ -5,7 +5,7 @@ Source: docs/spec/data-and-queries.md#41-persons.
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,9 +25,10 @@ from hoglet.kit.errors import MethodNotAllowed
 from hoglet.web.openapi import describe
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 from hoglet.web.validation import validate
 
-router = APIRouter()
+router = Router()
 
 type Reader = Annotated[ProjectScope, Depends(requires("person:read"))]
 type Writer = Annotated[ProjectScope, Depends(requires("person:write"))]
@@ -59,7 +60,7 @@ async def change_person(request: Request, person_id: str, scope: Writer) -> Resp
     data = await read_object(request)
     refuse_missing(data, "properties")
     body = validate(PersonChanges, data)
-    await persons.set_properties(scope.project.id, person, body.properties)
+    await persons.set_properties(scope, person, body.properties)
     return Response(status_code=202)
 
 
@@ -72,7 +73,7 @@ async def update_property(request: Request, person_id: str, scope: Writer) -> Re
     data = await read_object(request)
     refuse_missing(data, "key", "value")
     body = validate(PropertyChange, data)
-    await persons.set_properties(scope.project.id, person, {body.key: body.value})
+    await persons.set_properties(scope, person, {body.key: body.value})
     return Response(status_code=202)
 
 
@@ -85,7 +86,7 @@ async def delete_property(request: Request, person_id: str, scope: Writer) -> Re
     data = await read_object(request)
     refuse_missing(data, "$unset")
     body = validate(PropertyRemoval, data)
-    await persons.unset_property(scope.project.id, person, body.unset)
+    await persons.unset_property(scope, person, body.unset)
     return JsonResponse({"success": True}, status_code=201)
 
 

@@ -15,6 +15,7 @@ import orjson
 
 from hoglet.events.parse import MAX_DISTINCT_ID_LENGTH
 from hoglet.events.persons.updates import PersonUpdate
+from hoglet.kit.json_values import overwrites
 from hoglet.kit.text import dump_storable_json
 
 NEVER_MERGED = frozenset(
@@ -244,5 +245,5 @@ def _change(person: Person, effect: PersonUpdate) -> None:
     after = {**effect.once, **before, **effect.overwrite}
     for key in effect.unset:
         after.pop(key, None)
-    if after != before:
+    if after != before or overwrites(before, effect.overwrite):
         person.replace(after)

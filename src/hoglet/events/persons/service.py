@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from hoglet.access.activity import Activity, ActivityLog, FieldChange
+from hoglet.access.principals import ProjectScope
 from hoglet.events.parse import refusal_of
 from hoglet.events.persons import repository
 from hoglet.events.persons.last_seen import with_last_seen
@@ -29,8 +31,14 @@ class PersonService:
     """Persons of a project."""
 
     def __init__(
-        self, database: Database, spool: Spool, clock: Clock, warehouse: Warehouse
+        self,
+        database: Database,
+        spool: Spool,
+        clock: Clock,
+        warehouse: Warehouse,
+        activity: ActivityLog,
     ) -> None:
+        self._activity = activity
         self._database = database
         self._spool = spool
         self._clock = clock
@@ -80,18 +88,27 @@ class PersonService:
         return await with_last_seen(self._warehouse, project_id, persons)
 
     async def set_properties(
-        self, project_id: int, person: PersonRecord, properties: Mapping[str, Any]
+        self, scope: ProjectScope, person: PersonRecord, properties: Mapping[str, Any]
     ) -> None:
         """Merge properties into a person's; durable when this returns.
 
         Raises:
             Invalid: the person has no distinct id. SpoolUnavailable: storage is not writable.
         """
-        await self._append(project_id, person, SET_EVENT, {"$set": dict(properties)})
+        await self._append(scope.project.id, person, SET_EVENT, {"$set": dict(properties)})
+        await self._record(scope, person, "updated")
 
-    async def unset_property(self, project_id: int, person: PersonRecord, key: str) -> None:
+    async def unset_property(self, scope: ProjectScope, person: PersonRecord, key: str) -> None:
         """Remove a property; otherwise like :meth:`set_properties`."""
-        await self._append(project_id, person, UNSET_EVENT, {"$unset": [key]})
+        await self._append(scope.project.id, person, UNSET_EVENT, {"$unset": [key]})
+        await self._record(scope, person, "delete_property")
+
+    async def _record(self, scope: ProjectScope, person: PersonRecord, activity: str) -> None:
+        """Log a change of properties, without their values: they can be personal."""
+        changes = (FieldChange("properties", "changed", None, None),)
+        entry = Activity.by(scope, activity, "Person", (person.id, None), changes)
+        async with self._database.write() as session:
+            await self._activity.record(session, entry)
 
     async def _append(
         self, project_id: int, person: PersonRecord, event: str, properties: Mapping[str, Any]
