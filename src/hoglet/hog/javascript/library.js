@@ -326,7 +326,7 @@ function __plainJson(value, path = []) {
     if (__isHogError(value)) { return { __hogError__: true, type: value.type, message: value.message, payload: isNull(value.payload) ? undefined : inner(value.payload) } }
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inner(item)]))
 }
-function jsonStringify(value, spacing = 0) { return JSON.stringify(__plainJson(value), null, typeof spacing === 'number' && spacing > 0 ? spacing : undefined) }
+function jsonStringify(value, spacing = 0) { return JSON.stringify(__plainJson(value), null, typeof spacing === 'number' && spacing >= 1 ? spacing : undefined) }
 function __revive(value) {
     if (Array.isArray(value)) { return value.map(__revive) }
     if (!__isObject(value)) { return value }
@@ -344,7 +344,7 @@ function __jsonAt(source, path, parse = false) {
         if (Array.isArray(value)) {
             value = typeof step === 'number' && step !== 0 ? value[step > 0 ? step - 1 : value.length + step] : undefined
         } else {
-            value = Object.prototype.hasOwnProperty.call(value, step) ? value[step] : undefined
+            value = typeof step !== 'object' && Object.prototype.hasOwnProperty.call(value, step) ? value[step] : undefined
         }
         if (value === undefined) { return undefined }
     }
@@ -445,7 +445,8 @@ function toDate(value) {
     if (__isHogDate(value)) { return value }
     const instant = toDateTime(value)
     const day = instant && new Date(instant.dt * 1000)
-    return day && !Number.isNaN(day.getTime()) ? __toHogDate(day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate()) : null
+    const year = day && day.getUTCFullYear()
+    return year >= 1 && year <= 9999 ? __toHogDate(year, day.getUTCMonth() + 1, day.getUTCDate()) : null
 }
 function fromUnixTimestamp(value) { return typeof value === 'object' || !Number.isFinite(Number(value)) ? null : __toHogDateTime(Number(value)) }
 function fromUnixTimestampMilli(value) { return typeof value === 'object' || !Number.isFinite(Number(value)) ? null : __toHogDateTime(Number(value) / 1000) }

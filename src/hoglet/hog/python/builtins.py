@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import FunctionType, GeneratorType
 from typing import Any, Final
 
+from hoglet.hog.python.codegen.text_calls import METHODS
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime import compare, host_data, numbers
 from hoglet.hog.runtime import regex as patterns
@@ -199,7 +200,7 @@ def _namespace() -> dict[str, Any]:
         "FN": FunctionType,
         "type": type, "LEN": len, "STR": str, "JOIN": "".join, "THROW": HogThrow,
         "ANY": Exception, "imp": import_value,
-        "RANGE": range,
+        "RANGE": range, **METHODS,
         "check": check, "read": read, "host": host, "thrown": thrown, "fail": fail,
         "unknown_call": unknown_call, "each": each, "each_pair": each_pair, "part": part,
         "long": long, "glue": glue, "intact": is_intact, "full": full, "note": note, "mark": mark,

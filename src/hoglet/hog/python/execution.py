@@ -15,6 +15,8 @@ from random import Random, SystemRandom
 from types import GeneratorType, TracebackType
 from typing import Any, Final
 
+import msgspec
+
 from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.failures import failure_of
 from hoglet.hog.python.journal import Journal
@@ -51,6 +53,13 @@ _UUID_FIXED: Final = 0xF << 76 | 0x3 << 62  # the bits of version and variant
 _UUID_4: Final = 0x4 << 76 | 0x2 << 62
 
 
+class _Traced(msgspec.Struct):
+    """What a traced run has recorded."""
+
+    steps: list[TraceStep] = []
+    values: list[dict[str, Any]] = []
+
+
 class Execution:
     """One run of a program.
 
@@ -83,6 +92,7 @@ class Execution:
     _printed = 0
     _imported: Mapping[str, Any] = NO_CHUNKS
     _chunk_namespaces: tuple[dict[str, Any], ...] = ()
+    _traced: _Traced | None = None
     _mark: Mark
     _figures: Figures
 
@@ -98,9 +108,7 @@ class Execution:
     ) -> None:
         self.async_names = program.async_names
         self._compiled = program
-        self._functions = host.functions
-        self._chunks = host.chunks
-        self._on_print = host.on_print
+        self._provided = host
         self._clock = clock or _SYSTEM_CLOCK
         self._seed = seed
         self._begin(globals or {}, budget or _DEFAULT_BUDGET)
@@ -109,8 +117,6 @@ class Execution:
         """Everything that belongs to one run, but for the defaults of the class."""
         self.budget = budget
         self.memory_bytes = budget.memory_bytes
-        self.steps: list[TraceStep] = []
-        self.trace: list[dict[str, Any]] = []
         self._globals = globals if type(globals) is dict else dict(globals)
         self._program = load_for(self._compiled, self._globals)
 
@@ -137,6 +143,7 @@ class Execution:
         self._generator, self._journal = None, None
         self._memory, self._charged = None, 0
         self._imported, self._chunk_namespaces = NO_CHUNKS, ()
+        self._traced = None
         self._begin(globals, budget)
 
     def resume(self, value: Any) -> Step:
@@ -169,6 +176,16 @@ class Execution:
         return [] if self._journal is None else self._journal.entries
 
     @property
+    def steps(self) -> list[TraceStep]:
+        """See the class."""
+        return [] if self._traced is None else self._traced.steps
+
+    @property
+    def trace(self) -> list[dict[str, Any]]:
+        """See the class."""
+        return [] if self._traced is None else self._traced.values
+
+    @property
     def charged_bytes(self) -> int:
         """Recently allocated large values, in bytes; an indication, not the memory in use."""
         return self._charged if self._memory is None else self._memory.charged
@@ -191,32 +208,31 @@ class Execution:
         before, thread.run = thread.run, self
         if not watchdog.awake:
             watchdog.wake()
-        self._let_run()
-        self._figures = recent_figures.get()
+        namespace = self._program.namespace
+        namespace["LIMIT"], namespace["CAP"] = self.budget.call_depth, self.memory_bytes
+        if self._chunk_namespaces:
+            self._let_run()
+        self._figures = recent_figures.known or recent_figures.get()
         if self._memory is not None:
             self._memory.go_on(self._figures)
         self._mark = thread.clock.mark()
         try:
-            return self._outcome(action, arguments)
-        finally:
-            self._used_s += CpuClock.since(self._mark)
-            thread.run = before
-
-    def _outcome(self, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Step:
-        try:
             value = action(*arguments)
-            if self._generator is None:
-                if type(value) is not GeneratorType:
-                    return Finished(exported(value))
-                self._generator = value
-                value = next(value)
-            return self._suspended(value)
+            if self._generator is not None:
+                return self._suspended(value)
+            if type(value) is not GeneratorType:
+                return Finished(exported(value))
+            self._generator = value
+            return self._suspended(next(value))
         except StopIteration as stop:
             return Finished(exported(stop.value))
         except (HogThrow, EngineError, LimitExceeded, RecursionError, MemoryError) as error:
             return self._failed(error)
         except Exception as error:  # noqa: BLE001 (a fault of ours must not take the host down)
             return self._failed(EngineError(f"Internal error: {error!r}"), error.__traceback__)
+        finally:
+            self._used_s += CpuClock.since(self._mark)
+            thread.run = before
 
     def _suspended(self, request: tuple[str, list[Any]]) -> Step:
         self._steps += 1
@@ -266,11 +282,12 @@ class Execution:
             namespace["LIMIT"] = 0
 
     def _let_run(self) -> None:
+        depth = self.budget.call_depth
         namespace = self._program.namespace
-        namespace["LIMIT"] = self.budget.call_depth
+        namespace["LIMIT"] = depth
         namespace["CAP"] = self.memory_bytes
         for namespace in self._chunk_namespaces:
-            namespace["LIMIT"] = self.budget.call_depth
+            namespace["LIMIT"] = depth
             namespace["CAP"] = self.memory_bytes
 
     def check_in(self, depth: int) -> int:
@@ -360,7 +377,7 @@ class Execution:
             if past.peek() == "raise":
                 raise _thrown(past.take("raise"))
             return import_value(past.take("host"))
-        function = self._functions.get(name)
+        function = self._provided.functions.get(name)
         if function is None:
             raise EngineError(f"Unsupported function call: {name}")
         return self._call(name, function, [export_value(item) for item in given])
@@ -384,7 +401,7 @@ class Execution:
         """The result of a chunk, which runs on first import."""
         if name in self._imported:
             return self._imported[name]
-        chunk = self._chunks.get(name)
+        chunk = self._provided.chunks.get(name)
         if chunk is None:
             raise EngineError(f"Unknown chunk: {name}")
         if chunk.program.suspends:
@@ -401,28 +418,36 @@ class Execution:
 
     def write_line(self, text: str) -> None:
         """Write a line of ``print``."""
-        if self._on_print is None or self._past() is not None:
+        on_print = self._provided.on_print
+        if on_print is None or (self._journal is not None and self._journal.replaying):
             return
         self._printed += len(text) + 1
         if self._printed <= self.budget.output_bytes:
-            self._on_print(text)
+            on_print(text)
 
     def log_line(self, line: int) -> None:
         """A statement begins, in traced runs."""
-        if len(self.steps) < self.budget.trace_entries:
-            self.steps.append(TraceStep(line))
+        steps = self._open_trace().steps
+        if len(steps) < self.budget.trace_entries:
+            steps.append(TraceStep(line))
 
     def log_trace(self, entry: tuple[int, str, Any]) -> None:
         """Record a value or the result of a call, in traced runs."""
-        if len(self.trace) < self.budget.trace_entries:
+        traced = self._open_trace()
+        if len(traced.values) < self.budget.trace_entries:
             line, name, value = entry
             text = printed(value)[:_TRACED_TEXT]
-            self.trace.append({"line": line, "name": name, "value": text})
-            step = next((each for each in reversed(self.steps) if each.line == line), None)
+            traced.values.append({"line": line, "name": name, "value": text})
+            step = next((each for each in reversed(traced.steps) if each.line == line), None)
             if step is not None and name.endswith("()"):
                 step.calls.append(f"{name}: {text}")
             elif step is not None:
                 step.values[name] = text
+
+    def _open_trace(self) -> _Traced:
+        if self._traced is None:
+            self._traced = _Traced()
+        return self._traced
 
 
 def _thrown(error: list[Any]) -> HogThrow:

@@ -54,20 +54,23 @@ class _RecentFigures:
 
     For the start of a run numbers a little too old serve as well, unless a run has grown the
     process meanwhile: the next one would be charged for it.
+
+    Attributes:
+        known: the figures since they were last forgotten; the watchdog does that, too.
     """
 
     def __init__(self) -> None:
-        self._figures: Figures | None = None
+        self.known: Figures | None = None
 
     def get(self) -> Figures:
-        """The figures since they were last forgotten; the watchdog does that, too."""
-        if self._figures is None:
-            self._figures = process_bytes(), sys.getallocatedblocks()
-        return self._figures
+        """The known figures, or new ones."""
+        if self.known is None:
+            self.known = process_bytes(), sys.getallocatedblocks()
+        return self.known
 
     def forget(self) -> None:
         """Take new figures for the next run: this one may leave the process larger."""
-        self._figures = None
+        self.known = None
 
 
 recent_figures: Final = _RecentFigures()

@@ -23,6 +23,7 @@ from hoglet.kit.errors import SourceError
 
 DEFAULT_ASYNC: Final = frozenset({"fetch"})
 _CACHE_SIZE: Final = 1024
+_FEW: Final = _CACHE_SIZE // 2
 _PYTHON_FRAMES: Final = 12_000
 """A Hog frame is at most a few Python frames (a callback with its library function, a generator);
 Python calling Python takes no C stack, so 1000 of them fit easily."""
@@ -160,7 +161,8 @@ def _roots(root: bound.BoundFunction) -> frozenset[str]:
 def load_for(program: CompiledProgram, given: Mapping[str, Any]) -> "LoadedProgram":
     """The variant of the module for the given globals."""
     if program.careful is None:
-        return load(program.source)
+        found = _loaded.get(program.source)
+        return found if found is not None and len(_loaded) < _FEW else load(program.source)
     for root in program.roots:
         if root not in given:
             return load(program.careful)
@@ -201,7 +203,7 @@ def load(source: str) -> LoadedProgram:
         SourceError: Python cannot compile it, because it nests too deeply.
     """
     found = _loaded.get(source)
-    if found is not None and len(_loaded) < _CACHE_SIZE // 2:
+    if found is not None and len(_loaded) < _FEW:
         return found  # none is forgotten soon, so their order can wait
     with _lock:
         found = _loaded.get(source)

@@ -81,6 +81,8 @@ def equal(left: Any, right: Any) -> bool:
     kind = type(left)
     if kind is type(right) and (kind is str or kind is int):
         return left == right
+    if left is None or right is None:
+        return left is right
     left, right = unify(left, right)
     return same(left, right)
 

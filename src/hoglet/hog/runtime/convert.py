@@ -75,7 +75,9 @@ def _imported_object(value: dict[Any, Any]) -> Any:
         tagged = untagged(value)
         if tagged is not None:
             return tagged
-    if not has_text_keys(value):
+    try:
+        "".join(value)  # the fastest test of the keys
+    except TypeError:
         value = {key if type(key) is str else _stored(key): item for key, item in value.items()}
     copy = value.copy()
     for key, item in value.items():
@@ -83,7 +85,7 @@ def _imported_object(value: dict[Any, Any]) -> Any:
         if kind in _AS_IS:
             continue
         if kind is not int:
-            copy[key] = _imported(item)
+            copy[key] = _imported_object(item) if kind is dict else _imported(item)
         elif not -LARGEST_INTEGER <= item <= LARGEST_INTEGER:
             copy[key] = to_float(item)
     return copy
@@ -141,11 +143,17 @@ def export_value(value: Any) -> Any:
         copy = _flat(value)
         if copy is not None:
             return copy
+    if kind is dict or kind is list:
+        copy = _small(value)
+        if copy is not None:
+            return copy
     return export_with(value, _whole)
 
 
 _FEW = 64
 _SHORT = 1024  # longer strings are charged to the memory limit one by one
+_SMALL = 65_536  # bytes of a value that is copied in one go
+_HOLDERS = 200  # as many objects and arrays nest no deeper than DEEPEST
 
 
 def _flat(value: dict[Any, Any]) -> dict[str, Any] | None:
@@ -163,6 +171,39 @@ def _flat(value: dict[Any, Any]) -> dict[str, Any] | None:
         if type(key) is not str:
             return None
     return copy
+
+
+def _small(value: Any) -> Any:  # noqa: C901 (one branch a type)
+    """A copy of a small tree of objects, arrays, strings and numbers; else None.
+
+    Parts are copied where they are met, so shared ones count each time, and one inside itself is
+    met until the value is no longer small.
+    """
+    copy, left = value.copy(), _SMALL
+    holders = [copy]
+    for holder in holders:
+        left -= 8 * len(holder)
+        if left < 0 or len(holders) > _HOLDERS:
+            return None
+        if type(holder) is dict:
+            if not has_text_keys(holder):
+                return None
+            pairs = holder.items()
+        else:
+            pairs = enumerate(holder)
+        for key, item in pairs:
+            kind = type(item)
+            if kind is str:
+                left -= len(item)
+            elif kind is dict or kind is list:
+                holder[key] = part = item.copy()
+                holders.append(part)
+            elif kind is float:
+                if item.is_integer():
+                    holder[key] = _whole(item)
+            elif kind not in PLAIN:
+                return None
+    return copy if left >= 0 else None
 
 
 def export_with(value: Any, number: Callable[[float], Any]) -> Any:

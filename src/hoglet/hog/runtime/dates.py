@@ -8,6 +8,7 @@ import math
 import re
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -113,10 +114,12 @@ def datetime_text(value: HogDateTime) -> str:
     moment = local_time(value)
     if moment is None:
         return "Invalid DateTime"
-    text = moment.isoformat(timespec="milliseconds")[:_ISO_LENGTH]
+    text = (_ISO % _FIELDS(moment))[:_ISO_LENGTH]
     return text + ("Z" if value.zone == "UTC" else _offset_text(moment, value.zone))
 
 
+_ISO: Final = "%04d-%02d-%02dT%02d:%02d:%02d.%06d"
+_FIELDS: Final = attrgetter("year", "month", "day", "hour", "minute", "second", "microsecond")
 _ISO_LENGTH: Final = len("2024-05-03T12:34:56.000")
 
 

@@ -38,8 +38,9 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 
 def quoted(text: str) -> str:
     """A string as it prints inside others: in single quotes, with escapes."""
-    if "'" not in text and "\\" not in text and text.isprintable():
-        return f"'{text}'"
+    plain = repr(text)
+    if len(plain) == len(text) + 2 and plain[0] == "'":
+        return plain  # nothing in it is escaped, and there is no quote
     return "'" + text.translate(_ESCAPES).replace("'", "\\'") + "'"
 
 
@@ -128,8 +129,7 @@ def _container(value: Any, path: list[int]) -> str:
 
 
 def _pairs(value: dict[Any, Any], path: list[int]) -> str:
-    items = list(value.items())
-    parts = (items,) if len(items) <= meter.LARGE else meter.chunks(items)
+    parts = (value.items(),) if len(value) <= meter.LARGE else meter.chunks(list(value.items()))
     return ", ".join(
         [
             f"{quoted(key)}: {quoted(item) if type(item) is str else nested(item, path)}"

@@ -7,14 +7,11 @@ imported. Anything but plain JSON data (tagged dates, non-string keys) is import
 from collections.abc import Iterable
 from typing import Any, Final
 
-import msgspec
 import orjson
-import re2
 
 from hoglet.hog.runtime.compare import contains, member
 from hoglet.hog.runtime.convert import export_value, has_text_keys, import_value, is_tagged
-from hoglet.hog.runtime.json_text import PLAIN_DATA
-from hoglet.hog.runtime.regex import is_found
+from hoglet.hog.runtime.plain_data import PLAIN_DATA, copied, has_tag
 from hoglet.hog.runtime.values import display_key, type_name
 
 
@@ -99,16 +96,17 @@ def edited(value: Any, *paths: tuple[str, ...]) -> Any:
 
     Anything else there is imported, which rejects writes on its own.
     """
-    if not _is_plain_object(value):
+    if type(value) is not dict or is_tagged(value):
         return import_value(value)
-    copy = value.copy()
+    copy = value.copy()  # odd keys are brought in on the way out
     for path in paths:
         holder = copy
         for key in path[:-1]:
             holder = holder.get(key) if type(holder) is dict else None
         if type(holder) is dict and path[-1] in holder:
             item = holder[path[-1]]
-            holder[path[-1]] = item.copy() if _is_plain_object(item) else import_value(item)
+            is_plain = type(item) is dict and not is_tagged(item)
+            holder[path[-1]] = item.copy() if is_plain else import_value(item)
     return copy
 
 
@@ -132,10 +130,4 @@ def exported(value: Any) -> Any:
         text = orjson.dumps(value, None, PLAIN_DATA)
     except (TypeError, RecursionError):  # not plain JSON data
         return export_value(import_value(value))
-    if b'"__hog' in text or is_found(_WHOLE_FLOAT, text):
-        return export_value(import_value(value))
-    return msgspec.to_builtins(value)
-
-
-_WHOLE_FLOAT: Final = re2.compile(r"\.0[\],}]")
-"""What may be a whole float, which becomes an integer; RE2 jumps from point to point."""
+    return export_value(import_value(value)) if has_tag(text) else copied(value, text)

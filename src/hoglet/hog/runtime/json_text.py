@@ -5,24 +5,27 @@ Source: docs/spec/hog-language.md#8-printing (``jsonStringify``, ``jsonParse``).
 
 import json
 import math
-from gc import get_referents
 from json.encoder import encode_basestring  # type: ignore[attr-defined]
 from typing import Any, Final
 
 import orjson
-import re2
 
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import (
-    PLAIN,
     export_value,
     export_with,
     import_value,
 )
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text
-from hoglet.hog.runtime.regex import is_found
-from hoglet.hog.runtime.values import CONTAINERS, HogError, HogTuple
+from hoglet.hog.runtime.plain_data import (
+    PLAIN_DATA,
+    has_exponent,
+    has_tag,
+    has_whole_float,
+    is_moderate,
+)
+from hoglet.hog.runtime.values import CONTAINERS
 
 _SMALL: Final = 32_768  # the values of shorter texts are not counted in advance
 
@@ -49,7 +52,7 @@ def parse_json(text: str) -> Any:
 def _is_as_imported(value: Any) -> bool:
     """Whether importing would change nothing: no tagged forms, no integers beyond 2^53."""
     try:
-        return b'"__hog' not in orjson.dumps(value, None, orjson.OPT_STRICT_INTEGER)
+        return not has_tag(orjson.dumps(value, None, orjson.OPT_STRICT_INTEGER))
     except (TypeError, RecursionError):
         return False
 
@@ -57,9 +60,14 @@ def _is_as_imported(value: Any) -> bool:
 def _parse_slowly(text: str) -> Any:
     """Parse what the fast parser rejects: lone surrogates, out-of-range numbers, deep nesting."""
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_int=_integer, parse_constant=_refuse)
     except RecursionError:
         raise ValueError("nests too deeply") from None
+
+
+def _integer(text: str) -> int | float:
+    """Python reads at most 4300 digits as an integer."""
+    return int(text) if len(text) < 400 else float(text)
 
 
 def _refuse(name: str) -> Any:
@@ -83,67 +91,39 @@ def write_host_json(value: Any) -> str:
         text = orjson.dumps(value, None, PLAIN_DATA)
     except (TypeError, RecursionError):
         return write_json(import_value(value))
-    if is_found(_UNLIKE_HOST, text):
+    if text[0] in _STARTS_NUMBER or has_whole_float(text) or has_exponent(text) or has_tag(text):
         return write_json(import_value(value))
     return meter.charged(text.decode())
 
 
-PLAIN_DATA: Final = (
-    orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS
-    | orjson.OPT_PASSTHROUGH_DATETIME
-)  # fmt: skip
-"""Options that refuse whatever importing would change, but for tagged forms and whole floats."""
+_STARTS_NUMBER: Final = b"-0123456789"
 
 
 def _fast(value: Any) -> str:
-    try:
-        if _left_of(_MODERATE, value, 0) < 0:
-            return _compact(export_value(value))
-        return orjson.dumps(value, _tuple_items, orjson.OPT_PASSTHROUGH_SUBCLASS).decode()
-    except _UnlikeJsonError:
+    if type(value) is float:
         return _without_plain(value)
-    except (TypeError, ValueError):  # odd keys, halves of characters
+    text = None
+    try:
+        if is_moderate(value):
+            text = orjson.dumps(value, _tuple_items, orjson.OPT_PASSTHROUGH_SUBCLASS)
+    except TypeError:  # dates, functions, odd keys
+        return _without_plain(value)
+    except (ValueError, RecursionError):  # halves of characters
+        pass
+    if text is None:
         return _compact(export_value(value))
+    if (has_whole_float(text) or has_exponent(text)) and _has_odd_number(value):
+        return _without_plain(value)
+    return text.decode()
 
 
-class _UnlikeJsonError(Exception):
-    """A value that the fast writer rejects or writes differently."""
-
-
-def _left_of(size: int, value: Any, depth: int) -> int:  # noqa: C901 (one branch a type)
-    """``size`` minus the size of a value; negative if it is too large or nested too deeply.
-
-    The fast writer cannot be interrupted, and nested lists can expand to gigabytes of text.
-    """
-    kind = type(value)
-    if kind is dict:
-        size -= 8 * len(value) + sum(map(len, value))
-        items = value.values()
-    elif kind is list or kind is HogTuple:
-        size -= 8 * len(value)
-        items = value
-    else:
-        items = (value,)
-    if size < 0 or depth > _LAYERS:
-        return -1
-    for item in items:
-        kind = type(item)
-        if kind is str:
-            size -= len(item)
-        elif kind is dict or kind is list or kind is HogTuple:
-            size = _left_of(size, item, depth + 1)
-            if size < 0:
-                return -1
-        elif kind is float:
-            if not 1e-4 <= abs(item) < 1e16 or item.is_integer():
-                raise _UnlikeJsonError
-        elif kind not in PLAIN:
-            raise _UnlikeJsonError
-    return size - 8
-
-
-_MODERATE: Final = 4 * 1024 * 1024
-_LAYERS: Final = 256
+def _has_odd_number(value: Any) -> bool:
+    """Whether the fast writer writes a number differently."""
+    if type(value) is float:
+        return not 1e-4 <= abs(value) < 1e16 or value.is_integer()
+    if not isinstance(value, CONTAINERS):
+        return False
+    return any(map(_has_odd_number, value.values() if isinstance(value, dict) else value))
 
 
 def _tuple_items(value: Any) -> Any:
@@ -152,29 +132,12 @@ def _tuple_items(value: Any) -> Any:
 
 def _without_plain(value: Any) -> str:
     """The text of a value with dates, errors, functions or odd numbers."""
-    if type(value) in _NESTED and not _is_moderate(value):
-        return _compact(export_value(value))
     try:
-        return _exact(value)
+        if is_moderate(value):
+            return _exact(value)
     except (TypeError, ValueError, RecursionError):
-        return _compact(export_value(value))
-
-
-def _is_moderate(value: Any) -> bool:
-    """Whether the text is surely no larger than some megabytes, shared parts repeated."""
-    left, layer = _MODERATE, [value]
-    for _ in range(_LAYERS):
-        parts = get_referents(*layer)
-        left -= 8 * len(parts) + sum([len(part) for part in parts if type(part) is str])
-        if left < 0:
-            return False
-        layer = [part for part in parts if type(part) in _NESTED]
-        if not layer:
-            return True
-    return True  # or it is rejected for its depth
-
-
-_NESTED: Final = frozenset({dict, list, HogTuple, HogError})
+        pass
+    return _compact(export_value(value))
 
 
 def _exact(value: Any) -> str:
@@ -185,15 +148,11 @@ def _exact(value: Any) -> str:
 def _written(number: float) -> Any:
     if number.is_integer() and abs(number) <= LARGEST_INTEGER:
         return int(number)
-    if 1e-4 <= abs(number) < 1e16:
+    if 1e-4 <= abs(number) < 1e16 and not number.is_integer():
         return number
     if not math.isfinite(number):
         return None
     return orjson.Fragment(number_text(number))
-
-
-_ODD: Final = r"[:,\[]-?[0-9][0-9.]*(?:e|\.0[\],}])"
-_UNLIKE_HOST: Final = re2.compile(rf'"__hog|\A-?[0-9]|{_ODD}')
 
 
 def _compact(value: Any) -> str:

@@ -21,6 +21,7 @@ _INFINITE: Final = re.compile(r"[+-]?Infinity\Z")
 _BLANK: Final = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
+_NUMBERS: Final = frozenset({int, float})
 _BEGINS_NUMBER: Final = frozenset("0123456789+-.I")
 _EXACT_DIGITS: Final = 16  # fewer digits are always inside ±2^53
 _LONGEST_NUMBER_TEXT: Final = 4000  # longer digit strings are all infinite, zero or cut anyway
@@ -84,14 +85,21 @@ def text_to_number(text: str) -> Number:
     if len(text) < _LONGEST_NUMBER_TEXT and _PREFIXED.match(text):
         return settle(int(text, 0))
     if _DECIMAL.match(text):
-        return settle(int(text)) if text.isdigit() and len(text) <= 16 else whole(float(text))
+        return settle(int(text)) if text.isdigit() and len(text) <= 16 else _decimal(text)
     if _INFINITE.match(text):
         return -math.inf if text[0] == "-" else math.inf
     return math.nan
 
 
+def _decimal(text: str) -> Number:
+    number = float(text)
+    return number if number == 0 and text[0] == "-" else whole(number)  # '-0' stays negative
+
+
 def add(left: Any, right: Any) -> Number:
     """``left + right``; never joins text."""
+    if type(left) is float and type(right) is float:
+        return left + right
     return settle(to_number(left) + to_number(right))
 
 
@@ -102,6 +110,8 @@ def subtract(left: Any, right: Any) -> Number:
 
 def multiply(left: Any, right: Any) -> Number:
     """``left * right``."""
+    if type(left) is float and type(right) in _NUMBERS:
+        return left * right
     a, b = to_number(left), to_number(right)
     product = a * b
     if product:

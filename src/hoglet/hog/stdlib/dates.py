@@ -27,6 +27,7 @@ from hoglet.hog.runtime.values import CONTAINERS, HogDate, HogDateTime, is_numbe
 from hoglet.hog.stdlib.arguments import wrong
 
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
+_TEMPORAL: Final = frozenset({HogDate, HogDateTime})
 _MOST_UNITS: Final = 10**12  # more of any unit exceeds the calendar
 
 
@@ -56,7 +57,7 @@ def to_date_time(value: Any, zone: Any = None) -> Any:
 def _seconds(value: Any, zone: str) -> Any:
     if type(value) is str:
         return parse_instant(value, zone)
-    if type(value) in {HogDate, HogDateTime}:
+    if type(value) in _TEMPORAL:
         return instant(value)
     return _finite(value) if is_number(value) else None
 
@@ -159,7 +160,8 @@ def _at_midnight(moment: datetime) -> datetime:
 
 def _from_local(moment: datetime, value: Any) -> HogDateTime:
     zone = value.zone if type(value) is HogDateTime else "UTC"
-    return HogDateTime(from_datetime(moment.astimezone(UTC)), zone)
+    in_utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return HogDateTime(from_datetime(in_utc), zone)
 
 
 def to_start_of_day(value: Any, _mode: Any = None) -> Any:
@@ -218,7 +220,7 @@ def date_add(unit: Any, count: Any, value: Any) -> Any:
     name = unit if type(unit) is str else as_text(unit)
     if name not in _SECONDS and name not in {"month", "year"}:
         raise EngineError(f"Unsupported interval unit: {name}")
-    if type(value) not in {HogDate, HogDateTime}:
+    if type(value) not in _TEMPORAL:
         wrong("dateAdd", "date", "a Date or DateTime", value)
     amount = to_number(count)
     if type(count) is bool or count == "" or not math.isfinite(amount):
@@ -236,8 +238,9 @@ def _add_seconds(value: Any, seconds: Any) -> Any:
     """So many seconds later; of a Date the day that this falls on."""
     if type(value) is HogDate:
         return date_of_days(math.floor((instant(value) + seconds) / 86_400))
-    milliseconds = math.floor((value.seconds + seconds) * 1000 + 0.5)
-    moved = value.seconds + seconds if type(seconds) is int else milliseconds / 1000
+    moved = value.seconds + seconds
+    if type(seconds) is not int:
+        moved = math.floor(moved * 1000 + 0.5) / 1000
     result = HogDateTime(whole(settle(moved)), value.zone)
     return None if local_time(result) is None else result
 
@@ -300,7 +303,9 @@ def date_diff(unit: Any, start: Any, end: Any) -> Any:
         return second.year - first.year
     if name == "month":
         return (second.year - first.year) * 12 + second.month - first.month
-    return (second.astimezone(UTC) - first.astimezone(UTC)) // _SPANS[name]
+    if first.tzinfo is not UTC or second.tzinfo is not UTC:
+        first, second = first.astimezone(UTC), second.astimezone(UTC)
+    return (second - first) // _SPANS[name]
 
 
 _SPANS: Final = {name: timedelta(seconds=seconds) for name, seconds in _SECONDS.items()}
@@ -332,9 +337,12 @@ def interval_month(value: Any) -> dict[str, Any]:
 def format_date_time(value: Any, pattern: Any, zone: Any = None) -> Any:
     if value is None:
         return None
-    if type(value) not in {HogDate, HogDateTime}:
+    if type(value) is HogDateTime:
+        moment = to_datetime(value.seconds, value.zone)
+    elif type(value) is HogDate:
+        moment = to_datetime(instant(value))
+    else:
         raise EngineError("Expected a DateTime")
-    moment = _moment("formatDateTime", value)
     if moment is None or type(pattern) is not str:
         return None if moment is None else ""
     if zone is not None and zone != "":
@@ -343,15 +351,16 @@ def format_date_time(value: Any, pattern: Any, zone: Any = None) -> Any:
 
 
 def _formatted(moment: datetime, pattern: str) -> str:
-    template, getters = _template(pattern) if len(pattern) <= meter.LARGE else _parse(pattern)
-    return meter.charged(template % tuple([get(moment) for get in getters]))
+    template, values = _template(pattern) if len(pattern) <= meter.LARGE else _parse(pattern)
+    return meter.charged(template % values(moment))
 
 
-type _Getter = Callable[[datetime], Any]
+type _Getter = str | Callable[[datetime], Any]
+"""An attribute of a datetime, or a function of one."""
 
 
-def _parse(pattern: str) -> tuple[str, list[_Getter]]:
-    """A pattern as a template of the ``%`` operator, and what gives its values."""
+def _parse(pattern: str) -> tuple[str, Callable[[datetime], tuple[Any, ...]]]:
+    """A pattern as a template of the ``%`` operator, and the function that gives its values."""
     meter.charged(pattern)
     pieces: list[str] = []
     getters: list[_Getter] = []
@@ -367,7 +376,15 @@ def _parse(pattern: str) -> tuple[str, list[_Getter]]:
                 after_sign = True
             else:
                 pieces.append(letter)
-    return "".join(pieces), getters
+    return "".join(pieces), _all_of(getters)
+
+
+def _all_of(getters: list[_Getter]) -> Callable[[datetime], tuple[Any, ...]]:
+    names = [get for get in getters if isinstance(get, str)]
+    if len(names) == len(getters) > 1:
+        return attrgetter(*names)
+    calls = [attrgetter(get) if isinstance(get, str) else get for get in getters]
+    return lambda moment: tuple([call(moment) for call in calls])
 
 
 _template = lru_cache(maxsize=512)(_parse)
@@ -398,10 +415,10 @@ _MONTHS: Final = (
 
 
 def _number(form: str, name: str) -> tuple[str, _Getter]:
-    return form, attrgetter(name)
+    return form, name
 
 
-def _text(get: _Getter) -> tuple[str, _Getter]:
+def _text(get: Callable[[datetime], Any]) -> tuple[str, _Getter]:
     return "%s", get
 
 

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 from urllib.parse import quote, unquote_to_bytes
 
@@ -18,7 +18,6 @@ from hoglet.kit.text import encode_utf8
 _URL_SAFE: Final = "-_.!~*'()"
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.!~*'()-]")
 _ESCAPED: Final = {chr(code): f"%{code:02X}" for code in range(128)}
-_ESCAPES: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _BAD_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _HALF: Final = re.compile("([\ud800-\udfff])")
 _NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/_-]")
@@ -58,7 +57,7 @@ def _from_base64(value: str) -> str:
 def encode_url(value: Any) -> Any:
     if value is None:
         return None
-    source = plain_text(value)
+    source = value if type(value) is str else plain_text(value)
     if len(source) <= meter.LARGE and source.isascii():
         return meter.charged(_UNSAFE.sub(_escaped, source))
     if len(source) > meter.LARGE:
@@ -76,22 +75,26 @@ def _escaped(found: re.Match[str]) -> str:
 def decode_url(value: Any) -> Any:
     if value is None:
         return None
-    decoded = _from_url(plain_text(value))
+    decoded = _from_url(value if type(value) is str else plain_text(value))
     if decoded is None:
         raise EngineError("decodeURLComponent: the argument text is not URL encoding")
     return decoded
 
 
 def try_decode_url(value: Any) -> Any:
-    return None if value is None else _from_url(plain_text(value))
+    if value is None:
+        return None
+    return _from_url(value if type(value) is str else plain_text(value))
 
 
 def _from_url(value: str) -> str | None:
     if "%" not in value and value.isascii():
         return meter.charged(value)
+    if len(value) <= meter.LARGE and value.isascii():
+        return _from_short_url(value)
+    meter.charged(value)
     if _BAD_PERCENT.search(value):
         return None
-    meter.charged(value)
     try:
         if value.isascii():
             return _unescaped(value)
@@ -100,18 +103,31 @@ def _from_url(value: str) -> str | None:
         return None
 
 
+def _from_short_url(value: str) -> str | None:
+    """As :func:`_from_url`, for ASCII."""
+    first, *parts = value.encode().split(b"%")
+    pieces = [first]
+    try:
+        for part in parts:
+            pieces += _CODES[part[:2]], part[2:]
+        return b"".join(pieces).decode()
+    except (KeyError, UnicodeDecodeError):
+        return None
+
+
 def _unescaped(value: str) -> str:
     """Halves of characters stay as they are; there is no UTF-8 for them."""
-    if value.isascii() and len(value) <= meter.LARGE:
-        return _ESCAPES.sub(_characters, value)
     if _HALF.match(value):
         return value
     return b"".join([unquote_to_bytes(part) for part in _url_parts(value)]).decode()
 
 
-def _characters(found: re.Match[str]) -> str:
-    """The characters of neighbouring escapes; none reaches beyond them."""
-    return bytes.fromhex(found[0].replace("%", "")).decode()
+_HEX_DIGITS: Final = b"0123456789abcdefABCDEF"
+_CODES: Final = {
+    bytes((high, low)): bytes.fromhex(chr(high) + chr(low))
+    for high in _HEX_DIGITS
+    for low in _HEX_DIGITS
+}
 
 
 def _url_parts(value: str) -> Iterator[str]:
@@ -135,7 +151,7 @@ def generate_uuid() -> str:
 def _digest(name: str, value: Any, form: Any) -> Any:
     if value is None:
         return None
-    data = _bytes(value if type(value) is str else text(name, "data", value))
+    data = _bytes(text(name, "data", value))
     digest = _ALGORITHMS[name](data, usedforsecurity=False)
     return digest.hexdigest() if form is None else _encoded(name, digest.digest(), form)
 
@@ -171,16 +187,21 @@ def sha256(value: Any, form: Any = None) -> Any:
     return _digest("sha256", value, form)
 
 
-def md5_hex(value: Any) -> Any:
-    return _digest("md5", value, None)
+def _hexadecimal(name: str) -> Callable[[Any], Any]:
+    """The function that gives the digest in hexadecimal; short texts go there directly."""
+    hashed = _ALGORITHMS[name]
+
+    def digest(value: Any) -> Any:
+        if type(value) is str and value.isascii() and len(value) <= meter.LARGE:
+            return hashed(value.encode(), usedforsecurity=False).hexdigest()
+        return _digest(name, value, None)
+
+    return digest
 
 
-def sha1_hex(value: Any) -> Any:
-    return _digest("sha1", value, None)
-
-
-def sha256_hex(value: Any) -> Any:
-    return _digest("sha256", value, None)
+md5_hex = _hexadecimal("md5")
+sha1_hex = _hexadecimal("sha1")
+sha256_hex = _hexadecimal("sha256")
 
 
 def sha256_hmac_chain(value: Any, form: Any = None) -> Any:

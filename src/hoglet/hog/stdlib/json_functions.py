@@ -19,12 +19,14 @@ def json_parse(value: Any) -> Any:
     if value is None:
         return None
     try:
-        return parse_json(plain_text(value))
+        return parse_json(value if type(value) is str else plain_text(value))
     except ValueError as error:
         raise EngineError(f"jsonParse: the argument text is not JSON ({error})") from None
 
 
 def json_stringify(value: Any, indent: Any = None) -> str:
+    if indent is None:
+        return write_json(value)
     spaces = min(max(indent, 0), 10) if is_number(indent) else 0
     return write_json(value, integer(spaces))
 

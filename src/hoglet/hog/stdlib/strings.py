@@ -209,12 +209,7 @@ def extract_regex(value: Any, pattern: Any) -> Any:
     source, pattern = scalar_text(value), scalar_text(pattern)
     if source is None:
         wrong("extractRegex", "text", "a string", value)
-    if not pattern:
-        return ""
-    found = patterns.first_match(pattern, source)
-    if found is None:
-        return ""
-    return (found[1] if len(found) > 1 else found[0]) or ""
+    return patterns.extracted(pattern, source) if pattern else ""
 
 
 def multi_search_any(value: Any, needles: Any) -> int:

@@ -23,6 +23,7 @@ from hoglet.hog.python.codegen.operands import (
     one_of,
 )
 from hoglet.hog.python.codegen.purity import EFFECTS, READS, STABLE
+from hoglet.hog.python.codegen.text_calls import method_call
 from hoglet.hog.stdlib.table import STL
 
 _EQUAL: Final = frozenset({"==", "!="})
@@ -36,6 +37,7 @@ _TAKES_RAW: Final = {
 }  # fmt: skip
 """Library functions that take the host's data as it stands for their first argument."""
 _RAW_MEMBERSHIP: Final = {"in": "R_in", "not in": "R_not_in"}
+_ERROR_FIELDS: Final = frozenset({"type", "message", "payload"})
 _LONGEST_CHAIN: Final = 8
 _LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses never pile up
 
@@ -391,6 +393,8 @@ class ExpressionPrinter(Emitter):
             return f"prop({target.text}, {key.text})"
         first, again = self.temporaries.twice(target)
         if key.kind == "S":
+            if target.kind == "E" and key.constant and key.value in _ERROR_FIELDS:
+                return f"{target.text}.{key.value}"
             if target.kind == "D":
                 return f"{target.text}.get({key.text})"
             return f"({again}.get({key.text}) if type({first}) is D else prop({again}, {key.text}))"
@@ -486,7 +490,7 @@ class ExpressionPrinter(Emitter):
 
     def _library_call(self, name: str, operands: list[Operand]) -> str:
         special = self._SPECIAL.get(name)
-        text = special(self, operands) if special else None
+        text = special(self, operands) if special else method_call(name, operands, self.temporaries)
         if text is not None:
             return text
         given = ", ".join([operand.text for operand in operands])
@@ -505,6 +509,12 @@ class ExpressionPrinter(Emitter):
         if operand.kind == "A":
             return f"(LEN({again}) if type({first}) is L else L_length({again}))"
         return None
+
+    def _call_is_null(self, operands: list[Operand]) -> str | None:
+        return f"({operands[0].text} is None)" if not operands[0].constant else None
+
+    def _call_is_not_null(self, operands: list[Operand]) -> str | None:
+        return f"({operands[0].text} is not None)" if not operands[0].constant else None
 
     def _call_concat(self, operands: list[Operand]) -> str | None:
         if len(operands) > 8:
@@ -583,6 +593,8 @@ class ExpressionPrinter(Emitter):
 
     _SPECIAL: Final[dict[str, Callable[[Any, list[Operand]], str | None]]] = {
         "length": _call_length,
+        "isNull": _call_is_null,
+        "isNotNull": _call_is_not_null,
         "concat": _call_concat,
     }
     _EXPRESSIONS: Final[dict[type, Callable[[Any, Any], Operand]]] = {

@@ -17,6 +17,8 @@ _NESTING: Final = (bound.While, bound.For, bound.ForIn, bound.Try)
 _MOST_BLOCKS: Final = 14
 _NAME: Final = re.compile(r"\bv\d+\b")
 _ASSIGNED: Final = re.compile(r"\b(v\d+) = |(?:\bfor |, )(v\d+)(?=(?:, v\d+)? in )")
+_FRESH: Final = frozenset({"splitByString", "keys", "values", "range"})
+"""Library functions that make a new array, and charge its memory themselves."""
 _CHECK: Final = "if d > LIMIT: check(d)"
 
 
@@ -305,7 +307,12 @@ class StatementPrinter(ExpressionPrinter):
         if node.key is not None:
             names.insert(0, self.program.storage.name(node.key))
             snapshot = "each_pair"
-        snapshot = f"R_{snapshot}({operand.text})" if is_raw else f"{snapshot}({operand.text})"
+        if is_raw:
+            snapshot = f"R_{snapshot}({operand.text})"
+        elif node.key is None and self._is_fresh(node.collection):
+            snapshot = operand.text if operand.kind == "L" else f"({operand.text} or ())"
+        else:
+            snapshot = f"{snapshot}({operand.text})"
         if is_raw and self.program.borrowing.edited:
             snapshot = f"[*{snapshot}]"
         self.line(f"for {', '.join(names)} in {snapshot}:")
@@ -321,6 +328,12 @@ class StatementPrinter(ExpressionPrinter):
                 self.note(variable.name, self.variable(variable))
         self.statement(node.body)
         self.indent -= 1
+
+    def _is_fresh(self, node: Any) -> bool:
+        """Whether an expression makes an array that nothing else holds, or null."""
+        if isinstance(node, bound.CallGlobal):
+            return node.name in _FRESH and node.name not in self.program.host_names
+        return isinstance(node, bound.MakeArray)
 
     # --- errors
 

@@ -15,6 +15,7 @@ kind   promise
 ``L``  a list (an array, no tuple)
 ``D``  a dict (an object)
 ``N``  None
+``E``  a HogError
 ``A``  any value
 =====  ==========================================================================================
 
@@ -80,6 +81,10 @@ def _small(node: Any) -> bool:
         and type(node.value) is int
         and abs(node.value) <= SMALL_STEP
     )
+
+
+def _is_text(node: Any) -> bool:
+    return isinstance(node, bound.Constant) and isinstance(node.value, str)
 
 
 class TypeFacts:
@@ -192,11 +197,23 @@ class TypeFacts:
             self._meet(node.variable, self.kind(node.value))
         elif isinstance(node, bound.DeclareFunction):
             self._meet(node.variable, "A")
-        elif isinstance(node, bound.ForIn | bound.Try):
+        elif isinstance(node, bound.ForIn):
+            self._meet(node.value, self._item_kind(node.collection))
+            if node.key is not None:
+                self._meet(node.key, "A")
+        elif isinstance(node, bound.Try):
             for variable in declared_by(node):
-                self._meet(variable, "A")
+                self._meet(variable, "A" if variable is node.error_type else "E")
         elif isinstance(node, bound.CallValue):
             self._learn_call(node)
+
+    def _item_kind(self, node: Any) -> str:
+        """The kind of the items of a collection."""
+        if isinstance(node, bound.CallGlobal) and node.name == "splitByString":
+            return "A" if node.name in self.host_names else "S"
+        if isinstance(node, bound.MakeArray) and all(map(_is_text, node.items)):
+            return "S"
+        return "A"
 
     def _learn_call(self, node: bound.CallValue) -> None:
         function = self.callee(node)

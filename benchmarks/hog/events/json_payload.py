@@ -1,0 +1,17 @@
+"""``json_payload.hog`` by hand."""
+
+import json
+
+
+def main(given):
+    properties = given["event"]["properties"]
+    payload = json.loads(properties["payload"])
+    cart = payload["cart"]
+    body = {
+        "cart": cart["id"],
+        "lines": [f"{line['sku']} x{line['n']}" for line in cart["lines"]],
+        "total": cart["total"],
+        "express": cart["flags"]["express"],
+        "visits": len(payload["visits"]),
+    }
+    return {"body": json.dumps(body, separators=(",", ":")), "email": properties["email"]}

@@ -1,0 +1,20 @@
+"""``property_filter.hog`` by hand."""
+
+ALLOWED = [
+    "order_id", "amount", "currency", "plan", "$current_url", "$browser", "$os", "title",
+]  # fmt: skip
+
+
+def main(given):
+    event = given["event"]
+    kept = {}
+    for name in ALLOWED:
+        value = event["properties"].get(name)
+        if value is not None and value != "":
+            kept[name.replace("$", "").lower()] = value
+    return {
+        "event": event["event"],
+        "distinct_id": event["distinct_id"],
+        "properties": kept,
+        "count": len(kept),
+    }

@@ -1,0 +1,74 @@
+"""Prints calls of library functions as methods of strings where the argument is a short one.
+
+A call costs more than most of these methods. Any other argument goes to the function, which has
+the same result for short strings: ``tests/unit/hog/test_text_calls.py`` compares them.
+
+Source: docs/spec/hog-language.md#9-standard-library.
+"""
+
+from typing import Final, NamedTuple
+
+from hoglet.hog.python.codegen.operands import Operand, Temporaries
+
+
+class _Form(NamedTuple):
+    """How a function is printed: ``text`` has the string as ``{0}``, the literals after it.
+
+    ``place`` is the string's place among the arguments. Long strings, whose results are charged to
+    the memory of the run, go to the function where the result ``is_new``.
+    """
+
+    text: str
+    place: int = 0
+    is_new: bool = False
+
+
+_FORMS: Final[dict[tuple[str, int], _Form]] = {
+    ("lower", 1): _Form("LOWER({0})", is_new=True),
+    ("upper", 1): _Form("UPPER({0})", is_new=True),
+    ("trim", 1): _Form("STRIP({0}, ' ')"),
+    ("toString", 1): _Form("{0}"),
+    ("empty", 1): _Form("not {0}"),
+    ("notEmpty", 1): _Form("{0} != ''"),
+    ("startsWith", 2): _Form("STARTS({0}, {1})"),
+    ("splitByString", 2): _Form("SPLIT({0}, {1})", place=1, is_new=True),
+    ("splitByString", 3): _Form("SPLIT({0}, {1})[:{2}]", place=1, is_new=True),
+}
+_TAKES_ANY: Final = frozenset({"empty", "notEmpty"})
+"""Functions that give the same for the host's data as it stands, whatever it is."""
+
+METHODS: Final = {
+    "LOWER": str.lower,
+    "UPPER": str.upper,
+    "STRIP": str.strip,
+    "STARTS": str.startswith,
+    "SPLIT": str.split,
+}
+"""The methods by their names in generated code."""
+
+
+def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | None:
+    """The call as a method with the function behind it; None if it has no such form."""
+    form = _FORMS.get((name, len(operands)))
+    if form is None or operands[form.place].constant:
+        return None
+    literals = [operand for place, operand in enumerate(operands) if place != form.place]
+    if not all(map(_is_plain, literals)):
+        return None
+    subject = operands[form.place]
+    first, again = new.twice(subject)
+    test = f"type({first}) is S"
+    if form.is_new:
+        test += f" and LEN({again}) <= 256"
+    whole = f"imp({again})" if subject.raw and name not in _TAKES_ANY else again
+    given = [whole if place == form.place else item.text for place, item in enumerate(operands)]
+    text = form.text.format(again, *(item.text for item in literals))
+    return f"({text} if {test} else L_{name}({', '.join(given)}))"
+
+
+def _is_plain(operand: Operand) -> bool:
+    """Whether it is a literal that means the same to the method: ASCII, or a small limit."""
+    value = operand.value
+    if isinstance(value, str):
+        return bool(value) and value.isascii()
+    return type(value) is int and 0 < value < 2**31

@@ -1,0 +1,80 @@
+"""Copies plain data with C code, and bounds it first: nobody can interrupt C code.
+
+An array that holds another one twice, and so on, is some kilobytes of memory and gigabytes of JSON.
+Looking for that in Python takes ten times as long as writing the JSON. So a value is written into a
+buffer that cannot grow, because a view of it exists: the writer fails where it is full.
+
+Source: docs/spec/hog-language.md#4-values and docs/spec/hog-language.md#10-limits.
+"""
+
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from hoglet.hog.runtime.numbers import whole
+from hoglet.hog.runtime.regex import finder
+from hoglet.hog.runtime.values import HogError
+
+_SIZES: Final = (8 * 1024, 128 * 1024, 4 * 1024 * 1024)
+
+
+def is_moderate(value: Any) -> bool:
+    """Whether the JSON of a value is at most 4 MB, shared parts repeated.
+
+    Raises:
+        TypeError: it has keys that JSON has not.
+        ValueError: it has halves of characters.
+        RecursionError: it nests too deeply.
+    """
+    for size in _SIZES:
+        buffer = bytearray(size)
+        with memoryview(buffer):
+            try:
+                _write(value, buffer)
+            except BufferError:
+                continue
+            return True
+    return False
+
+
+def _parts(value: Any) -> Any:
+    """What stands for dates, errors and functions."""
+    return [value.type, value.message, value.payload] if type(value) is HogError else None
+
+
+_write: Final = msgspec.json.Encoder(enc_hook=_parts).encode_into
+
+
+PLAIN_DATA: Final = (
+    orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS
+    | orjson.OPT_PASSTHROUGH_DATETIME
+)  # fmt: skip
+"""Options that refuse whatever importing would change, but for tagged forms and whole floats."""
+
+
+def copied(value: Any, text: bytes) -> Any:
+    """A copy of what was written with ``PLAIN_DATA`` as ``text``; whole floats become ints."""
+    copy = msgspec.to_builtins(value)
+    if has_whole_float(text):
+        _settle(copy)
+    return copy
+
+
+def _settle(holder: Any) -> None:
+    for key, item in holder.items() if type(holder) is dict else enumerate(holder):
+        kind = type(item)
+        if kind is float:
+            holder[key] = whole(item)
+        elif kind is dict or kind is list:
+            _settle(item)
+
+
+has_whole_float: Final = finder(r"\.0[\],}]")
+"""Whether JSON text may have a whole float, which is an integer in Hog."""
+
+has_exponent: Final = finder(r"e[-+]?[0-9]+[\],}]")
+"""Whether JSON text may have a number with an exponent, which Hog may write differently."""
+
+has_tag: Final = finder("__hog")
+"""Whether JSON text may have the tagged form of a date or an error."""
