@@ -154,7 +154,29 @@ class SetQuery(msgspec.Struct, frozen=True, kw_only=True):
     rest: tuple[tuple[str, "Relation"], ...]
 
 
-type Relation = Scan | Numbers | Select | SetQuery
+class Recursion(msgspec.Struct, frozen=True, kw_only=True):
+    """``WITH RECURSIVE``: the rows of ``first``, then those of each step from the rows before.
+
+    ``name`` is one of hoglet's own, by which ``RecursiveRead`` refers to the rows.
+    """
+
+    name: str
+    first: "Relation"
+    steps: tuple["Relation", ...]
+    columns: tuple[tuple[str, Expr], ...]
+
+
+class RecursiveRead(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows of the step before, inside a step of the recursion of that name."""
+
+    name: str
+    columns: tuple[tuple[str, Expr], ...]
+
+
+RECURSION = "recursion_"
+"""Prefix of the names of recursions, followed by a number; no stored table has such a name."""
+
+type Relation = Scan | Numbers | Select | SetQuery | Recursion | RecursiveRead
 
 TRUE = Number(text="true", type=BOOLEAN)
 FALSE = Number(text="false", type=BOOLEAN)

@@ -64,8 +64,20 @@ class Printer:
             parts = [f"({self.relation(node.first)})"]
             parts += [f"{operator} ({self.relation(query)})" for operator, query in node.rest]
             return " ".join(parts)
+        if isinstance(node, plan.Recursion):
+            return self._recursion(node)
+        if isinstance(node, plan.RecursiveRead):
+            return self._rows_of(node)
         args = ", ".join(self.expr(arg) for arg in node.args)
         return f"SELECT number FROM numbers({args})"  # noqa: S608 (printed arguments)
+
+    def _recursion(self, node: plan.Recursion) -> str:
+        parts = " UNION ALL ".join(f"({self.relation(each)})" for each in (node.first, *node.steps))
+        return f"WITH RECURSIVE {name(node.name)} AS ({parts}) {self._rows_of(node)}"
+
+    def _rows_of(self, node: plan.Recursion | plan.RecursiveRead) -> str:
+        columns = ", ".join(name(label) for label, _ in node.columns)
+        return f"SELECT {columns} FROM {name(node.name)}"  # noqa: S608 (own names)
 
     def _scan(self, node: plan.Scan) -> str:
         if node.project is None:

@@ -57,12 +57,12 @@ GROUP_TYPE = Range(0, 4)
 STEP = Range(0, 14)
 """A step of a funnel, from 0."""
 
-INTERVALS = Choice(("minute", "hour", "day", "week", "month"))
+INTERVALS = Choice(("second", "minute", "hour", "day", "week", "month", "quarter", "year"))
 DISPLAYS = Choice((
     "Auto", "ActionsLineGraph", "ActionsLineGraphCumulative", "ActionsAreaGraph", "ActionsBar",
     "ActionsUnstackedBar", "ActionsStackedBar", "ActionsBarValue", "ActionsTable", "ActionsPie",
     "BoldNumber", "WorldMap", "CalendarHeatmap", "TwoDimensionalHeatmap", "BoxPlot", "FunnelViz",
-    "PathsViz",
+    "PathsViz", "Metric", "SlopeGraph",
 ))  # fmt: skip
 
 
@@ -88,16 +88,19 @@ PROPERTY_GROUP["values"] = [property_shape]
 
 DATE_RANGE: dict[str, Shape] = {
     "date_from": TEXT, "date_to": TEXT, "explicitDate": FLAG, "excludeIncompletePeriods": FLAG,
+    "daysOfWeek": [Range(1, 7), 7],
 }  # fmt: skip
 COMPARE = {"compare": FLAG, "compare_to": TEXT}
 MODIFIERS = _drawn(
     "bounceRateDurationSeconds bounceRatePageViewMode convertToProjectTimezone "
-    "customChannelTypeRules dataWarehouseEventsModifiers debug formatCsvAllowDoubleQuotes "
-    "inCohortVia materializationMode materializedColumnsOptimizationMode optimizeJoinedFilters "
-    "optimizeProjections personsArgMaxVersion personsJoinMode personsOnEventsMode "
-    "propertyGroupsMode s3TableUseInvalidColumns sessionTableVersion sessionsV2JoinMode timings "
-    "useMaterializedViews usePreaggregatedIntermediateResults usePreaggregatedTableTransforms "
-    "usePresortedEventsTable useWebAnalyticsPreAggregatedTables"
+    "customChannelTypeRules dataWarehouseEventsModifiers debug "
+    "forceClickhouseDataSkippingIndexes formatCsvAllowDoubleQuotes inCohortVia "
+    "inlineCohortCalculation materializationMode materializedColumnsOptimizationMode "
+    "optimizeJoinedFilters optimizeProjections parserMode personsArgMaxVersion personsJoinMode "
+    "personsOnEventsMode propertyGroupsMode pushDownPredicates s3TableUseInvalidColumns "
+    "sessionIdPushdown sessionPropertyPreAggregation sessionTableVersion sessionsV2JoinMode "
+    "timings useMaterializedViews usePreaggregatedIntermediateResults "
+    "usePreaggregatedTableTransforms usePresortedEventsTable useWebAnalyticsPreAggregatedTables"
 )
 
 
@@ -175,6 +178,7 @@ BREAKDOWN: dict[str, Shape] = {
     "breakdown": ANY, "breakdown_type": _BREAKDOWN_TYPES, "breakdown_limit": Range(1, 10_000),
     "breakdown_normalize_url": FLAG, "breakdown_group_type_index": GROUP_TYPE,
     "breakdown_histogram_bin_count": _BINS, "breakdown_hide_other_aggregation": FLAG,
+    "breakdown_path_cleaning": FLAG,
     "breakdowns": [
         {"type": _BREAKDOWN_TYPES, "property": WORD, "normalize_url": FLAG,
          "group_type_index": GROUP_TYPE, "histogram_bin_count": _BINS},
@@ -184,13 +188,17 @@ BREAKDOWN: dict[str, Shape] = {
 TRENDS_FILTER: dict[str, Shape] = {
     "smoothingIntervals": Range(1, 1000), "formula": TEXT, "formulas": [TEXT],
     "formulaNodes": [{"formula": TEXT, "custom_name": TEXT}], "display": DISPLAYS,
+    "hideWeekends": FLAG,
     **_drawn(
         "showLegend showAlertThresholdLines breakdown_histogram_bin_count aggregationAxisFormat "
         "aggregationAxisPrefix aggregationAxisPostfix decimalPlaces minDecimalPlaces "
         "showValuesOnSeries showLabelsOnSeries showPercentStackView yAxisScaleType "
         "showMultipleYAxes hiddenLegendIndexes resultCustomizationBy resultCustomizations "
         "goalLines showConfidenceIntervals confidenceLevel showTrendLines showMovingAverage "
-        "movingAverageIntervals detailedResultsAggregationType"
+        "movingAverageIntervals detailedResultsAggregationType excludeBoxPlotOutliers "
+        "legendPosition metricChangeDecreaseColor metricChangeIncreaseColor "
+        "metricColorByDirection metricLineDecreaseColor metricLineIncreaseColor metricShowChange "
+        "metricSummary showAnnotations stackBreakdownValues xAxisLabel yAxisLabel"
     ),
 }  # fmt: skip
 FUNNELS_FILTER: dict[str, Shape] = {
@@ -205,7 +213,8 @@ FUNNELS_FILTER: dict[str, Shape] = {
     "funnelWindowIntervalUnit": Choice(("second", "minute", "hour", "day", "week", "month")),
     **_drawn(
         "layout hiddenLegendBreakdowns funnelStepReference useUdf resultCustomizations goalLines "
-        "showValuesOnSeries"
+        "showValuesOnSeries breakdownSorting legendPosition showAnnotations showLegend "
+        "showTrendLines"
     ),
 }  # fmt: skip
 RETENTION_FILTER: dict[str, Shape] = {
@@ -221,7 +230,7 @@ RETENTION_FILTER: dict[str, Shape] = {
     "display": DISPLAYS,
     **_drawn(
         "retentionReference meanRetentionCalculation "
-        "selectedInterval showMean dashboardDisplay showTrendLines goalLines"
+        "selectedInterval showMean dashboardDisplay showTrendLines goalLines cohortLabelStartIndex"
     ),
 }  # fmt: skip
 PATHS_FILTER: dict[str, Shape] = {
@@ -235,7 +244,7 @@ PATHS_FILTER: dict[str, Shape] = {
 }  # fmt: skip
 LIFECYCLE_FILTER: dict[str, Shape] = {
     "toggledLifecycles": [Choice(("new", "returning", "resurrecting", "dormant"))],
-    **_drawn("showValuesOnSeries showLegend stacked"),
+    **_drawn("showValuesOnSeries showLegend stacked legendPosition showPercentagesOnSeries"),
 }  # fmt: skip
 STICKINESS_FILTER: dict[str, Shape] = {
     "computedAs": Choice(("non_cumulative", "cumulative")),
@@ -245,7 +254,7 @@ STICKINESS_FILTER: dict[str, Shape] = {
     "display": DISPLAYS,
     **_drawn(
         "showLegend showValuesOnSeries showMultipleYAxes hiddenLegendIndexes "
-        "resultCustomizationBy resultCustomizations"
+        "resultCustomizationBy resultCustomizations legendPosition"
     ),
 }  # fmt: skip
 
@@ -265,6 +274,7 @@ NODES: dict[str, dict[str, Shape]] = {
     "TrendsQuery": {
         **_BY_ACTOR, **_INTERVAL, "trendsFilter": TRENDS_FILTER, "breakdownFilter": BREAKDOWN,
         "compareFilter": COMPARE, "conversionGoal": ANY,
+        "calendarHeatmapFilter": {"bucketBySessionStart": FLAG},
     },
     "FunnelsQuery": FUNNELS_QUERY,
     "RetentionQuery": {

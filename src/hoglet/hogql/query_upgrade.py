@@ -15,7 +15,7 @@ _FILTERS = (
     "stickinessFilter",
 )  # fmt: skip
 _GONE = ("customAggregationTarget", "aggregation_group_type_index")
-"""Keys that were once stored with queries of kinds that lack them; ignored if null."""
+"""Keys that are stored with queries of kinds that lack them; ignored if null or false."""
 
 
 def upgraded(query: Mapping[str, Any]) -> QueryNode:
@@ -24,17 +24,19 @@ def upgraded(query: Mapping[str, Any]) -> QueryNode:
     * ``trendsFilter.compare`` becomes ``compareFilter.compare``;
     * ``breakdown`` of trends becomes ``breakdownFilter``;
     * ``funnels_filter`` keys with underscores become ``funnelVizType`` and so on;
+    * ``binCount`` ``auto`` of funnels is the default;
     * a series item gets its ``kind``; ``{id: "$pageview", type: "events"}`` its ``event``.
     """
     shape = NODES.get(str(query.get("kind")), {})
     found: QueryNode = {
-        key: value
-        for key, value in query.items()
-        if key in shape or key not in _GONE or value is not None
+        key: value for key, value in query.items() if key in shape or not _is_off(key, value)
     }
     for name in _FILTERS:
         if name in shape and isinstance(found.get(name), dict):
             found[name] = _camel(found[name], shape[name])
+    filter_ = found.get("funnelsFilter")
+    if isinstance(filter_, dict) and filter_.get("binCount") == "auto":
+        found["funnelsFilter"] = {**filter_, "binCount": None}
     if found.get("kind") in ("TrendsQuery", "StickinessQuery"):
         holder = "trendsFilter" if found["kind"] == "TrendsQuery" else "stickinessFilter"
         _move_compare(found, holder)
@@ -43,6 +45,13 @@ def upgraded(query: Mapping[str, Any]) -> QueryNode:
     if isinstance(found.get("series"), list):
         found["series"] = [_series(item) for item in found["series"]]
     return found
+
+
+def _is_off(key: str, value: Any) -> bool:
+    """Whether a key that a kind lacks asks for nothing, e.g. ``compareFilter`` of funnels."""
+    if key == "compareFilter" and isinstance(value, Mapping):
+        return value.get("compare") is False
+    return key in _GONE and (value is None or value is False)
 
 
 def _camel(part: QueryNode, shape: Mapping[str, Any]) -> QueryNode:

@@ -113,3 +113,10 @@ select arrayStringConcat(arraySort(groupUniqArray(event)), ', ') as path from ev
 -- case: lists of texts by other names
 select string_agg(event, ','), array_agg(event) from (select event from events order by timestamp)
 -- rows [["$pageview,$pageview,$autocapture,purchase,$pageview,purchase", ["$pageview", "$pageview", "$autocapture", "purchase", "$pageview", "purchase"]]]
+
+-- case: parts of a tuple by the names they were given
+select tuple(1 as a, 'x' as b).b, (1 as c, 2 as d).d, tuple(3, 4)[2]
+-- rows [["x", 2, 4]]
+-- case: members of objects in a list
+select arrayMap(o -> o.sku, JSONExtractArrayRaw('[{"sku": "a"}, {"sku": "b"}, {}]'))
+-- rows [[["a", "b", null]]]

@@ -69,3 +69,9 @@ select if(event = 'none', 'a', properties.$browser) as b, count() from events gr
 -- case: every form of CASE does
 select multiIf(event = 'none', 'a', properties.$browser) as b, case when event = 'none' then 'a' else properties.$browser end as c, case event when 'none' then 'a' else properties.$browser end as d, count() from events where properties.$browser is null group by b, c, d
 -- rows [[null, null, null, 2]]
+-- case: transform leaves an absent value absent, or gives its default
+select transform(properties.$browser, ['Chrome', ''], ['C', 'none']) as b, transform(properties.$browser, ['Chrome', ''], ['C', 'none'], 'z') as c, count() from events group by b, c order by b, c
+-- rows [["C", "C", 2], ["Firefox", "z", 1], ["Safari", "z", 1], [null, "z", 2]]
+-- case: transform of numbers that may be absent
+select transform(toInt(properties.price), [10, 20], [1, 2]) as price, count() from events group by price order by price
+-- rows [[1, 1], [7, 1], [100, 1], [null, 3]]

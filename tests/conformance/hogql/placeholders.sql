@@ -134,3 +134,8 @@ select distinct {filters.breakdown(properties.plan AS 'plan', event AS 'event')}
 -- case: no breakdown is NULL
 select {filters.breakdown(event AS 'event')} from events limit 1
 -- rows [[null]]
+
+-- case: groups by their key
+-- filters {"properties": [{"type": "group", "key": "$group_key", "value": "acme", "group_type_index": 0}]}
+select key, index from groups where {filters}
+-- rows [["acme", 0]]

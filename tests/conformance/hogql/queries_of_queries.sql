@@ -121,3 +121,25 @@ select count(), sum(properties.price), avg(properties.price), max(timestamp) = t
 -- case: aggregates of nothing or null
 select avgOrNull(properties.price), sumOrNull(properties.price), any(event) from events where event = 'nothing'
 -- rows [[null, null, ""]]
+
+-- case: numbers by recursion
+with recursive n as (select 1 as x union all select x + 1 from n where x < 4) select x, x * x from n order by x
+-- rows [[1, 1], [2, 4], [3, 9], [4, 16]]
+-- case: with names of columns, longer than a byte counts
+with recursive t(a, b) as (select 1, 'x' union all select a + 1, b from t where a < 300) select count(), max(a), any(b) from t
+-- rows [[300, 300, "x"]]
+-- case: every day has a row, also without events
+with recursive days as (select toDate('2026-01-05') as day union all select day + 1 from days where day < toDate('2026-01-08')) select d.day, countIf(e.event != '') from days d left join (select event, toDate(timestamp) as day from events) e on e.day = d.day group by d.day order by d.day
+-- rows [["2026-01-05", 3], ["2026-01-06", 1], ["2026-01-07", 2], ["2026-01-08", 0]]
+-- case: one recursion is read twice, another reads it
+with recursive a as (select 1 as x union all select x + 1 from a where x < 3), b as (select max(x) as top from a) select a.x, b.top, c.x from a cross join b join a as c on c.x = a.x + 1 order by 1
+-- rows [[1, 3, 2], [2, 3, 3]]
+-- case: the word without a recursion
+with recursive a as (select 1 as x union distinct select 1) select count() from a
+-- rows [[1]]
+-- case: a recursion over events reads those of the project only
+with recursive chain as (select event, timestamp, 1 as n from events where event = 'purchase' union all select e.event, e.timestamp, c.n + 1 from chain c join events e on e.event = c.event where e.timestamp > c.timestamp and c.n < 5) select n, count() from chain group by n order by n
+-- rows [[1, 2], [2, 1]]
+-- case: a name like those of hoglet's own recursions
+select * from recursion_0
+-- refused unknown_table

@@ -110,11 +110,14 @@ select count() filter (where (number) > 1) over () from numbers(2)
 select any(event) ignore nulls from events
 -- refused hogql_syntax_error: "IGNORE NULLS"
 -- case: FINAL
-select 1 from events final
+select 1 from (select 1 from events) as e final
 -- refused hogql_query_error: "FINAL"
--- case: recursion
-with recursive a as (select 1 as x union all select x + 1 from a) select x from a
--- refused hogql_query_error: "RECURSIVE"
+-- case: recursion of other than UNION ALL
+with recursive a as (select 1 as x union distinct select x + 1 from a where x < 3) select x from a
+-- refused hogql_query_error at 1:51: "UNION ALL"
+-- case: recursion that begins with itself
+with recursive a as (select x from a union all select 1) select x from a
+-- refused unknown_table
 -- case: a CTE that reads itself
 with a as (select * from a) select * from a
 -- refused unknown_table

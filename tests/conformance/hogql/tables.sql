@@ -50,3 +50,28 @@ select columns('^(event|uuid)$') from events limit 0
 -- case: EXCLUDE leaves some out
 select * exclude (properties, created_at) from persons limit 0
 -- columns ["id", "is_identified"]
+
+-- case: FINAL is what every table shows anyway
+select count(), count(distinct e.person_id) from events as e final join persons as p final on p.id = e.person_id
+-- rows [[6, 2]]
+-- case: parts of a sample add up to all
+select (select count() from events sample 1/2) + (select count() from events sample 1/2 offset 1/2), (select count() from events sample 0.5 offset 0.9)  <= 6
+-- rows [[6, true]]
+-- case: the issue of an exception
+select issue_id, event_issue_id, count() from events group by 1, 2
+-- rows [[null, null, 6]]
+-- case: raw sessions
+select session_id_v7, distinct_id, min_timestamp, max_timestamp, entry_url, pageview_count, vitals_lcp from raw_sessions order by min_timestamp
+-- rows [[null, "anon", "2026-01-05 10:00:00", "2026-01-05 10:06:00", "https://a.com/x?utm=g", 2, null], [null, "bob", "2026-01-07 09:00:00", "2026-01-07 09:10:00", null, 1, null]]
+-- case: more of sessions
+select session_id_v7, $vitals_lcp from sessions limit 1
+-- rows [[null, null]]
+-- case: recordings begin and end
+select start_time, end_time, snapshot_source from session_replay_events
+-- rows []
+-- case: who sent an event, computed from its user agent
+select $virt_is_bot, properties.$virt_traffic_type, $virt_traffic_category, $virt_bot_name, $virt_bot_operator, count() from events where not properties.$virt_is_bot and properties.$virt_is_bot = 'false' group by 1, 2, 3, 4, 5
+-- rows [[false, "Regular", "regular", "", "", 6]]
+-- case: where persons came from first
+select properties.$virt_initial_referring_domain_type, count() from persons where properties.$virt_initial_channel_type = 'Unknown' group by 1
+-- rows [[null, 2]]

@@ -125,3 +125,22 @@ select extract(properties.v, '^(\\d+)') as major, count() from events where prop
 -- case: hashes
 select hex(255), unhex('41'), base64Encode('a'), base64Decode('YQ=='), lower(hex(MD5('a')))
 -- rows [["FF", "A", "YQ==", "a", "0cc175b9c0f1b6a831c399e269772661"]]
+
+-- case: an escape that is none keeps its backslash
+select 't\.co', length('\d+'), '\w', 'a\\.b', 'it\'s', 'a\tb'
+-- rows [["t\\.co", 3, "\\w", "a\\.b", "it's", "a\tb"]]
+-- case: so patterns need no second backslash
+select count() from events where properties.$current_url =~ '^https://a\.com/\w$' or properties.$current_url =~ 'axcom'
+-- rows [[1]]
+-- case: an escape in a comment and in a quoted name is left alone
+select replaceRegexpAll('a1b22', '\d+', '#') as `n'1` -- '\d
+-- rows [["a#b#"]]
+-- case: an error after such an escape has its place
+select '\d', nope from events
+-- refused hogql_query_error at 1:14: "nope"
+-- case: and one inside a template
+select f'\d{event}' from events where event = 'purchase' limit 1
+-- rows [["\\dpurchase"]]
+-- case: transform to nothing leaves the others as they are
+select transform(event, ['$pageview', '$autocapture'], ['view', null]) as e, count() from events group by e order by count() desc, e
+-- rows [["view", 3], ["purchase", 2], [null, 1]]

@@ -97,3 +97,23 @@ sorted((*edge, n) for edge, n in Counter(edge for r in by(lambda e: e.human.id, 
 {"kind": "PathsQuery", "pathsFilter": {"includeEventTypes": ["$pageview"], "startPoint": "https://x.com/pricing", "stepLimit": 2, "edgeLimit": 50}, "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}}
 -- shows {each['source'] for each in answer}
 {'1_https://x.com/pricing'}
+
+-- case: a funnel of workdays
+{"kind": "FunnelsQuery", "series": [{"event": "$pageview"}, {"event": "added"}, {"event": "paid"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02", "daysOfWeek": [1, 2, 3, 4, 5]}, "compareFilter": {"compare": false}, "funnelsFilter": {"binCount": "auto", "breakdownSorting": "-total"}}
+-- shows [each['count'] for each in answer]
+reached((steps_done(r, '$pageview', 'added', 'paid') for r in by(lambda e: e.human.id, [e for e in between('2026-10-13', '2026-11-02') if e.at.isoweekday() < 6]).values()), 3)
+
+-- case: days of conversion without weekends
+{"kind": "FunnelsQuery", "series": [{"event": "$pageview"}, {"event": "added"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-27", "daysOfWeek": [1, 2, 3, 4, 5]}, "funnelsFilter": {"funnelVizType": "trends"}}
+-- shows (answer[0]['days'], len(answer[0]['data']), len(answer[0]['labels']))
+(['2026-10-22', '2026-10-23', '2026-10-26', '2026-10-27'], 4, 4)
+
+-- case: stickiness of browsers
+{"kind": "StickinessQuery", "series": [{"event": "$pageview", "math": "hogql", "math_hogql": "properties.$browser"}], "dateRange": {"date_from": "2026-10-20", "date_to": "2026-10-26"}}
+-- shows answer[0]['data']
+[Counter(len({day(e) for e in r}) for b, r in by(lambda e: get(e, '$browser'), between('2026-10-20', '2026-10-26', named('$pageview'))).items() if b)[n] for n in range(1, 8)]
+
+-- case: stickiness on weekends only
+{"kind": "StickinessQuery", "series": [{"event": "$pageview", "math": "weekly_active"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02", "daysOfWeek": [6, 7]}}
+-- shows answer[0]['data'][:7]
+[Counter(len({day(e) for e in r if e.at.isoweekday() > 5}) for r in by(lambda e: e.human.id, between('2026-10-13', '2026-11-02', named('$pageview'))).values())[n] for n in range(1, 8)]

@@ -122,3 +122,58 @@ daily(named('$pageview'), '2026-10-22', '2026-10-26', lambda r: len({e.company f
 {"kind": "TrendsQuery", "series": [{"event": "paid", "math": "p90", "math_property": "price"}, {"event": "paid", "math": "median", "math_property": "price"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}, "trendsFilter": {"display": "ActionsPie"}}
 -- shows [each['aggregated_value'] for each in answer]
 [percentile([get(e) for e in between('2026-10-13', '2026-11-02', named('paid')) if get(e) is not None], level) for level in (0.9, 0.5)]
+
+-- case: by quarter
+{"kind": "TrendsQuery", "interval": "quarter", "series": [{"event": "$pageview"}], "dateRange": {"date_from": "2026-01-01", "date_to": "2026-11-02"}}
+-- shows (answer[0]['days'], answer[0]['data'])
+(['2026-01-01', '2026-04-01', '2026-07-01', '2026-10-01'], [len(between(a, b, named('$pageview'))) for a, b in (('2026-01-01', '2026-03-31'), ('2026-04-01', '2026-06-30'), ('2026-07-01', '2026-09-30'), ('2026-10-01', '2026-12-31'))])
+
+-- case: people of each year
+{"kind": "TrendsQuery", "interval": "year", "series": [{"event": "paid", "math": "weekly_active"}], "dateRange": {"date_from": "2025-06-01", "date_to": "2026-11-02"}}
+-- shows (answer[0]['days'], answer[0]['data'])
+(['2025-01-01', '2026-01-01'], [0, humans(named('paid'))])
+
+-- case: by second
+{"kind": "TrendsQuery", "interval": "second", "series": [{"event": null}], "dateRange": {"date_from": "2026-10-20T10:00:00Z", "date_to": "2026-10-20T10:59:59Z", "explicitDate": true}}
+-- shows (answer[0]['days'][1], len(answer[0]['data']), [place for place, n in enumerate(answer[0]['data']) for _ in range(n)])
+('2026-10-20 10:00:01', 3600, [e.at.minute * 60 + e.at.second for e in between('2026-10-20', '2026-10-20') if e.at.hour == 10])
+
+-- case: weekends are hidden, and still counted in running sums
+{"kind": "TrendsQuery", "series": [{"event": "paid"}], "dateRange": {"date_from": "2026-10-21", "date_to": "2026-10-27"}, "trendsFilter": {"hideWeekends": true, "display": "ActionsLineGraphCumulative"}}
+-- shows (answer[0]['days'], answer[0]['data'], len(answer[0]['labels']), answer[0]['count'])
+(week := [d for d in days('2026-10-21', '2026-10-27') if d not in ('2026-10-24', '2026-10-25')]) and (week, [len(between('2026-10-21', d, named('paid'))) for d in week], 5, sum(day(e) in week for e in named('paid')))
+
+-- case: weeks have no weekends to hide
+{"kind": "TrendsQuery", "interval": "week", "series": [{"event": "paid"}], "dateRange": {"date_from": "2026-10-18", "date_to": "2026-10-31"}, "trendsFilter": {"hideWeekends": true}}
+-- shows answer[0]['data']
+[len(between(a, b, named('paid'))) for a, b in (('2026-10-18', '2026-10-24'), ('2026-10-25', '2026-10-31'))]
+
+-- case: only Mondays and Sundays
+{"kind": "TrendsQuery", "series": [{"event": "paid", "math": "dau"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02", "daysOfWeek": [1, 7]}}
+-- shows (answer[0]['days'], answer[0]['data'])
+(some := [d for d in days('2026-10-13', '2026-11-02') if date.fromisoformat(d).isoweekday() in (1, 7)]) and (some, [humans(between(d, d, named('paid'))) for d in some])
+
+-- case: weeks of workdays
+{"kind": "TrendsQuery", "interval": "week", "series": [{"event": "$pageview"}], "dateRange": {"date_from": "2026-10-18", "date_to": "2026-10-31", "daysOfWeek": [1, 2, 3, 4, 5]}, "compareFilter": {"compare": true, "compare_to": "-1w"}}
+-- shows {each['compare_label']: each['data'] for each in answer}
+{name: [sum(e.at.isoweekday() < 6 for e in between(a, b, named('$pageview'))) for a, b in weeks] for name, weeks in (('current', (('2026-10-18', '2026-10-24'), ('2026-10-25', '2026-10-31'))), ('previous', (('2026-10-11', '2026-10-17'), ('2026-10-18', '2026-10-24'))))}
+
+-- case: a map shows every country
+{"kind": "TrendsQuery", "series": [{"event": "$pageview", "math": "dau"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}, "breakdownFilter": {"breakdown": "country"}, "trendsFilter": {"display": "WorldMap"}}
+-- shows {each['breakdown_value']: each['aggregated_value'] for each in answer}
+{country: humans(rows) for country, rows in by(lambda e: get(e, 'country'), between('2026-10-13', '2026-11-02', named('$pageview'))).items()}
+
+-- case: a calendar of visitors
+{"kind": "TrendsQuery", "series": [{"event": "$pageview", "math": "dau"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}, "trendsFilter": {"display": "CalendarHeatmap"}}
+-- shows [(sorted((each['row'], each['column'], each['value']) for each in map['data']), {each['row']: each['value'] for each in map['rowAggregations']}, {each['column']: each['value'] for each in map['columnAggregations']}, map['allAggregations'], answer[0]['aggregated_value']) for map in [answer[0]['calendar_heatmap_data']]]
+[(sorted((*cell, humans(rows)) for cell, rows in by(lambda e: (e.at.isoweekday(), e.at.hour), seen).items()), {d: humans(rows) for d, rows in by(lambda e: e.at.isoweekday(), seen).items()}, {h: humans(rows) for h, rows in by(lambda e: e.at.hour, seen).items()}, humans(seen), humans(seen)) for seen in [between('2026-10-13', '2026-11-02', named('$pageview'))]]
+
+-- case: groups by their key, also those without properties
+{"kind": "TrendsQuery", "series": [{"event": "$pageview"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}, "properties": [{"key": "$group_key", "value": ["acme", "initech"], "operator": "exact", "type": "group", "group_type_index": 0}], "breakdownFilter": {"breakdown": "$group_key", "breakdown_type": "group", "breakdown_group_type_index": 0}}
+-- shows {each['breakdown_value']: each['count'] for each in answer}
+Counter(e.company for e in between('2026-10-13', '2026-11-02', named('$pageview')) if e.company in ('acme', 'initech'))
+
+-- case: events of no group
+{"kind": "TrendsQuery", "series": [{"event": "$pageview", "properties": [{"key": "$group_key", "operator": "is_not_set", "type": "group", "group_type_index": 0}]}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}}
+-- shows answer[0]['count']
+sum(not e.company for e in between('2026-10-13', '2026-11-02', named('$pageview')))

@@ -225,6 +225,8 @@ def _build(world: HogqlWorld, plan):
         ("select 1 union all select 2 from events where event = {variables.x}", "set operation"),
         ("with a as (select event from events where event = {variables.x}), b as (select event from "
          "events where event = {variables.x}) select * from a", "several CTEs"),
+        ("with recursive a as (select event, 1 as n from events where event = {variables.x} union "
+         "all select event, n + 1 from a where n < 3) select event from a", "WITH RECURSIVE"),
         ("with a as (select event from events where event = {variables.x}) select * from a where "
          "event = {variables.x}", "both a CTE and the top level"),
         ("with a as (select event from events where event = {variables.x}) select a.event from a "

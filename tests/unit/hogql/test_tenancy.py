@@ -170,6 +170,11 @@ def test_insights_run_and_see_one_project(hogql_world: HogqlWorld, query: dict[s
         "SELECT 1 FROM events AS e WHERE project_id = {project_id:Int64} AND (1)",
         "SELECT 1 FROM (SELECT 1 FROM persons FINAL WHERE 1)",
         "SELECT 1 FROM (SELECT 1) AS a JOIN events ON 1",
+        "SELECT 1 FROM (SELECT 1 FROM recursion_0, events)",
+        "SELECT 1 FROM (SELECT 1 FROM recursion_0 AS r)",
+        "SELECT 1 FROM (SELECT 1 FROM recursion_0.tables)",
+        "SELECT 1 FROM (SELECT 1 FROM recursion_x)",
+        "SELECT 1 FROM recursion_0",
         "SELECT 1 FROM system.tables",
         "SELECT 1 FROM `system`.`tables`",
         "SELECT 1 FROM file('x')",
@@ -214,6 +219,16 @@ def test_a_scan_without_its_project_cannot_be_printed() -> None:
         Select(
             columns=(("x", Name(name="x")),),
             joins=(Join(relation=Scan(table="secrets", columns=()), alias="s"),),
+        ),
+        Select(
+            columns=(("x", Name(name="x")),),
+            joins=(
+                Join(
+                    relation=Scan(table="events", columns=()),
+                    alias="e",
+                    on=FunctionCall(function="sleep", args=()),
+                ),
+            ),
         ),
     ],
 )

@@ -385,6 +385,14 @@ def _condition(found: re.Match[str], _code: str, query: Any) -> SourceError:
     return refused(message, node, code=ILLEGAL_TYPE, hint="compare it: x = 'value'")
 
 
+def _endless(found: re.Match[str], code: str, query: Any) -> SourceError:
+    node = next(
+        (each for each in walk(query) if isinstance(each, tree.CTE) and each.recursive), None
+    )
+    text = f"The recursion does not end within {found['steps']} steps"
+    return refused(text, node, code=code, hint="limit it with WHERE in the query after UNION ALL")
+
+
 def _if_condition(found: re.Match[str], code: str, query: Any) -> SourceError:
     node = next((node for node in _calls(query) if node.name.lower() in {"if", "multiif"}), None)
     message = f"A condition is needed, not {_a(types_of_hogql(found['type']))}"
@@ -511,7 +519,11 @@ _KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
         _illegal_types,
     ),
     (
-        re.compile(rf"Illegal type (?P<type>{_T}) of first argument \(condition\)"),
+        re.compile(r"Maximum recursive CTE evaluation depth \((?P<steps>\d+)\) exceeded"),
+        _endless,
+    ),
+    (
+        re.compile(rf"Illegal type (?P<type>{_T}) of (?:first )?argument \(condition\)"),
         _if_condition,
     ),
     (

@@ -103,5 +103,7 @@ _FIELDS: dict[type, tuple[str, ...]] = {
         plan.Join,
         plan.Select,
         plan.SetQuery,
+        plan.Recursion,
+        plan.RecursiveRead,
     )
 }

@@ -31,7 +31,7 @@ FORMS = (
 )
 _TIMES = {"events": "timestamp", "sessions": "$start_timestamp", "groups": "created_at",
           "persons": "created_at"}  # fmt: skip
-_INTERVALS = ("minute", "hour", "day", "week", "month")
+_INTERVALS = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
 _UNBOUND = frozenset({"hogql", "cohort", "element", "recording"})
 
 

@@ -183,6 +183,8 @@ def _own_target(item: Mapping[str, Any], prefix: Prefix, source: FilteredTable) 
     key = str(item["key"])
     if source.table == "sessions":
         return field(*prefix, key)
+    if source.table == "groups" and key == _GROUP_KEY:
+        return field(*prefix, "key")
     if source.table == "persons" and key == "distinct_id":
         return field(*prefix, "pdi", "distinct_id")
     return field(*prefix, "properties", key)
@@ -193,6 +195,17 @@ def _group_index(item: Mapping[str, Any]) -> int:
     if index not in range(5):
         raise refused(f"Unknown group type index: {index}", attr="group_type_index")
     return index
+
+
+_GROUP_KEY = "$group_key"
+"""The property of every group that is its key."""
+
+
+def group_property(index: int, name: str, prefix: Prefix = ()) -> Condition:
+    """A property of an event's group; ``$group_key`` is the key, known without the group."""
+    if name == _GROUP_KEY:
+        return call("nullIf", field(*prefix, f"$group_{index}"), constant(""))
+    return field(*prefix, f"group_{index}", "properties", name)
 
 
 _CHAINS = {
@@ -213,7 +226,7 @@ _LAST_SEEN = (
 def _target(item: Mapping[str, Any], kind: str, prefix: Prefix) -> Condition:
     key = str(item["key"])
     if kind == "group":
-        return field(*prefix, f"group_{_group_index(item)}", "properties", key)
+        return group_property(_group_index(item), key, prefix)
     if kind not in _CHAINS:
         known = (*_CHAINS, PERSON_METADATA, "group", "cohort", "element", "hogql")
         text = f"Property filters of type '{kind}' are not supported."

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.errors import SYNTAX, in_expression
+from hoglet.hogql.frontend.escapes import hide_unknown_escapes, show_escapes
 from hoglet.hogql.frontend.unsupported import (
     refuse_dropped_syntax,
     without_constants,
@@ -40,8 +41,9 @@ def read_query(source: str) -> "tree.Query":
     Raises:
         SourceError: code ``hogql_syntax_error``, with the position.
     """
+    hidden, stand_in = hide_unknown_escapes(reworded(source))
     try:
-        parsed = parse_query(reworded(source))
+        parsed = parse_query(hidden)
     except SourceError as error:
         if error.error_code == "source_error":
             error.error_code = SYNTAX
@@ -50,6 +52,8 @@ def read_query(source: str) -> "tree.Query":
         raise
     refuse_empty_names(source)
     refuse_dropped_syntax(source)
+    if stand_in:
+        parsed = show_escapes(parsed, stand_in)
     return _with_forgotten(parsed, source)
 
 
@@ -63,8 +67,9 @@ def read_expression(source: str, path: str | None = None) -> "tree.Expression":
     Raises:
         SourceError: with the position in ``source``.
     """
+    hidden, stand_in = hide_unknown_escapes(source)
     try:
-        parsed = parse_expression(source)
+        parsed = parse_expression(hidden)
         refuse_empty_names(source)
     except SourceError as error:
         if error.error_code == "source_error":
@@ -73,7 +78,7 @@ def read_expression(source: str, path: str | None = None) -> "tree.Expression":
         if path is not None:
             raise in_expression(error, path, source) from None
         raise
-    return parsed
+    return show_escapes(parsed, stand_in) if stand_in else parsed
 
 
 _BEGINNING = re.compile(r"mismatched input '(?P<word>[^']*)' expecting \{SELECT")

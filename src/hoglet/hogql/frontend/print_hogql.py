@@ -230,7 +230,8 @@ class _HogQL:
         return " ".join(self.select(node))
 
     def select(self, node: tree.SelectQuery) -> list[str]:
-        parts = [f"WITH {', '.join(self.cte(cte) for cte in node.ctes)}"] if node.ctes else []
+        word = "WITH RECURSIVE" if any(cte.recursive for cte in node.ctes or ()) else "WITH"
+        parts = [f"{word} {', '.join(self.cte(cte) for cte in node.ctes)}"] if node.ctes else []
         parts.append(f"SELECT {'DISTINCT ' if node.distinct else ''}{self.many(node.select)}")
         if node.select_from is not None:
             parts.append(f"FROM {self.join(node.select_from)}")

@@ -10,10 +10,11 @@ import re
 from hoglet.hogql.errors import SYNTAX
 from hoglet.kit.errors import SourceError, SourceSpan
 
-_SKIPPED = re.compile(
+CONSTANTS = re.compile(
     r"'(?:[^'\\]|\\.|'')*'|`(?:[^`\\]|\\.)*`|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|//[^\n]*|#[^\n]*|/\*.*?\*/",
     re.DOTALL,
 )
+"""Strings, quoted names and comments."""
 _DROPPED = re.compile(
     r"\bwith\s+totals\b|\b(?:ignore|respect)\s+nulls\b|\bcollate\s+'|\.\s*\*\s*ex(?:clude|cept)\b"
     r"|\bdistinct\s+on\s*\("
@@ -66,7 +67,7 @@ def refuse_dropped_syntax(source: str) -> None:
 
 def without_constants(source: str) -> str:
     """The text with empty strings and blank comments; positions do not change."""
-    return _SKIPPED.sub(_blanked, source)
+    return CONSTANTS.sub(_blanked, source)
 
 
 def _blanked(found: re.Match[str]) -> str:

@@ -7,20 +7,11 @@ from collections.abc import Callable
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.plan import Expr, TrustedSQL
+from hoglet.hogql.traffic import BY_SITE, DOMAIN_TYPE, lookup_lists
 from hoglet.hogql.types import Type
 
 type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
 
-_SITES = {
-    "Search": (
-        "google", "bing", "duckduckgo", "yahoo", "baidu", "yandex", "ecosia", "qwant", "startpage",
-    ),
-    "Social": (
-        "facebook", "instagram", "twitter", "x", "t.co", "linkedin", "reddit", "pinterest",
-        "tiktok", "threads", "fb", "ig",
-    ),
-    "Video": ("youtube", "vimeo", "twitch"),
-}  # fmt: skip
 _PAID_MEDIUMS = {
     "cpc": "Paid Search", "ppc": "Paid Search", "paidsearch": "Paid Search",
     "paid_social": "Paid Social", "paid-social": "Paid Social", "paidsocial": "Paid Social",
@@ -35,40 +26,26 @@ _ORGANIC_MEDIUMS = {
 }  # fmt: skip
 
 
-def _listed(words: dict[str, str]) -> str:
-    keys = ", ".join(f"'{word}'" for word in words)
-    values = ", ".join(f"'{value}'" for value in words.values())
-    return f"[{keys}], [{values}]"
-
-
 def _lookup(words: dict[str, str]) -> Builder:
     """Case-insensitive lookup of a value; NULL for unknown ones."""
 
     def build(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
         text = ("lower(ifNull(toString(", args[0], "), ''))")
-        parts = ("transform(", *text, f", {_listed(words)}, NULL)")
+        parts = ("transform(", *text, f", {lookup_lists(words)}, NULL)")
         return TrustedSQL(parts=parts, type=type_)
 
     return build
 
 
-_BY_SITE = {site: kind for kind, sites in _SITES.items() for site in sites}
-
-
 def _domain_type(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    """By the name before the public suffix: ``google`` of ``www.google.co.uk``."""
-    text = ("lower(ifNull(toString(", args[0], "), ''))")
-    name = (*("if(", *text, " = 't.co', 't.co', firstSignificantSubdomain(concat('//', "), *text)
-    parts = ("transform(", *name, f"))), {_listed(_BY_SITE)}, NULL)")
-    return TrustedSQL(parts=parts, type=type_)
+    before, between, after = DOMAIN_TYPE.split("{0}")
+    return TrustedSQL(parts=(before, args[0], between, args[0], after), type=type_)
 
 
 CHANNELS: dict[str, Builder] = {
     "lookupDomainType": _domain_type,
-    "lookupPaidSourceType": _lookup({site: f"Paid {kind}" for site, kind in _BY_SITE.items()}),
-    "lookupOrganicSourceType": _lookup(
-        {site: f"Organic {kind}" for site, kind in _BY_SITE.items()}
-    ),
+    "lookupPaidSourceType": _lookup({site: f"Paid {kind}" for site, kind in BY_SITE.items()}),
+    "lookupOrganicSourceType": _lookup({site: f"Organic {kind}" for site, kind in BY_SITE.items()}),
     "lookupPaidMediumType": _lookup(_PAID_MEDIUMS),
     "lookupOrganicMediumType": _lookup(_ORGANIC_MEDIUMS),
 }

@@ -193,6 +193,23 @@ def _case(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
     return FunctionCall(function="caseWithExpression", args=args, type=type_)
 
 
+def _transform(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    """An absent value stays absent, or gets the default: the engine would take it for ``''``."""
+    value = args[0]
+    if len(args) == 3 and _holds_null(args[2]):  # only the form with a default takes NULL
+        args, type_ = (*args, value), type_.or_null()
+    if not value.type.nullable:
+        return FunctionCall(function="transform", args=args, type=type_)
+    present = TrustedSQL(parts=("assumeNotNull(", value, ")"), type=value.type.not_null())
+    known = FunctionCall(function="transform", args=(present, *args[1:]), type=type_)
+    default = args[3] if len(args) == 4 else "NULL"
+    return _sql(type_.or_null(), "if(isNull(", value, "), ", default, ", ", known, ")")
+
+
+def _holds_null(items: Expr) -> bool:
+    return items.type.item is not None and items.type.item.nullable
+
+
 _DAYS_AND_MORE = frozenset({"week", "month", "quarter", "year"})
 
 
@@ -404,6 +421,7 @@ SPECIAL: dict[str, Builder] = {
     "toDecimal": _to_decimal,
     "if": _if,
     "multiIf": _multi_if,
+    "transform": _transform,
     "coalesce": _coalesce,
     "contains": _contains,
     "toFloatOrDefault": _or_default("toFloat64OrDefault"),

@@ -9,7 +9,7 @@ from typing import Any
 from hoglet.hogql.ast_builders import Expression, call, constant, field, fill
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.filters.properties import property_condition
+from hoglet.hogql.filters.properties import group_property, property_condition
 from hoglet.hogql.frontend.preprocess import read_expression
 
 NONE = "$$_hoglet_none_$$"
@@ -117,13 +117,13 @@ def part_of(name: Any, item: Mapping[str, Any], context: QueryContext) -> Expres
 
 
 def _field(kind: str, name: str, item: Mapping[str, Any]) -> Expression:
-    index = item.get("group_type_index") or 0
+    if kind == "group":
+        return group_property(item.get("group_type_index") or 0, name)
     chains: dict[str, tuple[str, ...]] = {
         "event": ("properties", name),
         "person": ("person", "properties", name),
         "session": ("session", name),
         "event_metadata": (name,),
-        "group": (f"group_{index}", "properties", name),
     }
     if kind not in chains:
         raise refused(f"Unsupported breakdown type '{kind}'")

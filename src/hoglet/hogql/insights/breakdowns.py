@@ -33,6 +33,8 @@ from hoglet.hogql.insights.build_result import Rows
 
 OTHER = "Other"
 DEFAULT_LIMIT = 25
+_LIMIT_OF_MAPS = 300
+"""A map shows every country."""
 
 _EVERYBODY = {"all": "all users"}
 
@@ -134,7 +136,15 @@ def breakdown_of(query: Mapping[str, Any], context: QueryContext) -> Breakdown |
         SourceError: a breakdown type that hoglet does not know.
     """
     with located("breakdownFilter"):
-        return _breakdown(query.get("breakdownFilter") or {}, context)
+        found = _breakdown(query.get("breakdownFilter") or {}, context)
+    is_limited = (query.get("breakdownFilter") or {}).get("breakdown_limit")
+    if found is None or is_limited or not _is_map(query):
+        return found
+    return msgspec.structs.replace(found, limit=_LIMIT_OF_MAPS)
+
+
+def _is_map(query: Mapping[str, Any]) -> bool:
+    return (query.get("trendsFilter") or {}).get("display") == "WorldMap"
 
 
 def _breakdown(filter_: Mapping[str, Any], context: QueryContext) -> Breakdown | None:

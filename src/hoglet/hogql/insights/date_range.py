@@ -5,13 +5,13 @@ docs/spec/data-and-queries.md#78-dates.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
-from hoglet.hogql.ast_builders import Expression, call, compare, constant, field
+from hoglet.hogql.ast_builders import Expression, array, call, compare, constant, field
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import as_text, clock_of, moment_constant, read_date
 from hoglet.hogql.errors import near, refused
@@ -26,16 +26,25 @@ from hoglet.kit.relative_dates import (
 )
 from hoglet.syntax import tree
 
-_UNITS = {"minute": "M", "hour": "h", "day": "d", "week": "w", "month": "m"}
+_UNITS = {
+    "second": "s", "minute": "M", "hour": "h", "day": "d", "week": "w", "month": "m",
+    "quarter": "q", "year": "y",
+}  # fmt: skip
 _FUNCTIONS = {
+    "second": "toStartOfSecond",
     "minute": "toStartOfMinute",
     "hour": "toStartOfHour",
     "day": "toStartOfDay",
     "week": "toStartOfWeek",
     "month": "toStartOfMonth",
+    "quarter": "toStartOfQuarter",
+    "year": "toStartOfYear",
 }
-_SECONDS = {"minute": 60, "hour": 3600}
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600}
 _TICK = timedelta(microseconds=1)
+_BY_WEEKDAY = frozenset({"TrendsQuery", "FunnelsQuery", "StickinessQuery"})
+"""Insights whose numbers stay meaningful without the events of some weekdays."""
+_WEEK = 7
 _MOST_BUCKETS = 10_000
 """Allows a year of hours; minutes over months would produce results of many megabytes."""
 _WHOLE_PERIOD = re.compile(r"[-+]?0*([wmqy])Start")
@@ -46,12 +55,14 @@ class DateSpan(msgspec.Struct, frozen=True):
     """A time range in the project's time zone, divided into intervals.
 
     It is empty, with ``end`` before ``start``, if all intervals were incomplete and excluded.
+    ``days_of_week`` are the only weekdays whose events count, 1 for Monday; empty for all.
     """
 
     start: datetime
     end: datetime
     interval: str = "day"
     week_start_day: int = 0
+    days_of_week: tuple[int, ...] = ()
 
     def buckets(self) -> list[datetime]:
         """The starts of its intervals.
@@ -87,7 +98,7 @@ class DateSpan(msgspec.Struct, frozen=True):
 
     def before(self) -> "DateSpan":
         """The range of the same length just before."""
-        if self.interval in {"minute", "hour"} and self.end - self.start < timedelta(days=1):
+        if self.interval in _SECONDS and self.end - self.start < timedelta(days=1):
             length = self.start - self.end
             return self.between(elapse(self.start, length), elapse(self.end, length))
         # Moved by whole days, so that weekdays and midnights stay aligned.
@@ -95,21 +106,32 @@ class DateSpan(msgspec.Struct, frozen=True):
 
     def labels(self) -> list[str]:
         """Labels such as ``4-May-2026`` or ``4-May-2026 15:00``."""
-        clock = " %H:%M" if self.interval in {"minute", "hour"} else ""
+        clock = " %H:%M" if self.interval in _SECONDS else ""
+        clock += ":%S" if self.interval == "second" else ""
         return [f"{day.day}-{day.strftime('%b-%Y' + clock)}" for day in self.buckets()]
 
     def days(self) -> list[str]:
         """Days such as ``2026-05-04`` or ``2026-05-04 15:00:00``."""
-        clock = " %H:%M:%S" if self.interval in {"minute", "hour"} else ""
+        clock = " %H:%M:%S" if self.interval in _SECONDS else ""
         return [day.strftime("%Y-%m-%d" + clock) for day in self.buckets()]
 
+    def on_days[T](self, items: Sequence[T], days: Sequence[int]) -> list[T]:
+        """The items of intervals on these weekdays; all of them if intervals are not days."""
+        if not days or self.interval != "day":
+            return list(items)
+        weekdays = [bucket.isoweekday() for bucket in self.buckets()]
+        return [item for item, day in zip(items, weekdays, strict=True) if day in days]
+
     def condition(self, column: Expression | None = None) -> list[Expression]:
-        """Condition that ``timestamp`` is in the range."""
+        """Conditions that ``timestamp`` is in the range: start, end, weekdays if limited."""
         column = column or field("timestamp")
-        return [
+        found: list[Expression] = [
             compare(">=", column, moment_constant(self.start)),
             compare("<=", column, moment_constant(self.end)),
         ]
+        if self.days_of_week:
+            found.append(compare("in", call("toDayOfWeek", column), array(self.days_of_week)))
+        return found
 
     def index(self, column: Expression) -> Expression:
         """The number of the interval of ``column``, 0 for the first, negative before it."""
@@ -169,7 +191,17 @@ def span_of(
     if range_.get("excludeIncompletePeriods"):
         running = start_of(clock_of(context).local(), _UNITS[word], context.week_start_day)
         end = min(end, elapse(running, -_TICK))
-    return DateSpan(start, end, word, context.week_start_day)
+    days = _days_of_week(query, range_)
+    return DateSpan(start, end, word, context.week_start_day, days)
+
+
+def _days_of_week(query: Mapping[str, Any], range_: Mapping[str, Any]) -> tuple[int, ...]:
+    days = tuple(sorted(set(range_.get("daysOfWeek") or [])))
+    kind = query.get("kind")
+    if days and kind not in _BY_WEEKDAY:
+        text = f"{kind} cannot be limited to days of the week"
+        raise refused(text, attr="dateRange__daysOfWeek")
+    return days if len(days) < _WEEK else ()
 
 
 def _start(

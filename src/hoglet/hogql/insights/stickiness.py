@@ -18,6 +18,7 @@ from hoglet.hogql.ast_builders import (
 )
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import DateSpan, previous_span, span_of
@@ -37,7 +38,10 @@ _QUERY = (
     "GROUP BY actor, place HAVING {often}) GROUP BY actor) GROUP BY active"
 )
 _CRITERIA = {"gte": ">=", "lte": "<=", "exact": "==", "gt": ">", "lt": "<"}
-_MATHS = frozenset({None, "total", "dau", "unique_group"})
+_MATHS = frozenset(
+    {None, "total", "dau", "weekly_active", "monthly_active", "unique_group", "hogql"}
+)
+"""Stickiness counts actors by its own intervals, whatever the window of the math."""
 
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:
@@ -112,6 +116,9 @@ def _entity(query: Mapping[str, Any], node: Mapping[str, Any]) -> Expression:
         raise refused(f"Math '{kind}' is not supported in stickiness", attr="series")
     if kind == "unique_group":
         return group_key(node.get("math_group_type_index") or 0)
+    if kind == "hogql":
+        text = call("toString", read_expression(str(node.get("math_hogql") or "person_id")))
+        return call("nullIf", text, constant(""))
     return entity_of(query)
 
 

@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 
 from hoglet.hogql.paging.limit import ResolvedLimit
-from hoglet.hogql.plan import Join, Numbers, Relation, Scan, Select, SetQuery
+from hoglet.hogql.plan import (
+    Join,
+    Numbers,
+    Recursion,
+    RecursiveRead,
+    Relation,
+    Scan,
+    Select,
+    SetQuery,
+)
 from hoglet.hogql.schema.catalog import SCANNED
 from hoglet.hogql.schema.system import PREFIX, ROWS
 
@@ -31,6 +40,12 @@ def _steps(relation: Relation, depth: int) -> Iterator[str]:
         yield _INDENT * depth + words.capitalize()
         for query in (relation.first, *(query for _, query in relation.rest)):
             yield from _steps(query, depth + 1)
+    elif isinstance(relation, Recursion):
+        yield _INDENT * depth + "Repeat until there are no more rows"
+        for query in (relation.first, *relation.steps):
+            yield from _steps(query, depth + 1)
+    elif isinstance(relation, RecursiveRead):
+        yield _INDENT * depth + "Read the rows before"
     elif isinstance(relation, Numbers):
         yield _INDENT * depth + "Generate numbers"
     elif isinstance(relation, Scan):

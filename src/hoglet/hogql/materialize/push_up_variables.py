@@ -57,6 +57,8 @@ def lift_ctes(
         raise Refusal(f"Variable '{variables_in(loose[0].expr)[0]}' is used in a WITH expression")
     if not holders:
         return select, []
+    if any(cte.recursive for cte in ctes):
+        raise Refusal("WITH RECURSIVE together with variables is not supported")
     if len(holders) > 1:
         raise Refusal("Variables are used in several CTEs")
     if variables_in(changed(select, ctes=None)):

@@ -15,7 +15,7 @@ from hoglet.hogql.functions.datetime_zone import as_time
 from hoglet.hogql.functions.special import SPECIAL
 from hoglet.hogql.functions.times import TIME_PLACES, ZONED
 from hoglet.hogql.functions.units import checked_unit
-from hoglet.hogql.plan import Expr, FunctionCall, Ordering, TrustedSQL
+from hoglet.hogql.plan import Expr, FunctionCall, LambdaExpr, Ordering, TrustedSQL
 from hoglet.hogql.resolve.aggregation import (
     COLLECTED,
     ORDERED,
@@ -23,6 +23,7 @@ from hoglet.hogql.resolve.aggregation import (
     refuse_nested,
 )
 from hoglet.hogql.resolve.compare import compare_resolved
+from hoglet.hogql.resolve.patterns import check_pattern_argument
 from hoglet.hogql.resolve.property_text import text_arguments
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
@@ -63,6 +64,7 @@ def resolve_call(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
     _refuse_extras(node, function)
     args = _arguments(resolver, node, function, scope)
     _refuse_single_variables(node, function, args)
+    check_pattern_argument(function.clickhouse, args, node.args)
     if function.name in _COMPARISONS and len(args) == 2:
         operator = _COMPARISONS[function.name]
         return compare_resolved(resolver, operator, args[0], args[1], scope, node)
@@ -135,13 +137,17 @@ def _whole_seconds(time: Expr) -> Expr:
 
 
 _LISTS = frozenset({"strings", "array", "unknown", "tuple"})
-_KEEP_NULL = frozenset({"tuple", "if", "multiIf", "caseWithExpression", "_caseWithExpression"})
+_KEEP_NULL = frozenset(
+    {"tuple", "if", "multiIf", "caseWithExpression", "_caseWithExpression", "transform"}
+)
 """They hand their arguments on: NULL stays NULL, also inside a list."""
 
 
 def _not_null_text(arg: Expr) -> Expr:
     """NULL as an empty string, for functions whose result cannot be NULL (a list)."""
-    if not arg.type.nullable or arg.type.name not in {"String", "JSON"}:
+    if isinstance(arg, LambdaExpr) or not arg.type.nullable:
+        return arg
+    if arg.type.name not in {"String", "JSON"}:
         return arg
     return TrustedSQL(parts=("ifNull(", arg, ", '')"), type=STRING)
 

@@ -29,6 +29,7 @@ from hoglet.hogql.resolve.alignment import (
     text_of,
 )
 from hoglet.hogql.resolve.membership import is_in, is_in_plain, is_tuple, negated
+from hoglet.hogql.resolve.patterns import OPERATORS, check_pattern
 from hoglet.hogql.resolve.property_text import compared, split_list
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
@@ -66,6 +67,8 @@ def compare_resolved(  # noqa: PLR0917 (as compare, with what knows the properti
 ) -> Expr:
     """The plan of a comparison; properties are compared with strings as they were sent."""
     zone, plain = resolver.context.timezone, scope.plain_nulls
+    if operator in OPERATORS:
+        check_pattern(right, getattr(node, "right", node))
     lists = split_list(left, right, scope) if operator in _MEMBERSHIP else None
     if lists is not None:
         found = [compare(operator, *sides, zone, node, plain=plain) for sides in lists]

@@ -202,8 +202,32 @@ def resolve_array_access(resolver: Resolver, node: tree.ArrayAccess, scope: Scop
     if base.type.name in {"JSON", "String"}:
         _refuse_bad_positions((getattr(node.property, "value", None),), node)
         return _json_access(base, index)
+    if base.type.name == "Tuple":
+        return _tuple_part(node, base)
     item = base.type.item or types.UNKNOWN
     return FunctionCall(function="arrayElement", args=(base, index), type=item)
+
+
+def _tuple_part(node: tree.ArrayAccess, base: Expr) -> Expr:
+    """``tuple(1 AS a, 2 AS b).b``: a part by its name, or by a position in brackets."""
+    part = getattr(node.property, "value", None)
+    if isinstance(part, str):
+        names = [getattr(item, "alias", None) for item in _parts(node.array)]
+        if part not in names:
+            known = f"its parts are {', '.join(filter(None, names))}" if any(names) else ""
+            hint = known or "parts without names are read by position, e.g. .1"
+            raise refused(f"The tuple has no part named '{part}'", node, hint=hint)
+        part = names.index(part) + 1
+    if isinstance(part, bool) or not isinstance(part, int):
+        raise refused("A part of a tuple is read by its position or name, e.g. .1", node)
+    _refuse_bad_positions((part,), node)
+    return FunctionCall(function="tupleElement", args=(base, constant(part)), type=types.UNKNOWN)
+
+
+def _parts(node: Any) -> tuple[Any, ...]:
+    if isinstance(node, tree.Tuple):
+        return node.exprs
+    return node.args if isinstance(node, tree.Call) and node.name == "tuple" else ()
 
 
 def _access_chain(node: Any) -> tuple[str | int, ...] | None:

@@ -17,11 +17,13 @@ from hoglet.hogql.plan import (
     Value,
 )
 from hoglet.hogql.resolve.aggregation import holds_aggregate
+from hoglet.hogql.resolve.recursion import recursion_of
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import CteQuery, Scope
 from hoglet.hogql.resolve.sources import (
     EmptySource,
     QuerySource,
+    Sample,
     Source,
     TableSource,
 )
@@ -128,17 +130,26 @@ def _resolve_source(
     resolver: Resolver, join: tree.JoinExpr, scope: Scope, taken: set[str]
 ) -> tuple[str, Source]:
     resolver.count_relations(1, join)
-    if join.table_final:
-        raise refused("FINAL is not supported: tables always show the latest rows", join)
-    if isinstance(join.table, tree.Field):
+    if isinstance(join.table, tree.Field):  # FINAL has no effect: tables show the latest rows
         return _named_source(resolver, join, join.table, scope, taken)
     if not isinstance(join.table, tree.SelectQuery | tree.SelectSetQuery):
         raise refused("FROM needs a table or a query", join)
+    if join.table_final:
+        raise refused("FINAL belongs to a table, not to a query", join)
     alias = join.alias or f"q{len(scope.sources)}"
     relation = resolver.query(join.table, scope)
+    _refuse_untuple(relation, join)
     return alias, QuerySource(
         _printed(alias, taken), relation, join.column_aliases or (), resolver.context
     )
+
+
+def _refuse_untuple(relation: Relation, node: Any) -> None:
+    """Reject a subquery whose columns have no names that the outer query could use."""
+    columns = relation.columns if isinstance(relation, Select) else ()
+    if any(isinstance(expr, FunctionCall) and expr.function == "untuple" for _, expr in columns):
+        hint = "name the parts: t.1 AS a, t.2 AS b"
+        raise refused("untuple() gives columns without names to a subquery", node, hint=hint)
 
 
 def _printed(alias: str, taken: set[str]) -> str:
@@ -159,6 +170,7 @@ def _named_source(
     cte = scope.cte(name)
     if cte is not None:
         relation = _cte_relation(resolver, cte, join)
+        _refuse_untuple(relation, join)
         return alias, QuerySource(printed, relation, cte.cte.columns or (), resolver.context)
     if name in EMPTY_TABLES:
         resolver.tables.append(name)
@@ -188,7 +200,11 @@ def _cte_relation(resolver: Resolver, cte: CteQuery, node: Any) -> Relation:
     if cte.relation is None:
         cte.resolving = True
         before = resolver.relations
-        cte.relation = resolver.query(cte.cte.expr, cte.scope)  # pyright: ignore[reportArgumentType] (a subquery CTE)
+        cte.relation = (
+            recursion_of(resolver, cte)
+            if cte.cte.recursive and isinstance(cte.cte.expr, tree.SelectSetQuery)
+            else resolver.query(cte.cte.expr, cte.scope)  # pyright: ignore[reportArgumentType] (a subquery CTE)
+        )
         cte.cost = resolver.relations - before
         cte.resolving = False
     else:
@@ -241,17 +257,24 @@ def _constant_of(count: Number | Value, node: Any) -> tree.Constant:
     return tree.Constant(value=value, start=node.start, end=node.end)
 
 
-def _sample(join: tree.JoinExpr, table: str) -> float | None:
+def _sample(join: tree.JoinExpr, table: str) -> Sample | None:
     if join.sample is None:
         return None
-    if table != "events" or join.sample.offset_value is not None:
-        raise refused("SAMPLE is supported on events, without OFFSET", join)
-    ratio = join.sample.sample_value
-    bottom = float(ratio.right.value) if ratio.right is not None else 1.0
-    share = float(ratio.left.value) / bottom if bottom else 0.0
+    if table != "events":
+        raise refused("SAMPLE is supported on events", join)
+    share = _ratio(join.sample.sample_value)
     if not 0 < share <= 1:
         raise refused("SAMPLE takes a share between 0 and 1", join)
-    return share
+    given = join.sample.offset_value
+    offset = 0.0 if given is None else _ratio(given)
+    if not 0 <= offset < 1:
+        raise refused("OFFSET of SAMPLE takes a share from 0 to less than 1", join)
+    return Sample(offset, min(1.0, offset + share))
+
+
+def _ratio(ratio: tree.RatioExpr) -> float:
+    bottom = float(ratio.right.value) if ratio.right is not None else 1.0
+    return float(ratio.left.value) / bottom if bottom else -1.0
 
 
 def resolve_array_join(

@@ -35,6 +35,7 @@ class Resolver(ABC):
         self.binder = binder
         self.tables: list[str] = []
         self.relations = 0
+        self.recursions = 0
         self.shown: dict[int, tuple[Relation, tuple[str, ...]]] = {}
         self._depth = 0
         self._nodes = 0

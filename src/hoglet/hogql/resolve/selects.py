@@ -154,8 +154,6 @@ def _refuse_rest(node: tree.SelectQuery) -> None:
 
 def _declare_ctes(node: tree.SelectQuery, scope: Scope) -> None:
     for cte in node.ctes or ():
-        if cte.recursive:
-            raise refused("WITH RECURSIVE is not supported", cte)
         if cte.cte_type == "column":
             scope.macros[cte.name] = cte
         elif cte.name not in scope.queries:

@@ -9,10 +9,10 @@ docs/spec/query-endpoints.md#102-access-and-placeholders.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import refused, unknown_field
+from hoglet.hogql.errors import near, refused, unknown_field
 from hoglet.hogql.plan import (
     FALSE,
     Expr,
@@ -48,6 +48,8 @@ from hoglet.hogql.types import JSON, Type
 
 type Chain = tuple[str | int, ...]
 
+_VIRTUAL = "$virt_"
+"""Prefix of properties that are computed; events cannot set them."""
 _TEXT = "text_of"
 """Prefix of the chain of a property's text, next to its typed value."""
 
@@ -195,11 +197,18 @@ def _column_kinds(fields: Mapping[str, Field]) -> Iterator[tuple[str, Type, str]
             yield name, field.type.or_null(), field.type.name
 
 
+class Sample(NamedTuple):
+    """The persons of a sample: a part of the hashes of distinct ids, as shares of all."""
+
+    start: float
+    end: float
+
+
 class TableSource:
     """A logical table. Columns are added while the query is resolved."""
 
     def __init__(
-        self, table: Table, alias: str, context: QueryContext, sample: float | None = None
+        self, table: Table, alias: str, context: QueryContext, sample: Sample | None = None
     ) -> None:
         self.alias = alias
         self.table = table
@@ -287,7 +296,7 @@ class TableSource:
             return self._text_in(field.fields, rest, full)
         if isinstance(field, LazyTable):
             return self._lazy(str(chain[0]), field, None).text_at(rest)
-        if isinstance(field, Properties):
+        if isinstance(field, Properties) and not str(rest[0]).startswith(_VIRTUAL):
             text = read_property_text(field, rest, self._form(field, rest))
             return self._add((_TEXT, *full), text)
         return None
@@ -345,8 +354,8 @@ class TableSource:
         if isinstance(field, LazyTable):
             return self._lazy(str(chain[0]), field, node).resolve(rest, node)
         if isinstance(field, Properties) and rest:
-            if self._is_virtual(rest):
-                return self._build(self.table.fields, rest, full, node)
+            if len(rest) == 1 and str(rest[0]).startswith(_VIRTUAL):
+                return self._virtual(str(rest[0]), full, node)
             return self._property(field, rest, full)
         if rest:
             path = ".".join(map(str, full))
@@ -355,10 +364,14 @@ class TableSource:
             return self._derived(field, node)
         return self._add(full, self._stored(field))
 
-    def _is_virtual(self, keys: Chain) -> bool:
-        """Whether ``properties.$virt_x`` means the computed field ``$virt_x`` of the table."""
-        name = str(keys[0])
-        return len(keys) == 1 and name.startswith("$virt_") and name in self.table.fields
+    def _virtual(self, name: str, full: Chain, node: Any) -> Expr:
+        """``properties.$virt_x`` is the computed field ``$virt_x`` of the table."""
+        if name in self.table.fields:
+            return self._build(self.table.fields, (name,), full, node)
+        known = [field for field in self.table.fields if field.startswith(_VIRTUAL)]
+        hint = near(name, known) or (f" Use one of {', '.join(known)}." if known else "")
+        path = ".".join(map(str, full))
+        raise refused(f"'{path}' is not a computed property of {self.table.name}.{hint}", node)
 
     def _stored(self, field: StoredColumn | Properties | Computed) -> Expr:
         if isinstance(field, Properties):
@@ -450,6 +463,8 @@ class TableSource:
         parts = [self.table.where] if self.table.where else []
         if self._sample is not None:
             # By person rather than by row, so that funnels of a sample stay complete.
-            share = round(self._sample * 1_000_000)
-            parts.append(f"sipHash64(distinct_id) % 1000000 < {share}")
+            start, end = (round(share * 1_000_000) for share in self._sample)
+            parts.append(f"sipHash64(distinct_id) % 1000000 < {end}")
+            if start:
+                parts.append(f"sipHash64(distinct_id) % 1000000 >= {start}")
         return TrustedSQL(parts=(" AND ".join(parts),)) if parts else None

@@ -13,7 +13,7 @@ from hoglet.hogql.schema.persons import (
     STATIC_COHORT_PEOPLE,
     cohort_table,
 )
-from hoglet.hogql.schema.sessions import SESSIONS
+from hoglet.hogql.schema.sessions import RAW_SESSIONS, SESSIONS
 from hoglet.hogql.schema.system import ROW_SOURCES, SYSTEM_TABLES
 from hoglet.hogql.schema.telemetry import (
     APP_METRICS,
@@ -33,6 +33,7 @@ TABLES: dict[str, Table] = {
         STATIC_COHORT_PEOPLE,
         GROUPS,
         SESSIONS,
+        RAW_SESSIONS,
         LOG_ENTRIES,
         APP_METRICS,
         QUERY_LOG,

@@ -11,7 +11,8 @@ from hoglet.hogql.schema.fields import (
     StoredColumn,
     Table,
 )
-from hoglet.hogql.types import DATETIME, STRING, STRING_ARRAY, UUID
+from hoglet.hogql.traffic import AGENT_SQL
+from hoglet.hogql.types import BOOLEAN, DATETIME, STRING, STRING_ARRAY, UUID
 
 # Quotes in values are escaped as \", so a value ends at an unescaped quote.
 _VALUE = r'"((?:[^"\\\\]|\\\\.)*)"'
@@ -33,12 +34,25 @@ _ELEMENTS = (
     "'(?:^|;)(a|button|form|input|select|textarea|label)(?:\\\\.|$|:)'))"
 )
 
+_ISSUE = (
+    "accurateCastOrNull(CAST(properties_json.`$exception_issue_id`, 'Nullable(String)'), 'UUID')"
+)
+
 PERSON_ON_EVENT = Nested(
     {
         "id": StoredColumn("person_id", UUID),
         "properties": Properties("person_properties", "person_properties_json", "person"),
     }
 )
+
+_AGENT = (("properties", "$raw_user_agent"),)
+_TRAFFIC = {
+    "$virt_is_bot": ("isBot", BOOLEAN),
+    "$virt_traffic_type": ("getTrafficType", STRING),
+    "$virt_traffic_category": ("getTrafficCategory", STRING),
+    "$virt_bot_name": ("getBotName", STRING),
+    "$virt_bot_operator": ("getBotOperator", STRING),
+}
 
 FIELDS: dict[str, Field] = {
     "uuid": StoredColumn("uuid", UUID),
@@ -69,6 +83,12 @@ FIELDS: dict[str, Field] = {
         for index in range(5)
     },
     **{f"goe_{index}": Redirect((f"group_{index}",)) for index in range(5)},
+    "event_issue_id": Computed(_ISSUE, UUID.or_null()),
+    "issue_id": Redirect(("event_issue_id",)),
+    **{
+        name: Derived(AGENT_SQL[function], _AGENT, type_)
+        for name, (function, type_) in _TRAFFIC.items()
+    },
     "elements_chain_href": Computed(_HREF, STRING),
     "elements_chain_texts": Computed(_TEXTS, STRING_ARRAY),
     "elements_chain_ids": Computed(_IDS, STRING_ARRAY),

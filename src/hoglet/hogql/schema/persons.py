@@ -13,7 +13,8 @@ from hoglet.hogql.schema.fields import (
     Table,
 )
 from hoglet.hogql.schema.sessions import CHANNEL
-from hoglet.hogql.types import BOOLEAN, DATETIME, INTEGER, STRING, UUID
+from hoglet.hogql.traffic import DOMAIN_TYPE
+from hoglet.hogql.types import BOOLEAN, DATETIME, INTEGER, NULLABLE_STRING, STRING, UUID
 
 _INITIAL_FIELDS = tuple(
     ("properties", f"$initial_{name}")
@@ -30,6 +31,9 @@ PERSONS = Table(
         "is_identified": Computed("CAST(is_identified, 'Bool')", BOOLEAN, star=True),
         "pdi": LazyTable("person_distinct_ids", ("id",), ("person_id",)),
         "$virt_initial_channel_type": Derived(CHANNEL, _INITIAL_FIELDS, STRING),
+        "$virt_initial_referring_domain_type": Derived(
+            DOMAIN_TYPE, (("properties", "$initial_referring_domain"),), NULLABLE_STRING
+        ),
     },
     final=True,
     where="is_deleted = 0",

@@ -1,5 +1,7 @@
 """Sessions, computed from events with a ``$session_id``."""
 
+import msgspec
+
 from hoglet.hogql.schema.fields import (
     Computed,
     Derived,
@@ -11,6 +13,7 @@ from hoglet.hogql.schema.fields import (
 from hoglet.hogql.types import (
     BOOLEAN,
     DATETIME,
+    FLOAT,
     INTEGER,
     NULLABLE_STRING,
     STRING,
@@ -112,6 +115,11 @@ _ENTRIES = {
     "$last_external_click_url": _last(_text("$external_click_url")),
 }
 
+_NUMBER = "accurateCastOrNull({text}, 'Float64')"
+_LCP = _NUMBER.format(text=_text("$web_vitals_LCP_value"))
+_V7 = "toUInt128(accurateCastOrNull(`$session_id`, 'UUID'))"
+"""A session id as the number of its UUID; NULL for ids that are none."""
+
 FIELDS: dict[str, Field] = {
     "id": StoredColumn("$session_id", STRING),
     "session_id": StoredColumn("$session_id", STRING),
@@ -127,6 +135,8 @@ FIELDS: dict[str, Field] = {
     "$channel_type": Derived(CHANNEL, _CHANNEL_FIELDS, STRING, star=True),
     "$session_duration": Computed(_SECONDS, INTEGER, star=True),
     "duration": Redirect(("$session_duration",)),
+    "session_id_v7": Computed(_V7, INTEGER.or_null()),
+    "$vitals_lcp": Computed(_first(_LCP), FLOAT.or_null(), star=True),
     "$is_bounce": Computed(
         f"if({_PAGEVIEWS} + {_SCREENS} = 0, NULL, "
         f"toBool({_PAGEVIEWS} + {_SCREENS} = 1 AND {_CLICKS} = 0 AND {_SECONDS} < 10))",
@@ -143,3 +153,30 @@ SESSIONS = Table(
     group_by="`$session_id`",
     time="$start_timestamp",
 )
+
+_RAW = {
+    "session_id_v7": FIELDS["session_id_v7"],
+    "distinct_id": FIELDS["distinct_id"],
+    "min_timestamp": FIELDS["$start_timestamp"],
+    "max_timestamp": FIELDS["$end_timestamp"],
+    "urls": FIELDS["$urls"],
+    "entry_url": FIELDS["$entry_current_url"],
+    "end_url": FIELDS["$end_current_url"],
+    "last_external_click_url": FIELDS["$last_external_click_url"],
+    "initial_referring_domain": FIELDS["$entry_referring_domain"],
+    **{
+        f"initial_{name}": FIELDS[f"$entry_{name}"]
+        for name in (
+            *(f"utm_{part}" for part in ("source", "campaign", "medium", "term", "content")),
+            *_AD_IDS,
+        )
+    },
+    "pageview_count": FIELDS["$pageview_count"],
+    "autocapture_count": FIELDS["$autocapture_count"],
+    "screen_count": FIELDS["$screen_count"],
+    "vitals_lcp": FIELDS["$vitals_lcp"],
+}
+RAW_SESSIONS = msgspec.structs.replace(
+    SESSIONS, name="raw_sessions", fields=_RAW, time="min_timestamp"
+)
+"""Sessions with the names of PostHog's aggregating table; one finished row for each."""

@@ -34,24 +34,31 @@ APP_METRICS = Table(
 
 _BATCH_LOG: dict[str, Field] = dict(LOG_ENTRIES.fields)
 
+_RECORDINGS: dict[str, Field] = {
+    "session_id": StoredColumn("session_id", STRING),
+    "distinct_id": StoredColumn("distinct_id", STRING),
+    "min_first_timestamp": StoredColumn("min_first_timestamp", DATETIME),
+    "max_last_timestamp": StoredColumn("max_last_timestamp", DATETIME),
+    "start_time": StoredColumn("start_time", DATETIME),
+    "end_time": StoredColumn("end_time", DATETIME),
+    "first_url": StoredColumn("first_url", STRING.or_null()),
+    "click_count": StoredColumn("click_count", INTEGER),
+    "keypress_count": StoredColumn("keypress_count", INTEGER),
+    "mouse_activity_count": StoredColumn("mouse_activity_count", INTEGER),
+    "active_milliseconds": StoredColumn("active_milliseconds", INTEGER),
+    "console_log_count": StoredColumn("console_log_count", INTEGER),
+    "console_warn_count": StoredColumn("console_warn_count", INTEGER),
+    "console_error_count": StoredColumn("console_error_count", INTEGER),
+    "size": StoredColumn("size", INTEGER),
+    "event_count": StoredColumn("event_count", INTEGER),
+    "message_count": StoredColumn("message_count", INTEGER),
+    "snapshot_source": StoredColumn("snapshot_source", STRING.or_null()),
+    "snapshot_library": StoredColumn("snapshot_library", STRING.or_null()),
+}
+
 EMPTY: dict[str, dict[str, Field]] = {
-    "session_replay_events": {
-        "session_id": StoredColumn("session_id", STRING),
-        "distinct_id": StoredColumn("distinct_id", STRING),
-        "min_first_timestamp": StoredColumn("min_first_timestamp", DATETIME),
-        "max_last_timestamp": StoredColumn("max_last_timestamp", DATETIME),
-        "first_url": StoredColumn("first_url", STRING.or_null()),
-        "click_count": StoredColumn("click_count", INTEGER),
-        "keypress_count": StoredColumn("keypress_count", INTEGER),
-        "mouse_activity_count": StoredColumn("mouse_activity_count", INTEGER),
-        "active_milliseconds": StoredColumn("active_milliseconds", INTEGER),
-        "console_log_count": StoredColumn("console_log_count", INTEGER),
-        "console_warn_count": StoredColumn("console_warn_count", INTEGER),
-        "console_error_count": StoredColumn("console_error_count", INTEGER),
-        "size": StoredColumn("size", INTEGER),
-        "event_count": StoredColumn("event_count", INTEGER),
-        "message_count": StoredColumn("message_count", INTEGER),
-    },
+    "session_replay_events": _RECORDINGS,
+    "raw_session_replay_events": _RECORDINGS,
     "heatmaps": {
         "session_id": StoredColumn("session_id", STRING),
         "distinct_id": StoredColumn("distinct_id", STRING),

@@ -101,11 +101,12 @@ def shape_trends(rows: Rows, span: DateSpan, breakdown: Breakdown | None) -> lis
 def _trend(
     key: tuple[str, ...], data: list[float], span: DateSpan, breakdown: Breakdown | None
 ) -> dict[str, Any]:
+    shown = span.on_days(data, span.days_of_week)
     line: dict[str, Any] = {
-        "count": len(data),
-        "data": data,
-        "days": span.days(),
-        "labels": span.labels(),
+        "count": len(shown),
+        "data": shown,
+        "days": span.on_days(span.days(), span.days_of_week),
+        "labels": span.on_days(span.labels(), span.days_of_week),
     }
     if breakdown is None:
         return line

@@ -17,6 +17,7 @@ from hoglet.hogql.insights.date_range import DateSpan, previous_span, span_of
 from hoglet.hogql.insights.measures import is_whole, scales
 from hoglet.hogql.insights.sampling import sampling_factor
 from hoglet.hogql.insights.series import action_object, series_name
+from hoglet.hogql.insights.trends.calendar import calendar_heatmap
 from hoglet.hogql.insights.trends.formulas import (
     Formula,
     evaluate_formula,
@@ -28,6 +29,8 @@ _TOTAL_DISPLAYS = frozenset(
     {"BoldNumber", "ActionsPie", "ActionsBarValue", "ActionsTable", "WorldMap", "CalendarHeatmap"}
 )
 _CUMULATIVE = "ActionsLineGraphCumulative"
+_CALENDAR = "CalendarHeatmap"
+_WORKDAYS = (1, 2, 3, 4, 5)
 
 
 class _Period(msgspec.Struct, frozen=True):
@@ -83,17 +86,22 @@ class _Trend:
         self._formulas: list[Formula] = formulas_of(filter_, len(self._series))
         self._breakdown = breakdown_of(query, context)
         self._factor = sampling_factor(query)
+        days = periods[0].span.days_of_week
+        self._shown_days = days or (_WORKDAYS if filter_.get("hideWeekends") else ())
+        self._is_calendar = (
+            self._display == _CALENDAR and self._breakdown is None and not self._formulas
+        )
         self._queries = TrendQueries(
             query, context, self._breakdown, is_total=self._is_total, shared=bool(self._formulas)
         )
 
     def queries(self) -> list[Any]:
         ranked = [period.span for period in self._periods]
-        return [
-            self._queries.build(node, period.span, ranked)
-            for period in self._periods
-            for node in self._series
-        ]
+        plan = [(node, period.span) for period in self._periods for node in self._series]
+        found = [self._queries.build(node, span, ranked) for node, span in plan]
+        if self._is_calendar:
+            found += [self._queries.calendar(node, span) for node, span in plan]
+        return found
 
     # --- results
 
@@ -106,7 +114,17 @@ class _Trend:
                 found += self._lines(order, node, period, answers[position])
                 position += 1
             lines += self._with_formulas(found, period) if self._formulas else found
-        return [self._result(line) for line in lines]
+        results = [self._result(line) for line in lines]
+        if self._is_calendar:  # one line for each series and period, in the order of the queries
+            for result, line, rows in zip(results, lines, answers[position:], strict=True):
+                result["calendar_heatmap_data"] = self._calendar(line, rows)
+        return results
+
+    def _calendar(self, line: _Line, rows: Rows) -> dict[str, Any]:
+        node = self._series[line.order]
+        return calendar_heatmap(
+            [(cell, _tidy(self._scaled(_number(value), node))) for cell, value in rows]
+        )
 
     def _lines(
         self, order: int, node: Mapping[str, Any], period: _Period, rows: Rows
@@ -153,14 +171,15 @@ class _Trend:
         return found
 
     def _result(self, line: _Line) -> dict[str, Any]:
-        total = _tidy(line.total)
+        span = line.period.span
+        total = _tidy(line.total if self._is_total else sum(self._visible(span, line.data)))
         result: dict[str, Any] = {
             "action": None if self._formulas else self._action(line),
             "label": self._label(line),
             "count": total,
-            "data": [] if self._is_total else [_tidy(value) for value in self._drawn(line.data)],
-            "labels": [] if self._is_total else line.period.span.labels(),
-            "days": [] if self._is_total else line.period.span.days(),
+            "data": [_tidy(value) for value in self._visible(span, self._drawn(line.data))],
+            "labels": self._visible(span, span.labels()),
+            "days": self._visible(span, span.days()),
         }
         if self._is_total:
             result["aggregated_value"] = total
@@ -169,6 +188,10 @@ class _Trend:
         if line.period.name is not None:
             result |= {"compare": True, "compare_label": line.period.name}
         return result
+
+    def _visible[T](self, span: DateSpan, items: Sequence[T]) -> list[T]:
+        """The items of intervals that are shown: none in a total, no hidden weekdays."""
+        return [] if self._is_total else span.on_days(items, self._shown_days)
 
     def _drawn(self, data: list[float]) -> list[float]:
         """The displayed numbers: smoothed, or cumulative."""
@@ -181,7 +204,7 @@ class _Trend:
 
     def _action(self, line: _Line) -> dict[str, Any]:
         action = action_object(self._series[line.order], line.order, self._context)
-        return action | {"days": [] if self._is_total else line.period.span.days()}
+        return action | {"days": self._visible(line.period.span, line.period.span.days())}
 
     def _label(self, line: _Line) -> str:
         breakdown = self._breakdown

@@ -41,6 +41,7 @@ from hoglet.hogql.insights.series import (
     series_condition,
     without_properties,
 )
+from hoglet.hogql.insights.trends.calendar import cells_of
 from hoglet.kit.relative_dates import elapse, shift, start_of_day
 
 _PLAIN = "SELECT {columns} FROM events WHERE {where} GROUP BY {keys}"
@@ -58,7 +59,12 @@ _FIRSTS = (
     "SELECT {entity} AS entity, min(timestamp) AS first, {breakdown} AS breakdown, {fits} AS fits "
     "FROM events WHERE {where} GROUP BY entity"
 )
-_COARSE = {"weekly_active": ("week", "month"), "monthly_active": ("month",)}
+_CLOCK = frozenset({"second", "minute", "hour"})
+"""Intervals of elapsed time."""
+_COARSE = {
+    "weekly_active": ("week", "month", "quarter", "year"),
+    "monthly_active": ("month", "quarter", "year"),
+}
 """Intervals as long as the window: actors of the interval are counted."""
 
 
@@ -99,6 +105,20 @@ class TrendQueries:
                 compared one, if any.
         """
         return sampled(self._build(node, span, ranked), self._factor)
+
+    def calendar(self, node: Node, span: DateSpan) -> Any:
+        """The query of a calendar heatmap; rows are ``cell, value``."""
+        measure = measure_of(node, self._query)
+        where = every([*span.condition(), *self._conditions(node)])
+        options = self._query.get("calendarHeatmapFilter") or {}
+        by_session = options.get("bucketBySessionStart") and node.get("math") == "dau"
+        time = field("session", "$start_timestamp") if by_session else field("timestamp")
+        columns = [alias("cell", cells_of(time))]
+        if measure.unit is None:
+            found = self._grouped(_PLAIN, columns, measure.value, where=where)
+        else:
+            found = self._by_unit(columns, measure, where)
+        return sampled(found, self._factor)
 
     def _build(self, node: Node, span: DateSpan, ranked: Sequence[DateSpan]) -> Any:
         math = str(node.get("math") or "total")
@@ -142,7 +162,7 @@ class TrendQueries:
     def _active(self, node: Node, span: DateSpan, ranked: Sequence[DateSpan], days: int) -> Any:
         key = self._key(node, [_widened(each, days) for each in ranked])
         time = field("timestamp")
-        if span.interval in {"minute", "hour"}:
+        if span.interval in _CLOCK:
             until = span.index(call("addHours", time, constant(24 * days)))
         else:
             until = span.index(call("addDays", time, constant(days)))
@@ -172,7 +192,7 @@ class TrendQueries:
             entity=entity_of(self._query),
             breakdown=call("argMin", key or constant(1), time),
             fits=call("argMin", wanted, time),
-            where=every([span.condition()[1], counted, *entity_conditions(self._query)]),
+            where=every([*span.condition()[1:], counted, *entity_conditions(self._query)]),
         )
         columns = self._columns(span.index(field("first")), field("breakdown") if key else None)
         where = every([span.condition(field("first"))[0], field("fits")])
@@ -226,6 +246,6 @@ def _last_days(span: DateSpan, days: int) -> DateSpan:
 def _widened(span: DateSpan, days: int) -> DateSpan:
     """A period with the preceding days that its first window covers."""
     following = step(span.first(), 1, span.interval)
-    if span.interval in {"minute", "hour"}:
+    if span.interval in _CLOCK:
         return span.between(elapse(following, timedelta(days=-days)), span.end)
     return span.between(shift(following, -days, "d"), span.end)
