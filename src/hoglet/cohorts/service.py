@@ -26,6 +26,7 @@ from hoglet.cohorts.static.sources import StaticSource, read_source
 from hoglet.cohorts.tables import CohortRow
 from hoglet.cohorts.usage import names_cohort, usage_of
 from hoglet.kit.errors import Invalid, NotFound, SourceError
+from hoglet.kit.json_values import same_json
 from hoglet.queue.port import Queue
 
 type Json = dict[str, Any]
@@ -203,21 +204,21 @@ class CohortService:
             raise Invalid(
                 "A static cohort cannot become dynamic, or the reverse.", attr="is_static"
             )
-        if "query" in sent and fields.query != stored.query:
+        if "query" in sent and not same_json(fields.query, stored.query):
             detail = "Only static cohorts can be created from a query: set is_static at creation."
             if stored.is_static:
                 detail = "The source of a static cohort cannot be changed."
             raise Invalid(detail, attr="query")
         if "filters" not in sent and not fields.groups:
             return None
-        if "filters" in sent and fields.filters == stored.filters:
+        if "filters" in sent and same_json(fields.filters, stored.filters):
             return None
-        if "filters" not in sent and fields.groups == stored.groups:
+        if "filters" not in sent and same_json(fields.groups, stored.groups):
             return None
         if stored.is_static:
             raise Invalid("The criteria of a static cohort cannot be changed.", attr="filters")
         filters = self._criteria(fields, sent - {"query"})
-        if filters == stored.filters:
+        if same_json(filters, stored.filters):
             return None
         await self._check_criteria(project, filters, stored.id)
         return filters
@@ -291,7 +292,7 @@ class CohortService:
         self, session: AsyncSession, project: Project, row: CohortRow, before: Mapping[str, Any]
     ) -> None:
         """Recompile functions, whose test-account filters include criteria of cohorts."""
-        if before["filters"] == row.filters and before["deleted"] == row.deleted:
+        if same_json(before["filters"], row.filters) and before["deleted"] == row.deleted:
             return
         if names_cohort(project.test_account_filters, row.id, row.name):
             for reported in self._access.providers.project_changed:

@@ -6,7 +6,7 @@ docs/spec/data-and-queries.md#25-event_definitions.
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -36,9 +36,10 @@ from hoglet.web.openapi import PAGE, describe, flag, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 from hoglet.web.validation import validate
 
-router = APIRouter()
+router = Router()
 
 type PropertyReader = Annotated[ProjectScope, Depends(requires("property_definition:read"))]
 type PropertyWriter = Annotated[ProjectScope, Depends(requires("property_definition:write"))]

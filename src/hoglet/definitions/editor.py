@@ -17,6 +17,9 @@ from hoglet.kit.errors import NotFound
 
 type Row = PropertyDefinitionRow | EventDefinitionRow
 
+CHANGED = "changed"
+"""The activity of a changed definition: PostHog's word, unlike ``updated`` of everything else."""
+
 _LOGGED_OF_PROPERTIES = ("property_type", "description", "tags", "verified", "hidden")
 _LOGGED_OF_EVENTS = ("description", "tags", "verified", "hidden", "owner_id", "default_columns")
 
@@ -64,7 +67,7 @@ class DefinitionEditor:
         before: dict[str, Any],
     ) -> None:
         changes = changes_between(before, logged_fields(row))
-        if activity == "updated" and not changes:
+        if activity == CHANGED and not changes:
             return
         is_property = isinstance(row, PropertyDefinitionRow)
         kind = "PropertyDefinition" if is_property else "EventDefinition"

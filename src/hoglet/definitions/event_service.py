@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.definitions import list_statements
-from hoglet.definitions.editor import DefinitionEditor, logged_fields, parse_id, users_of
+from hoglet.definitions.editor import CHANGED, DefinitionEditor, logged_fields, parse_id, users_of
 from hoglet.definitions.listing import EventFilter
 from hoglet.definitions.schemas import EventChanges, NewEvent, sent
 from hoglet.definitions.serializers import event_record
@@ -89,7 +89,7 @@ class EventDefinitionService(DefinitionEditor):
             row = await _event(session, scope.project.id, definition_id)
             before = logged_fields(row)
             await self._write(session, scope, row, sent(changes))
-            await self._record(session, scope, row, "updated", before)
+            await self._record(session, scope, row, CHANGED, before)
             return event_record(row, await users_of(session, [row]))
 
     async def delete(self, scope: ProjectScope, definition_id: str) -> None:

@@ -13,7 +13,7 @@ from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.service import AccessService
 from hoglet.definitions import list_statements
 from hoglet.definitions.conversion import ConversionShares
-from hoglet.definitions.editor import DefinitionEditor, logged_fields, parse_id, users_of
+from hoglet.definitions.editor import CHANGED, DefinitionEditor, logged_fields, parse_id, users_of
 from hoglet.definitions.errors import built_in
 from hoglet.definitions.forms import PropertyFormCounter
 from hoglet.definitions.listing import SESSION, PropertyFilter
@@ -111,7 +111,7 @@ class PropertyDefinitionService(DefinitionEditor):
             if before["property_type"] != row.property_type:
                 row.unconverted_share = row.measured_at = None
                 await self._retype(session, scope.project.id, row.name)
-            await self._record(session, scope, row, "updated", before)
+            await self._record(session, scope, row, CHANGED, before)
             users = await users_of(session, [row])
         self._access.forget()
         await self._shares.refresh(scope.project.id, scope.project.timezone, [row])

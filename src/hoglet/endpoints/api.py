@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -45,9 +45,10 @@ from hoglet.web.openapi import PAGE, Page, describe, flag, number
 from hoglet.web.pagination import PageRequest, envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 from hoglet.web.validation import NOT_BOOLEAN
 
-router = APIRouter()
+router = Router()
 
 type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 type Writer = Annotated[ProjectScope, Depends(requires("endpoint:write"))]

@@ -40,6 +40,7 @@ from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
 from hoglet.hogql.errors import UNKNOWN_FUNCTION
 from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import HogletError, Invalid, NotFound, SourceError
+from hoglet.kit.json_values import same_json
 
 HALF_YEAR = timedelta(days=183)
 _TIMES = ("cache_age_seconds", "data_freshness_seconds", "sync_frequency")
@@ -195,7 +196,9 @@ class EndpointService:
         targeted: bool,
     ) -> Changed:
         endpoint, now = found.endpoint, self._clock.now()
-        changed = body.query is not None and prepared and prepared[0] != found.version.query
+        changed = (
+            body.query is not None and prepared and not same_json(prepared[0], found.version.query)
+        )
         active = active_after(found, body, targeted=targeted, renewed=bool(changed))
         refuse_contradictions(body, is_active=active)
         version = found.version

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import Response
@@ -45,8 +45,9 @@ from hoglet.web.openapi import describe, flag
 from hoglet.web.paths import PROJECT_PREFIX
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 type Reader = Annotated[ProjectScope, Depends(requires("query:read", allow_secret_key=True))]
 type PersonalReader = Annotated[ProjectScope, Depends(requires("query:read"))]

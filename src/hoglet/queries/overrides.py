@@ -4,7 +4,7 @@ Source: docs/spec/data-and-queries.md#12-body.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -81,6 +81,45 @@ def with_filters(query: QueryNode, sent: FiltersOverride | None) -> tuple[QueryN
     filters = query.get("filters") or {}
     places = tuple((f"filters__{inside}", outside) for inside, outside in _places(filters, fields))
     return query | {"filters": filters | _merged(filters, fields)}, places
+
+
+def refuse_unused_filters(query: QueryNode, path: str) -> None:
+    """Reject filters of a HogQL query whose text has no place for them: they would do nothing.
+
+    Inside a wrapper they are ignored as in PostHog, whose editor keeps the filters of a saved
+    query when ``{filters}`` is taken out of its text.
+
+    Raises:
+        Unreadable: attr is the path of ``filters``.
+    """
+    filters = query.get("filters")
+    if query["kind"] != HOGQL or path != "query" or not filters:
+        return
+    used = [name for name, is_set in _SET.items() if is_set(filters)]
+    if used and _FILTERS_PLACEHOLDER.search(query["query"]) is None:
+        detail = (
+            f"The query does not use its filters ({', '.join(used)}): write {{filters}} where they "
+            "belong, e.g. WHERE {filters}."
+        )
+        raise Unreadable(detail, attr=f"{path}__filters")
+
+
+def _has_dates(filters: QueryNode) -> bool:
+    dates = filters.get("dateRange") or {}
+    return any(dates.get(name) not in {None, "", "all"} for name in ("date_from", "date_to"))
+
+
+def _has_properties(filters: QueryNode) -> bool:
+    given = filters.get("properties")
+    return bool(given.get("values") if isinstance(given, dict) else given)
+
+
+_SET: dict[str, Callable[[QueryNode], bool]] = {
+    "dateRange": _has_dates,
+    "properties": _has_properties,
+    "filterTestAccounts": lambda filters: bool(filters.get("filterTestAccounts")),
+}
+"""Filters that restrict rows, and whether they are set; others have no effect of their own."""
 
 
 def _places(base: dict[str, Any], fields: dict[str, Any]) -> Places:

@@ -42,7 +42,9 @@ class FiltersOverride(BaseModel):
     properties: list[Any] | dict[str, Any] | None = None
     breakdown_filter: dict[str, Any] | None = None
     filterTestAccounts: StrictBool | None = None  # noqa: N815 (the name on the wire)
-    interval: Literal["minute", "hour", "day", "week", "month"] | None = None
+    interval: (
+        Literal["second", "minute", "hour", "day", "week", "month", "quarter", "year"] | None
+    ) = None
 
 
 class VariableOverride(BaseModel):

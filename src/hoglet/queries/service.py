@@ -93,6 +93,7 @@ class QueryService:
             Unreadable: an unknown key inside the node. Invalid: an override that does not apply.
         """
         checked = check_query(node, path)
+        overrides.refuse_unused_filters(checked, path)
         checked, variables = overrides.with_variables(checked, body.variables_override)
         checked, filters = overrides.with_filters(checked, body.filters_override)
         return QueryRequest(

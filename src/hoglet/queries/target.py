@@ -20,7 +20,10 @@ _NAMESPACE = UUID("6f0e3c57-6b0c-5d0e-9a58-6f1d3f7e2b10")
 _NO_VERSION = UUID(int=0)
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _HOUR, _DAY = 3600, 86_400
-_CACHE_SECONDS = {"minute": 300, "hour": _HOUR, "day": 6 * _HOUR, "week": _DAY, "month": _DAY}
+_CACHE_SECONDS = {
+    "second": 300, "minute": 300, "hour": _HOUR, "day": 6 * _HOUR, "week": _DAY, "month": _DAY,
+    "quarter": _DAY, "year": _DAY,
+}  # fmt: skip
 _LIVE_TABLES = re.compile(r"\bsystem\s*\.|\bquery_log\b", re.IGNORECASE)
 """Tables whose results are never cached; false positives only cost a computation."""
 

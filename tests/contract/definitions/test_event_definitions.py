@@ -151,7 +151,7 @@ async def test_what_people_may_say(world: DefinitionWorld) -> None:
     status, record = await world.send("PATCH", path, {"name": "other", "id": 5})
     assert (status, record["name"]) == (200, "buy")
     activity = await world.got("activity_log", scope="EventDefinition")
-    assert {each["activity"] for each in activity["results"]} == {"updated"}
+    assert {each["activity"] for each in activity["results"]} == {"changed"}
 
 
 async def test_a_deleted_definition_comes_back_with_the_next_event(world: DefinitionWorld) -> None:

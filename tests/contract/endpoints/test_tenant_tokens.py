@@ -323,6 +323,7 @@ WRONG_CLAIMS: dict[str, Any] = {
     "issued far in the future": _times(iat=61, exp=120),
     "not before": _times(nbf=61),
     "too long": _times(exp=31 * 86_400),
+    "ends before it is issued": _times(iat=30, exp=20),
     "no end": {"exp": None},
     "end as text": {"exp": "9999999999"},
     "end as a fraction": {"exp": 1e300},

@@ -134,3 +134,19 @@ async def test_usage_of_one_version(endpoints: EndpointWorld) -> None:
         assert (unknown.status_code, "error" in unknown.json()) == (404, True)
         wrong = await endpoints.get(path, version="1.5")
         assert (wrong.status_code, wrong.json()["attr"]) == (400, "version")
+
+
+async def test_a_condition_of_true_instead_of_1_is_a_new_version(endpoints: EndpointWorld) -> None:
+    """In Python the two queries are equal."""
+
+    def query(value: object) -> dict[str, Any]:
+        condition = {"key": "paid", "type": "event", "value": value}
+        return {"kind": "TrendsQuery", "series": [{"event": "a", "properties": [condition]}]}
+
+    await endpoints.create(query(1), name="paid")
+    response = await endpoints.patch("/paid", {"query": query(True)})
+    same = await endpoints.patch("/paid", {"query": query(True)})
+
+    assert (response.json()["current_version"], same.json()["current_version"]) == (2, 2)
+    stored = (await endpoints.get("/paid")).json()["query"]
+    assert stored["series"][0]["properties"][0]["value"] is True

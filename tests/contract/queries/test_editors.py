@@ -419,7 +419,11 @@ async def test_columns_functions_keywords_and_variables(queries: QueryWorld) -> 
     assert "variables.plan" in await labels(queries, complete("select {|}"))
     columns = await labels(queries, complete("select p.| from persons p"))
     stored = ["id", "created_at", "properties", "is_identified", "pdi"]
-    assert columns == [*stored, "$virt_initial_channel_type"]
+    assert columns == [
+        *stored,
+        "$virt_initial_channel_type",
+        "$virt_initial_referring_domain_type",
+    ]
 
 
 async def test_expressions_have_the_columns_of_their_source(queries: QueryWorld) -> None:

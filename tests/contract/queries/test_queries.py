@@ -332,6 +332,47 @@ async def test_wrappers_answer_as_their_source(queries: QueryWorld) -> None:
     assert table["results"] == [[3]]
 
 
+@pytest.mark.parametrize(
+    ("filters", "named"),
+    [
+        ({"dateRange": {"date_from": "-7d"}}, "dateRange"),
+        ({"dateRange": {"date_to": "2026-01-05"}}, "dateRange"),
+        ({"properties": [{"key": "n", "value": 1}], "interval": "week"}, "properties"),
+        ({"properties": {"type": "AND", "values": [{"key": "n", "value": 1}]}}, "properties"),
+        ({"dateRange": {"date_from": "-7d"}, "filterTestAccounts": True},
+         "dateRange, filterTestAccounts"),
+    ],
+)  # fmt: skip
+async def test_filters_without_a_place_are_refused(
+    queries: QueryWorld, filters: dict[str, Any], named: str
+) -> None:
+    query = {"kind": "HogQLQuery", "query": "select count() from events", "filters": filters}
+    problem = (await queries.send(query)).json()
+    assert (problem["code"], problem["attr"]) == ("parse_error", "query__filters")
+    assert f"({named})" in problem["detail"]
+    assert "{filters}" in problem["detail"]
+    # As in PostHog, whose editor keeps the filters of a saved query without the placeholder.
+    wrapped = await queries.ran({"kind": "DataVisualizationNode", "source": query})
+    assert wrapped["results"] == [[0]]
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {},
+        {"dateRange": {}, "properties": [], "filterTestAccounts": False},
+        {"dateRange": {"date_from": None, "date_to": ""}, "properties": None},
+        {"dateRange": {"date_from": "all"}, "properties": {"type": "AND", "values": []}},
+        {"interval": "day"},
+    ],
+)
+async def test_filters_that_filter_nothing_need_no_place(
+    queries: QueryWorld, filters: dict[str, Any]
+) -> None:
+    query = {"kind": "HogQLQuery", "query": "select 1", "filters": filters}
+    assert (await queries.ran(query))["results"] == [[1]]
+
+
 async def test_variables_and_filters_are_overridden(queries: QueryWorld) -> None:
     await add_events(queries.endpoints, 3)
     variable = await queries.endpoints.add_variable("least", "Number", 0)

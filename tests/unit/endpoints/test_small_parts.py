@@ -185,7 +185,7 @@ def test_an_old_comparison_moves_to_its_own_place() -> None:
             {"kind": "TrendsQuery", "series": [{"kind": "DataWarehouseNode"}]},
             "query__series__0__kind",
         ),
-        ({"kind": "TrendsQuery", "series": [], "interval": "year"}, "query__interval"),
+        ({"kind": "TrendsQuery", "series": [], "interval": "decade"}, "query__interval"),
         ({"kind": "TrendsQuery", "series": [], "samplingFactor": "x"}, "query__samplingFactor"),
         ({"kind": "HogQLQuery", "query": "x", "variables": {"k": 1}}, "query__variables__k"),
         ({"kind": "PathsQuery"}, "query__pathsFilter"),

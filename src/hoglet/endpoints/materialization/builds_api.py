@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -16,9 +16,10 @@ from hoglet.endpoints.tables import BuildRow
 from hoglet.web.openapi import PAGE, DocumentedResponse, Page, describe
 from hoglet.web.pagination import DEFAULT_LIMIT, envelope, parse_page
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 
-router = APIRouter()
+router = Router()
 
 type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 

@@ -5,7 +5,7 @@ Source: docs/spec/query-endpoints.md#8-openapijson.
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -21,8 +21,9 @@ from hoglet.endpoints.run.targets import target_of
 from hoglet.endpoints.services import services_of
 from hoglet.web.openapi import describe
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,8 +14,9 @@ from hoglet.endpoints.run.query_params import read_number, read_version
 from hoglet.endpoints.services import services_of
 from hoglet.web.openapi import DocumentedResponse, describe, number
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 

@@ -5,7 +5,7 @@ Source: docs/adr/0010-aliases-of-versions.md.
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,9 +20,10 @@ from hoglet.kit.errors import NotFound
 from hoglet.web.openapi import DocumentedResponse, Page, describe
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 from hoglet.web.timestamps import iso_z
 
-router = APIRouter()
+router = Router()
 
 type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 type Writer = Annotated[ProjectScope, Depends(requires("endpoint:write"))]
