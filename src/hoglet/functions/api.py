@@ -7,7 +7,7 @@ Source: docs/spec/hog-functions.md#1-routes-and-common-rules.
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -24,8 +24,9 @@ from hoglet.web.openapi import PAGE, Page, describe, flag, json_object, number, 
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse, json_response
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 PATH = "/hog_functions"
 ONE = PATH + "/{function_id}"

@@ -37,6 +37,25 @@ async def test_actions_are_made_read_changed_and_listed(hoglet):
     assert (await client.get(f"{BASE}/x")).status_code == 404
 
 
+async def test_a_number_is_replaced_by_the_boolean_that_python_takes_for_it(hoglet):
+    """SQLAlchemy left the row as it was, and the response showed the new value."""
+    condition = {"key": "paid", "type": "event", "operator": "exact"}
+    one, true = ([{"event": "e", "properties": [{**condition, "value": v}]}] for v in (1, True))
+    action = (await hoglet.client.post(BASE, json={"name": "Paid", "steps": one})).json()
+    schema = [{"key": "a", "type": "json"}]
+    function = await hoglet.create(inputs_schema=schema, inputs={"a": {"value": {"k": 1}}})
+
+    await hoglet.client.patch(f"{BASE}/{action['id']}", json={"steps": true})
+    await hoglet.patch(function["id"], inputs={"a": {"value": {"k": True}}})
+
+    action = (await hoglet.client.get(f"{BASE}/{action['id']}")).json()
+    assert action["steps"][0]["properties"][0]["value"] is True
+    read = (await hoglet.call("GET", f"/{function['id']}")).json()
+    assert read["inputs"]["a"]["value"]["k"] is True
+    history = (await hoglet.call("GET", f"/{function['id']}/activity")).json()["results"]
+    assert [change["field"] for change in history[0]["detail"]["changes"]] == ["inputs"]
+
+
 async def test_filters_refer_to_actions(hoglet, attr_of):
     id_ = (await hoglet.client.post(BASE, json={"name": "Docs", "steps": STEPS})).json()["id"]
     filters = {"actions": [{"id": str(id_), "type": "actions"}]}

@@ -47,6 +47,25 @@ def state(before=1, *, tokens=10_000.0, finished=0, failed=0, locked=None, setti
     )
 
 
+def test_the_bounds_of_idle_time_lock_and_window():
+    full_after_a_day = WatcherSettings(refill_per_second=0)
+    day = timedelta(days=1)
+    assert refilled(Bucket(7, NOW - day), NOW, full_after_a_day) == 7
+    second = timedelta(seconds=1)
+    assert refilled(Bucket(7, NOW - day - second), NOW, full_after_a_day) == 10_000
+
+    assert state(tokens=0, locked=NOW + second) == 1
+    assert state(tokens=0, locked=NOW) == 2
+
+    minute = int(NOW.timestamp() // 60)
+    for age, expected in ((SETTINGS.degrade_minutes - 1, 2), (SETTINGS.degrade_minutes, 1)):
+        recent = {str(minute - age): [20, 20]}
+        found = next_state(
+            1, tokens=10_000, recent=recent, now=NOW, locked_until=None, settings=SETTINGS
+        )
+        assert found == expected
+
+
 @pytest.mark.parametrize(
     ("tokens", "expected"), [(10_000, 1), (8001, 1), (8000, 2), (0, 2), (-1, 3)]
 )

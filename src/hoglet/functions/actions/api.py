@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,8 +13,9 @@ from hoglet.web.openapi import PAGE, TEXT, Json, OpenResponse, Page, describe, j
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 type Reads = Annotated[ProjectScope, Depends(requires("action:read"))]
 type Writes = Annotated[ProjectScope, Depends(requires("action:write"))]

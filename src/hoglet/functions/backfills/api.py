@@ -1,6 +1,5 @@
 """Routes of backfills (docs/spec/hog-functions.md#91-enable_backfills)."""
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,8 +18,9 @@ from hoglet.web.openapi import (
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse, json_response
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 
 class BackfillsEnabled(DocumentedResponse):

@@ -1,6 +1,5 @@
 """Routes of dead letters: docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further."""
 
-from fastapi import APIRouter
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,8 +22,9 @@ from hoglet.web.openapi import (
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 LETTERS = ONE + "/dead_letters"
 DEFAULT_LIMIT = 50

@@ -1,6 +1,5 @@
 """Route that publishes a draft; ``PATCH {"draft": …}`` of a function saves one."""
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -10,8 +9,9 @@ from hoglet.functions.function_view import full_object
 from hoglet.functions.response_schemas import FunctionObject
 from hoglet.web.openapi import describe
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 
 @router.post(ONE + "/publish")

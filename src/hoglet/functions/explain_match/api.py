@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -17,8 +16,9 @@ from hoglet.functions.explain_match.service import MatchExplainer
 from hoglet.web.openapi import OBJECT, describe, json_object
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import json_response
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 _UUID: dict[str, Any] = {"type": "string", "format": "uuid"}
 _BODY = json_object(

@@ -1,6 +1,5 @@
 """Routes of a function's change history."""
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,8 +12,9 @@ from hoglet.web.openapi import PAGE, TEXT, TIME, Page, describe, json_object
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 
 @router.get(ONE + "/activity")

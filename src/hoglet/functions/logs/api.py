@@ -1,6 +1,5 @@
 """Routes of a function's logs and metrics (docs/spec/hog-functions.md#9-rows-6-13)."""
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -17,8 +16,9 @@ from hoglet.kit.relative_dates import DateClock
 from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.openapi import DocumentedResponse, LogLine, Page, describe, number, text
 from hoglet.web.responses import json_response
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 
 class MetricSeries(DocumentedResponse):

@@ -7,7 +7,6 @@ that a client that was disconnected can resume (``Last-Event-ID``).
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import replace
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -19,9 +18,10 @@ from hoglet.kit.errors import Invalid
 from hoglet.kit.text import dump_json
 from hoglet.warehouse.telemetry import LogFilters
 from hoglet.web.openapi import describe
+from hoglet.web.router import Router
 from hoglet.web.timestamps import iso_z, parse_instant
 
-router = APIRouter()
+router = Router()
 
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _GREETING = b"retry: 2000\n: log lines follow as they arrive\n\n"

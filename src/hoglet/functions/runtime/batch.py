@@ -15,6 +15,7 @@ An event failed if its result is ``false``, has an ``error``, or has a ``status`
 Source: docs/spec/hog-functions.md#139-batches.
 """
 
+import math
 from typing import Any, Literal
 
 import msgspec
@@ -115,7 +116,15 @@ def _result(value: Any, codes: list[Any]) -> EventResult:
     return EventResult(text, "hog" if status is None else "fetch", may_retry)
 
 
-def _failing_status(status: Any, codes: list[Any]) -> int | None:
-    if not isinstance(status, int) or isinstance(status, bool) or status < 400:
-        return None
-    return None if is_tolerated(status, codes) else status
+def _failing_status(value: Any, codes: list[Any]) -> int | None:
+    status = _status_of(value)
+    return None if status < 400 or is_tolerated(status, codes) else status
+
+
+def _status_of(value: Any) -> int:
+    """A status as a number or, as in errors of JSON:API, its text; 0 for anything else."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return 0
+    return int(value)

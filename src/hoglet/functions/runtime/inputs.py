@@ -4,11 +4,7 @@ Source: docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Any
-
-from liquid import BoundTemplate, Environment
-from liquid.exceptions import LiquidError
 
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableInput
 from hoglet.functions.inputs.types import COMPILED_TYPES, INTEGRATION_TYPES
@@ -62,7 +58,7 @@ def build_inputs(
         _check_integrations(item)
         try:
             built[item.key] = builder.build(item, {**ALWAYS_THERE, **globals_, "inputs": built})
-        except (engine.EvaluationFailed, LiquidFailed) as error:
+        except engine.EvaluationFailed as error:
             raise InputsFailed(f"Could not build the input {item.key}: {error}") from None
     return built
 
@@ -169,7 +165,7 @@ class _Builder:
 
 def _render(value: Any, values: Globals) -> Any:
     if isinstance(value, str):
-        return render_liquid(value, values) if "{" in value else value
+        return _render_text(value, values) if "{" in value else value
     if is_object(value):
         return {key: _render(part, values) for key, part in value.items()}
     if is_array(value):
@@ -177,45 +173,7 @@ def _render(value: Any, values: Globals) -> Any:
     return value
 
 
-MAX_TEMPLATE_CHARACTERS = 100 * 1024
-MAX_OUTPUT_BYTES = 1024 * 1024
-MAX_LOOP_ROUNDS = 100_000
+def _render_text(text: str, values: Globals) -> str:
+    from hoglet.functions.runtime.liquid_templates import render_liquid  # 100 ms; few use Liquid
 
-
-class LiquidFailed(Exception):
-    """The template does not parse or render; the message says why."""
-
-
-class _Environment(Environment):
-    context_depth_limit = 20
-    loop_iteration_limit = MAX_LOOP_ROUNDS
-    output_stream_limit = MAX_OUTPUT_BYTES
-    local_namespace_limit = MAX_OUTPUT_BYTES
-
-
-_environment = _Environment()
-
-
-def render_liquid(text: str, values: Globals) -> str:
-    """Render a template.
-
-    Args:
-        text: ``Hello {{ person.name }}``.
-        values: the globals, with ``now``.
-
-    Raises:
-        LiquidFailed: a syntax error, an unknown filter, or an exceeded limit.
-    """
-    if len(text) > MAX_TEMPLATE_CHARACTERS:
-        raise LiquidFailed("The Liquid template is too long")
-    try:
-        return _parse(text).render(**values)
-    except LiquidError as error:
-        raise LiquidFailed(f"Liquid: {error}") from None
-    except RecursionError:
-        raise LiquidFailed("Liquid: the template is nested too deeply") from None
-
-
-@lru_cache(maxsize=512)
-def _parse(text: str) -> BoundTemplate:
-    return _environment.from_string(text)
+    return render_liquid(text, values)

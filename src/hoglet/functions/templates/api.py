@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,9 +24,10 @@ from hoglet.kit.errors import NotFound
 from hoglet.web.openapi import PAGE, Page, describe, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 
-router = APIRouter()
-public_router = APIRouter()
+router = Router()
+public_router = Router()
 
 _ICON_SECONDS = 24 * 3600
 _TEMPLATE_QUERY = (*PAGE, text("type"), text("types"), text("template_id"))

@@ -2,7 +2,6 @@
 
 from typing import Any, Literal
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -12,8 +11,9 @@ from hoglet.kit.errors import Bug
 from hoglet.web.openapi import OBJECT, DocumentedResponse, OpenResponse, describe, json_object
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import json_response
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 
 class TestRunLogLine(DocumentedResponse):

@@ -6,7 +6,6 @@ docs/spec/hog-functions.md#138-site-functions.
 
 from uuid import UUID
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,8 +18,9 @@ from hoglet.web.error_handlers import add_error_key
 from hoglet.web.openapi import describe
 from hoglet.web.request_body import read_body
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 
-router = APIRouter()
+router = Router()
 
 MAX_WEBHOOK_BYTES = 512_000
 _SCRIPT_SECONDS = 31_536_000  # a year: the URL changes with every save

@@ -1,0 +1,51 @@
+"""Renders inputs whose ``templating`` is ``liquid``, under limits of size, depth and rounds.
+
+Source: docs/spec/hog-functions.md#132-globals-and-inputs.
+"""
+
+from functools import lru_cache
+
+from liquid import BoundTemplate, Environment
+from liquid.exceptions import LiquidError
+
+from hoglet.functions.json_types import Globals
+from hoglet.functions.runtime.engine import EvaluationFailed
+
+MAX_TEMPLATE_CHARACTERS = 100 * 1024
+MAX_OUTPUT_BYTES = 1024 * 1024
+MAX_LOOP_ROUNDS = 100_000
+
+
+class _Environment(Environment):
+    context_depth_limit = 20
+    loop_iteration_limit = MAX_LOOP_ROUNDS
+    output_stream_limit = MAX_OUTPUT_BYTES
+    local_namespace_limit = MAX_OUTPUT_BYTES
+
+
+_environment = _Environment()
+
+
+def render_liquid(text: str, values: Globals) -> str:
+    """Render a template.
+
+    Args:
+        text: ``Hello {{ person.name }}``.
+        values: the globals, with ``now``.
+
+    Raises:
+        EvaluationFailed: a syntax error, an unknown filter, or an exceeded limit.
+    """
+    if len(text) > MAX_TEMPLATE_CHARACTERS:
+        raise EvaluationFailed("The Liquid template is too long")
+    try:
+        return _parse(text).render(**values)
+    except LiquidError as error:
+        raise EvaluationFailed(f"Liquid: {error}") from None
+    except RecursionError:
+        raise EvaluationFailed("Liquid: the template is nested too deeply") from None
+
+
+@lru_cache(maxsize=512)
+def _parse(text: str) -> BoundTemplate:
+    return _environment.from_string(text)
