@@ -17,6 +17,7 @@ from hoglet.access.repository import users_by_id
 from hoglet.access.tables import ActivityRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.ids import new_id
+from hoglet.kit.json_values import same_json
 from hoglet.web.pagination import DEFAULT_LIMIT, PageRequest
 from hoglet.web.timestamps import iso_z
 
@@ -103,7 +104,7 @@ def changes_between(before: dict[str, Any], after: dict[str, Any]) -> list[Field
     return [
         FieldChange(name, _action(old, after[name]), old, after[name])
         for name, old in before.items()
-        if name in after and old != after[name]
+        if name in after and not same_json(old, after[name])
     ]
 
 

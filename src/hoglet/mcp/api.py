@@ -9,7 +9,7 @@ Source: docs/adr/0028-mcp.md.
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -51,6 +51,7 @@ from hoglet.web.openapi import (
 )
 from hoglet.web.request_body import read_body, read_json
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 from hoglet.web.validation import validate
 
 type Json = dict[str, Any]
@@ -60,8 +61,8 @@ _BODY_BYTES = 1024 * 1024
 _BEARER = "Bearer "
 _SCOPES = ("endpoint:read", "query:read", "hog_function:read", "hog_function:write")
 
-router = APIRouter()
-project_router = APIRouter()
+router = Router()
+project_router = Router()
 
 
 class RpcResponse(OpenResponse):

@@ -1,7 +1,7 @@
 """The declarative base of all tables, and column types that behave the same on both databases."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, override
 
 import orjson
 from sqlalchemy import DateTime, Dialect, MetaData, String, Text
@@ -39,6 +39,11 @@ class JsonText(TypeDecorator[Any]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
         return None if value is None else orjson.loads(value)
+
+    @override
+    def compare_values(self, x: Any, y: Any) -> bool:
+        """Whether a row would stay as it is; by text, because in Python ``[True] == [1]``."""
+        return x is y or dump_storable_json(x) == dump_storable_json(y)
 
 
 class UtcDateTime(TypeDecorator[datetime]):

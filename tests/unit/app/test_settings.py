@@ -123,6 +123,12 @@ def test_the_command_exits_with_two_and_no_traceback():
     assert "Traceback" not in ended.stderr
 
 
+def test_swapped_letters_of_a_short_name_are_refused(monkeypatch):
+    monkeypatch.setenv("HOGLET_PROT", "9000")
+    with pytest.raises(BadSetting, match=r"HOGLET_PROT is not a setting; HOGLET_PORT is\."):
+        load_settings()
+
+
 @pytest.mark.parametrize(
     "variable", ["HOGLET_SERVICE_HOST", "HOGLET_PORT_80_TCP_PORT", "HOGLET_URL", "HOGLET_PROFILE"]
 )

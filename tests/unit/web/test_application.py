@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import httpx
 import pytest
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,9 +17,10 @@ from hoglet.web.error_handlers import add_error_key
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse, json_response
+from hoglet.web.router import Router
 from hoglet.web.validation import Body, validate
 
-router = APIRouter()
+router = Router()
 
 
 class Masking(Body):

@@ -163,6 +163,8 @@ def _check_times(claims: _Claims, now: float) -> None:
         raise invalid_token("has expired")
     if claims.iat > now + SKEW_SECONDS or claims.nbf > now + SKEW_SECONDS:
         raise invalid_token("is not valid yet; check the clock of the server that created it")
+    if claims.exp <= claims.iat:
+        raise invalid_token("expires before it is issued")
     if claims.exp - claims.iat > LONGEST_SECONDS:
         raise invalid_token(f"is valid for longer than {LONGEST_SECONDS} seconds")
 

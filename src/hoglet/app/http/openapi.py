@@ -8,8 +8,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter
-from fastapi.routing import APIRoute
 from prometheus_client import CollectorRegistry
 from starlette.responses import Response
 from starlette.routing import Route
@@ -19,6 +17,7 @@ from hoglet.web.health import health_routes
 from hoglet.web.openapi import DescribedRoute, build_document, describe, route_doc
 from hoglet.web.paths import PROJECT_PREFIX
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import DeclaredRoute, Router
 
 PATH = "/api/schema"
 _ROW = re.compile(r"^Row \d+[.:]\s*")
@@ -35,7 +34,7 @@ _BROWSER_HEADERS = {
     ),
 }
 
-router = APIRouter()
+router = Router()
 
 
 @router.get(PATH)
@@ -88,8 +87,7 @@ def all_routes() -> list[DescribedRoute]:
         for prefix, routers in (("", (*ROUTERS, router)), (PROJECT_PREFIX, PROJECT_ROUTERS))
         for each in routers
         for route in each.routes
-        if isinstance(route, APIRoute)
-        for method in route.methods or ()
+        for method in route.methods
     ]
     plain = [
         _described(route.endpoint, route.path, method, _plain_scope(route.path))
@@ -108,12 +106,11 @@ def _plain_scope(path: str) -> str:
     return next((scope for end, scope in _PLAIN_SCOPES.items() if path.endswith(end)), "")
 
 
-def _scope(route: APIRoute) -> str:
-    for dependency in route.dependant.dependencies:
-        if dependency.call is not None:
-            inner = inspect.getclosurevars(dependency.call).nonlocals
-            if "scope" in inner:
-                return str(inner["scope"] or "any")
+def _scope(route: DeclaredRoute) -> str:
+    for call in route.called():
+        inner = inspect.getclosurevars(call).nonlocals
+        if "scope" in inner:
+            return str(inner["scope"] or "any")
     return ""
 
 

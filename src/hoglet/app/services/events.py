@@ -51,7 +51,9 @@ def build_events(services: Services) -> EventServices:
         clock=services.clock,
         body_limit_bytes=services.settings.request_body_bytes,
     )
-    persons = PersonService(services.database, spool, services.clock, services.warehouse)
+    persons = PersonService(
+        services.database, spool, services.clock, services.warehouse, services.access.activity
+    )
     return EventServices(capture, warnings, repository, spool, persons, known)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,10 +25,11 @@ from hoglet.web.openapi import PAGE, describe, flag, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
+from hoglet.web.router import Router
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 from hoglet.web.validation import NOT_UUID, not_a_choice, validate
 
-router = APIRouter()
+router = Router()
 
 type Reader = Annotated[ProjectScope, Depends(requires("person:read"))]
 type Writer = Annotated[ProjectScope, Depends(requires("person:write"))]
