@@ -106,26 +106,39 @@ def _take(server: RunningServer, function_id: str) -> None:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS
         )
-        for name, path, theme, size in (
-            ("home", "", "light", SIZE),
-            ("home-phone", "", "dark", PHONE),
-            ("events", "/events?columns=plan,seats", "light", SIZE),
-            ("functions", "/functions", "light", SIZE),
-            ("function", f"/functions/{function_id}", "dark", SIZE),
-            ("sql", f"/sql?view=chart&q={quote(SQL)}", "light", SIZE),
-            ("dead-letters", "/dead-letters", "dark", SIZE),
+        for name, path, theme, size, sign in (
+            ("home", "", "light", SIZE, "canvas"),
+            ("home-phone", "", "dark", PHONE, "canvas"),
+            ("events", "/events?columns=plan,seats", "light", SIZE, "td"),
+            ("functions", "/functions", "light", SIZE, "td"),
+            ("function", f"/functions/{function_id}", "dark", SIZE, ".cm-content"),
+            ("endpoint", "/endpoints/signups_by_plan?tab=Query", "light", SIZE, ".cm-content"),
+            ("sql", f"/sql?view=chart&q={quote(SQL)}", "light", SIZE, "canvas"),
+            ("dead-letters", "/dead-letters", "dark", SIZE, "td"),
         ):
             context = browser.new_context(base_url=server.url, color_scheme=theme, viewport=size)
             context.request.post("/console/sign-in", form={"key": KEY}, max_redirects=0)
             page = context.new_page()
             page.goto(f"/project/1{path}")
-            page.wait_for_selector("h1")
+            page.locator(sign).first.wait_for()
             if name == "function":
                 _test(page)
-            page.wait_for_timeout(1500)  # charts are animated
-            page.screenshot(path=FOLDER / f"{name}.png")
+            if name == "endpoint":
+                page.get_by_role("button", name="Run", exact=True).click()
+                page.get_by_role("cell").first.wait_for()
+            (FOLDER / f"{name}.png").write_bytes(_still(page))
             context.close()
         browser.close()
+
+
+def _still(page: Page) -> bytes:
+    """The page once it stands still: charts are drawn, editors have checked their text."""
+    page.wait_for_load_state("networkidle")
+    before, picture = b"", page.screenshot()
+    while picture != before:
+        page.wait_for_timeout(500)  # longer than a frame of an animation, and an editor's delay
+        before, picture = picture, page.screenshot()
+    return picture
 
 
 def _test(page: Page) -> None:

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Generator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from support.server import KEY, RunningServer
 
@@ -27,15 +27,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]
     assert server.stop() == 0
 
 
-@pytest.fixture
-def browser() -> Generator[Browser]:
-    """One for each test, closed as a whole: closing contexts of one sometimes took for ever."""
+@pytest.fixture(scope="module")
+def playwright() -> Generator[Playwright]:
+    """The driver, one for each module: starting it takes longer than starting Chromium."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS
-        )
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture
+def browser(playwright: Playwright) -> Generator[Browser]:
+    """One for each test, closed as a whole: closing contexts of one sometimes took for ever."""
+    browser = launch(playwright)
+    yield browser
+    browser.close()
+
+
+def launch(playwright: Playwright) -> Browser:
+    """Start the installed Chromium."""
+    return playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS)
 
 
 @pytest.fixture

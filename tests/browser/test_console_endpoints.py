@@ -103,7 +103,7 @@ def test_variables_have_fields_of_their_type(signed_in: Page, server: RunningSer
     page.get_by_label("needed *").fill(PIXEL)
     page.get_by_label("needed *").press("Enter")
 
-    expect(page.get_by_text("1 rows")).to_be_visible()
+    expect(page.get_by_text("1 row ·")).to_be_visible()
     for shown in ("9", "false", "2026-02-03", '["x","y"]', PIXEL):
         expect(page.get_by_role("cell", name=shown, exact=True)).to_be_visible()
     call = page.get_by_text("curl http").inner_text()
@@ -290,7 +290,7 @@ def test_nothing_is_wider_than_a_phone(signed_in: Page, server: RunningServer) -
         page.goto(f"/project/1/endpoints{path}")
         if path:
             run(page)
-            expect(page.get_by_text("1 rows")).to_be_visible()
+            expect(page.get_by_text("1 row ·")).to_be_visible()
         else:
             expect(page.get_by_role("link", name=name)).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -320,3 +320,70 @@ def test_an_endpoint_is_copied_and_deleted(signed_in: Page, server: RunningServe
     dialog.get_by_role("button", name="Delete").click()
     expect(page).to_have_url(re.compile("/project/1/endpoints$"))
     assert server.client.get("/api/projects/1/endpoints/moved").status_code == 404
+
+
+def test_of_two_tabs_the_second_hears_of_the_newer_version(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    save_sql(server, "shared", "SELECT 1")
+    page.goto("/project/1/endpoints/shared?tab=Query")
+    write(page, "SELECT 3")
+    query = {"kind": "HogQLQuery", "query": "SELECT 2"}
+    server.client.patch("/api/projects/1/endpoints/shared", json={"query": query})
+    page.keyboard.press("Control+s")
+    dialog = page.get_by_role("dialog", name="Changed elsewhere")
+    expect(dialog.get_by_text("Version 2 was saved in another tab")).to_be_visible()
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_be_hidden()
+    assert stored_of(server, "shared")["query"]["query"] == "SELECT 2"
+    page.keyboard.press("Control+s")
+    dialog.get_by_role("button", name="Save").click()
+    wait_for(lambda: stored_of(server, "shared")["current_version"] == 3)
+
+
+def test_what_cannot_be_materialized_has_no_builds_and_says_why(
+    signed_in: Page, server: RunningServer
+) -> None:
+    post(server, "insight_variables", {"name": "most", "type": "Number", "default_value": 3})
+    counted = "SELECT event, count() AS c FROM events GROUP BY event"
+    save_sql(server, "never_built", f"{counted} HAVING c < {{variables.most}}")
+    open_endpoint(signed_in, "never_built", tab="Builds")
+    expect(signed_in.get_by_text("The query cannot be materialized: ")).to_be_visible()
+
+
+def test_a_run_is_kept_as_a_golden_case_that_passes(
+    signed_in: Page, server: RunningServer, tmp_path: Path
+) -> None:
+    post(server, "insight_variables", {"name": "metal", "type": "String", "default_value": "gold"})
+    metals = ("gold", "gold", "tin: <b>'x'</b>\n#")
+    batch = [
+        {"event": "golden", "distinct_id": "g", "properties": {"metal": metal}} for metal in metals
+    ]
+    server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
+    sql = (
+        "SELECT properties.metal AS metal, count() AS c FROM events "
+        "WHERE event = 'golden' AND metal = {variables.metal} GROUP BY metal"
+    )
+    save_sql(server, "golden", sql)
+    path, body = "/api/projects/1/endpoints/golden/run", {"refresh": "force"}
+    wait_for(lambda: server.client.post(path, json=body).json()["results"] == [["gold", 2]])
+    page = signed_in
+    open_endpoint(page, "golden")
+    page.get_by_label("metal").fill("gold")
+    run(page)
+    page.get_by_text("Keep as a golden case").click()
+    text = page.get_by_text("- name: as of ").inner_text()
+
+    (tmp_path / "endpoints").mkdir()
+    (tmp_path / "hoglet.yaml").write_text("")
+    (tmp_path / "endpoints/golden.tests.yaml").write_text(text)
+    query = f'name: golden\nquery: "{sql}"\n'
+    (tmp_path / "endpoints/golden.yaml").write_text(query)
+    variables = "metal: {type: String, default: gold}\n"
+    (tmp_path / "variables.yaml").write_text(variables)
+    command = [sys.executable, "-m", "hoglet.cli.main", "test"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert "1 passed, 0 failed" in done.stdout, done.stdout + done.stderr

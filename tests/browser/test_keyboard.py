@@ -117,3 +117,56 @@ def test_a_function_is_switched_edited_and_tested(signed_in: Page, server: Runni
     tab_to(page, "Run test")
     page.keyboard.press("Enter")
     expect(page.get_by_text("info new")).to_be_visible()
+
+
+def test_an_endpoint_is_run_tried_and_saved(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    post(server, "insight_variables", {"name": "floor", "type": "Number", "default_value": 3})
+    sql = "SELECT number FROM numbers(10) WHERE number > {variables.floor}"
+    query = {"kind": "HogQLQuery", "query": sql}
+    post(server, "endpoints", {"name": "keyed", "query": query})
+    page.goto("/project/1/endpoints/keyed")
+    tab_to(page, "floor")
+    page.keyboard.type("8")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("cell", name="9", exact=True)).to_be_visible()
+    expect(page.get_by_label("floor")).to_be_focused()
+    tab_to(page, "Run")  # the button
+    tab_to(page, "Run")  # the tab, after the end of the page
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("tab=Query"))
+    tab_to(page, "Query")
+    editor = page.get_by_role("textbox", name="Query")
+    expect(editor).to_be_focused()
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text(" AND number < 9")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("5 rows ·")).to_be_visible()
+    expect(page.locator(".cm-lintRange-error")).to_have_count(0)  # the variable is known
+    page.keyboard.press("Escape")  # closes the completions, if there are any
+    page.keyboard.press("Escape")
+    tab_to(page, "floor")
+    page.keyboard.type("7")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 row ·")).to_be_visible()
+    page.keyboard.press("Control+s")
+    path = "/api/projects/1/endpoints/keyed"
+    wait_for(lambda: server.client.get(path).json()["current_version"] == 2)
+    assert server.client.get(path).json()["query"]["query"] == f"{sql} AND number < 9"
+
+
+def test_a_row_keeps_the_focus_when_the_list_changes(
+    signed_in: Page, server: RunningServer
+) -> None:
+    body = {"type": "destination", "name": "Toggled", "hog": "print(1)"}
+    path = f"/api/projects/1/hog_functions/{post(server, 'hog_functions', body)['id']}"
+    page = signed_in
+    page.goto("/project/1/functions?search=Toggled")
+    tab_to(page, "Enabled: Toggled")
+    page.keyboard.press("Space")
+    expect(page.get_by_text("Enabled.", exact=True)).to_be_visible()
+    expect(page.get_by_role("cell", name="healthy")).to_be_visible()
+    expect(page.get_by_role("switch", name="Enabled: Toggled")).to_be_focused()
+    page.keyboard.press("Space")
+    wait_for(lambda: not server.client.get(path).json()["enabled"])

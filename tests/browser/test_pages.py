@@ -4,15 +4,15 @@ One server and one browser serve the whole matrix. ``ADDRESSES`` lists the pages
 line there.
 """
 
-import shutil
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Playwright, expect
 
-from browser.conftest import CHROMIUM_FLAGS
+from browser.conftest import launch
 from support.console import post, wait_for
 from support.oracle import need
 from support.server import KEY, TOKEN, RunningServer
@@ -69,7 +69,12 @@ ADDRESSES = (
     "/project/1/sql?view=chart&q=SELECT+event,+count()+FROM+events+GROUP+BY+event",
     "/project/1/sql?q=SELECT+nothing+FROM+nowhere",
     "/project/1/no-such-page",
+    "/project/99",
+    "/project/99/functions",
 )
+HREFS = """[...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))
+    .filter((href) => !href.startsWith('#'))"""
+PERSONS = (".", "..", "a/b", "%2F", "?x=1&y#z", "<img src=x onerror=alert(1)>", "\u202eعربي", "🦔")
 FIRST_PAGE_BYTES = 400_000
 VARIANTS = [(theme, width) for theme in ("light", "dark") for width in (1280, 390)]
 
@@ -106,21 +111,17 @@ def names(server: RunningServer) -> dict[str, str]:
     return {"function": function_id, "event": events_of(server)[0]["id"]}
 
 
-def events_of(server: RunningServer) -> list[dict[str, Any]]:
-    return server.client.get("/api/projects/1/events", params={"distinct_id": "reader"}).json()[
-        "results"
-    ]
+def events_of(server: RunningServer, distinct_id: str = "reader") -> list[dict[str, Any]]:
+    query = {"distinct_id": distinct_id}
+    return server.client.get("/api/projects/1/events", params=query).json()["results"]
 
 
 @pytest.fixture(scope="module")
-def one_browser() -> Generator[Browser]:
+def one_browser(playwright: Playwright) -> Generator[Browser]:
     need(None if AXE.exists() else "npm axe-core is not installed: run `make browser`")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS
-        )
-        yield browser
-        browser.close()
+    browser = launch(playwright)
+    yield browser
+    browser.close()
 
 
 def context_of(browser: Browser, server: RunningServer, **options: Any) -> BrowserContext:
@@ -137,6 +138,7 @@ def test_pages_are_accessible_and_fit(
     context = context_of(one_browser, server, color_scheme=theme, viewport=viewport)
     page = context.new_page()
     problems: list[str] = []
+    links: dict[str, str] = {}
     page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
     page.on("console", lambda message: _note(message, page, problems))
     page.on("dialog", lambda dialog: _refuse(dialog, page, problems))
@@ -145,26 +147,38 @@ def test_pages_are_accessible_and_fit(
         open_page(page, path)
         problems += [f"{address}: {each}" for each in violations(page)]
         problems += [f"{address}: {each}" for each in look_of(page, theme, width)]
+        links |= dict.fromkeys(page.evaluate(HREFS), address)
+    if (theme, width) == VARIANTS[0]:
+        problems += broken(page, links)
     context.close()
 
     assert problems == []
 
 
-def test_links_answer(one_browser: Browser, server: RunningServer, names: dict[str, str]) -> None:
+def test_persons_of_any_name_have_a_page(
+    one_browser: Browser, server: RunningServer, names: dict[str, str]
+) -> None:
+    batch = [{"event": "seen", "distinct_id": name} for name in PERSONS]
+    server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
+    wait_for(lambda: events_of(server, PERSONS[-1]))
     context = context_of(one_browser, server)
     page = context.new_page()
-    links: dict[str, str] = {}
-    for address in ADDRESSES:
-        open_page(page, address.format(**names))
-        hrefs = "[...document.querySelectorAll('a[href]')].map((a) => a.getAttribute('href'))"
-        links |= {href: address for href in page.evaluate(hrefs) if not href.startswith("#")}
-    targets = page.evaluate("fetch('/console/jump/1').then((answer) => answer.json())")
-    links |= {target["href"]: "the jump dialog" for target in targets}
-    statuses = {href: context.request.get(href).status for href in links}
+    for name in PERSONS:
+        page.goto(f"/project/1/events?event=seen&distinct_id={quote(name)}")
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("heading", level=1, name=name, exact=True)).to_be_visible()
+    page.goto(f"/project/1/functions/{names['function']}")
+    description = page.get_by_text(LONG)
+    page.get_by_role("button", name="Show all").press("Enter")
+    expect(page.get_by_role("button", name="Show less")).to_be_focused()
+    opened = description.bounding_box()
+    page.keyboard.press("Enter")
+    closed = description.bounding_box()
     context.close()
 
-    assert len(links) > 5
-    assert {href: links[href] for href, status in statuses.items() if status >= 400} == {}
+    assert opened
+    assert closed
+    assert closed["height"] < 100 < opened["height"]
 
 
 def test_the_first_page_is_light_and_assets_are_cached(
@@ -195,6 +209,16 @@ def open_page(page: Page, path: str) -> None:
     page.wait_for_selector("h1", timeout=15_000)
     if "new=" in path:
         page.wait_for_selector("[role=dialog] h2")
+
+
+def broken(page: Page, links: dict[str, str]) -> Generator[str]:
+    """Links that lead nowhere, by the pages they are on; those of the jump dialog as well."""
+    targets = page.evaluate("fetch('/console/jump/1').then((answer) => answer.json())")
+    links |= {target["href"]: "the jump dialog" for target in targets}
+    assert len(links) > len(targets) > 5
+    for href, address in links.items():
+        if page.context.request.get(href).status >= 400:
+            yield f"{address}: the link {href} is broken"
 
 
 def violations(page: Page) -> list[str]:

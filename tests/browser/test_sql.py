@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from pyarrow import parquet
 
+from support.console import post
 from support.server import RunningServer
 
 pytestmark = pytest.mark.browser
@@ -87,3 +88,19 @@ def test_columns_are_found_and_inserted(signed_in: Page) -> None:
     page.get_by_label("Find a column").fill("person_id")
     page.get_by_role("button", name=re.compile("^person_id ?String|^person_id")).first.click()
     expect(page.get_by_role("textbox", name="Query")).to_contain_text("SELECT person_id")
+
+
+def test_variables_have_fields_while_a_query_is_written(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    post(server, "insight_variables", {"name": "atleast", "type": "Number", "default_value": 2})
+    page.goto("/project/1/sql")
+    write(page, "SELECT number AS n FROM numbers(9) WHERE n >= {variables.atleast}")
+    expect(page.get_by_label("atleast")).to_have_attribute("placeholder", "2")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text(re.compile("^7 rows · "))).to_be_visible()
+    page.get_by_label("atleast").fill("8")
+    page.get_by_label("atleast").press("Control+Enter")
+    expect(page.get_by_text(re.compile("^1 row · "))).to_be_visible()
+    expect(page.locator(".cm-lintRange-error")).to_have_count(0)

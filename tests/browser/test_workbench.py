@@ -223,3 +223,80 @@ def test_a_function_is_renamed_duplicated_and_deleted(
         each["id"] for each in server.client.get("/api/projects/1/hog_functions/").json()["results"]
     ]
     assert copy_id not in names
+
+
+def test_the_code_is_not_covered_and_saving_stays_in_reach(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    function_id = create(server, hog="\n".join(f"print({number})" for number in range(80)))
+    save = page.get_by_role("button", name="Save", exact=True)
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.goto(f"/project/1/functions/{function_id}")
+        line = page.locator(".cm-line").first
+        expect(line).to_be_visible()
+        place = line.bounding_box()
+        bar = save.bounding_box()
+        assert place
+        assert bar
+        assert bar["y"] + bar["height"] <= place["y"]
+        page.get_by_text("Masking", exact=True).scroll_into_view_if_needed()
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        expect(save).to_be_in_viewport()
+
+
+def test_leaving_with_changed_forms_asks(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    schema = [{"key": "url", "type": "string", "label": "Address"}]
+    function_id = create(server, inputs_schema=schema)
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    address = f"/project/1/functions/{function_id}"
+    page.goto(address)
+    page.get_by_label("Address").fill("https://one.example")
+    page.wait_for_function("!dispatchEvent(new Event('beforeunload', {cancelable: true}))")
+    page.get_by_role("link", name="Endpoints").click()
+    expect(page).to_have_url(re.compile(function_id))
+    assert asked == ["beforeunload"]
+
+    page.get_by_label("Address").press("Control+s")  # from any field, not only the editor
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    assert stored(server, function_id)["inputs"]["url"]["value"] == "https://one.example"
+    page.get_by_role("button", name="Add event").click()
+    page.wait_for_function("!dispatchEvent(new Event('beforeunload', {cancelable: true}))")
+    page.get_by_role("button", name=re.compile("Remove event")).click()
+    page.wait_for_function("dispatchEvent(new Event('beforeunload', {cancelable: true}))")
+    page.get_by_role("link", name="Functions").click()
+    expect(page).to_have_url(re.compile("/functions$"))
+    page.go_back()
+    expect(page.get_by_label("Address")).to_have_value("https://one.example")
+    assert asked == ["beforeunload"]
+
+
+def test_of_two_tabs_the_second_save_is_refused_until_it_overwrites(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    function_id = create(server)
+    other = page.context.new_page()
+    for tab in (page, other):
+        tab.goto(f"/project/1/functions/{function_id}")
+        tab.get_by_role("textbox", name="Code").click()
+        tab.keyboard.press("Control+A")
+        tab.keyboard.insert_text("print('first')" if tab is page else "print('second')")
+    page.get_by_role("switch", name="Enabled").click()  # a change of this tab is none of another
+    expect(page.get_by_text("Switched on.")).to_be_visible()
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Saved.")).to_be_visible()
+
+    other.get_by_role("button", name="Save", exact=True).click()
+    dialog = other.get_by_role("dialog", name="Changed elsewhere")
+    expect(dialog.get_by_text("in another tab or by somebody else")).to_be_visible()
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_be_hidden()
+    assert stored(server, function_id)["hog"] == "print('first')"
+    other.get_by_role("button", name="Save", exact=True).click()
+    dialog.get_by_role("button", name="Overwrite").click()
+    expect(other.get_by_text("Saved.")).to_be_visible()
+    assert stored(server, function_id)["hog"] == "print('second')"

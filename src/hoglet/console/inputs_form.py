@@ -1,5 +1,6 @@
 """A form for the inputs of a function, made from its schema."""
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -24,9 +25,17 @@ class InputsForm:
         schema: e.g. ``[{"key": "url", "type": "string", "label": "URL", "required": true}]``.
         inputs: the stored inputs, e.g. ``{"url": {"value": "https://example.com"}}``.
         integrations: available integrations, as listed by the API.
+        on_change: called when a field was changed.
     """
 
-    def __init__(self, schema: list[Json], inputs: Json, integrations: list[Json]) -> None:
+    def __init__(
+        self,
+        schema: list[Json],
+        inputs: Json,
+        integrations: list[Json],
+        *,
+        on_change: Callable[[], object] = lambda: None,
+    ) -> None:
         self._integrations = integrations
         self._items = {item["key"]: item for item in schema if item.get("key")}
         self._stored = inputs
@@ -34,6 +43,7 @@ class InputsForm:
         for key, item in self._items.items():
             if not item.get("hidden"):
                 field = self._field(item, inputs.get(key) or {})
+                field.on_value_change(on_change)
                 self._fields[key] = field.props("outlined dense")
 
     def inputs(self) -> Json:

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from hoglet.console.api_client import Backend
 from hoglet.console.navigation import PAGES
 from hoglet.console.session import SIGN_IN, Sessions
-from hoglet.console.widgets import Link, Text
+from hoglet.console.widgets import Link, Text, empty, heading
 from hoglet.web.pagination import ORIGINAL_PATH
 
 BUILD_SECONDS = 30.0  # for pages that query the warehouse before they are sent
@@ -47,8 +47,19 @@ async def signed_in_page(
     backend.on_signed_out = lambda: client.run_javascript("hogletSignedOut()")
     _shell(listed, project_id, section)
     with ui.element("div").props('id="content" tabindex="-1"'):
-        await build(backend)
+        if project is None and projects.is_good:
+            _no_project(listed, project_id)
+        else:
+            await build(backend)
     return None
+
+
+def _no_project(projects: list[Json], project_id: str) -> None:
+    heading("Not found")
+    hint = "It was deleted, or your key has no access to it."
+    with empty(f"There is no project {project_id}", hint, "search_off"):
+        for project in projects:
+            Link(str(project["name"]), f"/project/{project['id']}")
 
 
 def _shell(projects: list[Json], project_id: str, section: str) -> None:

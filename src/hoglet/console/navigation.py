@@ -1,6 +1,7 @@
 """The pages in the sidebar and in the jump dialog, in order."""
 
 from dataclasses import dataclass
+from urllib.parse import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +41,15 @@ PAGES = (
     SidebarPage("Settings", "key", "/settings"),
     SidebarPage("Status", "status", "/status"),
 )
+
+
+def person_href(project_id: str, distinct_id: str, person_id: str | None) -> str:
+    """The page of a person, by distinct id where a browser leaves it as it is.
+
+    Example:
+        >>> [person_href("1", each, "0190f7a0") for each in ("a/b", "..")]
+        ['/project/1/person/a%2Fb', '/project/1/persons/0190f7a0']
+    """
+    if person_id and distinct_id.strip() in {"", ".", ".."}:  # resolved or dropped, also escaped
+        return f"/project/{project_id}/persons/{person_id}"
+    return f"/project/{project_id}/person/{quote(distinct_id, safe='')}"

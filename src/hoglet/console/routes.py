@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hoglet.console.api_client import Backend
+from hoglet.console.components.variable_fields import project_variables, with_examples
 from hoglet.console.navigation import PAGES
 from hoglet.console.session import Sessions
 from hoglet.web.request_body import read_body
@@ -98,6 +99,8 @@ def editor_route(sessions: Sessions) -> Route:
         query = _parsed(await read_body(request, limit_bytes=_LARGEST_BYTES))
         if query is None:
             return JsonResponse({"detail": f"Send one of {', '.join(sorted(_KINDS))}."}, 400)
+        if query["kind"] == "HogQLMetadata" and query.get("language") == "hogQL":
+            query.setdefault("variables", with_examples(await project_variables(backend)))
         reply = await backend.send("POST", "/query", {"query": query})
         return JsonResponse(reply.body, reply.status)
 

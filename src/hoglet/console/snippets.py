@@ -13,8 +13,7 @@ def snippets(address: str, token: str) -> dict[str, str]:
         token: of the project, ``phc_…``.
     """
     host, key = json.dumps(address), json.dumps(token)
-    event = {"api_key": token, "event": "signup", "distinct_id": "user-1"}
-    event_json = json.dumps(event | {"properties": {"plan": "pro"}})
+    event_json = json.dumps(first_event(token))
     return {
         "curl": (
             f"curl {shlex.quote(address + '/capture/')} \\\n"
@@ -35,6 +34,12 @@ def snippets(address: str, token: str) -> dict[str, str]:
             'posthog.capture("signup", { plan: "pro" });'
         ),
     }
+
+
+def first_event(token: str) -> dict[str, Any]:
+    """The event that the snippets capture, as the body of a request."""
+    event = {"api_key": token, "event": "signup", "distinct_id": "user-1"}
+    return event | {"properties": {"plan": "pro"}}
 
 
 def call_snippets(url: str, body: dict[str, Any]) -> dict[str, str]:

@@ -35,7 +35,14 @@ def heading(text: str, note: str = "") -> None:
     with ui.column().classes("gap-0 min-w-0"):
         Text("h1", text)
         if note:
-            ui.label(note).classes("text-sm muted break-words")
+            clamped(note).classes("text-sm muted break-words")
+
+
+def clamped(text: str) -> ui.element:
+    """A text of which a button shows more than the first lines; short ones have none."""
+    with ui.element("hog-clamp") as box:
+        Text("div", text)
+    return box
 
 
 @contextmanager
@@ -192,6 +199,16 @@ def exact_time(iso: str | None, zone: str) -> str:
     time = datetime.fromisoformat(iso)
     time = time if time.tzinfo else time.replace(tzinfo=UTC)
     return f"{time.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M:%S} {zone}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    Example:
+        >>> [counted(1, "row"), counted(1200, "row")]
+        ['1 row', '1,200 rows']
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def path_text(text: str) -> str:

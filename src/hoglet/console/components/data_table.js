@@ -1,5 +1,7 @@
 // A table of rows with typed cells, sorted and extended in the browser. Every text is set as text.
 const HELD_FROM = 160; // pixels: a list that is read stands still
+const LONG = 300; // characters: fewer are shown whole
+const WRAPPED = new Set(["text", "mono", "value"]);
 const numbers = new Intl.NumberFormat("en");
 
 export default {
@@ -93,6 +95,9 @@ export default {
       if (value === null || value === undefined) return "";
       return typeof value === "object" ? JSON.stringify(value) : String(value);
     },
+    isLong(row, column) {
+      return WRAPPED.has(column.kind) && this.text(row[column.key]).length > LONG;
+    },
     number(value) {
       return typeof value === "number" ? numbers.format(value) : this.text(value);
     },
@@ -114,7 +119,7 @@ export default {
     <div class="w-full">
       <button v-if="newer" type="button" class="newer" role="status" @click="toTop">{{ number(newer) }} new, show</button>
       <div class="table-box" tabindex="0" role="region" :aria-label="label">
-        <table class="data">
+        <table class="data" :class="{ many: columns.length > 6 }">
           <thead><tr>
             <th v-if="selectable" scope="col"><input type="checkbox" aria-label="Select all"
               :checked="selected.length > 0 && selected.length === rows.length"
@@ -138,6 +143,7 @@ export default {
                 </template>
                 <hog-time v-else-if="column.kind === 'time'" :iso="row[column.key] ?? ''"></hog-time>
                 <span v-else-if="column.kind.endsWith('value') && row[column.key] === null" class="muted"><i>null</i></span>
+                <hog-clamp v-else-if="isLong(row, column)"><div>{{ text(row[column.key]) }}</div></hog-clamp>
                 <span v-else-if="column.kind === 'clipped'" class="clipped" :title="text(row[column.key])">{{ text(row[column.key]) }}</span>
                 <template v-else-if="column.kind === 'number'">{{ number(row[column.key]) }}</template>
                 <span v-else-if="column.kind === 'badge'" class="badge" :class="row[column.key + '_tone']">{{ text(row[column.key]) }}</span>

@@ -1,6 +1,5 @@
 """The not-found page, with a search for events and persons."""
 
-from urllib.parse import quote
 from uuid import UUID
 
 from nicegui import ui
@@ -9,6 +8,7 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.navigation import person_href
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, heading
 
@@ -63,7 +63,7 @@ async def page_of(backend: Backend, text: str) -> str | None:
             return f"{project}/persons/{text}"
     found = await backend.get("/persons", distinct_id=text, limit=1)
     if found.is_good and found.body["results"]:
-        return f"{project}/person/{quote(text, safe='')}"
+        return person_href(backend.project_id, text, found.body["results"][0]["uuid"])
     return None
 
 

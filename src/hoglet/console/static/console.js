@@ -148,6 +148,39 @@
     },
   );
 
+  // --- long texts: their first lines, and a button that shows the rest ---
+  customElements.define(
+    "hog-clamp",
+    class extends HTMLElement {
+      connectedCallback() {
+        this.watcher = new ResizeObserver(() => this.check());
+        this.watcher.observe(this);
+      }
+      disconnectedCallback() {
+        this.watcher.disconnect();
+      }
+      check() {
+        const text = this.firstElementChild;
+        if (!text || this.hasAttribute("open")) return;
+        const isCut = text.scrollHeight > text.clientHeight + 1;
+        if (isCut === Boolean(this.button)) return;
+        this.button?.remove();
+        this.button = isCut ? this.makeButton() : null;
+        if (this.button) this.append(this.button);
+      }
+      makeButton() {
+        const button = make("button", { type: "button", class: "more", "aria-expanded": "false" }, "Show all");
+        button.addEventListener("click", (event) => {
+          event.stopPropagation();
+          const isOpen = this.toggleAttribute("open");
+          button.setAttribute("aria-expanded", String(isOpen));
+          button.textContent = isOpen ? "Show less" : "Show all";
+        });
+        return button;
+      }
+    },
+  );
+
   // --- the jump dialog ---
   const make = (tag, attributes = {}, ...children) => {
     const element = document.createElement(tag);
@@ -273,6 +306,21 @@
     event.preventDefault();
     field.blur(); // fields that wait for the end of typing send their value
     field.focus();
+    setTimeout(() => button.click());
+  });
+
+  // --- Ctrl+S saves and Ctrl+Enter runs from every field of a page; editors do so themselves ---
+  const KEYS = { s: "[data-save]", enter: "[data-run]" };
+  document.addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.defaultPrevented || event.isComposing) return;
+    const selector = KEYS[event.key.toLowerCase()];
+    if (!selector || document.querySelector("[role=dialog]")) return;
+    const button = [...document.querySelectorAll(selector)].find((each) => each.checkVisibility());
+    if (!button) return;
+    event.preventDefault();
+    const field = document.activeElement;
+    field?.blur(); // fields that wait for the end of typing send their value
+    field?.focus();
     setTimeout(() => button.click());
   });
 

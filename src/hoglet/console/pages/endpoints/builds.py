@@ -24,12 +24,13 @@ _STATES = {
 _UNCHANGED = ("up to date", "ok")
 
 
-async def builds_panel(backend: Backend, path: str) -> None:
+async def builds_panel(backend: Backend, path: str, state: Json) -> None:
     """The newest builds; follows while the page is open.
 
     Args:
         backend: the user's.
         path: of the endpoint, ``/endpoints/<name>``.
+        state: ``materialization`` of the API's record.
     """
     box = ui.element("div").classes("pane")
     shown: list[Json] | None = None
@@ -46,8 +47,9 @@ async def builds_panel(backend: Backend, path: str) -> None:
             if builds is None:
                 failed(reply)
             elif not builds:
-                hint = "Switch Materialized on above: each build of the table is listed here."
-                empty("No builds yet", hint, "history")
+                can = "Switch Materialized on above: each build of the table is listed here."
+                cannot = f"The query cannot be materialized: {state['reason']}"
+                empty("No builds yet", can if state["can_materialize"] else cannot, "history")
             else:
                 _timeline(builds, backend.zone)
                 _table(builds)

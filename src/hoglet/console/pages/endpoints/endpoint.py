@@ -17,7 +17,7 @@ from hoglet.console.pages.endpoints.run import run_panel
 from hoglet.console.pages.endpoints.versions import versions_panel
 from hoglet.console.pages.functions.logs import logs_panel
 from hoglet.console.session import Sessions
-from hoglet.console.widgets import empty, failed, legend, tabs
+from hoglet.console.widgets import empty, failed, heading, legend, tabs
 
 DAYS = 30
 
@@ -37,6 +37,7 @@ def register(sessions: Sessions) -> None:
 async def _build(backend: Backend, path: str) -> None:
     reply = await backend.get(path)
     if not reply.is_good:
+        heading("Not found" if reply.status == 404 else "Endpoint")
         failed(reply)
         return
     record: dict[str, Any] = reply.body
@@ -47,7 +48,7 @@ async def _build(backend: Backend, path: str) -> None:
             "Run": lambda: run_panel(backend, path, record),
             "Query": lambda: query_panel(backend, path, record),
             "Versions": lambda: versions_panel(backend, path),
-            "Builds": lambda: builds_panel(backend, path),
+            "Builds": lambda: builds_panel(backend, path, record["materialization"]),
             "Usage": lambda: usage_panel(backend, path),
             "Logs": lambda: logs_panel(backend, f"{path}/logs", "Runs are logged here."),
         }

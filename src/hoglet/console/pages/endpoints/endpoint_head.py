@@ -7,7 +7,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.form_dialog import FormDialog
-from hoglet.console.widgets import confirm, heading, notify
+from hoglet.console.widgets import clamped, confirm, heading, notify
 
 type Json = dict[str, Any]
 
@@ -113,7 +113,8 @@ class _Details:
         self._place.clear()
         with self._place:
             text = self._description or "No description"
-            ui.label(text).classes("text-sm opacity-80 break-words max-w-full").mark("description")
+            shown = clamped(text).classes("text-sm opacity-80 break-words")
+            shown.mark("description")
             for tag in self._tags:
                 ui.badge(tag, color="grey-7").props("outline")
             button = ui.button(icon="edit", on_click=self._edit).props("flat dense round size=sm")

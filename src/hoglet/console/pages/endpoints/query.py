@@ -1,5 +1,6 @@
-"""The query tab of an endpoint; saving creates a version."""
+"""The query tab of an endpoint: it is run as edited, and saving creates a version."""
 
+import time
 from typing import Any
 
 import orjson
@@ -7,10 +8,19 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.code_editor import CodeEditor
+from hoglet.console.components.variable_fields import UsedVariables, project_variables
+from hoglet.console.pages.endpoints.insight import insight_view
+from hoglet.console.pages.endpoints.result import result_table
 from hoglet.console.pages.endpoints.versions import query_text
-from hoglet.console.widgets import notify
+from hoglet.console.widgets import confirm, counted, failed, notify
 
 type Json = dict[str, Any]
+
+_NEWER = (
+    "Version {newer} was saved in another tab or by somebody else after you opened version "
+    "{opened}. Save makes what is on this page the version after it; no version is lost, and "
+    "Versions compares them."
+)
 
 
 async def query_panel(backend: Backend, path: str, record: Json) -> None:
@@ -21,40 +31,79 @@ async def query_panel(backend: Backend, path: str, record: Json) -> None:
         path: of the endpoint, ``/endpoints/<name>``.
         record: the API's record.
     """
-    _Editor(backend, path, record["query"]).draw()
+    await _Editor(backend, path, record).draw()
 
 
 class _Editor:
-    def __init__(self, backend: Backend, path: str, query: Json) -> None:
+    def __init__(self, backend: Backend, path: str, record: Json) -> None:
         self._backend = backend
         self._path = path
-        self._query = query
-        self._is_sql = query["kind"] == "HogQLQuery"
+        self._version: int = record["current_version"]
+        self._query: Json = record["query"]
+        self._is_sql = self._query["kind"] == "HogQLQuery"
 
-    def draw(self) -> None:
+    async def draw(self) -> None:
+        text = query_text(self._query)
         self._editor = CodeEditor(
             self._backend,
-            query_text(self._query),
+            text,
             "hogQL" if self._is_sql else "json",
             "Query",
             guarded=True,
+            on_change=self._show_variables,
             on_save=self._save,
+            on_run=self._run,
         )
-        with ui.row().classes("items-center gap-4 pt-2"):
-            ui.button("Save as new version", icon="save", on_click=self._save).props("no-caps")
+        variables = await project_variables(self._backend) if self._is_sql else {}
+        self._variables = UsedVariables(variables, self._run)
+        self._variables.show(text)
+        with ui.element("div").classes("toolbar"):
+            save = ui.button("Save as new version", icon="save", on_click=self._save)
+            save.props('data-save title="Ctrl+S"')
+            self._button = ui.button("Run", icon="play_arrow", on_click=self._run)
+            self._button.props('outline data-run title="Ctrl+Enter"')
             ui.button("Format", on_click=self._editor.format).props("flat")
             problem = ui.label().classes("text-negative font-mono text-sm break-words max-w-full")
             self._problem = problem.props("role=alert").mark("problem")
         ui.label(
-            "Earlier versions remain, and callers can select them. Ctrl+S saves, too."
-        ).classes("text-sm opacity-70 pt-1")
+            "Run tries what is written here without saving it. Earlier versions remain, and "
+            "callers can select them."
+        ).classes("text-sm muted")
+        self._outcome = ui.element("div").classes("pane").props("aria-live=polite")
+
+    def _show_variables(self) -> None:
+        if self._is_sql:
+            self._variables.show(self._editor.value)
+
+    async def _run(self) -> None:
+        query = self._written()
+        if query is None:
+            return
+        self._show_variables()
+        if self._is_sql:
+            query |= {"variables": self._variables.values()}
+        self._button.props(add="loading")
+        started = time.perf_counter()
+        body = {"query": query, "refresh": "force_blocking"}
+        reply = await self._backend.send("POST", "/query", body)
+        milliseconds = (time.perf_counter() - started) * 1000
+        self._button.props(remove="loading")
+        self._outcome.clear()
+        with self._outcome:
+            if not reply.is_good:
+                self._editor.show_problem(reply)
+                failed(reply, self._editor.value)
+            elif self._is_sql:
+                rows = counted(len(reply.body["results"]), "row")
+                more = " shown, there are more" if reply.body["hasMore"] else ""
+                ui.label(f"{rows}{more} · {milliseconds:.0f} ms").classes("text-sm muted")
+                result_table(reply.body)
+            else:
+                insight_view(self._query["kind"], reply.body["results"])
 
     async def _save(self) -> None:
-        try:
-            query = self._written()
-        except orjson.JSONDecodeError as error:
-            self._problem.set_text(f"This is not valid JSON: {error}")
-            self._editor.show_line_problem(error.lineno, str(error))
+        query = self._written()
+        if query is None or not await self._is_newest():
             return
         reply = await self._backend.send("PATCH", self._path, {"query": query})
         if reply.is_good:
@@ -65,6 +114,24 @@ class _Editor:
             self._problem.set_text(reply.problem)
             self._editor.show_problem(reply)
 
+    async def _is_newest(self) -> bool:
+        """Whether to save: nobody saved a version meanwhile, or the user insists."""
+        reply = await self._backend.get(self._path)
+        newer = reply.body["current_version"] if reply.is_good else self._version
+        if newer == self._version:
+            return True
+        text = _NEWER.format(newer=newer, opened=self._version)
+        return await confirm("Changed elsewhere", text, "Save")
+
     def _written(self) -> Any:
+        """The query as edited; None if it is not valid JSON, which is shown."""
         text = self._editor.value
-        return {**self._query, "query": text} if self._is_sql else orjson.loads(text)
+        self._problem.set_text("")
+        if self._is_sql:
+            return {**self._query, "query": text}
+        try:
+            return orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            self._problem.set_text(f"This is not valid JSON: {error}")
+            self._editor.show_line_problem(error.lineno, str(error))
+            return None

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from hoglet.console.components.data_table import DataTable, Kind, column
 from hoglet.console.pages.endpoints.insight import insight_view
-from hoglet.console.widgets import exact_time
+from hoglet.console.widgets import counted, exact_time
 
 type Json = dict[str, Any]
 
@@ -55,7 +55,7 @@ def source_of(body: Json, zone: str) -> str:
 
 def _summary(body: Json, milliseconds: float) -> None:
     rows = body.get("results") or []
-    notes = [f"{len(rows)} rows"] if body.get("columns") is not None else []
+    notes = [counted(len(rows), "row")] if body.get("columns") is not None else []
     notes += [
         f"{milliseconds:.0f} ms",
         source_of(body, body.get("timezone") or "UTC"),

@@ -1,13 +1,14 @@
 """The run tab of an endpoint: variables, the result, and the same call for a terminal."""
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
+from hoglet.console.components.variable_fields import VariableFields
+from hoglet.console.pages.endpoints.golden_case import golden_case_panel
 from hoglet.console.pages.endpoints.result import result_view
 from hoglet.console.snippets import call_snippets
 from hoglet.console.source_excerpt import code_block
@@ -18,8 +19,6 @@ type Json = dict[str, Any]
 _REFRESH = {"blocking": "Cached if fresh", "force": "Computed now"}
 _RAW = {"force_blocking": "From raw events"}
 _DEFAULT_LIMIT = 100
-_INSIGHT_DATES = frozenset({"date_from", "date_to"})
-_DATE_EXAMPLE = "-7d, 2026-01-05"
 
 
 async def run_panel(backend: Backend, path: str, record: Json) -> None:
@@ -49,14 +48,15 @@ class _RunForm:
         schemas: Json = self._document.get("components", {}).get("schemas", {})
         choices = _REFRESH | (_RAW if self._record["is_materialized"] else {})
         with ui.row().classes("w-full items-start gap-4 pt-2"):
-            self._fields = RunFields(schemas.get("Variables", {}), self._show_call, self._run)
+            self._fields = VariableFields(schemas.get("Variables", {}), self._show_call, self._run)
             limit = ui.number("Row limit", min=1, max=50_000, precision=0, placeholder="100")
             self._limit = limit.classes("w-32").props("stack-label outlined dense")
             self._limit.on_value_change(self._show_call).set_visibility(self._is_sql)
             self._refresh = ui.select(choices, value="blocking", label="Answer")
             self._refresh.classes("w-44").props("outlined dense options-dense")
             self._refresh.on_value_change(self._show_call)
-            self._button = ui.button("Run", icon="play_arrow", on_click=self._run).props("no-caps")
+            self._button = ui.button("Run", icon="play_arrow", on_click=self._run)
+            self._button.props('data-run title="Ctrl+Enter"')
         if schemas.get("Variables", {}).get("required"):
             ui.label("* is required").classes("text-xs opacity-70")
         self._outcome = ui.column().classes("w-full gap-3 py-2").props("aria-live=polite")
@@ -90,6 +90,9 @@ class _RunForm:
             if reply.is_good:
                 result_view(self._record["query"]["kind"], reply.body, milliseconds)
                 self._draw_paging(reply.body)
+                golden_case_panel(
+                    self._backend, self._record["name"], self._fields.given(), reply.body
+                )
             else:
                 failed(reply, str(self._record["query"].get("query") or ""))
 
@@ -126,63 +129,3 @@ class _RunForm:
     def _download(self) -> None:
         text = orjson.dumps(self._document, option=orjson.OPT_INDENT_2)
         ui.download.content(text, f"{self._record['name']}.openapi.json")
-
-
-class RunFields:
-    """Renders one field for each variable, typed by the endpoint's OpenAPI document.
-
-    Args:
-        schema: ``Variables`` of the endpoint's OpenAPI document, ``{}`` if there are none.
-        on_change: called when a value changes.
-        on_enter: called when Enter is pressed in a field.
-    """
-
-    def __init__(
-        self, schema: Json, on_change: Callable[[], None], on_enter: Callable[[], Any]
-    ) -> None:
-        self._types: dict[str, Json] = schema.get("properties", {})
-        required = set(schema.get("required", []))
-        self._fields = {
-            name: _field(name + (" *" if name in required else ""), given)
-            for name, given in self._types.items()
-        }
-        for name, field in self._fields.items():
-            field.on_value_change(on_change)
-            if self._types[name]["type"] != "array":
-                field.on("keydown.enter", on_enter)
-
-    def given(self) -> Json:
-        """The entered values; defaults apply to the rest."""
-        values = {name: self._value(name) for name in self._fields}
-        return {name: value for name, value in values.items() if value not in (None, "", [])}
-
-    def _value(self, name: str) -> Any:
-        value = self._fields[name].value
-        if self._types[name]["type"] == "array":
-            return [line for line in (value or "").splitlines() if line]
-        is_whole = isinstance(value, float) and value.is_integer()
-        return int(value) if is_whole else value
-
-
-def _field(label: str, given: Json) -> Any:
-    default = given.get("example", _DATE_EXAMPLE if label in _INSIGHT_DATES else None)
-    if given["type"] == "boolean":
-        first = "default" if default is None else f"default ({_text(default)})"
-        field: Any = ui.select({None: first, True: "true", False: "false"}, label=label, value=None)
-        return field.classes("w-40").props("stack-label outlined dense")
-    placeholder = "" if default is None else _text(default)
-    if given["type"] == "number":
-        field = ui.number(label, placeholder=placeholder)
-    elif given["type"] == "array":
-        field = ui.textarea(label, placeholder=placeholder).props('autogrow hint="one per line"')
-    else:
-        field = ui.input(label, placeholder=placeholder)
-    if given.get("format") == "date":  # browsers show no placeholder in date fields
-        field.props("type=date").props["hint"] = f"default {placeholder}" if placeholder else ""
-    return field.classes("w-40").props("stack-label outlined dense")
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return "\n".join(str(each) for each in value)
-    return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -13,6 +13,16 @@ from hoglet.console.widgets import Link, confirm, moment, notify, url_value
 
 type Json = dict[str, Any]
 
+_CONFLICT = 409
+_CHANGED = (
+    "This function was saved in another tab or by somebody else after you opened it. Overwrite "
+    "saves what is on this page; the other version stays under History. Cancel saves nothing."
+)
+_CHANGED_DRAFT = (
+    "The draft was saved in another tab or by somebody else after you opened this page. Overwrite "
+    "replaces it. Cancel saves nothing."
+)
+
 
 class DraftSwitch:
     """The live function or its draft, whichever is open: ``?version=draft`` opens the draft.
@@ -26,6 +36,7 @@ class DraftSwitch:
     def __init__(self, backend: Backend, path: str, function: Json) -> None:
         self._backend = backend
         self._path = path
+        self._function = function
         self._draft: Json | None = function.get("draft")
         self._saved_at: str | None = function.get("draft_updated_at")
         self.is_open = self._draft is not None and url_value("version") == "draft"
@@ -63,12 +74,12 @@ class DraftSwitch:
         """
         self._body, self._saved, self._refused = body, saved, refused
         if self.is_open:
-            ui.button("Save draft", icon="save", on_click=self.save).props("outline")
+            ui.button("Save draft", icon="save", on_click=self.save).props("outline data-save")
             ui.button("Publish", icon="publish", on_click=self._publish)
             return
         if self._draft is None:
             ui.button("Start a draft", on_click=self._begin).props("outline")
-        ui.button("Save", icon="save", on_click=self.save)
+        ui.button("Save", icon="save", on_click=self.save).props('data-save title="Ctrl+S"')
 
     async def save(self) -> None:
         """Save what is open."""
@@ -78,13 +89,35 @@ class DraftSwitch:
         body = self._body()
         if body is None:
             return False
-        reply = await self._backend.send("PATCH", self._path, {"draft": body} if is_draft else body)
+        reply = await (self._patch_draft(body) if is_draft else self._patch(body))
+        if reply is None:
+            return False
         if not reply.is_good:
             self._refused(reply)
             return False
+        self._function["updated_at"] = reply.body["updated_at"]
+        self._saved_at = reply.body.get("draft_updated_at")
         self._saved(reply.body["draft"] if is_draft else reply.body)
         ui.notify("Draft saved." if is_draft else "Saved.", type="positive")
         return True
+
+    async def _patch(self, body: Json) -> Reply | None:
+        """Save the live function; None if it changed elsewhere and shall stay so."""
+        base = {"base_updated_at": self._function["updated_at"]}
+        reply = await self._backend.send("PATCH", self._path, body | base)
+        if reply.status != _CONFLICT:
+            return reply
+        if not await confirm("Changed elsewhere", _CHANGED, "Overwrite"):
+            return None
+        return await self._backend.send("PATCH", self._path, body)
+
+    async def _patch_draft(self, body: Json) -> Reply | None:
+        """The same for the draft, which the API saves without a base."""
+        stored = await self._backend.get(self._path)
+        is_newer = stored.is_good and stored.body.get("draft_updated_at") != self._saved_at
+        if is_newer and not await confirm("Changed elsewhere", _CHANGED_DRAFT, "Overwrite"):
+            return None
+        return await self._backend.send("PATCH", self._path, {"draft": body})
 
     async def _begin(self) -> None:
         if await self._send(is_draft=True):

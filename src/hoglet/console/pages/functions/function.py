@@ -30,6 +30,7 @@ from hoglet.console.widgets import (
 
 _RANGES = {"-24h": "24 hours", "-7d": "7 days", "-30d": "30 days"}
 _INTERVALS = {"-24h": "hour", "-7d": "day", "-30d": "day"}
+_AGAIN_SECONDS = 5.0
 _COPIED = ("type", "description", "hog", "inputs_schema", "filters", "mappings", "masking")
 
 
@@ -60,6 +61,7 @@ def register(sessions: Sessions) -> None:
 async def _build(backend: Backend, path: str) -> None:
     reply = await backend.get(path)
     if not reply.is_good:
+        heading("Not found" if reply.status == 404 else "Function")
         failed(reply)
         return
     function: dict[str, Any] = reply.body
@@ -82,6 +84,7 @@ def _title(backend: Backend, path: str, function: dict[str, Any]) -> None:
         reply = await backend.send("PATCH", path, {"enabled": event.value})
         if notify(reply, "Switched on." if event.value else "Switched off."):
             function["enabled"] = event.value
+            function["updated_at"] = reply.body["updated_at"]
             state, tone = status_of(reply.body)
             shown.set_text(state)
             shown.classes(replace=f"badge {tone}".strip())
@@ -145,21 +148,34 @@ async def _delete(backend: Backend, path: str, function: dict[str, Any]) -> None
 
 
 async def _metrics(backend: Backend, path: str) -> None:
+    """Runs by outcome; follows while the page is open."""
     chosen = ui.toggle(_RANGES, value="-7d").props("no-caps dense")
+    box = ui.element("div").classes("pane")
+    shown: Reply | None = None
 
-    @ui.refreshable
-    async def chart() -> None:
+    async def show() -> None:
+        nonlocal shown
         after = chosen.value or "-7d"
         reply = await backend.get(
             f"{path}/metrics", after=after, interval=_INTERVALS[after], breakdown_by="name"
         )
-        if not reply.is_good:
-            failed(reply)
-        elif not (counted := totals(reply.body)):
-            empty("No runs in this period", "Metrics appear here when events match.", "bar_chart")
-        else:
-            legend(counted)
-            ui.echart(metrics_chart(reply.body)).classes("w-full h-80").mark("chart")
+        if shown is not None and reply.body == shown.body:
+            return
+        shown = reply
+        box.clear()
+        with box:
+            _outcomes(reply)
 
-    chosen.on_value_change(chart.refresh)
-    await chart()
+    chosen.on_value_change(show)
+    await show()
+    ui.timer(_AGAIN_SECONDS, show, immediate=False)
+
+
+def _outcomes(reply: Reply) -> None:
+    if not reply.is_good:
+        failed(reply)
+    elif not (counted := totals(reply.body)):
+        empty("No runs in this period", "Metrics appear here when events match.", "bar_chart")
+    else:
+        legend(counted)
+        ui.echart(metrics_chart(reply.body)).classes("w-full h-80").mark("chart")

@@ -75,7 +75,8 @@ class TestPanel:
         )
         self._editor.classes("max-h-96")
         with ui.element("div").classes("toolbar"):
-            ui.button("Run test", icon="play_arrow", on_click=self._run)
+            run = ui.button("Run test", icon="play_arrow", on_click=self._run)
+            run.props('data-run title="Ctrl+Enter"')
             ui.button("Why does it run or not?", on_click=self._explain).props("outline")
             self._mock = ui.switch("Mock requests", value=True)
         self._outcome = ui.element("div").classes("pane").props('role="status"')

@@ -8,7 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.data_table import column
+from hoglet.console.components.live_table import LiveTable
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.new_function import BLANKS
 from hoglet.console.pages.functions.recent_runs import RecentRuns, recent_runs
@@ -17,7 +18,6 @@ from hoglet.console.widgets import (
     Link,
     confirm,
     empty,
-    failed,
     heading,
     notify,
     search_input,
@@ -69,7 +69,7 @@ class _FunctionList:
 
     async def draw(self) -> None:
         new = f"/project/{self._backend.project_id}/functions/new"
-        with ui.row().classes("w-full items-center"):
+        with ui.element("div").classes("toolbar"):
             heading("Functions", "Run code for events: send, transform, receive")
             ui.space()
             self._search = search_input("Search functions", url_value("search"))
@@ -94,7 +94,7 @@ class _FunctionList:
             )
             ui.button("Delete", color="negative", on_click=self._delete_all).props("outline")
         self._recent = await recent_runs(self._backend, datetime.now(UTC))
-        self._box = ui.column().classes("w-full")
+        self._rows = self._table()
         await self._show()
 
     async def _refresh(self) -> None:
@@ -106,29 +106,26 @@ class _FunctionList:
         reply = await self._backend.get(
             "/hog_functions", limit=_PAGE, search=search, types=self._type.value or None
         )
-        self._box.clear()
-        self._bulk.set_visibility(False)
-        with self._box:
-            if not reply.is_good:
-                failed(reply)
-                return
-            wanted = _TONES.get(self._state.value)
-            found = [
-                each
-                for each in reply.body["results"]
-                if wanted is None or status_of(each)[1] in wanted
-            ]
-            if found:
-                self._table(found)
-            elif search or self._type.value or self._state.value:
-                empty("Nothing found", "No function matches the search.", "search_off")
-            else:
-                hint = "A function runs when an event matches its filters."
-                with empty("No functions yet", hint, "bolt"):
-                    new = f"/project/{self._backend.project_id}/functions/new"
-                    Link("Choose a template", new)
+        if not reply.is_good:
+            self._rows.fail(reply)
+            return
+        wanted = _TONES.get(self._state.value)
+        functions = [
+            each for each in reply.body["results"] if wanted is None or status_of(each)[1] in wanted
+        ]
+        self._rows.show([self._row(function) for function in functions])
+        self._bulk.set_visibility(bool(self._rows.selected))
 
-    def _table(self, functions: list[Json]) -> None:
+    def _nothing(self) -> None:
+        if self._search.value or self._type.value or self._state.value:
+            empty("Nothing found", "No function matches the search.", "search_off")
+            return
+        with empty(
+            "No functions yet", "A function runs when an event matches its filters.", "bolt"
+        ):
+            Link("Choose a template", f"/project/{self._backend.project_id}/functions/new")
+
+    def _table(self) -> LiveTable:
         columns = [
             column("name", "Name", "link"),
             column("enabled", "Enabled", "toggle"),
@@ -139,10 +136,10 @@ class _FunctionList:
             column("last_run", "Last run", "time"),
             column("last_error", "Last error, 7 days", "clipped"),
         ]
-        self._rows = DataTable(
+        return LiveTable(
             "Functions",
             columns,
-            [self._row(function) for function in functions],
+            self._nothing,
             selectable=True,
             on_action=self._toggle,
             on_select=self._select,

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from typing import Any
 
+import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
@@ -45,6 +46,9 @@ class Workbench:
         self._forms: dict[str, FormOrJson] = {}
         self._filters_form: FiltersForm | None = None
         self._matches: MatchCounter | None = None
+        self._saved_forms: bytes | None = None
+        self._is_dirty = False
+        self._client = ui.context.client  # handlers may have deleted the button they belong to
 
     async def draw(self) -> None:
         """Render the page's main part."""
@@ -77,6 +81,7 @@ class Workbench:
                 else:
                     await self._tests.draw()
         self._count_matches()
+        self._saved_forms = self._form_values()
 
     def _code(self) -> None:
         names = [item["key"] for item in self._function["inputs_schema"] or []]
@@ -110,10 +115,13 @@ class Workbench:
             Text("h2", "Inputs")
             if not schema:
                 ui.label("The function has no inputs. Add them below.").classes("muted")
-            self._form = InputsForm(schema, values, self._choices.integrations)
+            self._form = InputsForm(
+                schema, values, self._choices.integrations, on_change=self._note_changes
+            )
 
     def _schema(self) -> None:
         def change() -> None:
+            self._note_changes()
             try:
                 self._inputs(self._form.inputs())
             except (NotJson, TypeError, KeyError, AttributeError):
@@ -146,7 +154,8 @@ class Workbench:
         )
 
     def _masking(self) -> None:
-        self._part("masking", "Masking", lambda value: MaskingForm(value, _nothing), _nothing)
+        change = self._note_changes
+        self._part("masking", "Masking", lambda value: MaskingForm(value, change), change)
 
     def _part(self, key: str, title: str, form: Any, on_change: Any) -> None:
         value = written(self._function[key])
@@ -169,6 +178,7 @@ class Workbench:
             self._matches.draw()
 
     def _recount(self) -> None:
+        self._note_changes()
         if self._matches is not None:
             self._matches.recount()
 
@@ -205,6 +215,26 @@ class Workbench:
     def _saved(self, function: Json) -> None:
         self._function |= function
         self._editor.mark_saved()
+        self._saved_forms = self._form_values()
+        self._note_changes()
+
+    def _form_values(self) -> bytes:
+        """What the forms contain, for comparison; unfinished JSON equals nothing."""
+        filters = {} if self._filters_form is None else self._filters_form.value()
+        filters = {key: value for key, value in filters.items() if value}  # an empty list is none
+        try:
+            forms = {key: form.value() for key, form in self._forms.items()}
+            values = [filters, self._form.inputs(), forms]
+            return orjson.dumps(values, option=orjson.OPT_SORT_KEYS)
+        except (NotJson, TypeError, KeyError, AttributeError, ValueError):
+            return b""
+
+    def _note_changes(self) -> None:
+        """Leaving asks while a form differs from what is saved, as it does for the editor."""
+        is_dirty = self._saved_forms is not None and self._form_values() != self._saved_forms
+        if is_dirty != self._is_dirty:
+            self._is_dirty = is_dirty
+            self._client.run_javascript(f"hogletDirty('forms', {str(is_dirty).lower()})")
 
     def _clear_problems(self) -> None:
         self._problem.set_text("")
@@ -233,7 +263,3 @@ class Workbench:
             self._problem.set_text(reply.problem)
             if attr == "hog":
                 self._editor.show_problem(reply)
-
-
-def _nothing() -> None:
-    """Masking has no effect on the page until it is saved."""

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.navigation import person_href
 from hoglet.console.pages.functions.logs import LEVEL_TONES
 from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.properties import properties_table
@@ -78,6 +79,7 @@ async def _build(backend: Backend, uuid: str) -> None:
         not_found(backend, f"There is no event {uuid}", hint)
         return
     if not reply.is_good:
+        heading("Event")
         failed(reply)
         return
     event: Json = reply.body
@@ -100,7 +102,7 @@ def _person_line(backend: Backend, event: Json) -> None:
     name = str(person.get("name") or distinct_id)
     with ui.row().classes("items-center gap-2"):
         ui.icon("person")
-        target = f"/project/{backend.project_id}/person/{quote(distinct_id, safe='')}"
+        target = person_href(backend.project_id, distinct_id, person.get("uuid"))
         ui.link(name, target).classes("break-all").mark("person")
 
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, Kind, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.navigation import person_href
 from hoglet.console.session import Sessions
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import empty, failed, heading, set_url_values, url_value
@@ -155,14 +156,17 @@ class _EventList:
 
     def _row(self, event: Json) -> Json:
         project = f"/project/{self._backend.project_id}"
-        person = (event.get("person") or {}).get("properties") or {}
+        person = event.get("person") or {}
+        known = person.get("properties") or {}
         shown = {f"p_{name}": event["properties"].get(name, "") for name in self._columns.value}
         return shown | {
             "id": event["id"],
             "event": event["event"],
             "href": f"{project}/events/{event['id']}/{quote(event['timestamp'], safe='')}",
-            "person": str(person.get("email") or person.get("name") or event["distinct_id"]),
-            "person_href": f"{project}/person/{quote(event['distinct_id'], safe='')}",
+            "person": str(known.get("email") or known.get("name") or event["distinct_id"]),
+            "person_href": person_href(
+                self._backend.project_id, event["distinct_id"], person.get("uuid")
+            ),
             "time": event["timestamp"],
         }
 

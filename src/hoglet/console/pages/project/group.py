@@ -48,6 +48,7 @@ async def _build(backend: Backend, index: int, key: str) -> None:
         not_found(backend, f"There is no group {key} of type {index}", hint)
         return
     if not reply.is_good:
+        heading("Group")
         failed(reply)
         return
     created_at, properties = reply.body["results"][0]

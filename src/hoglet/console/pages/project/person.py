@@ -71,6 +71,7 @@ async def _build(backend: Backend, reply: Reply, what: str) -> None:
         not_found(backend, f"There is no person with {what}", hint)
         return
     if not reply.is_good:
+        heading("Person")
         failed(reply)
         return
     await _Person(backend, reply.body).draw()

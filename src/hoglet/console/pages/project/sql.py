@@ -15,12 +15,14 @@ from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.components.schema_tree import SchemaTable, SchemaTree
+from hoglet.console.components.variable_fields import UsedVariables, project_variables
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.endpoints.result import downloads, result_table
 from hoglet.console.query_chart import query_chart
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     Text,
+    counted,
     empty,
     failed,
     heading,
@@ -75,9 +77,12 @@ class _SqlPage:
                     given or _FIRST,
                     "hogQL",
                     "Query",
+                    on_change=self._show_variables,
                     on_run=self._run,
                     on_save=self._ask_for_endpoint,
                 )
+                self._variables = UsedVariables(await project_variables(self._backend), self._run)
+                self._show_variables()
                 self._toolbar()
                 self._result = ui.element("div").classes("pane")
         if given:
@@ -89,13 +94,16 @@ class _SqlPage:
     def _insert(self, text: str) -> None:
         self._editor.insert(text)
 
+    def _show_variables(self) -> None:
+        self._variables.show(self._editor.value)
+
     def _toolbar(self) -> None:
         with ui.element("div").classes("toolbar"):
             self._button = ui.button("Run", icon="play_arrow", on_click=self._run)
+            self._button.props('data-run title="Ctrl+Enter"')
             ui.button("Format", on_click=self._editor.format).props("flat")
-            ui.button("Save as endpoint", icon="save", on_click=self._ask_for_endpoint).props(
-                "flat"
-            )
+            save = ui.button("Save as endpoint", icon="save", on_click=self._ask_for_endpoint)
+            save.props('flat data-save title="Ctrl+S"')
             ui.button("History", icon="history", on_click=self._show_history).props("flat")
             ui.space()
             view = url_value("view", "table")
@@ -105,13 +113,18 @@ class _SqlPage:
 
     async def _run(self) -> None:
         text = self._editor.value
+        self._show_variables()
         is_short = len(text) < _LONGEST_URL
         set_url_values(q=text if is_short else None)
         self._button.props("loading")
         self._result.clear()
         query_id = str(uuid4())
         body = {
-            "query": {"kind": "HogQLQuery", "query": text},
+            "query": {
+                "kind": "HogQLQuery",
+                "query": text,
+                "variables": self._variables.values(),
+            },
             "refresh": "force_blocking",
             "client_query_id": query_id,
             "name": _NAME,
@@ -127,19 +140,18 @@ class _SqlPage:
                 failed(reply, text)
             return
         cost = await self._backend.get(f"/query/{query_id}/log")
+        self._result.clear()  # another run may have ended meanwhile
         with self._result:
             self._summary(reply.body, seconds, cost)
             self._shown = ui.element("div").classes("pane")
         self._show()
 
     def _summary(self, body: Json, seconds: float, cost: Reply) -> None:
-        rows = len(body["results"])
-        notes = [
-            f"{rows:,} rows" + (" shown, there are more: add a LIMIT" if body["hasMore"] else "")
-        ]
+        more = " shown, there are more: add a LIMIT" if body["hasMore"] else ""
+        notes = [counted(len(body["results"]), "row") + more]
         notes.append(f"{seconds:.2f} s")
         if read := _read(cost):
-            notes.append(f"read {read[0]:,} rows, {_size(read[1])}")
+            notes.append(f"read {counted(read[0], 'row')}, {_size(read[1])}")
         with ui.element("div").classes("toolbar"):
             ui.label(" · ".join(notes)).classes("muted").mark("summary")
             ui.space()

@@ -145,7 +145,10 @@ class _Mapping:
             if not schema:
                 ui.label("Those of the function.").classes("muted")
             self._inputs = InputsForm(
-                schema, self._fields.get("inputs") or {}, self._choices.integrations
+                schema,
+                self._fields.get("inputs") or {},
+                self._choices.integrations,
+                on_change=self._on_change,
             )
 
     def _change_schema(self) -> None:
