@@ -433,3 +433,34 @@ def test_cases_of_functions_do_not_open_the_warehouse(tmp_path: Path) -> None:
     assert ended.stdout.splitlines()[-1] == "1 passed, 0 failed", ended.stdout + ended.stderr
     assert "hoglet.warehouse.clickhouse" in imported
     assert "chdb" not in imported
+
+
+WITHOUT_EXTRAS = """
+import sys
+sys.modules.update(dict.fromkeys(["aiosmtplib", "psycopg", "nats", "opentelemetry.sdk"]))
+from hoglet.cli.entry import main
+main()
+"""
+
+
+def test_the_extras_are_not_needed(tmp_path: Path) -> None:
+    """``pip install hoglet`` is enough, also for cases that send mail."""
+    folder = tmp_path / "functions" / "mail"
+    folder.mkdir(parents=True)
+    (tmp_path / "hoglet.yaml").write_text("name: a\n")
+    (folder / "function.yaml").write_text("name: Mail\n")
+    code = "let sides := {'from': {'email': 'a@x.com'}, 'to': {'email': 'b@x.com'}}\n"
+    code += "sendEmail({'from': sides.from, 'to': sides.to, 'subject': 's', 'text': 't'})\n"
+    (folder / "code.hog").write_text(code)
+    (folder / "tests.yaml").write_text(
+        "- name: sends\n  event: {event: a}\n  expect: {status: success, emails: [{subject: s}]}\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRAS, "test", "-C", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (ran.returncode, ran.stderr) == (0, ""), ran.stdout
+    assert ran.stdout.splitlines()[-1] == "1 passed, 0 failed"

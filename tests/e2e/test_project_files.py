@@ -305,7 +305,7 @@ def test_a_push_that_ends_in_the_middle(
     running: list[subprocess.Popen[str]] = []
 
     def meddle(number: int) -> int | None:
-        if number != 5:
+        if number != 5 or running[0].returncode is not None:
             return None
         if stop == "refuse":
             return 503
@@ -325,12 +325,20 @@ def test_a_push_that_ends_in_the_middle(
     )
     running.append(process)
     _, says = process.communicate(timeout=120)
-    meddler.close()
+    if stop != "kill":
+        meddler.close()
 
     if stop == "kill":
         assert process.returncode < 0
-        assert run(server, project, "diff", "-C", str(files)).exit_code == 1
-        done(server, project, "push", "-C", str(files), **SECRETS)
+        killed = "An earlier push was killed after 4 of 11 changes (create variable plan; "
+        diff = run(server, project, "diff", "-C", str(files), HOGLET_URL=meddler.url)
+        assert (diff.exit_code, killed in diff.stderr) == (1, True)
+        again = run(server, project, "push", "-C", str(files), HOGLET_URL=meddler.url, **SECRETS)
+        assert (again.exit_code, killed in again.stderr) == (0, True)
+        assert "This one makes the rest." in again.stderr
+        meddler.close()
+        assert done(server, project, "push", "-C", str(files)) == "nothing to do\n"
+        assert not (files / ".hoglet-push.json").exists()
         done(server, project, "pull", "--to", str(after))
         assert contents(after) == contents(files)
         return
@@ -339,6 +347,99 @@ def test_a_push_that_ends_in_the_middle(
     assert f"Nothing was changed: {rolled_back} earlier changes were rolled back." in says
     done(server, project, "pull", "--to", str(after))
     assert contents(after) == {"hoglet.yaml": b"name: Other\ntimezone: UTC\n"}
+
+
+def test_drafts_are_files_beside_the_live_version(server: RunningServer, tmp_path: Path) -> None:
+    project, copy = new_project(server), new_project(server)
+    first, second = tmp_path / "first", tmp_path / "second"
+    made = post(server, "hog_functions", HOOK, project)
+    post(
+        server,
+        "hog_functions",
+        {"type": "transformation", "name": "Empty", "hog": "return event"},
+        project,
+    )
+    path = f"/api/projects/{project}/hog_functions/{made['id']}/"
+    inputs = {"url": {"value": "https://next.example"}, "token": {"secret": True}}
+    draft = {"hog": "print('next')", "inputs": inputs, "description": "", "masking": None}
+    assert server.client.patch(path, json={"draft": draft}).status_code == 200
+
+    assert run(server, project, "pull", "--to", str(first)).exit_code == 0
+    folder = first / "functions/welcome-webhook"
+    assert (folder / "draft.hog").read_text() == "print('next')\n"
+    settings = folder / "draft.yaml"
+    assert "description: ''\n" in settings.read_text()
+    assert "masking: null\n" in settings.read_text()
+    assert "secret: env:WELCOME_WEBHOOK_TOKEN" in settings.read_text()
+    assert list((first / "functions/empty").glob("draft*")) == []
+
+    pushed = done(server, copy, "push", "-C", str(first), **SECRETS)
+    assert "create draft Welcome webhook" in pushed.splitlines()
+    done(server, copy, "pull", "--to", str(second))
+    assert contents(second) == contents(first)
+    assert done(server, copy, "diff", "-C", str(first)) == ""
+
+    settings.write_text("# next week\n" + settings.read_text().replace("next.ex", "later.ex"))
+    before = contents(first)
+    assert run(server, copy, "diff", "-C", str(first)).exit_code == 1
+    changed = done(server, copy, "push", "-C", str(first), "--dry-run")
+    assert changed == "update draft Welcome webhook: inputs\n"
+    done(server, copy, "push", "-C", str(first))
+    assert done(server, copy, "pull", "--to", str(first)) == ""
+    assert contents(first) == before
+
+    settings.write_text("name: Greeter\n")
+    done(server, copy, "push", "-C", str(first))
+    assert done(server, copy, "diff", "-C", str(first)) == ""
+    listed = server.client.get(f"/api/projects/{copy}/hog_functions/").json()["results"]
+    (copied,) = [each["id"] for each in listed if each["name"] == "Welcome webhook"]
+    record = server.client.get(f"/api/projects/{copy}/hog_functions/{copied}/").json()
+    assert (record["name"], record["draft"]["name"]) == ("Welcome webhook", "Greeter")
+    assert record["draft"]["masking"]["ttl"] == 60
+    assert record["draft"]["hog"] == "print('next')"
+    assert record["hog"] == HOOK["hog"]
+
+    for each in ("draft.hog", "draft.yaml"):
+        (folder / each).unlink()
+    assert done(server, copy, "push", "-C", str(first)) == "nothing to do\n"
+    assert run(server, copy, "diff", "-C", str(first), "--prune").exit_code == 1
+    assert "delete draft Welcome webhook" in done(
+        server, copy, "push", "-C", str(first), "--prune", "--yes"
+    )
+    assert done(server, copy, "diff", "-C", str(first), "--prune") == ""
+    kept = run(server, copy, "pull", "--to", str(second))
+    assert "only in files: draft Welcome webhook" in kept.stderr
+    done(server, copy, "pull", "--to", str(second), "--prune", "--yes")
+    assert list((second / "functions/welcome-webhook").glob("draft*")) == []
+
+
+def test_a_draft_that_is_refused_leaves_everything_as_it_was(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    project = new_project(server)
+    broken(tmp_path, "hoglet.yaml", "name: Other\n")
+    broken(tmp_path, "functions/a/function.yaml", "name: A\n")
+    broken(tmp_path, "functions/a/code.hog", "print(1)\n")
+    broken(tmp_path, "functions/b/function.yaml", "name: B\n")
+    broken(tmp_path, "functions/b/code.hog", "print(1)\n")
+    done(server, project, "push", "-C", str(tmp_path))
+    broken(tmp_path, "functions/a/draft.hog", "print(2)\n")
+    broken(tmp_path, "functions/b/draft.yaml", "masking: {ttl: 1, hash: x}\n")
+
+    refused = run(server, project, "push", "-C", str(tmp_path))
+    assert (refused.exit_code, "draft__masking__ttl" in refused.stderr) == (1, True)
+    assert "1 earlier changes were rolled back" in refused.stderr
+    listed = server.client.get(f"/api/projects/{project}/hog_functions/").json()["results"]
+    records = [
+        server.client.get(f"/api/projects/{project}/hog_functions/{each['id']}/").json()
+        for each in listed
+    ]
+    assert [record.get("draft") for record in records] == [None, None]
+    broken(tmp_path, "functions/b/draft.yaml", "masking: [1]\nhog: x\n")
+    assert "draft.yaml:2: unknown hog." in run(server, project, "diff", "-C", str(tmp_path)).stderr
+    broken(tmp_path, "functions/b/draft.yaml", "{}\n")
+    broken(tmp_path, "functions/a/draft.hog", "let x :=\n")
+    assert "a/draft.hog:1:" in run(server, project, "push", "-C", str(tmp_path)).stderr
 
 
 def test_a_function_that_is_renamed_stays_the_same(server: RunningServer, tmp_path: Path) -> None:

@@ -39,9 +39,11 @@ EMPTY_TABLES = {
     "console_logs_log_entries",
     "heatmaps",
     "session_replay_events",
+    "raw_session_replay_events",
     # filled by what the seeds do not do; their scans are checked in tests/unit/hogql
     "person_distinct_id_overrides",
     "sessions",
+    "raw_sessions",
     "groups",
     "system.groups",
     "system.group_type_mappings",

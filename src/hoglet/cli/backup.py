@@ -16,7 +16,8 @@ from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn
 from hoglet.cli.admin.data_folder import DataDir, NoData
 from hoglet.cli.refusals import BadUsage
 from hoglet.cli.server.address import server_url
-from hoglet.cli.server.api_client import ApiRefused, ApiUnreachable
+from hoglet.cli.server.api_client import ApiUnreachable
+from hoglet.cli.server.refused import ApiRefused
 from hoglet.kit.errors import HogletError
 
 _SECONDS = 600  # until the first byte: the database is copied before

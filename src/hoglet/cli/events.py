@@ -54,9 +54,9 @@ def import_events(
 
     if kind not in FORMATS:
         raise UnreadableFile(f"--format is one of {', '.join(FORMATS)}.")
-    missing = [path for path in files if not path.is_file()]
-    if missing:
-        raise UnreadableFile(f"There is no file {missing[0]}.")
+    problem = next(filter(None, map(_why_unreadable, files)), None)
+    if problem is not None:
+        raise UnreadableFile(problem)
     columns = CsvColumns(event=event, distinct_id=distinct_id, timestamp=timestamp)
     exports = ExportRows()
 
@@ -86,6 +86,16 @@ def import_events(
     if exports.left_out:
         print_hint(f"columns not imported: {', '.join(sorted(exports.left_out))}")
     raise typer.Exit(1 if result.refused and not result.accepted else 0)
+
+
+def _why_unreadable(path: Path) -> str | None:
+    if path.is_file():
+        return None
+    if path.is_dir():
+        return f"{path} is a folder; name the files in it, such as {path / '*.parquet'}."
+    if path.exists():
+        return f"{path} is a device or a pipe; write the events to a file and import that."
+    return f"There is no file {path}."
 
 
 async def _import(

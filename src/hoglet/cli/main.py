@@ -31,6 +31,7 @@ from hoglet.cli.admin.secrets import secrets_app
 from hoglet.cli.admin.warehouse import warehouse_app
 from hoglet.cli.endpoints.commands import endpoints_app
 from hoglet.cli.functions.commands import functions_app
+from hoglet.cli.guard import guarded
 from hoglet.cli.hog.commands import hog_app
 from hoglet.cli.old_spellings import modern_spelling
 from hoglet.cli.project import dev, init, pull, sync, tests
@@ -179,7 +180,7 @@ admin_app.add_typer(warehouse_app, name="warehouse")
 
 def main() -> None:
     """Run the command line."""
-    app()
+    guarded(app)
 
 
 if __name__ == "__main__":

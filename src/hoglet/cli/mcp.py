@@ -11,8 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Any, TextIO
 
-from hoglet.cli.server.api_client import ApiClient, ApiRefused, ApiUnreachable
+from hoglet.cli.server.api_client import ApiClient, ApiUnreachable
 from hoglet.cli.server.connection import connect
+from hoglet.cli.server.refused import ApiRefused
 
 type Json = dict[str, Any]
 

@@ -49,6 +49,8 @@ def query(
     try:
         _print(answer, shape, output)
     except OSError as error:
+        if output is None:  # of standard output, which is nobody's wrong use
+            raise
         raise BadUsage(f"{output} cannot be written: {error.strerror}.") from None
     if answer.get("hasMore"):
         text = "There are more rows; add a LIMIT to the query to see them."

@@ -27,6 +27,7 @@ _WRONG_USE_CODES = frozenset(
         "bad_setting",
         "bad_test_file",
         "bad_usage",
+        "invalid_input",
         "keys_configured",
         "no_data",
         "startup_fault",

@@ -6,6 +6,7 @@
     functions/welcome-webhook/
         function.yaml                settings; secrets by name only
         code.hog
+        draft.yaml  draft.hog        what its draft changes
         tests.yaml
     endpoints/by_plan.yaml           query inline, or in by_plan.sql
     endpoints/by_plan.tests.yaml

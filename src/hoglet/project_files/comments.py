@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from hoglet.kit.json_values import same_json
 from hoglet.project_files.yaml_files import Loader, dump, load_text
 
 _IDENTITIES = ("name", "key")
@@ -28,14 +29,14 @@ def merge_text(text: str, document: Any) -> str:
         before = load_text(text)
     except yaml.YAMLError:
         return dump(document)
-    if before == document:
+    if same_json(before, document):
         return text
     if node is None or not _can_merge(node, before, document):
         return dump(document)
     source = _Source(text)
     merged = _merge(source, node, before, document, _Place(len(source.lines), 0))
     try:
-        is_right = load_text(merged) == document
+        is_right = same_json(load_text(merged), document)
     except yaml.YAMLError:
         is_right = False
     return merged if is_right else dump(document)
@@ -123,7 +124,7 @@ def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, place: _Pl
         if key not in new:
             parts.append(source.text(source.lead(stop, start + 1), stop))
             continue
-        if old[key] == new[key]:
+        if same_json(old[key], new[key]):
             parts.append(source.text(start, stop))
         else:
             block = _Block(key, value, start, stop)

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Sequence
 from typing import Any
 
+from hoglet.kit.json_values import same_json
 from hoglet.project_files.api import Api
 from hoglet.project_files.endpoint_file import DEFAULTS, BadFile, document_of, write_text
 
@@ -55,7 +56,7 @@ class Endpoints:
     def push(self, wanted: Json) -> list[str]:
         """Update the server to the wanted state; returns a sentence for each change."""
         name, there = wanted["name"], self.document(wanted["name"])
-        if there == wanted:
+        if same_json(there, wanted):
             return []
         done = [
             self._push_variable(code, wanted["variables"][code]) for code in wanted["variables"]
@@ -63,7 +64,7 @@ class Endpoints:
         if there is None:
             self._client.call("POST", "/endpoints/", self._body(wanted, list(wanted)))
             return [*filter(None, done), f"created endpoint {name}"]
-        changed = [key for key in wanted if wanted[key] != there.get(key)]
+        changed = [key for key in wanted if not same_json(wanted[key], there.get(key))]
         before = self.records[name]["current_version"]
         record = self._client.call("PATCH", f"/endpoints/{name}/", self._body(wanted, changed))
         text = f"updated endpoint {name}: {', '.join(changed)}"
@@ -110,7 +111,7 @@ class Endpoints:
                 raise BadFile(f'The name "{body["name"]}" gives {made["code_name"]}, not {code}.')
             self.variables[made["id"]] = made
             return f"created variable {code}"
-        if all(found[key] == value for key, value in body.items()):
+        if all(same_json(found[key], value) for key, value in body.items()):
             return None
         changed = self._client.call("PATCH", f"/insight_variables/{found['id']}/", body)
         self.variables[found["id"]] = changed

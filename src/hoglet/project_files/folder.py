@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hoglet.project_files import endpoint_file, function_file
+from hoglet.kit.json_values import same_json
+from hoglet.project_files import draft_file, endpoint_file, function_file
 from hoglet.project_files.comments import merge_text
 from hoglet.project_files.model import Project, slug
 from hoglet.project_files.secret_names import item_at, with_variables
@@ -53,7 +54,11 @@ def read_folder(folder: Path) -> Project:
         project.objects[kind] = _read_list(folder / name, keys)
     for path in function_folders(folder):
         document = function_file.read_function(path)
-        project.folders[project.add_function(document)] = path
+        key = project.add_function(document)
+        project.folders[key] = path
+        draft = draft_file.read_draft(path, document)
+        if draft is not None:
+            project.objects["draft"][key] = draft
     for path in endpoint_files(folder):
         document = endpoint_file.read_file(path, project.objects["variable"])
         if document["name"] in project.objects["endpoint"]:
@@ -106,6 +111,9 @@ def write_folder(folder: Path, project: Project, keep: Project | None = None) ->
             write(folder / name, documents)
     for key, document in project.objects["function"].items():
         _write_function(project.folders[key], document, changed)
+        if key in project.objects["draft"]:
+            kind, draft = document["type"], project.objects["draft"][key]
+            _write_draft(project.folders[key], kind, draft, changed)
     known = {name_of(path): path for path in endpoint_files(folder)}
     for name, document in sorted(project.objects["endpoint"].items()):
         path = known.get(name, folder / ENDPOINTS / f"{name}.yaml")
@@ -139,30 +147,20 @@ def remove_function(path: Path) -> None:
     shutil.rmtree(path)
 
 
+def remove_draft(path: Path) -> list[Path]:
+    """Delete the files of a function's draft; returns those that were there."""
+    kinds = (draft_file.draft_code_name(kind) for kind in function_file.TYPES)
+    names = dict.fromkeys((draft_file.SETTINGS, *kinds))
+    found = [path / name for name in names if (path / name).exists()]
+    for each in found:
+        each.unlink()
+    return found
+
+
 def _write_function(path: Path, document: Json, changed: list[Path]) -> None:
     settings = path / function_file.SETTINGS
     before = load(settings) if settings.exists() else {}
-    named = before.get("inputs", {}) if isinstance(before, dict) else {}
-    mappings = before.get("mappings", []) if isinstance(before, dict) else []
-    shown = function_file.written_fields(
-        {
-            **document,
-            "inputs": with_variables(path.name, document["inputs"], named),
-            "mappings": [
-                {
-                    **mapping,
-                    "inputs": with_variables(
-                        f"{path.name}_{number + 1}",
-                        mapping["inputs"],
-                        item_at(mappings, number).get("inputs", {}),
-                    ),
-                }
-                if mapping.get("inputs")
-                else mapping
-                for number, mapping in enumerate(document["mappings"])
-            ],
-        }
-    )
+    shown = function_file.written_fields(_with_secret_names(path.name, document, before))
     try:
         is_same = settings.exists() and _same_function(path, shown, document["hog"])
     except BadFile:
@@ -176,13 +174,68 @@ def _write_function(path: Path, document: Json, changed: list[Path]) -> None:
         _write(code, document["hog"] + "\n", changed)
 
 
+def _with_secret_names(folder: str, document: Json, before: Any) -> Json:
+    """The document with ``secret: env:NAME``, as the file before has it or after the folder."""
+    here = before if isinstance(before, dict) else {}
+    found = dict(document)
+    if "inputs" in document:
+        found["inputs"] = with_variables(folder, document["inputs"], here.get("inputs", {}))
+    if "mappings" in document:
+        found["mappings"] = [
+            {
+                **mapping,
+                "inputs": with_variables(
+                    f"{folder}_{number + 1}",
+                    mapping["inputs"],
+                    item_at(here.get("mappings", []), number).get("inputs", {}),
+                ),
+            }
+            if mapping.get("inputs")
+            else mapping
+            for number, mapping in enumerate(document["mappings"])
+        ]
+    return found
+
+
+def _write_draft(path: Path, kind: str, draft: Json, changed: list[Path]) -> None:
+    """Write a draft; a file that it does not need any more is deleted."""
+    settings, code = path / draft_file.SETTINGS, path / draft_file.draft_code_name(kind)
+    live = function_file.read_function(path)
+    try:
+        if draft_file.read_draft(path, live) == _as_files(path, draft, settings):
+            return
+    except BadFile:
+        pass  # it is rewritten below
+    fields = {key: value for key, value in draft.items() if key != "hog"}
+    fields = _as_files(path, fields, settings)
+    if fields or "hog" not in draft:
+        text = settings.read_text(encoding="utf-8") if settings.exists() else None
+        _write(settings, dump(fields) if text is None else merge_text(text, fields), changed)
+    elif settings.exists():
+        settings.unlink()
+        changed.append(settings)
+    if "hog" in draft:
+        _write(code, draft["hog"] + "\n", changed)
+    elif code.exists():
+        code.unlink()
+        changed.append(code)
+
+
+def _as_files(path: Path, draft: Json, settings: Path) -> Json:
+    """A draft with the names of secrets that the draft's file, or else the function's, gives."""
+    live = load(path / function_file.SETTINGS)
+    own = load(settings) if settings.exists() else {}
+    here = {**(live if isinstance(live, dict) else {}), **(own if isinstance(own, dict) else {})}
+    return _with_secret_names(path.name, draft, here)
+
+
 def _same_function(path: Path, stored: Json, hog: str) -> bool:
     """Whether the folder describes the same function, e.g. with explicit defaults."""
     here = function_file.read_function(path)
     here["hog"] = hog
     for key in ("execution_order", "icon_url"):  # a file can omit them
         here[key] = stored.get(key) if here[key] is None else here[key]
-    return function_file.written_fields(here) == stored
+    return same_json(function_file.written_fields(here), stored)
 
 
 def _with_written_defaults(stored: Json, before: Any, defaults: Json) -> Json:
@@ -196,12 +249,13 @@ def _write_endpoint(path: Path, document: Json, variables: Json, changed: list[P
     own = {
         code: variable
         for code, variable in document["variables"].items()
-        if variable != variables.get(code)
+        if not same_json(variable, variables.get(code))
         or code not in endpoint_file.variables_used(document["query"])
     }
     if path.exists():
         try:
-            if endpoint_file.read_file(path, variables) == {**document, "name": document["name"]}:
+            here = endpoint_file.read_file(path, variables)
+            if same_json(here, {**document, "name": document["name"]}):
                 return
         except BadFile:
             pass  # it is rewritten below

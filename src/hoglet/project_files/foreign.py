@@ -26,6 +26,9 @@ def prepare(project: Project, templates: frozenset[str]) -> None:
         project: as it was read.
         templates: ids of hoglet's own; a function of another one keeps its code alone.
     """
+    for name in project.objects["draft"]:
+        project.left_out.append(Remark("draft", name, "publish it there, or write it anew here"))
+    project.objects["draft"].clear()
     for kind in KINDS:
         for name, document in list(project.objects[kind].items()):
             drop = _MEANINGLESS | (_OF_QUERIES if kind == "endpoint" else frozenset())

@@ -62,6 +62,7 @@ DEFAULTS: Json = {
 }
 KEYS = ("type", "name", *DEFAULTS)
 GENERATED = frozenset({"bytecode", "bytecode_error", "order", "transpiled", "bytecode_v2"})
+_SCHEMA_ORDER = ("key", "type", "label", "description", "required", "secret", "choices", "default")
 _KEPT = frozenset({"value", "default", "inputs"})  # their values mean themselves, also false
 _ENVIRONMENT = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
 
@@ -85,7 +86,7 @@ def read_function(folder: Path) -> Json:
         raise BadFile(f"{place_of(path, 'type')}: type is one of {', '.join(TYPES)}.")
     given = {key: value for key, value in loaded.items() if value is not None}
     document: Json = {"name": folder.name, **DEFAULTS, **given, "type": kind}
-    _check_shapes(path, document)
+    check_shapes(path, document)
     document["inputs"] = {
         str(key): read_input(path, key, value) for key, value in document["inputs"].items()
     }
@@ -144,11 +145,14 @@ def canonical(document: Json) -> Json:
     found = {key: document[key] for key in KEYS}
     for key in ("filters", "inputs_schema", "masking", "mappings"):
         found[key] = without_defaults(found[key]) or DEFAULTS[key]
+    found["inputs_schema"] = [_in_order(item) for item in found["inputs_schema"]]
     if found["filters"] == {"source": "events"}:
         found["filters"] = {}
     if found["filters"].get("source") == "events":
         del found["filters"]["source"]
     for mapping in found["mappings"]:
+        if mapping.get("inputs_schema"):
+            mapping["inputs_schema"] = [_in_order(item) for item in mapping["inputs_schema"]]
         filters = mapping.get("filters") or {}
         if filters.get("source") == "events":
             del filters["source"]
@@ -157,6 +161,14 @@ def canonical(document: Json) -> Json:
         if not mapping.get("inputs"):
             mapping.pop("inputs", None)
     return found
+
+
+def _in_order(item: Any) -> Any:
+    """An item of a schema with its keys in one order, whatever it was made from."""
+    if not isinstance(item, dict):
+        return item
+    first = [key for key in _SCHEMA_ORDER if key in item]
+    return {key: item[key] for key in [*first, *sorted(item.keys() - set(first), key=str)]}
 
 
 def without_defaults(value: Any) -> Any:
@@ -187,19 +199,25 @@ def _api_inputs(inputs: Any) -> Json:
     }
 
 
-def _check_shapes(path: Path, document: Json) -> None:
+def check_shapes(path: Path, document: Json) -> None:
+    """Check the types of those fields that a document has.
+
+    Raises:
+        BadFile: one has another type.
+    """
     for key, kind in (("filters", dict), ("inputs", dict), ("inputs_schema", list),
                       ("mappings", list), ("enabled", bool)):  # fmt: skip
-        if not isinstance(document[key], kind):
+        if not isinstance(document.get(key, kind()), kind):
             words = {dict: "a mapping", list: "a list", bool: "true or false"}
             raise BadFile(f"{place_of(path, key)}: {key} is {words[kind]}.")
     for key in ("inputs_schema", "mappings"):
-        if not all(isinstance(item, dict) for item in document[key]):
+        if not all(isinstance(item, dict) for item in document.get(key, [])):
             raise BadFile(f"{place_of(path, key)}: {key} is a list of mappings.")
-    if not all(isinstance(item.get("inputs"), dict | None) for item in document["mappings"]):
+    mappings = document.get("mappings", [])
+    if not all(isinstance(item.get("inputs"), dict | None) for item in mappings):
         raise BadFile(f"{place_of(path, 'mappings')}: inputs of a mapping is a mapping.")
     for key in ("name", "description"):
-        if not isinstance(document[key], str):
+        if not isinstance(document.get(key, ""), str):
             raise BadFile(f"{place_of(path, key)}: {key} is a text.")
 
 

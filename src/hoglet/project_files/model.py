@@ -12,7 +12,7 @@ from hoglet.project_files.yaml_files import dump
 
 type Json = dict[str, Any]
 
-KINDS = ("variable", "action", "cohort", "function", "endpoint")
+KINDS = ("variable", "action", "cohort", "function", "draft", "endpoint")
 _SLUG_CHARACTERS = 60
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
@@ -39,7 +39,7 @@ class Project:
     Attributes:
         settings: of ``hoglet.yaml``: ``{"name": "Shop", "timezone": "UTC"}``.
         objects: documents by kind (:data:`KINDS`) and name, ``{"action": {"Docs": {…}}}``; a
-            second function of a name is ``Name (2)``.
+            second function of a name is ``Name (2)``; drafts have the names of their functions.
         folders: folder of each function that was read from files, by its name in ``objects``.
         left_out: objects that cannot be written as files.
         changed: objects that are written differently from what was read.
@@ -96,6 +96,10 @@ def text_of(kind: str, document: Json) -> str:
     if kind == "function":
         code = document.get("hog", "")
         return f"{dump(function_file.written_fields(comparable(kind, document)))}\n{code}\n"
+    if kind == "draft":
+        fields = {key: value for key, value in comparable(kind, document).items() if key != "hog"}
+        code = f"\n{document['hog']}\n" if "hog" in document else ""
+        return f"{dump(fields) if fields else ''}{code}"
     return dump(document)
 
 
@@ -112,15 +116,19 @@ def difference(kind: str, name: str, before: Json | None, after: Json | None) ->
 
 def comparable(kind: str, document: Json) -> Json:
     """The document with secrets as ``{"secret": true}``: their values cannot be compared."""
-    if kind != "function":
+    if kind not in {"function", "draft"}:
         return document
-    mappings = [
-        {**mapping, "inputs": _without_values(mapping["inputs"])}
-        if mapping.get("inputs")
-        else mapping
-        for mapping in document["mappings"]
-    ]
-    return {**document, "inputs": _without_values(document["inputs"]), "mappings": mappings}
+    found = dict(document)
+    if "inputs" in document:
+        found["inputs"] = _without_values(document["inputs"])
+    if "mappings" in document:
+        found["mappings"] = [
+            {**mapping, "inputs": _without_values(mapping["inputs"])}
+            if mapping.get("inputs")
+            else mapping
+            for mapping in document["mappings"]
+        ]
+    return found
 
 
 def _without_values(inputs: Json) -> Json:

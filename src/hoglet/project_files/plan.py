@@ -5,10 +5,13 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from hoglet.hog.compile import compile_program
 from hoglet.kit.errors import SourceError
+from hoglet.kit.json_values import same_json
+from hoglet.project_files.draft_file import draft_code_name
 from hoglet.project_files.endpoint_file import DEFAULTS as ENDPOINT_DEFAULTS
 from hoglet.project_files.function_file import SITE_TYPES, code_name
 from hoglet.project_files.model import KINDS, Project, comparable
@@ -18,7 +21,9 @@ from hoglet.project_files.yaml_files import BadFile
 type Json = dict[str, Any]
 
 _JSON_TYPES = frozenset({"dictionary", "json", "number", "boolean"})
+_NO_FIELD = object()
 _NAMED = frozenset({"action", "cohort"})
+_NAMED_BY_FUNCTIONS = frozenset({"function", "draft"})
 _LEFT_TO_SERVER = frozenset({"execution_order", "icon_url"})  # where a file says nothing of them
 
 
@@ -52,10 +57,14 @@ class PlannedChange:
 
 @dataclass(slots=True)
 class Plan:
-    """Changes in execution order; ``extra`` are objects on the server without a file."""
+    """Changes in execution order; ``extra`` are objects on the server without a file.
+
+    ``functions`` are the wanted functions, on which drafts build.
+    """
 
     changes: list[PlannedChange] = field(default_factory=list[PlannedChange])
     extra: list[PlannedChange] = field(default_factory=list[PlannedChange])
+    functions: dict[str, Json] = field(default_factory=dict[str, Json])
 
 
 def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
@@ -66,9 +75,11 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
         files: the wanted state.
         prune: delete objects without a file; otherwise they are in :attr:`Plan.extra`.
     """
-    plan = Plan()
+    plan = Plan(functions=dict(files.objects["function"]))
     settings = tuple(
-        key for key, value in files.settings.items() if server.settings.get(key) != value
+        key
+        for key, value in files.settings.items()
+        if not same_json(server.settings.get(key), value)
     )
     settings = tuple(key for key in settings if files.settings[key] or key in server.settings)
     if settings:
@@ -76,13 +87,20 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
             PlannedChange(Verb.UPDATE, "project", "", server.settings, files.settings, settings)
         )
     renamed = renamed_functions(server.objects["function"], files.objects["function"])
+    plan.functions |= {old: plan.functions[new] for new, old in renamed.items()}
     for kind in KINDS:
-        names = renamed if kind == "function" else {}
+        names = renamed if kind in _NAMED_BY_FUNCTIONS else {}
         plan.changes += _changes(kind, server.objects[kind], files.objects[kind], names)
     plan.changes = _in_order(plan.changes)
     for kind in reversed(KINDS):
-        names = set(renamed.values()) if kind == "function" else set[str]()
+        names = {
+            old
+            for new, old in renamed.items()
+            if kind == "function" or (kind == "draft" and new in files.objects["draft"])
+        }
         gone = sorted(server.objects[kind].keys() - files.objects[kind].keys() - names)
+        if kind == "draft":  # those of functions that are gone go with them
+            gone = [name for name in gone if name in plan.functions]
         plan.extra += [
             PlannedChange(Verb.DELETE, kind, name, server.objects[kind][name], None)
             for name in gone
@@ -93,19 +111,26 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
 
 
 def check_code(files: Project) -> None:
-    """Compile the Hog of every function.
+    """Compile the Hog of every function, and of its draft.
 
     Raises:
         BadFile: code does not compile; the message has file, line and column.
     """
     for key, document in files.objects["function"].items():
-        if document["type"] in SITE_TYPES:
+        kind = document["type"]
+        if kind in SITE_TYPES:
             continue
-        try:
-            compile_program(document["hog"])
-        except SourceError as error:
-            path = files.folders[key] / code_name(document["type"])
-            raise BadFile(f"{path}:{error}") from None
+        _check_hog(files.folders[key] / code_name(kind), document["hog"])
+        draft = files.objects["draft"].get(key, {})
+        if "hog" in draft:
+            _check_hog(files.folders[key] / draft_code_name(kind), draft["hog"])
+
+
+def _check_hog(path: Path, code: str) -> None:
+    try:
+        compile_program(code)
+    except SourceError as error:
+        raise BadFile(f"{path}:{error}") from None
 
 
 def with_secrets(document: Json, stored: Json | None, environment: Mapping[str, str]) -> Json:
@@ -150,7 +175,9 @@ def _filled(schema: list[Json], inputs: Json, stored: Json, environment: Mapping
         elif stored.get(key, {}).get("secret"):
             filled[key] = {"secret": True}
         else:
-            raise BadFile(f"The secret {key} is taken from {name}, which is not set.")
+            raise BadFile(
+                f"The secret {key} is taken from {name}, which is not set: set it, then push."
+            )
     return filled
 
 
@@ -165,25 +192,50 @@ def _typed(name: str, text: str, kind: str) -> Any:
 
 
 def secret_variables(files: Project) -> set[str]:
-    """The environment variables of all secrets in the project's functions."""
+    """The environment variables of all secrets in the project's functions and drafts."""
     found: set[str] = set()
-    for document in files.objects["function"].values():
-        parts = [document, *document["mappings"]]
+    for document in (*files.objects["function"].values(), *files.objects["draft"].values()):
+        parts = [document, *document.get("mappings", [])]
         for value in (each for part in parts for each in (part.get("inputs") or {}).values()):
             if isinstance(value.get("secret"), str):
                 found.add(value["secret"].removeprefix("env:"))
     return found
 
 
-def check_secrets(plan: Plan) -> None:
+def check_secrets(plan: Plan, server: Project) -> None:
     """Check that all variables of secrets are set, before anything is sent.
 
     Raises:
         BadFile: one is not set.
     """
     for change in plan.changes:
-        if change.kind == "function" and change.after is not None:
+        if change.after is None:
+            continue
+        if change.kind == "function":
             with_secrets(change.after, change.before, os.environ)
+        elif change.kind == "draft":
+            draft_with_secrets(change, plan, server, os.environ)
+
+
+def draft_with_secrets(
+    change: PlannedChange, plan: Plan, server: Project, environment: Mapping[str, str]
+) -> Json:
+    """The fields of a draft with the values of its secrets.
+
+    Args:
+        change: of the draft.
+        plan: has the function that the draft belongs to.
+        server: a secret whose variable is not set keeps the value it has there.
+        environment: the environment variables.
+
+    Raises:
+        BadFile: a variable is not set and the server has no value.
+    """
+    draft = change.after or {}
+    live = server.objects["function"].get(change.name)
+    stored = None if live is None else {**live, **(change.before or {})}
+    filled = with_secrets({**plan.functions[change.name], **draft}, stored, environment)
+    return {key: filled[key] for key in draft}
 
 
 def renamed_functions(before: dict[str, Json], after: dict[str, Json]) -> dict[str, str]:
@@ -224,7 +276,7 @@ def _changes(
         differing = [
             key
             for key in dict.fromkeys([*after, *before])
-            if _value(kind, before, key) != _value(kind, after, key)
+            if not same_json(_value(kind, before, key), _value(kind, after, key))
             and not (key in _LEFT_TO_SERVER and after.get(key) is None)
         ]
         if differing:
@@ -232,6 +284,8 @@ def _changes(
 
 
 def _value(kind: str, document: Json, key: str) -> Any:
+    if kind == "draft":  # a draft can set a field to its default
+        return document.get(key, _NO_FIELD)
     default = ENDPOINT_DEFAULTS.get(key) if kind == "endpoint" else None
     found = document.get(key, default)
     return None if kind != "endpoint" and found in ("", [], {}) else found
@@ -254,6 +308,7 @@ def _in_order(changes: list[PlannedChange]) -> list[PlannedChange]:
         ordered += ready
         done |= {(change.kind, change.name) for change in ready}
         waiting = [change for change in waiting if change not in ready]
-    first = [change for change in changes if change.kind in {"project", "variable"}]
-    last = [change for change in changes if change.kind in {"function", "endpoint"}]
-    return [*first, *ordered, *last]
+    first = [change for change in changes if change.kind == "variable"]
+    settings = [change for change in changes if change.kind == "project"]  # name cohorts, too
+    last = [change for change in changes if change.kind in {*_NAMED_BY_FUNCTIONS, "endpoint"}]
+    return [*first, *ordered, *settings, *last]

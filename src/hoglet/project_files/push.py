@@ -7,7 +7,13 @@ from typing import Any
 
 from hoglet.kit.errors import HogletError
 from hoglet.project_files.model import comparable
-from hoglet.project_files.plan import Plan, PlannedChange, Verb, with_secrets
+from hoglet.project_files.plan import (
+    Plan,
+    PlannedChange,
+    Verb,
+    draft_with_secrets,
+    with_secrets,
+)
 from hoglet.project_files.server_project import ServerProject
 
 type Json = dict[str, Any]
@@ -23,7 +29,10 @@ class PushFailed(HogletError):
 
 
 def push(
-    server: ServerProject, plan: Plan, should_stop: Callable[[], bool] = lambda: False
+    server: ServerProject,
+    plan: Plan,
+    should_stop: Callable[[], bool] = lambda: False,
+    on_change: Callable[[int], None] = lambda _count: None,
 ) -> None:
     """Apply all changes in order.
 
@@ -33,6 +42,7 @@ def push(
         server: where to make them.
         plan: the changes.
         should_stop: asked after each change; true rolls everything back.
+        on_change: told after each change how many are made.
 
     Raises:
         PushFailed: the server refused one, or the push was stopped. The message lists what was
@@ -41,22 +51,31 @@ def push(
     undo: list[tuple[PlannedChange, Callable[[], None]]] = []
     for change in plan.changes:
         try:
-            _apply(server, change)
+            _apply(server, plan, change)
         except HogletError as error:
             failed = _take_back(undo)
             left = _explain_undone(len(undo), failed)
             raise PushFailed(f"{change}: {error.detail}\n{left}") from error
         undo.append((change, lambda change=change: _revert(server, change)))
+        on_change(len(undo))
         if should_stop():
             failed = _take_back(undo)
             raise PushFailed(f"The push was stopped.\n{_explain_undone(len(undo), failed)}")
 
 
-def _apply(server: ServerProject, change: PlannedChange) -> None:
+def _apply(server: ServerProject, plan: Plan, change: PlannedChange) -> None:
     if change.verb is Verb.DELETE:
         server.delete(change.kind, change.name)
     elif change.kind == "project":
         server.update_settings({key: (change.after or {})[key] for key in change.fields})
+    elif change.kind == "draft":
+        body = draft_with_secrets(change, plan, server.project, os.environ)
+        removed = (change.before or {}).keys() - body.keys()
+        live = plan.functions[change.name]
+        as_live = with_secrets(
+            live, server.project.objects["function"].get(change.name), os.environ
+        )
+        server.save_draft(change.name, body | {key: as_live[key] for key in removed})
     elif change.verb is Verb.CREATE:
         server.create(change.kind, change.name, _body(change, change.after or {}, None))
     else:
@@ -71,6 +90,11 @@ def _revert(server: ServerProject, change: PlannedChange) -> None:
     elif change.kind == "project":
         defaults: Json = {"test_account_filters": [], "week_start_day": 0}
         server.update_settings({key: before.get(key, defaults.get(key)) for key in change.fields})
+    elif change.kind == "draft":
+        live = server.project.objects["function"][change.name]
+        added = (change.after or {}).keys() - before.keys()
+        body = comparable("draft", before | {key: live[key] for key in added})
+        server.save_draft(change.name, body)
     elif change.verb is Verb.DELETE:
         server.undelete(change.kind, change.name, _body(change, before, None))
     else:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from hoglet.kit.errors import HogletError
 from hoglet.project_files import endpoint_file, function_file
 from hoglet.project_files.api import Api
+from hoglet.project_files.draft_file import draft_of
 from hoglet.project_files.endpoint_sync import Endpoints
 from hoglet.project_files.model import Project, Remark, free_name
 from hoglet.project_files.references import Names, with_ids, with_names
@@ -140,6 +141,9 @@ class ServerProject:
             document = with_names(function_file.document_of(record), self.names)
             key = self.project.add_function(document)
             self._ids["function", key] = str(record["id"])
+            draft = draft_of(record, function_file.document_of(record))
+            if draft is not None:
+                self.project.objects["draft"][key] = with_names(draft, self.names)
 
     def path(self, kind: str, name: str) -> str:
         """The path of an object, relative to the project."""
@@ -185,8 +189,16 @@ class ServerProject:
         """Change fields of the project itself."""
         self._api.call("PATCH", "/", self.resolved(body))
 
+    def save_draft(self, name: str, fields: Json | None) -> None:
+        """Change fields of a function's draft, or discard it."""
+        body = None if fields is None else self.resolved(fields)
+        self._api.call("PATCH", self.path("function", name), {"draft": body})
+
     def delete(self, kind: str, name: str) -> None:
         """Delete an object."""
+        if kind == "draft":
+            self.save_draft(name, None)
+            return
         if kind in {"endpoint", "variable"}:
             self._api.call("DELETE", self.path(kind, name))
         else:

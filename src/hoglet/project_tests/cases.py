@@ -230,13 +230,13 @@ def select_cases(folder: Path, paths: list[Path], word: str) -> list[Case]:
     """The cases in ``paths`` (all if empty) whose id contains ``word``.
 
     Raises:
-        BadTestFile: a file is invalid, or a path has no tests.
+        BadTestFile: a file is invalid, a path has no tests, or no case contains the word.
     """
     files = list(test_files(folder))
     wanted = [path.resolve() for path in paths]
     for path, given in zip(wanted, paths, strict=True):
         if not path.exists():
-            raise BadTestFile(f"There is no {given}.")
+            raise BadTestFile(f"There is no file or folder {given}.")
         if not any(_is_below(file, subject, path) for _, subject, file in files):
             raise BadTestFile(f"{given} is not a function or endpoint of the project.")
     cases: list[Case] = []
@@ -244,7 +244,10 @@ def select_cases(folder: Path, paths: list[Path], word: str) -> list[Case]:
         is_wanted = not wanted or any(_is_below(file, subject, path) for path in wanted)
         if is_wanted and file.exists():
             cases += read_cases(kind, subject, file)
-    return [case for case in cases if word.lower() in case.id.lower()]
+    chosen = [case for case in cases if word.lower() in case.id.lower()]
+    if word and not chosen:  # or a misspelled word in CI would pass
+        raise BadTestFile(f"No file and no name of a case contains {word}; check -k.")
+    return chosen
 
 
 def _is_below(file: Path, subject: Path, path: Path) -> bool:

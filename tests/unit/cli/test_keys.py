@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from hoglet.access.principals import Principal
 from hoglet.access.service import AccessService
 from hoglet.cli.admin.keys import keys_app, projects_app
+from hoglet.cli.refusals import exit_code
 from hoglet.kit.clock import SystemClock
 from hoglet.kit.errors import HogletError
 from hoglet.store.database import Database
@@ -80,8 +81,9 @@ def test_a_secret_key_is_rotated_by_making_another(folder: Path) -> None:
 
 @pytest.mark.parametrize("scopes", ["", "everything", "a:delete", "a"])
 def test_bad_scopes_are_refused(folder: Path, scopes: str) -> None:
-    with pytest.raises(HogletError, match=r"Scopes look like|Did you mean"):
+    with pytest.raises(HogletError, match=r"Scopes look like|Did you mean") as refused:
         run(keys_app, "create", "--scopes", scopes, folder=folder)
+    assert exit_code(refused.value) == 2
 
 
 def test_projects_are_made_and_listed(folder: Path) -> None:

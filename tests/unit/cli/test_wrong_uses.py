@@ -63,6 +63,8 @@ WRONG = [
     Wrong("events tail --where 1--", "without comments"),
     Wrong("events import", "Missing argument"),
     Wrong("events import {folder}/none.csv", "There is no file"),
+    Wrong("events import {folder}/empty", "empty is a folder; name the files in it"),
+    Wrong("events import /dev/null", "/dev/null is a device or a pipe"),
     Wrong("events import {folder}/bad.yaml --format xml", "--format is one of"),
     Wrong("integrations create slack --config no --key k --url {nobody}", "JSON object"),
     Wrong("integrations delete one", "Invalid value"),
@@ -158,6 +160,8 @@ WRONG = [
     Wrong("test -C {folder}/alias", "function.yaml: a function must be a mapping"),
     Wrong("push -C {folder}/secret --key k --url {nobody}", "secret names an environment variable"),
     Wrong("test -C {folder}/when", "a.tests.yaml:2: the timestamp 'nope' is not a time"),
+    Wrong("test -C {folder}/named nowhere", "There is no file or folder nowhere"),
+    Wrong("test -C {folder}/named -k nothing", "contains nothing; check -k."),
     Wrong("tokens create --endpoint a --variable x", "write NAME=VALUE"),
     Wrong("tokens create --endpoint a --variable t=1 --variable t=2", "t is given twice"),
     Wrong("endpoints run a -v =1", "=1 is not of the form name=value"),
@@ -175,6 +179,7 @@ FUNCTIONS = {
     "mapping": "name: a\nmappings: [{inputs: [1]}]\n",
     "tag": "name: a\ndescription: !!python/object/apply:os.system [ls]\n",
     "alias": "&a [*a]\n",
+    "named": "name: a\n",
     "secret": "name: a\ninputs: {x: {secret: hunter2}}\n",
 }
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from hoglet.project_files.folder import find_project, read_folder
+from hoglet.project_files.function_file import document_of
 from hoglet.project_files.model import Project, slug
 from hoglet.project_files.plan import check_code, make_plan, with_secrets
 from hoglet.project_files.references import Names, with_ids, with_names
@@ -177,3 +178,23 @@ def test_what_is_named_by_others_comes_first() -> None:
     }
     names = [change.name for change in make_plan(Project(), files, prune=False).changes]
     assert names == ["B", "A"]
+
+
+def test_settings_of_the_project_come_after_the_cohorts_that_they_name() -> None:
+    cohort = {"type": "cohort", "key": "id", "cohort": "Insiders"}
+    files = Project(settings={"name": "Shop", "test_account_filters": [cohort]})
+    files.objects["cohort"]["Insiders"] = {"name": "Insiders"}
+    plan = make_plan(Project(settings={"name": "Other"}), files, prune=False)
+    assert list(map(str, plan.changes)) == [
+        "create cohort Insiders",
+        "update project: name, test_account_filters",
+    ]
+
+
+def test_schemas_have_their_keys_in_one_order() -> None:
+    """A template gives another order than a push of its function."""
+    items = [{"required": True, "integration": "x", "key": "a", "type": "string"}]
+    record = {"type": "destination", "inputs_schema": items, "mappings": [{"inputs_schema": items}]}
+    document = document_of(record)
+    for schema in (document["inputs_schema"], document["mappings"][0]["inputs_schema"]):
+        assert list(schema[0]) == ["key", "type", "required", "integration"]

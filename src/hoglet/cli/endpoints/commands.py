@@ -25,8 +25,8 @@ from hoglet.cli.endpoints.versions import (
 )
 from hoglet.cli.output import AsJson, print_json, print_table, wide_console
 from hoglet.cli.refusals import exit_with_two
-from hoglet.cli.server.api_client import ApiRefused
 from hoglet.cli.server.connection import ServerTyper, connect
+from hoglet.cli.server.refused import ApiRefused
 from hoglet.project_files.yaml_files import BadFile
 
 type Json = dict[str, Any]

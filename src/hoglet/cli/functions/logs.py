@@ -14,12 +14,9 @@ from rich.text import Text
 
 from hoglet.cli.functions.reference import Function, find_id
 from hoglet.cli.output import AsJson
-from hoglet.cli.server.api_client import (
-    ApiClient,
-    ApiRefused,
-    ApiUnreachable,
-)
+from hoglet.cli.server.api_client import ApiClient, ApiUnreachable
 from hoglet.cli.server.connection import connect
+from hoglet.cli.server.refused import ApiRefused
 
 _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}
 _RECONNECT_SECONDS = 2.0

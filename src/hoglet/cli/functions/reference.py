@@ -57,6 +57,8 @@ def find_id(client: ApiClient, text: str) -> str:
     try:
         return str(UUID(text))
     except ValueError:
+        if not text.strip():
+            raise NoFunction("The id or name is empty. See hoglet functions list.") from None
         functions = _names(client)
     ids = [function_id for function_id, name in functions if name == text]
     if len(ids) == 1:

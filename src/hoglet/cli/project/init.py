@@ -1,6 +1,7 @@
 """``hoglet init``: creates a project folder with an example function, endpoint and tests."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 
 from hoglet.cli.refusals import BadUsage
 
+_TOKEN = "WELCOME_WEBHOOK_TOKEN"  # noqa: S105 (the name of a variable)
 _PLANS = (
     ("ada", "pro", "2026-01-05T10:00:00Z"),
     ("bob", "pro", "2026-01-01T10:00:00Z"),
@@ -152,4 +154,5 @@ def init(
     except OSError as error:
         raise BadUsage(f"{folder} cannot be written: {error.strerror}.") from None
     print(f"wrote a project to {folder}")
-    print("next: hoglet test, then hoglet login and hoglet push")
+    enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))}, "
+    print(f"next: {enter}hoglet test, hoglet login, and {_TOKEN}=… hoglet push")

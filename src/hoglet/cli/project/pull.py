@@ -93,12 +93,14 @@ def _project_or(start: Path) -> Path:
 
 def _delete_files(target: Path, here: Any, change: Any) -> list[Path]:
     """Delete the files of an object that stand alone; lists were written without it."""
-    from hoglet.project_files.folder import endpoint_files, name_of, remove_function
+    from hoglet.project_files.folder import endpoint_files, name_of, remove_draft, remove_function
 
     if change.kind == "function":
         path: Path = here.folders[change.name]
         remove_function(path)
         return [path]
+    if change.kind == "draft":
+        return remove_draft(here.folders[change.name])
     if change.kind == "endpoint":
         found = [path for path in endpoint_files(target) if name_of(path) == change.name]
         for path in found:

@@ -13,7 +13,7 @@ from rich.text import Text
 from hoglet.cli.confirmation import confirm
 from hoglet.cli.endpoints.versions import COLOURS
 from hoglet.cli.output import AsJson, print_json, wide_console
-from hoglet.cli.refusals import FAILED, exit_with_two
+from hoglet.cli.refusals import FAILED, exit_with_two, print_hint
 from hoglet.cli.server.connection import connect
 
 Folder = Annotated[
@@ -36,13 +36,16 @@ def diff(
 ) -> None:
     """Show what push would change; exits with 1 if anything differs, 2 for errors."""
     from hoglet.project_files.folder import find_project, read_folder
+    from hoglet.project_files.journal import PushJournal
     from hoglet.project_files.model import difference
     from hoglet.project_files.plan import make_plan
     from hoglet.project_files.server_project import ServerProject
 
     with exit_with_two():
-        files = read_folder(find_project(folder))
-        plan = make_plan(ServerProject(connect()).project, files, prune=prune)
+        project = find_project(folder)
+        files, client = read_folder(project), connect()
+        plan = make_plan(ServerProject(client).project, files, prune=prune)
+    _tell_of_killed_push(PushJournal(project, client.target), "hoglet push makes the rest.")
     if as_json:
         print_json([_as_json(change) for change in plan.changes])
         raise typer.Exit(FAILED if plan.changes else 0)
@@ -69,26 +72,39 @@ def push(
     files.
     """
     from hoglet.project_files.folder import find_project, read_folder
+    from hoglet.project_files.journal import PushJournal
     from hoglet.project_files.plan import check_code, check_secrets, make_plan
     from hoglet.project_files.push import push as push_plan
     from hoglet.project_files.server_project import ServerProject
 
-    files = read_folder(find_project(folder))
+    project = find_project(folder)
+    files = read_folder(project)
     check_code(files)
-    server = ServerProject(connect())
+    client = connect()
+    server, journal = ServerProject(client), PushJournal(project, client.target)
     plan = make_plan(server.project, files, prune=prune)
+    _tell_of_killed_push(journal, "This one makes the rest.")
     if dry_run:
         print_plan(plan.changes)
         return
-    check_secrets(plan)
+    check_secrets(plan, server.project)
     gone = [change for change in plan.changes if change.verb == "delete"]
     confirm([f"{change.kind} {change.name}" for change in gone], yes=yes)
     print_plan(plan.changes)
+    journal.begin(plan)
     with _stopped_by_signals() as should_stop:
-        push_plan(server, plan, should_stop)
+        try:
+            push_plan(server, plan, should_stop, journal.reached)
+        finally:
+            journal.end()
     if plan.changes:
         counts = ((verb, sum(c.verb == verb for c in plan.changes)) for verb in _VERBS)
         print("pushed: " + ", ".join(f"{count} {_VERBS[verb]}" for verb, count in counts))
+
+
+def _tell_of_killed_push(journal: Any, then: str) -> None:
+    if sentence := journal.killed_push():
+        print_hint(f"{sentence} {then}")
 
 
 @contextlib.contextmanager

@@ -8,40 +8,18 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from http.client import HTTPException
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from hoglet.cli.server.address import server_url
+from hoglet.cli.server.refused import ApiRefused, NoProject, name_missing, read_refusal
 from hoglet.kit.errors import HogletError
 
 type Json = dict[str, Any]
 
+_OWN = "@current"
 _SECONDS = 60
 _PAGE = 500
 _MOST_WAITING = 120  # seconds for one request
-_REDIRECTS = range(300, 400)
-
-
-class ApiRefused(HogletError):
-    """The server responded with an error; ``field`` is the invalid field, if any.
-
-    ``retry_after`` is how many seconds to wait when the server asks for fewer requests.
-    """
-
-    code = "api_refused"
-    blame = "operator"
-
-    def __init__(
-        self,
-        detail: str,
-        *,
-        status: int,
-        field: str | None = None,
-        retry_after: int | None = None,
-    ) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.field = field
-        self.retry_after = retry_after
 
 
 class ApiUnreachable(HogletError):
@@ -69,7 +47,7 @@ class ApiClient:
     """
 
     def __init__(
-        self, url: str, key: str, project: str = "@current", *, timeout_s: float = _SECONDS
+        self, url: str, key: str, project: str = _OWN, *, timeout_s: float = _SECONDS
     ) -> None:
         if not key.isascii() or not key.isprintable() or " " in key:
             raise BadKey("The API key contains invalid characters; check --key.")
@@ -80,6 +58,11 @@ class ApiClient:
         self._base = f"{self.url}/api/projects/{self._project}"
         self._of_environment = set[str]()
         self._opener = urllib.request.build_opener(_NoRedirects)
+
+    @property
+    def target(self) -> str:
+        """The server and the project, for messages and comparisons."""
+        return f"{self.url} {self._project}"
 
     @property
     def site(self) -> "ApiClient":
@@ -151,12 +134,34 @@ class ApiClient:
         try:
             return self._opener.open(request, timeout=self._timeout_s)
         except urllib.error.HTTPError as error:
-            raise _refused(error) from None
+            raise self._explained(read_refusal(error, self.url), path) from None
         except HTTPException:
             raise _not_hoglet(self.url) from None
         except OSError as error:
             reason = getattr(error, "reason", error)
             raise ApiUnreachable(f"No server answers at {self.url}: {reason}") from None
+
+    def _explained(self, refusal: ApiRefused, path: str) -> ApiRefused:
+        """The refusal with what is missing by name: the project, or an object of it."""
+        is_chosen = self._project != _OWN and self._base.endswith(f"/projects/{self._project}")
+        if is_chosen and refusal.names_nothing and not self._has_project():
+            raise NoProject(
+                f"This key reaches no project {unquote(self._project)} at {self.url}: choose "
+                "another --project, or omit it for the key's own."
+            )
+        return name_missing(refusal, path)
+
+    def _has_project(self) -> bool:
+        request = urllib.request.Request(  # noqa: S310 (the scheme is checked by server_url)
+            f"{self._base}/", headers={"Authorization": f"Bearer {self._key}"}
+        )
+        try:
+            self._opener.open(request, timeout=self._timeout_s).close()
+        except urllib.error.HTTPError as error:
+            return error.code != HTTPStatus.NOT_FOUND
+        except (OSError, HTTPException):
+            return True
+        return True
 
     def every(self, path: str, **query: str) -> Iterator[Json]:
         """All items of a list, page by page.
@@ -195,23 +200,3 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 def _not_hoglet(url: str) -> ApiUnreachable:
     return ApiUnreachable(f"{url} does not answer as a hoglet server does.")
-
-
-def _refused(error: urllib.error.HTTPError) -> ApiRefused:
-    """What a person has to know of a refusal: status, field and detail."""
-    text = error.read().decode(errors="replace")
-    target = error.headers.get("Location")
-    if target and error.code in _REDIRECTS:
-        return ApiRefused(f"The server redirects to {target}: give that URL.", status=error.code)
-    retry_after = error.headers.get("Retry-After", "")
-    seconds = int(retry_after) if retry_after.isdecimal() else 1
-    wait = max(seconds, 1) if error.code == HTTPStatus.TOO_MANY_REQUESTS else None
-    try:
-        problem = json.loads(text)
-        field = problem.get("attr")
-        about = f"{field}: " if field else ""
-        detail = f"{error.code} {problem['code']}: {about}{problem['detail']}"
-    except (ValueError, KeyError, TypeError, AttributeError):
-        detail = f"{error.code}: {text[:500] or error.reason}"
-        return ApiRefused(detail, status=error.code, retry_after=wait)
-    return ApiRefused(detail, status=error.code, field=field, retry_after=wait)

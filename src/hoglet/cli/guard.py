@@ -1,0 +1,36 @@
+"""Runs a command; interrupts and a lost standard output become exit codes. Imports little."""
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+
+_INTERRUPTED = 130  # as shells report SIGINT
+_FAILED = 1
+_OUTPUT_LOST = frozenset({errno.ENOSPC, errno.EIO, errno.EBADF, errno.EDQUOT, errno.EFBIG})
+
+
+def guarded(command: Callable[[], object]) -> None:
+    """Run a command; interrupts and failures of standard output are exit codes."""
+    try:
+        try:
+            command()
+        finally:
+            if sys.stdout is not None:  # closed by the caller
+                sys.stdout.flush()
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    except BrokenPipeError:  # the reader has enough, as head has
+        _drop_output()
+        sys.exit(_FAILED)
+    except OSError as error:
+        if error.filename is not None or error.errno not in _OUTPUT_LOST:
+            raise
+        _drop_output()
+        print(f"Standard output cannot be written: {error.strerror}.", file=sys.stderr)
+        sys.exit(_FAILED)
+
+
+def _drop_output() -> None:
+    """Send what is still buffered nowhere; the interpreter flushes when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
