@@ -14,6 +14,7 @@ BENCHMARKS = (
     "benchmarks.growth",
     "benchmarks.matching",
     "benchmarks.isolation",
+    "benchmarks.two_servers",
     "benchmarks.large_answers",
     "benchmarks.endpoints",
 )

@@ -8,12 +8,24 @@ import yaml
 
 from hoglet import __version__
 from hoglet.settings import Settings
-from support.deploy import COMPOSE, DOCKERFILE, ROOT, UNIT, command, image_environment, instruction
+from hoglet.spool.address import nats_address
+from support.deploy import (
+    COMPOSE,
+    DOCKERFILE,
+    ROOT,
+    UNIT,
+    WITH_NATS,
+    command,
+    image_environment,
+    instruction,
+)
 
 _KNOWN = {f"HOGLET_{name.upper()}" for name in Settings.model_fields}
 
 
-@pytest.mark.parametrize("path", [*COMPOSE, DOCKERFILE, UNIT], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [*COMPOSE, WITH_NATS, DOCKERFILE, UNIT], ids=lambda path: path.name
+)
 def test_every_setting_exists(path: Path) -> None:
     named = set(re.findall(r"HOGLET_[A-Z_]+", path.read_text()))
 
@@ -42,6 +54,19 @@ def test_the_cluster_shares_what_servers_must_share() -> None:
     assert len(servers) == 2
     for setting in ("HOGLET_DATABASE_URL", "HOGLET_WAREHOUSE_URL", "HOGLET_SECRET_KEYS"):
         assert servers[0][setting] == servers[1][setting]
+
+
+def test_every_server_of_the_cluster_uses_the_broker() -> None:
+    cluster = yaml.safe_load(COMPOSE[1].read_text())["services"]
+    added = yaml.safe_load(WITH_NATS.read_text())["services"]
+    servers = [name for name, each in cluster.items() if "build" in each]
+
+    for name in servers:
+        setting = added[name]["environment"]["HOGLET_SPOOL_URL"]
+        address = nats_address(re.sub(r"\$\{.*?\}", "secret", setting))
+        assert [server.rpartition("@")[2] for server in address.servers] == ["nats:4222"]
+        assert added[name]["depends_on"].keys() == {"nats"}
+    assert added.keys() == {*servers, "nats"}
 
 
 def test_what_the_image_copies_exists() -> None:

@@ -8,6 +8,8 @@ ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "Dockerfile"
 UNIT = ROOT / "deploy" / "hoglet.service"
 COMPOSE = (ROOT / "compose.yaml", ROOT / "compose.cluster.yaml")
+WITH_NATS = ROOT / "compose.nats.yaml"
+NATS = ROOT / "deploy" / "nats.conf"
 
 
 def instruction(name: str) -> list[str]:
