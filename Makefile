@@ -7,9 +7,11 @@ PYTEST ?= .venv/bin/pytest
 # long files come first, so that no worker is left with one at the end.
 DIST := --dist loadfile --no-loadscope-reorder
 SHELL := /bin/bash
+# Where it is set, every test run rewrites the assertions of every test file anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo quick coverage test test-clickhouse test-lowest check slow faults full load fuzz browser clients editor pictures fuzz-api oracle bench bench-hog bench-capture profile-capture profile-endpoints profile-runs bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
+.PHONY: help setup run demo quick coverage test test-clickhouse test-lowest check slow faults full load fuzz browser clients editor pictures fuzz-api oracle bench bench-hog bench-capture profile-capture profile-endpoints profile-runs bench-growth bench-matching bench-isolation bench-servers bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -121,6 +123,9 @@ bench-matching: setup ## what matching costs an event with 10, 1,000 and 10,000 
 
 bench-isolation: setup ## the API beside functions that spin, allocate and log without end
 	.venv/bin/python -m benchmarks.isolation
+
+bench-servers: setup ## two servers on one project against one
+	.venv/bin/python -m benchmarks.two_servers
 
 bench-endpoints: setup ## runs on ten million events, against the bare engine, a bare route, other servers
 	.venv/bin/python -m benchmarks.endpoints --neighbours

@@ -546,7 +546,9 @@ def _refuse_misspelt(environment: Mapping[str, str]) -> None:
         name = variable.lower()
         if not name.startswith(prefix) or name.removeprefix(prefix) in known:
             continue
-        close = difflib.get_close_matches(name.removeprefix(prefix), known, n=1, cutoff=0.8)
+        given = name.removeprefix(prefix)
+        close = difflib.get_close_matches(given, known, n=1, cutoff=0.8)
+        close += [each for each in known if sorted(each) == sorted(given)]  # PROT is below 0.8
         if close:
             meant = f"{prefix}{close[0]}".upper()
             raise BadSetting(f"{variable} is not a setting; {meant} is.")

@@ -1,10 +1,10 @@
-"""The README's quick start works: its curl and SDK examples lead to a delivery."""
+"""The README's quick start works as written: each shell block in order, then the SDK."""
 
+import os
 import re
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -13,11 +13,16 @@ from hoglet.demo.traffic import Receiver
 from support.server import KEY, TOKEN, RunningServer
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
+QUICK_START = README[README.index("### Send an event") : README.index("## Demo and tests")]
+BLOCKS = [
+    textwrap.dedent(block) for block in re.findall(r"(?:^    .*\n)+", QUICK_START, re.MULTILINE)
+]
+CAPTURE, TAIL, SDK, FUNCTION, LOGS, FILES, TOKENS = BLOCKS
 
 
-@pytest.fixture
-def server(tmp_path):
-    running = RunningServer(tmp_path).start()
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = RunningServer(tmp_path_factory.mktemp("data")).start()
     yield running
     running.stop()
 
@@ -29,30 +34,52 @@ def receiver():
     made.close()
 
 
-def shown(pattern: str, **changes: str) -> str:
-    found = re.search(pattern, README, re.DOTALL)
-    assert found is not None
-    text = textwrap.dedent(found.group(0))
-    for old, new in changes.items():
-        text = text.replace({"key": "phx_…", "token": "phc_…"}.get(old, old), new)
-    return text
+@pytest.fixture
+def run(server, tmp_path):
+    environment = os.environ | {
+        "HOGLET_URL": server.url,
+        "HOGLET_API_KEY": KEY,
+        "PROJECT_TOKEN": TOKEN,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+    }
+
+    def run_block(block: str) -> str:
+        done = subprocess.run(
+            ["bash", "-e", "-c", block],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run_block
 
 
-def test_the_shown_start_ends_in_a_delivery(server, receiver):
-    curl = shown(r"    curl -X POST .*?\n    END\n", key=KEY)
-    curl = curl.replace("http://localhost:8000", server.url)
-    curl = curl.replace("https://example.com/hook", receiver.url)
-    sdk = shown(r"    from posthog import .*?shutdown\(\)", token=TOKEN)
-    sdk = sdk.replace("http://localhost:8000", server.url)
+def until(run, block: str, word: str) -> str:
+    """Run the block, as a reader would, until its output contains the word."""
+    for _ in range(100):
+        printed = run(block)
+        if word in printed:
+            return printed
+    raise AssertionError(printed)
 
-    event = shown(r"    curl http\S+/capture/.*?}}'\n", token=TOKEN)
-    event = event.replace("http://localhost:8000", server.url)
 
-    subprocess.run(["bash", "-c", curl], check=True, timeout=60)
-    subprocess.run(["bash", "-c", event], check=True, timeout=60)
+def test_the_quick_start_ends_with_a_result_for_a_tenant(server, receiver, run):
+    assert run(CAPTURE) == '{"status":1}'
+    until(run, TAIL, 'plan_chosen ada {"plan": "pro"}')
+
+    run(FUNCTION.replace("https://example.com/hook", receiver.url))
+    run(CAPTURE)
+    until(run, LOGS, "posted")
+    sdk = SDK.replace("phc_…", TOKEN).replace("http://localhost:8000", server.url)
     subprocess.run([sys.executable, "-c", sdk], check=True, timeout=60)
-    deadline = time.monotonic() + 30
-    while len(receiver.deliveries) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(run, f"{LOGS.strip()} | grep -c posted || true", "2")
 
     assert list(receiver.deliveries.values()) == [{"text": "ada chose pro"}] * 2
+    assert "4 passed, 0 failed" in run(FILES)
+    assert '["plan_chosen", 3]' in run(TOKENS)

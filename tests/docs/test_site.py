@@ -45,5 +45,5 @@ def test_the_first_page_shows_the_tested_commands_of_the_readme() -> None:
     blocks = re.findall(r"(?:^    .*\n)+", (DOCS / "index.md").read_text(), re.MULTILINE)
     readme = (ROOT / "README.md").read_text()
 
-    assert len(blocks) == 3
+    assert len(blocks) == 8
     assert [block for block in blocks if block not in readme] == []

@@ -24,7 +24,8 @@ from typing import Any, Protocol
 from uuid import UUID
 
 import httpx
-import yaml
+
+from support.yaml_tables import read_table
 
 ERROR_KEYS = {"type", "code", "detail", "attr"}
 _PLACE = re.compile(r"\$\{(\w+)\}")
@@ -57,7 +58,7 @@ class Case:
 def read_cases(folder: Path) -> Iterator[Case]:
     """All cases of a folder, in order of files and lines."""
     for path in sorted(folder.glob("*.yaml")):
-        for raw in yaml.safe_load(path.read_text()):
+        for raw in read_table(path):
             for row in raw.get("each") or [{}]:
                 name = f"{path.stem}: {fill(raw['name'], row)}"
                 if raw.get("each") and "${" not in raw["name"]:
@@ -102,7 +103,7 @@ def send(stage: Stage, step: dict[str, Any], values: dict[str, Any]) -> httpx.Re
         content = json.dumps(step["json"])
         headers.setdefault("Content-Type", "application/json")
     elif content is not None:
-        content = content.encode("utf-8", "surrogateescape")
+        content = content if isinstance(content, bytes) else content.encode()
         headers.setdefault("Content-Type", "application/json")
     elif "form" in step:
         return stage.client.request(

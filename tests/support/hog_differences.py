@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-import yaml
 
 from support.hog_sweep import Call
+from support.yaml_tables import read_table
 
 FILE: Final = Path(__file__).parents[2] / "docs" / "hog-differences.yaml"
 GROUPS: Final = {
@@ -56,7 +56,7 @@ class Difference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_differences() -> list[Difference]:
     """All entries, in the order of the file; the first that covers a call counts."""
-    return msgspec.convert(yaml.safe_load(FILE.read_text(encoding="utf-8")), list[Difference])
+    return msgspec.convert(read_table(FILE), list[Difference])
 
 
 def _fits_types(patterns: tuple[str, ...], types: tuple[str, ...]) -> bool:

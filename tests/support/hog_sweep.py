@@ -17,24 +17,34 @@ ERROR: Final = "error"
 VALUES: Final = {
     "null": ("null",),
     "boolean": ("true", "false"),
-    "integer": ("2", "0", "-1", "12345678901234567890"),
-    "float": ("1.5", "-0.5"),
+    "integer": (
+        "2", "0", "-1", "12345678901234567890", "9007199254740993", "1767607200", "253402300800",
+    ),
+    "float": ("1.5", "-0.5", "0.4", "1e21", "1e-7"),
     "nan": ("(0 / 0)",),
     "infinity": ("(1 / 0)",),
-    "string": ("'a b,c'", "''", "'é'"),
-    "digits": ("'1234'", "' 7 '"),
+    "string": ("'a b,c'", "''", "'null'", "'é'", "'e\u0301'", "'ß'", "'%'"),
+    "digits": ("'1234'", "' 7 '", "'-0'", "'1e5'", "'١'", "'0x10'"),
     "pattern": ("'[0-9]{2}'",),
-    "json": ("""'{"a": [1, "x"]}'""",),
-    "date text": ("'2024-05-03'",),
+    "json": ("""'{"a": [1, "x"]}'""", """'[1, {"b": null}]'"""),
+    "date text": (
+        "'2024-05-03'", "'2026-01-05 10:00:00'", "'2026-01-05T10:00:00+02:00'", "'2026-02-30'",
+        "'2026-01-05T10:00'", "'10:00'",
+    ),
     "half": ("substring('😀', 1, 1)",),
-    "array": ("[]", "[1, 2]", "['b', 'a']", "[[1, 2], ['c', null]]"),
-    "tuple": ("tuple(1, 'a')",),
-    "object": ("{}", "{'a': 1}"),
-    "date": ("toDate('2024-05-03')",),
-    "datetime": ("toDateTime('2024-05-03T12:34:56Z')",),
-    "error": ("Error('m')",),
-    "function": ("(x -> x)",),
-}
+    "array": (
+        "[]", "[1, 2]", "[null]", "['b', 'a']", "[[1, 2], ['c', null]]", "[0]", "['a']",
+        "[null, 'a', 1]", "[[], [1, [2, null]]]",
+    ),
+    "tuple": ("tuple(1, 'a')", "tuple(1)", "tuple(null, (1, 2))"),
+    "object": ("{}", "{'a': 1}", "{'length': 2}", "{'a': {'b': [1]}}"),
+    "date": ("toDate('2024-05-03')", "toDate('1969-12-31')"),
+    "datetime": (
+        "toDateTime('2024-05-03T12:34:56Z')", "toDateTime('2026-03-29T01:30:00', 'Europe/Berlin')",
+    ),
+    "error": ("Error('m')", "Error('m', {'a': 1})", "HogError('T', 'm', [1])"),
+    "function": ("(x -> x)", "upper", "length", "(() -> 1)", "((a, b) -> a)"),
+}  # fmt: skip
 """Hog expressions by the name of their type, the most typical first."""
 
 _FEW: Final = (
@@ -42,6 +52,8 @@ _FEW: Final = (
 )  # fmt: skip
 VARYING: Final = frozenset({"now", "today", "generateUUIDv4", "randomFloat"})
 """Functions whose results differ from call to call; only wrong counts of arguments are tried."""
+_OPERANDS: Final = 3
+"""Operators are tried with every pair of the first values of each type."""
 _OPERATORS: Final = (
     "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "like", "ilike", "not like",
     "not ilike", "in", "not in", "=~", "!~", "=~*", "!~*", "||", "??", "and", "or",
@@ -104,7 +116,11 @@ _TYPICAL: Final = {
 OPERATIONS: Final = (*_OPERATORS, "not", "negation", "between", "property")
 """Names of what is no function, as :attr:`Call.function` has them."""
 # The machine makes the array item by item, without an end.
-_ENDLESS: Final = {"range": ("12345678901234567890", "(1 / 0)")}
+_ENDLESS: Final = {
+    "range": (
+        "12345678901234567890", "9007199254740993", "1767607200", "253402300800", "1e21", "(1 / 0)",
+    )
+}  # fmt: skip
 
 
 class Call(NamedTuple):
@@ -208,7 +224,7 @@ def _operations() -> Iterator[Call]:
     values = [
         (name, f"({text})" if text.startswith("-") else text)
         for name, texts in VALUES.items()
-        for text in texts[:2]
+        for text in texts[:_OPERANDS]
     ]
     for operator in _OPERATORS:
         for (left, first), (right, second) in product(values, repeat=2):

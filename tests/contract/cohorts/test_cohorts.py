@@ -187,6 +187,20 @@ async def test_an_order_of_actors_is_one_expression(cohorts: CohortsApi, order: 
     assert (status, attr) == (400, "query__orderBy__0")
 
 
+async def test_a_number_is_replaced_by_the_boolean_that_python_takes_for_it(
+    cohorts: CohortsApi,
+) -> None:
+    one, true = ({"type": "person", "key": "paid", "value": v} for v in (1, True))
+    made = await cohorts.dynamic(one)
+
+    properties = {"type": "AND", "values": [true]}
+    await cohorts.patch(f"{made['id']}", {"filters": {"properties": properties}})
+
+    stored = await cohorts.read(made["id"])
+    assert stored["filters"]["properties"]["values"][0]["value"] is True
+    assert stored["pending_version"] == made["pending_version"] + 1
+
+
 async def test_a_dynamic_cohort_follows_its_persons(cohorts: CohortsApi) -> None:
     ann = await cohorts.add_person("ann", email="ann@x.com")
     await cohorts.add_person("bob", email="bob@y.com")

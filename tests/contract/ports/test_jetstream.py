@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from uuid import uuid4
 
 import nats
@@ -11,11 +12,12 @@ import pytest
 from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 
 from hoglet.kit.errors import HogletError
+from hoglet.settings import Settings
 from hoglet.spool import SpoolUnavailable
 from hoglet.spool.address import nats_address
 from hoglet.spool.jetstream import JetStreamLog, open_jetstream
 from hoglet.spool.nats_stream import SpoolRefused
-from support.nats_server import NatsServer, nats_server
+from support.nats_server import DeployedNats, NatsServer, nats_server
 
 SMALL, PLENTY = 1000, 1_000_000
 
@@ -295,3 +297,21 @@ async def test_an_append_wakes_other_servers(nats_broker: NatsServer) -> None:
         await one.append({4: [b"b"]})
 
         assert await asyncio.wait_for(woken, 10) == {4}
+
+
+async def test_the_broker_of_the_deployment_files_takes_the_largest_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    largest = Settings.model_fields["request_body_bytes"].default
+    monkeypatch.setenv("NATS_PASSWORD", "secret1")
+    server = DeployedNats(tmp_path).start()
+    try:
+        address = nats_address(f"nats://hoglet:secret1@{server.address}/hoglet")
+        log = await open_jetstream(address, payload_bytes=largest)
+        await log.append({0: [b"x" * largest]})
+        assert [len(payload) for payload in await everything(log, 0)] == [largest]
+        await log.close()
+        with pytest.raises(nats.errors.Error, match="Authorization"):
+            await nats.connect(f"nats://hoglet:wrong@{server.address}", allow_reconnect=False)
+    finally:
+        server.kill()
