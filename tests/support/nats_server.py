@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from support.deploy import NATS
 from support.server import free_port
 
 START_SECONDS = 60
@@ -70,11 +71,30 @@ class NatsServer:
         """Stop it from answering, as a machine that hangs; connections stay open."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
+        threads = Path(f"/proc/{self._process.pid}/task")
+        while any("\nState:\tT" not in (one / "status").read_text() for one in threads.iterdir()):
+            time.sleep(0.01)  # until then, a thread may answer one more request
 
     def resume(self) -> None:
         """Let it answer again."""
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
+
+
+class DeployedNats(NatsServer):
+    """A server with the configuration of the deployment files, at a place of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        text = NATS.read_text()
+        for given, here in (
+            ("listen: 0.0.0.0:4222", f"listen: {self.address}\nlog_file: '{folder / 'nats.log'}'"),
+            ("http: 127.0.0.1:8222", f"http: 127.0.0.1:{free_port()}"),
+            ("store_dir: /data", f"store_dir: '{folder / 'store'}'"),
+        ):
+            assert given in text
+            text = text.replace(given, here)
+        self._file.write_text(text)
 
 
 @contextlib.contextmanager
