@@ -26,6 +26,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedEr
 from hoglet.kit import tracing
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool
 from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
+from hoglet.warehouse.disk_space import check_disk_space
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
 from hoglet.warehouse.integrity import check_parts
 from hoglet.warehouse.json_rows import STREAMED_ROWS, block_rows
@@ -155,6 +156,7 @@ class ClickHouseWarehouse:
         settings = {"insert_deduplication_token": token} if token else None
 
         def work(client: Client) -> None:
+            self._check_disk_space()
             client.raw_insert(table, columns, encode(), settings=settings, fmt=BLOCK_FORMAT)
 
         attributes = {"db.system.name": "clickhouse", "db.collection.name": table}
@@ -172,8 +174,14 @@ class ClickHouseWarehouse:
         is_long = seconds is not None
         budget = WRITE if seconds is None else replace(WRITE, seconds=seconds)
         pool = self._builders if is_long else self._writers
+
+        def work(client: Client) -> None:
+            if is_long:
+                self._check_disk_space()
+            _run_command(client, sql, params)
+
         await self._write(
-            lambda client: _run_command(client, sql, params),
+            work,
             budget,
             pool,
             is_built=is_long and self._cluster is not None,
@@ -235,7 +243,7 @@ class ClickHouseWarehouse:
         Args:
             target: a folder that does not exist yet, on the same file system.
         """
-        source = Path(self._clients.url.partition("://")[2])
+        source = self._folder
         await self._gate.close()
         try:
             await asyncio.to_thread(self._clone, source, target)
@@ -258,6 +266,14 @@ class ClickHouseWarehouse:
         for pool in (self._readers, self._writers, self._builders, self._stopper):
             await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
         await asyncio.to_thread(self._clients.close)
+
+    @property
+    def _folder(self) -> Path:
+        return Path(self._clients.url.partition("://")[2])
+
+    def _check_disk_space(self) -> None:
+        if self.is_embedded:
+            check_disk_space(self._folder)
 
     async def _read[R](
         self,
