@@ -26,7 +26,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedEr
 from hoglet.kit import tracing
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool
 from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
-from hoglet.warehouse.disk_space import check_disk_space
+from hoglet.warehouse.disk_space import CheckedInserts, check_disk_space
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
 from hoglet.warehouse.integrity import check_parts
 from hoglet.warehouse.json_rows import STREAMED_ROWS, block_rows
@@ -83,6 +83,7 @@ class ClickHouseWarehouse:
         self._stopping: list[tuple[str, Future[Any], float]] = []  # last: its deadline
         self._stopping_lock = threading.Lock()
         self._gate = WriteGate()
+        self._inserts = CheckedInserts(self._folder) if self._folder else None
         self._json = JsonSelects()
 
     async def query(
@@ -156,8 +157,11 @@ class ClickHouseWarehouse:
         settings = {"insert_deduplication_token": token} if token else None
 
         def work(client: Client) -> None:
-            self._check_disk_space()
-            client.raw_insert(table, columns, encode(), settings=settings, fmt=BLOCK_FORMAT)
+            block = encode()
+            with (
+                self._inserts.checked(client, table) if self._inserts else contextlib.nullcontext()
+            ):
+                client.raw_insert(table, columns, block, settings=settings, fmt=BLOCK_FORMAT)
 
         attributes = {"db.system.name": "clickhouse", "db.collection.name": table}
         with tracing.child("insert into warehouse", kind="client", attributes=attributes):
@@ -243,7 +247,7 @@ class ClickHouseWarehouse:
         Args:
             target: a folder that does not exist yet, on the same file system.
         """
-        source = self._folder
+        source = Path(self.url.partition("://")[2])
         await self._gate.close()
         try:
             await asyncio.to_thread(self._clone, source, target)
@@ -268,11 +272,13 @@ class ClickHouseWarehouse:
         await asyncio.to_thread(self._clients.close)
 
     @property
-    def _folder(self) -> Path:
-        return Path(self._clients.url.partition("://")[2])
+    def _folder(self) -> Path | None:
+        """Where an embedded engine stores its parts; None if in memory or on a server."""
+        place = self.url.partition("://")[2]
+        return Path(place) if self.is_embedded and place.startswith("/") else None
 
     def _check_disk_space(self) -> None:
-        if self.is_embedded:
+        if self._folder:
             check_disk_space(self._folder)
 
     async def _read[R](

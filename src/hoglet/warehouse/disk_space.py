@@ -1,26 +1,40 @@
-"""Refuses writes of the embedded engine before its disk is full.
+"""Keeps inserts of the embedded engine off a full disk.
 
 The engine (26.9) takes a failed write for a good one: an insert on a full disk succeeds, and leaves
-a part with truncated files, which a later start finds broken. It reserves about the size of a block
+a part with truncated files, which the next start finds broken. It reserves the size of the block
 beforehand, which is not enough beside other writers, and does not notice ``ulimit -f`` at all.
+
+So nothing is inserted when little space is free. If the disk fills up during an insert, its parts
+count as not written: they are dropped, with their deduplication tokens, before the next insert. A
+kill between the two leaves a broken part, with which no server starts.
 """
 
+import re
 import resource
 import shutil
+import threading
+from collections import defaultdict
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+
+from clickhouse_connect.driver.client import Client
 
 from hoglet.warehouse.errors import WarehouseDown
 
-SPARE_BYTES = 32 * 1024**2  # above what writers next to an insert, such as SQLite, may take
+SPARE_BYTES = 32 * 1024**2  # more than SQLite and other writers take during an insert
 _MB = 1_000_000
+_INSERTED = re.compile(r"(?!tmp)[^_]+_(\d+)_\1_0")  # partition, first and last block, level
+_FOLDERS = """SELECT data_paths FROM system.tables
+WHERE database = currentDatabase() AND name = {name:String}"""
 
 
 def check_disk_space(folder: Path) -> None:
     """Check that the engine can write into its folder.
 
     Raises:
-        WarehouseDown: the disk is nearly full, or files may not grow; retrying helps once it is
-            not. Nothing was written.
+        WarehouseDown: the disk is nearly full, or files may not grow. Retrying helps once that has
+            changed; nothing was written.
     """
     free = shutil.disk_usage(folder).free
     if free < SPARE_BYTES:
@@ -33,3 +47,49 @@ def check_disk_space(folder: Path) -> None:
             "The size of files is limited (ulimit -f), and the warehouse cannot tell when a "
             "write fails; start hoglet without this limit."
         )
+
+
+class CheckedInserts:
+    """Inserts into the tables of an embedded engine, with a check of the disk before and after.
+
+    Args:
+        folder: of the engine.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._tables: dict[str, Path] = {}
+        self._doubtful: defaultdict[str, set[str]] = defaultdict(set)
+
+    @contextmanager
+    def checked(self, client: Client, table: str) -> Generator[None]:
+        """Insert into a table within this context; one thread at a time does.
+
+        Raises:
+            WarehouseDown: the disk is full. Nothing of the insert will stay; retrying with the same
+                token helps once there is space.
+        """
+        with self._locks[table]:
+            check_disk_space(self._folder)
+            self._drop_doubtful(client, table)
+            before = self._parts(client, table)
+            yield
+            try:
+                check_disk_space(self._folder)
+            except WarehouseDown:
+                self._doubtful[table] |= self._parts(client, table) - before
+                raise
+
+    def _drop_doubtful(self, client: Client, table: str) -> None:
+        for name in self._doubtful[table] & self._parts(client, table):
+            client.command(f"ALTER TABLE {table} DROP PART '{name}'")
+        self._doubtful[table].clear()
+
+    def _parts(self, client: Client, table: str) -> set[str]:
+        """Names of the parts as inserted, neither merged nor mutated: ``202611_4_4_0``."""
+        if table not in self._tables or not self._tables[table].exists():
+            [[paths]] = client.query(_FOLDERS, parameters={"name": table}).result_rows
+            self._tables[table] = Path(paths[0])
+        names = (each.name for each in self._tables[table].iterdir())
+        return {name for name in names if _INSERTED.fullmatch(name)}

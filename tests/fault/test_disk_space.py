@@ -1,0 +1,66 @@
+"""A disk that fills up during an insert of the embedded engine, which does not report it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = """
+import resource, sys
+from pathlib import Path
+
+import clickhouse_connect
+
+from hoglet.warehouse.disk_space import CheckedInserts
+from hoglet.warehouse.errors import WarehouseDown
+
+folder = Path(sys.argv[1])
+client = clickhouse_connect.get_client(dsn=f"chdb://{folder}")
+inserts = CheckedInserts(folder)
+CREATE = "CREATE TABLE t (n UInt8) ENGINE = MergeTree ORDER BY n PARTITION BY n % 2"
+TOKEN = "SETTINGS insert_deduplication_token = '{0}'"
+INSERT = f"INSERT INTO t {TOKEN} SELECT number FROM numbers({{0}}, 4)"
+
+def insert(start):
+    client.command(INSERT.format(start))
+
+def limit_files(size):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+def refused(work):
+    try:
+        with inserts.checked(client, "t"):
+            work()
+    except WarehouseDown:
+        return
+    raise AssertionError("not refused")
+
+def fill_and_insert():
+    limit_files(50)  # bytes; less than a part's checksums
+    insert(4)
+
+client.command(CREATE + " SETTINGS non_replicated_deduplication_window = 100")
+with inserts.checked(client, "t"):
+    insert(0)
+client.command("ALTER TABLE t DELETE WHERE n = 3 SETTINGS mutations_sync = 2")
+refused(fill_and_insert)
+refused(lambda: insert(4))  # still full: not tried
+limit_files(resource.RLIM_INFINITY)
+for start in (4, 4, 8):
+    with inserts.checked(client, "t"):
+        insert(start)
+"""
+
+
+def test_an_insert_while_the_disk_fills_up_is_repeated_whole(tmp_path: Path) -> None:
+    def run(program: str) -> str:
+        command = [sys.executable, "-c", program, str(tmp_path / "warehouse")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    run(PROGRAM)
+
+    read = "import sys, chdb.session as s; q = s.Session(sys.argv[1]).query; print({})"
+    rows = run(read.format("q('SELECT arraySort(groupArray(n)) FROM t')"))
+    assert rows == '"[0,1,2,4,5,6,7,8,9,10,11]"'
+    assert run(read.format("q('SELECT count() FROM system.detached_parts')")) == "0"
