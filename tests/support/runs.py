@@ -123,18 +123,19 @@ class Runs:
             watcher=hoglet.service.watcher,
             clock=clock,
         )
+        self.completion = CompletionBatcher(
+            database=hoglet.database,
+            queue=hoglet.queue,
+            endings=endings,
+            metrics=DeliveryMetrics(CollectorRegistry()),
+            clock=clock,
+        )
         self.executor = Executor(
             database=hoglet.database,
             queue=hoglet.queue,
             clock=clock,
             stages=DeliveryStages(
-                endings=CompletionBatcher(
-                    database=hoglet.database,
-                    queue=hoglet.queue,
-                    endings=endings,
-                    metrics=DeliveryMetrics(CollectorRegistry()),
-                    clock=clock,
-                ),
+                endings=self.completion,
                 functions=FunctionCache(hoglet.service),
                 runner=InvocationRunner(
                     StepBatcher(self.sandbox),

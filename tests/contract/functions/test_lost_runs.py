@@ -1,13 +1,16 @@
 """Runs that keep killing their process become dead letters."""
 
+import asyncio
 import sys
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from hoglet.functions.jobs import INVOKE_QUEUE
+from hoglet.functions.jobs import INVOKE_QUEUE, decode_invoke
 from hoglet.pipeline.delivery import executor
 from hoglet.pipeline.delivery.executor import LEASE, MOST_LOST_LEASES
+from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.queue import LeaseLost
 from hoglet.queue.dead_letters import failed_jobs
 from support.runs import ScriptedReceiver, open_runs
 
@@ -121,3 +124,31 @@ async def test_workers_that_do_not_start_do_not_count(hoglet, runs, receiver, mo
     assert receiver.paths() == ["/x"]
     async with hoglet.database.read() as session:
         assert await failed_jobs(session) == []
+
+
+async def test_runs_that_share_a_commit_with_a_lost_one_are_recorded(hoglet, runs, receiver):
+    """One transaction ends all three; one of them has another holder by then."""
+    made = await destination(hoglet, receiver)
+    await runs.trigger(made, "a", "b", "c")
+    jobs = await hoglet.queue.lease(INVOKE_QUEUE, limit=3, duration=LEASE)
+    hoglet.clock.advance(seconds=LEASE.total_seconds() + 1)
+    (taken,) = await hoglet.queue.lease(INVOKE_QUEUE, limit=1, duration=LEASE)
+
+    endings = await asyncio.gather(
+        *(runs.completion.refuse(job, record_of(job, hoglet.clock), why=None) for job in jobs),
+        return_exceptions=True,
+    )
+
+    outcomes = {job.id: ending for job, ending in zip(jobs, endings, strict=True)}
+    assert isinstance(outcomes.pop(taken.id), LeaseLost)
+    assert list(outcomes.values()) == [None, None]
+    assert (await runs.counts())["other/ended"] == 2
+    depth = await hoglet.queue.depth(INVOKE_QUEUE)
+    assert (depth.ready, depth.leased) == (0, 1)
+
+
+def record_of(job, clock):
+    """What a run recorded: one count."""
+    record = RunRecord(decode_invoke(job.payload), clock.now())
+    record.count("other", "ended", clock.now())
+    return record
