@@ -89,9 +89,13 @@ class Over(Expr, frozen=True, kw_only=True):
 
 
 class ScalarQuery(Expr, frozen=True, kw_only=True):
-    """A query used as a value or as the right side of IN."""
+    """A query used as a value or as the right side of IN.
+
+    ``correlated`` if it reads columns of the select around it.
+    """
 
     query: "Relation"
+    correlated: bool = False
 
 
 class Scan(msgspec.Struct, frozen=True, kw_only=True):

@@ -221,12 +221,33 @@ select event, count() from events group by event with /* */ totals
 (select 1 as a) -- x
 order by a
 -- refused hogql_syntax_error: "ORDER BY after a query in brackets"
--- case: a subquery of a row is told as what it is
-select event from events e where exists(select 1 from persons p where p.id = e.person_id)
+-- case: IN cannot read the row outside
+select event from events e where person_id in (select p.id from persons p where p.created_at < e.timestamp)
+-- refused hogql_query_error at 1:48: "after IN"
+-- case: nor a column that only the outer query has
+select event from events where person_id in (select person_id from persons)
+-- refused hogql_query_error at 1:46: "after IN"
+-- case: a union cannot either
+select event from events e where exists(select 1 from persons p where p.id = e.person_id union all select 1)
 -- refused hogql_query_error at 1:78: "of the outer query"
--- case: also as a value
-select (select count() from persons p where p.id = e.person_id) from events e
--- refused hogql_query_error at 1:52: "of the outer query"
+-- case: nor FROM
+select event from events e where exists(select 1 from (select id from persons where id = e.person_id) p)
+-- refused hogql_query_error at 1:90: "of the outer query"
+-- case: nor ON
+select event from events e where exists(select 1 from persons p join groups g on p.id = e.person_id)
+-- refused hogql_query_error: "of the outer query"
+-- case: a count in the subquery is not calculated with
+select (select count() + 1 from persons p where p.id = e.person_id) from events e
+-- refused hogql_query_error at 1:9: "must stand alone"
+-- case: more rows than one of a row
+select (select p.id from persons p where p.id = e.person_id limit 2) from events e
+-- refused hogql_query_error at 1:9: "ORDER BY x LIMIT 1"
+-- case: two tables of one name
+select event from events where exists(select 1 from (select id from persons) events where id = events.person_id)
+-- refused hogql_query_error
+-- case: both without an alias
+select uuid from events where exists(select 1 from persons join events on events.person_id = persons.id where $group_0 = events.nothing)
+-- refused hogql_query_error
 -- case: a cohort that nobody made
 select count() from events where person_id in cohort 'power users'
 -- refused hogql_query_error at 1:54: "Cohort 'power users' does not exist"

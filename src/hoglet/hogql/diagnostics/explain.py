@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.ast_builders import walk
+from hoglet.hogql.diagnostics.reads import READ_KINDS
 from hoglet.hogql.diagnostics.words import plain, shows_inside, types_of_hogql
 from hoglet.hogql.errors import ILLEGAL_TYPE, NOT_AGGREGATE, refused
 from hoglet.hogql.functions import find_function
@@ -46,7 +47,7 @@ def explain(message: str, code: str, query: Any) -> SourceError:
         code: one of the codes of runs, unchanged.
         query: the parsed query, or a tuple of a query and the expressions of its filters.
     """
-    for pattern, build in _KINDS:
+    for pattern, build in READ_KINDS + _KINDS:
         found = pattern.search(message)
         if found is not None:
             return build(found, code, query)

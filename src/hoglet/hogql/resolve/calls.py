@@ -23,6 +23,7 @@ from hoglet.hogql.resolve.aggregation import (
     refuse_nested,
 )
 from hoglet.hogql.resolve.compare import compare_resolved
+from hoglet.hogql.resolve.conditions import conditional_arguments
 from hoglet.hogql.resolve.patterns import check_pattern_argument
 from hoglet.hogql.resolve.property_text import text_arguments
 from hoglet.hogql.resolve.resolver import Resolver
@@ -68,7 +69,7 @@ def resolve_call(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
     if function.name in _COMPARISONS and len(args) == 2:
         operator = _COMPARISONS[function.name]
         return compare_resolved(resolver, operator, args[0], args[1], scope, node)
-    args = text_arguments(function, args, scope)
+    args = conditional_arguments(function, text_arguments(function, args, scope))
     return build_call(resolver, node, function, args, scope)
 
 

@@ -34,6 +34,7 @@ from hoglet.hogql.resolve.property_text import compared, split_list
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.sources import TableSource
+from hoglet.hogql.resolve.subqueries import refuse_correlated
 from hoglet.hogql.resolve.time_texts import refuse_no_times
 from hoglet.hogql.types import BOOLEAN, STRING
 from hoglet.syntax import tree
@@ -67,6 +68,8 @@ def compare_resolved(  # noqa: PLR0917 (as compare, with what knows the properti
 ) -> Expr:
     """The plan of a comparison; properties are compared with strings as they were sent."""
     zone, plain = resolver.context.timezone, scope.plain_nulls
+    if operator in _MEMBERSHIP:
+        refuse_correlated(right, getattr(node, "right", node))
     if operator in OPERATORS:
         check_pattern(right, getattr(node, "right", node))
     lists = split_list(left, right, scope) if operator in _MEMBERSHIP else None

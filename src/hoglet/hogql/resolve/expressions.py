@@ -15,11 +15,10 @@ from hoglet.hogql.plan import (
     FunctionCall,
     LambdaExpr,
     Number,
-    ScalarQuery,
     TrustedSQL,
     Value,
-    column_types,
 )
+from hoglet.hogql.resolve.conditions import as_condition
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Type
@@ -123,12 +122,13 @@ def _logical(function: str, args: tuple[Expr, ...]) -> Expr:
     if len(args) == 1:
         return args[0]
     nullable = any(arg.type.nullable for arg in args)
+    args = tuple(map(as_condition, args))
     return FunctionCall(function=function, args=args, type=BOOLEAN.or_null(nullable))
 
 
 def resolve_not(resolver: Resolver, node: tree.Not, scope: Scope) -> Expr:
     """``NOT expr``."""
-    inner = resolver.expression(node.expr, scope)
+    inner = as_condition(resolver.expression(node.expr, scope))
     return FunctionCall(function="not", args=(inner,), type=BOOLEAN.or_null(inner.type.nullable))
 
 
@@ -396,11 +396,3 @@ def _scale(bare: str) -> tuple[tree.Constant, ...]:
     if not numbers:
         return ()
     return (tree.Constant(value=int(numbers[1]) if len(numbers) > 1 else 0),)
-
-
-def resolve_subquery(resolver: Resolver, node: Any, scope: Scope) -> Expr:
-    """``(SELECT ...)`` as a value."""
-    relation = resolver.query(node, scope)
-    columns = column_types(relation)
-    type_ = columns[0][1].or_null() if len(columns) == 1 else types.TUPLE
-    return ScalarQuery(query=relation, type=type_)

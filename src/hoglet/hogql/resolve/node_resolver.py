@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from hoglet.hogql.plan import Relation
-from hoglet.hogql.resolve import calls, compare, expressions, selects, windows
+from hoglet.hogql.resolve import calls, compare, expressions, selects, subqueries, windows
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.syntax import tree
@@ -31,8 +31,8 @@ class NodeResolver(Resolver):
         tree.TypeCast: expressions.resolve_cast,
         tree.TryCast: expressions.resolve_cast,
         tree.ExprCall: expressions.resolve_expr_call,
-        tree.SelectQuery: expressions.resolve_subquery,
-        tree.SelectSetQuery: expressions.resolve_subquery,
+        tree.SelectQuery: subqueries.resolve_subquery,
+        tree.SelectSetQuery: subqueries.resolve_subquery,
         tree.CompareOperation: compare.resolve_compare,
         tree.BetweenExpr: compare.resolve_between,
         tree.IsDistinctFrom: compare.resolve_distinct_from,

@@ -5,8 +5,9 @@ from typing import Any
 
 from hoglet.hogql.errors import refused, unknown_field
 from hoglet.hogql.plan import Expr, Name, Relation
+from hoglet.hogql.resolve.outer_rows import OuterRows
 from hoglet.hogql.resolve.sources import Chain, Source, TableSource, read_deeper
-from hoglet.hogql.types import Type
+from hoglet.hogql.types import UNKNOWN, Type
 from hoglet.syntax import tree
 
 _UNNAMED = re.compile(r"q\d+\Z")
@@ -41,6 +42,10 @@ class Scope:
         self.unresolved: set[str] = set()  # items of ARRAY JOIN whose arrays are being resolved
         self.property_texts: dict[Expr, Expr] = {}  # by the column with the typed value
         self.plain_nulls = False  # inside of JOIN ... ON
+        self.outer: Scope | None = None  # the select around a subquery, which may read its columns
+        self.outer_columns: list[Expr] = []  # those that were read
+        self.outer_rows: dict[str, OuterRows] = {}  # by alias of a source
+        self.in_where = False
 
     @property
     def read_tables(self) -> tuple[tuple[str, str], ...]:
@@ -115,6 +120,8 @@ class Scope:
         tables = dict.fromkeys(_UNNAMED.sub("a query", alias) for alias in self.sources)
         where = f"tables: {', '.join(tables)}" if tables else "no table in FROM"
         path = ".".join(map(str, chain))
+        if (column := self._outer_column(chain, node)) is not None:
+            return column
         if self._is_outside(first):
             raise refused(f"A subquery cannot use '{path}' of the outer query: use a join", node)
         if first == "variables":
@@ -123,6 +130,50 @@ class Scope:
         known += self.sources if len(chain) > 1 else []
         meant = self._property(first) if len(chain) == 1 else None
         raise unknown_field(path, node, [*known, *self.aliases], where, missing=first, meant=meant)
+
+    def _outer_column(self, chain: Chain, node: Any) -> Expr | None:
+        """A column of the select around this subquery; None in FROM, CTEs, unions and ON."""
+        subquery = self.parent
+        if subquery is None or subquery.outer is None or self.plain_nulls:
+            return None
+        tables, first = subquery.outer.sources, str(chain[0])
+        if len(chain) > 1 and first in tables:
+            source, rest = tables[first], chain[1:]
+        else:
+            owners = [source for source in tables.values() if source.knows(first)]
+            if len(owners) != 1:
+                return None
+            source, rest = owners[0], chain
+        if any(source.alias == own.alias for own in self.sources.values()):
+            message = f"'{source.alias}' is a table of this subquery and of the outer query"
+            raise refused(message, node, hint="give both of them different aliases")
+        column = source.resolve(rest, node)
+        subquery.outer_columns.append(column)
+        if isinstance(column, Name) and (column.type.nullable or column.type == UNKNOWN):
+            return subquery.outer.rows_of(source).read(column)
+        return column
+
+    def rows_of(self, source: Source) -> OuterRows:
+        """What subqueries need of a source."""
+        return self.outer_rows.setdefault(source.alias, OuterRows(source.alias))
+
+    def below(self, value: Expr, reads: list[Expr]) -> Expr:
+        """A value of a subquery that reads columns of this select, as a column of the only source.
+
+        In WHERE and with joins it stays where it is.
+        """
+        if self.in_where or len(self.sources) != 1 or self.lambdas:
+            return value
+        (source,) = self.sources.values()
+        return self.rows_of(source).add(value, reads)
+
+    def determined_by(self, group_by: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """The values of subqueries that read columns of GROUP BY only."""
+        named = [self.aliases.get(key.name, key) for key in group_by if isinstance(key, Name)]
+        keys = [*group_by, *named]
+        return tuple(
+            value for rows in self.outer_rows.values() for value in rows.determined_by(keys)
+        )
 
     def _property(self, name: str) -> str | None:
         """``properties.plan`` of the first table with such a property."""

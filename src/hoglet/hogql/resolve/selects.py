@@ -18,6 +18,7 @@ from hoglet.hogql.plan import (
     column_types,
 )
 from hoglet.hogql.resolve.aggregation import holds_aggregate
+from hoglet.hogql.resolve.conditions import as_condition
 from hoglet.hogql.resolve.grouped_text import with_grouped_texts
 from hoglet.hogql.resolve.relations import (
     array_join_kind,
@@ -27,6 +28,7 @@ from hoglet.hogql.resolve.relations import (
 )
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import CteQuery, Scope
+from hoglet.hogql.resolve.sources import Source
 from hoglet.hogql.resolve.star_expansion import expand_columns
 from hoglet.hogql.resolve.windows import resolve_ordering, resolve_window
 from hoglet.kit.errors import SourceError
@@ -99,6 +101,7 @@ def _resolve_select(resolver: Resolver, node: tree.SelectQuery, parent: Scope | 
     columns, visible = _resolve_columns(resolver, node, scope)
     where = _resolve_where(resolver, node, scope)
     group_by = _resolve_group_by(resolver, node, scope)
+    group_by += scope.determined_by(group_by) if group_by else ()
     selected = Select(
         columns=columns,
         distinct=bool(node.distinct),
@@ -107,8 +110,8 @@ def _resolve_select(resolver: Resolver, node: tree.SelectQuery, parent: Scope | 
         where=where,
         group_by=group_by,
         group_by_mode=(node.group_by_mode or "").upper().replace("_", " "),
-        having=resolver.expression(node.having, scope) if node.having is not None else None,
-        qualify=resolver.expression(node.qualify, scope) if node.qualify is not None else None,
+        having=_condition(resolver, node.having, scope),
+        qualify=_condition(resolver, node.qualify, scope),
         windows=tuple(
             (name, resolve_window(resolver, window, scope))
             for name, window in (node.window_exprs or {}).items()
@@ -123,12 +126,17 @@ def _resolve_select(resolver: Resolver, node: tree.SelectQuery, parent: Scope | 
         selected = with_grouped_texts(selected, scope)
     _refuse_rest(node)
     finished = tuple(
-        Join(relation=source.relation(), alias=source.alias, kind=kind, on=on)
+        Join(relation=_relation(source, scope), alias=source.alias, kind=kind, on=on)
         for source, kind, on in joins
     )
     selected = msgspec.structs.replace(selected, joins=finished)
     resolver.shown[id(selected)] = (selected, visible)
     return selected
+
+
+def _relation(source: Source, scope: Scope) -> Relation:
+    rows = scope.outer_rows.get(source.alias)
+    return source.relation() if rows is None else rows.wrapped(source.relation())
 
 
 def _written_out(
@@ -204,12 +212,19 @@ def _resolve_where(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> 
     hidden = _shadowing_aggregates(scope)
     for name in hidden:
         del scope.aliases[name]
+    scope.in_where = True
     found = resolver.expressions(parts, scope)
+    scope.in_where = False
     scope.aliases.update(hidden)
     for part, expr in zip(parts, found, strict=True):
         if holds_aggregate(expr, scope.aliases):
             raise _aggregate_in_where(resolver, part, scope)
+    found = tuple(map(as_condition, found))
     return found[0] if len(found) == 1 else FunctionCall(function="and", args=found)
+
+
+def _condition(resolver: Resolver, node: Any, scope: Scope) -> Expr | None:
+    return None if node is None else as_condition(resolver.expression(node, scope))
 
 
 def _aggregate_in_where(resolver: Resolver, part: tree.Expression, scope: Scope) -> SourceError:

@@ -10,22 +10,19 @@ from hoglet.hogql.ast_builders import call, compare, constant, every, field, fil
 from hoglet.hogql.errors import ARITY, near, refused
 from hoglet.hogql.filters.actions import action_condition
 from hoglet.hogql.frontend.print_hogql import INTERVAL_PARTS
-from hoglet.hogql.plan import Expr, FunctionCall, ScalarQuery
+from hoglet.hogql.plan import Expr
 from hoglet.hogql.resolve.aggregation import percentile
 from hoglet.hogql.resolve.expressions import cast_to
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
-from hoglet.hogql.types import BOOLEAN
+from hoglet.hogql.resolve.subqueries import resolve_exists
 from hoglet.syntax import tree
 
 
 def _exists(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr | None:
     if len(node.args) != 1:
         return None
-    inner = resolver.expression(node.args[0], scope)
-    if not isinstance(inner, ScalarQuery):
-        raise refused("EXISTS needs a query", node)
-    return FunctionCall(function="exists", args=(inner,), type=BOOLEAN)
+    return resolve_exists(resolver, node, scope)
 
 
 def _cast(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr | None:

@@ -1,0 +1,80 @@
+"""Explains reads that the engine refuses: parts of tuples, and rows outside of a subquery."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hoglet.hogql.ast_builders import walk
+from hoglet.hogql.diagnostics.words import types_of_hogql
+from hoglet.hogql.errors import refused
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import tree
+
+_BY_POSITION = "parts without names are read by position, e.g. .1"
+
+
+def _no_object(found: re.Match[str], code: str, query: Any) -> SourceError:
+    node = next(_deep_reads(query), None)
+    kind = types_of_hogql(found["type"]).strip()
+    part = "A part" if node is None else f"'{'.'.join(map(str, node.chain[1:]))}'"
+    hint = None
+    if found["type"].lower().startswith("tuple"):
+        hint = "read parts of a tuple by position, e.g. .1, or by tupleElement(x, 'name')"
+    message = f"{part} cannot be read of a value of type {kind}"
+    return refused(message, node, code=code, hint=hint)
+
+
+def _deep_reads(query: Any) -> Iterator[tree.Field]:
+    """``x.item`` of arguments of lambdas: their types are known to the engine only."""
+    for each in walk(query):
+        if not isinstance(each, tree.Lambda):
+            continue
+        for node in walk(each.expr):
+            if isinstance(node, tree.Field) and node.chain[0] in each.args and node.chain[1:]:
+                yield node
+
+
+def _no_part(found: re.Match[str], code: str, query: Any) -> SourceError:
+    name = found["name"]
+    node = next(
+        (each for each in walk(query) if isinstance(each, tree.Constant) and each.value == name),
+        None,
+    )
+    return refused(f"The tuple has no part named '{name}'", node, code=code, hint=_BY_POSITION)
+
+
+def _correlated(_found: re.Match[str], code: str, query: Any) -> SourceError:
+    message = "A subquery reads the row of the outer query where it cannot"
+    return refused(message, _subquery(query), code=code, hint="join a grouped query instead")
+
+
+def _not_grouped(_found: re.Match[str], code: str, query: Any) -> SourceError:
+    message = "A subquery of a grouped query can read columns of GROUP BY only"
+    hint = "aggregate its value: any((SELECT ...))"
+    return refused(message, _subquery(query), code=code, hint=hint)
+
+
+def _subquery(query: Any) -> Any:
+    """The first query that is a value."""
+    for each in walk(query):
+        if isinstance(each, tree.SelectQuery):
+            places = (*each.select, each.where, each.having, *(each.order_by or ()))
+            for node in walk(places):
+                if isinstance(node, tree.SelectQuery):
+                    return node
+    return None
+
+
+READ_KINDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str, Any], SourceError]], ...] = (
+    (
+        re.compile(
+            r"JSONType should be a string containing JSON or a JSON object, illegal type: "
+            r"(?P<type>[\w(), ]+)"
+        ),
+        _no_object,
+    ),
+    (re.compile(r"Tuple doesn't have element with name '(?P<name>[^']*)'"), _no_part),
+    (re.compile(r"Column '[^']*subquery_\d+' is not under aggregate function"), _not_grouped),
+    (re.compile(r"Correlated subquer|Cannot decorrelate"), _correlated),
+)
+"""Patterns of messages, and what builds the error."""

@@ -1,0 +1,63 @@
+"""Values used as conditions: text of properties and numbers.
+
+A property without the type Boolean is text, also when events send ``true`` and ``false``. As a
+condition, a missing property is NULL, and ``false``, ``0`` and empty text are false. The engine
+takes no text and no fraction as a condition.
+
+Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries
+"""
+
+from hoglet.hogql.functions import FunctionEntry
+from hoglet.hogql.plan import Expr, FunctionCall, LambdaExpr, Number, TrustedSQL
+from hoglet.hogql.types import BOOLEAN, NUMBERS
+
+_ALL = frozenset({"and", "or", "xor", "not"})
+_FIRST = frozenset(
+    {
+        "if", "arrayFilter", "arrayExists", "arrayAll", "arrayCount", "arrayFirst", "arrayLast",
+        "arrayFirstIndex", "arrayLastIndex", "arrayFirstOrNull", "arrayLastOrNull",
+    }
+)  # fmt: skip
+"""Functions whose first argument is a condition, or a lambda that returns one."""
+
+
+def as_condition(expr: Expr) -> Expr:
+    """The truth of a property or a number; anything else as it is.
+
+    Text that cannot be NULL is no property: ``WHERE event`` stays an error.
+    """
+    kind = expr.type
+    if kind.name == "String" and kind.nullable:
+        parts = ("if(isNull(", expr, "), NULL, lower(", expr, ") NOT IN ('', 'false', '0'))")
+        return TrustedSQL(parts=parts, type=BOOLEAN.or_null())
+    if kind.name in NUMBERS and not isinstance(expr, Number):
+        zero = Number(text="0")
+        type_ = BOOLEAN.or_null(kind.nullable)
+        return FunctionCall(function="notEquals", args=(expr, zero), type=type_)
+    return expr
+
+
+def conditional_arguments(function: FunctionEntry, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The arguments of a call, those that are conditions by their truth."""
+    return tuple(
+        [
+            _returned(arg) if _is_condition(function, place, len(args)) else arg
+            for place, arg in enumerate(args)
+        ]
+    )
+
+
+def _is_condition(function: FunctionEntry, place: int, count: int) -> bool:
+    name = function.clickhouse
+    if function.aggregate:
+        return name.endswith("If") and place == count - 1
+    if name == "multiIf":
+        return place % 2 == 0 and place < count - 1
+    return name in _ALL or (name in _FIRST and place == 0)
+
+
+def _returned(arg: Expr) -> Expr:
+    if not isinstance(arg, LambdaExpr):
+        return as_condition(arg)
+    body = as_condition(arg.body)
+    return LambdaExpr(names=arg.names, body=body, type=body.type)
