@@ -53,10 +53,25 @@ def step_name(step: Json) -> str:
 
 
 def breakdown_name(step: Json) -> str:
-    """The breakdown value of a funnel's steps, e.g. ``Chrome``; several values are joined."""
+    """The breakdown value of a funnel's steps, e.g. ``Chrome``; several values are joined.
+
+    With the period in comparisons.
+    """
     value = step.get("breakdown_value")
     parts = value if isinstance(value, list) else [value]
-    return ", ".join("none" if part in (None, "") else str(part) for part in parts)
+    name = ", ".join("none" if part in (None, "") else str(part) for part in parts)
+    period = step.get("compare_label")
+    if period and "breakdown_value" not in step:
+        return period
+    return f"{name} ({period})" if period else name
+
+
+def funnel_groups(results: list[Any]) -> list[list[Json]]:
+    """The steps of each breakdown value and period."""
+    if isinstance(results[0], list):
+        return [steps for steps in results if steps]
+    periods = dict.fromkeys(step.get("compare_label") for step in results)
+    return [[step for step in results if step.get("compare_label") == each] for each in periods]
 
 
 def _over_time(kind: str, results: list[Json]) -> Json:
@@ -85,16 +100,30 @@ def _totals(results: list[Json]) -> Json:
 
 def _funnel(results: Any) -> Json | None:
     if isinstance(results, dict):
-        bins = results.get("bins") or []
-        labels = [f"{start / _HOUR_SECONDS:.1f} h" for start, _ in bins]
-        return _axes(labels, [_bar("people", [count for _, count in bins])]) if bins else None
-    if isinstance(results[0], list):
-        groups = [each for each in results if each]
-        drawn = [_bar(breakdown_name(each[0]), _counts(each)) for each in groups]
-        return _axes([step_name(step) for step in groups[0]], drawn) if groups else None
+        return _histograms([results])
+    if "bins" in results[0]:
+        return _histograms(results)
     if "data" in results[0]:
         return _over_time("TrendsQuery", [{"label": "% converted"} | each for each in results])
-    return _axes([step_name(step) for step in results], [_bar("people", _counts(results))])
+    groups = funnel_groups(results)
+    if not groups:
+        return None
+    several = len(groups) > 1 or "breakdown_value" in groups[0][0]
+    drawn = [
+        _bar(breakdown_name(each[0]) if several else "people", _counts(each)) for each in groups
+    ]
+    return _axes([step_name(step) for step in groups[0]], drawn)
+
+
+def _histograms(periods: list[Json]) -> Json | None:
+    """Conversion times; compared periods have the same bins."""
+    bins = periods[0]["bins"]
+    labels = [f"{start / _HOUR_SECONDS:.1f} h" for start, _ in bins]
+    drawn = [
+        _bar(each.get("compare_label") or "people", [count for _, count in each["bins"]])
+        for each in periods
+    ]
+    return _axes(labels, drawn) if bins else None
 
 
 def _counts(steps: list[Json]) -> list[int]:

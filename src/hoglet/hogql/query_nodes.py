@@ -276,7 +276,7 @@ NODES: dict[str, dict[str, Shape]] = {
         "compareFilter": COMPARE, "conversionGoal": ANY,
         "calendarHeatmapFilter": {"bucketBySessionStart": FLAG},
     },
-    "FunnelsQuery": FUNNELS_QUERY,
+    "FunnelsQuery": {**FUNNELS_QUERY, "compareFilter": COMPARE},
     "RetentionQuery": {
         **_BY_ACTOR, "retentionFilter": RETENTION_FILTER, "breakdownFilter": BREAKDOWN,
     },

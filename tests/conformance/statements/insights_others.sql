@@ -117,3 +117,23 @@ reached((steps_done(r, '$pageview', 'added', 'paid') for r in by(lambda e: e.hum
 {"kind": "StickinessQuery", "series": [{"event": "$pageview", "math": "weekly_active"}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02", "daysOfWeek": [6, 7]}}
 -- shows answer[0]['data'][:7]
 [Counter(len({day(e) for e in r if e.at.isoweekday() > 5}) for r in by(lambda e: e.human.id, between('2026-10-13', '2026-11-02', named('$pageview'))).values())[n] for n in range(1, 8)]
+
+-- case: a funnel compared with the days before
+{"kind": "FunnelsQuery", "series": [{"event": "added"}, {"event": "paid"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-26"}, "compareFilter": {"compare": true}}
+-- shows [(each['compare_label'], each['order'], each['count']) for each in answer]
+[(label, order, n) for label, first, last in (('current', '2026-10-22', '2026-10-26'), ('previous', '2026-10-17', '2026-10-21')) for order, n in enumerate(reached((steps_done(rows, 'added', 'paid') for rows in by(lambda e: e.human.id, between(first, last)).values()), 2))]
+
+-- case: a funnel of each system, compared with the week before
+{"kind": "FunnelsQuery", "series": [{"event": "added"}, {"event": "paid"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-24"}, "compareFilter": {"compare": true, "compare_to": "-1w"}, "breakdownFilter": {"breakdown": "$os"}, "funnelsFilter": {"breakdownAttributionType": "all_events"}}
+-- shows {(steps[0]['compare_label'], steps[0]['breakdown_value'][0]): [step['count'] for step in steps] for steps in answer}
+{(label, os): reached((steps_done(rows, 'added', 'paid') for rows in by(lambda e: e.human.id, [e for e in between(first, last) if get(e, '$os') == os]).values()), 2) for label, first, last in (('current', '2026-10-22', '2026-10-24'), ('previous', '2026-10-15', '2026-10-17')) for os in ('Mac', 'Windows', 'iOS')}
+
+-- case: conversion over time, compared
+{"kind": "FunnelsQuery", "series": [{"event": "$pageview"}, {"event": "$nothing"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-23"}, "compareFilter": {"compare": true, "compare_to": "-2d"}, "funnelsFilter": {"funnelVizType": "trends"}}
+-- shows [(each['compare_label'], each['days'], each['data']) for each in answer]
+[('current', days('2026-10-22', '2026-10-23'), [0, 0]), ('previous', days('2026-10-20', '2026-10-21'), [0, 0])]
+
+-- case: times to convert of both periods have the same bins, in which everybody is
+{"kind": "FunnelsQuery", "series": [{"event": "added"}, {"event": "paid"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-26"}, "compareFilter": {"compare": true}, "funnelsFilter": {"funnelVizType": "time_to_convert", "binCount": 3}}
+-- shows ([sum(n for _, n in each['bins']) for each in answer], len({str([start for start, _ in each['bins']]) for each in answer}))
+([sum(steps_done(rows, 'added', 'paid') == 2 for rows in by(lambda e: e.human.id, between(first, last)).values()) for first, last in (('2026-10-22', '2026-10-26'), ('2026-10-17', '2026-10-21'))], 1)

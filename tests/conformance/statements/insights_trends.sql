@@ -177,3 +177,13 @@ Counter(e.company for e in between('2026-10-13', '2026-11-02', named('$pageview'
 {"kind": "TrendsQuery", "series": [{"event": "$pageview", "properties": [{"key": "$group_key", "operator": "is_not_set", "type": "group", "group_type_index": 0}]}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}}
 -- shows answer[0]['count']
 sum(not e.company for e in between('2026-10-13', '2026-11-02', named('$pageview')))
+
+-- case: powers in formulas, in both spellings, and signs
+{"kind": "TrendsQuery", "series": [{"event": "paid"}, {"event": "added"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-26"}, "trendsFilter": {"formulas": ["(A ** 2 + B ^ 2) ^ 0.5", "-A ** 2 + +B", "2 ** 3 ** 2 - A"]}}
+-- shows [each['data'] for each in answer]
+[[f(a, b) for a, b in zip(daily(named('paid'), '2026-10-22', '2026-10-26'), daily(named('added'), '2026-10-22', '2026-10-26'))] for f in (lambda a, b: (a * a + b * b) ** 0.5, lambda a, b: b - a * a, lambda a, b: 512 - a)]
+
+-- case: a root of a negative number and a power that is too large are 0
+{"kind": "TrendsQuery", "series": [{"event": "paid"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-26"}, "trendsFilter": {"formulas": ["(0 - A - 1) ** 0.5", "10 ** 400 * A", "(A - A) ** -1"], "display": "BoldNumber"}}
+-- shows [each['aggregated_value'] for each in answer]
+[0, 0, 0]

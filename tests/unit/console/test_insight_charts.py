@@ -54,6 +54,30 @@ def step(name: str, count: int, **more: Any) -> dict[str, Any]:
         ),
         (
             "FunnelsQuery",
+            [step("seen", 4, compare_label="current"), step("seen", 2, compare_label="previous")],
+            ["seen"],
+            [("current", "bar", [4]), ("previous", "bar", [2])],
+        ),
+        (
+            "FunnelsQuery",
+            [
+                [step("seen", 4, breakdown_value=["Chrome"], compare_label="current")],
+                [step("seen", 1, breakdown_value=["Chrome"], compare_label="previous")],
+            ],
+            ["seen"],
+            [("Chrome (current)", "bar", [4]), ("Chrome (previous)", "bar", [1])],
+        ),
+        (
+            "FunnelsQuery",
+            [
+                {"bins": [[0, 3]], "compare_label": "current"},
+                {"bins": [[0, 1]], "compare_label": "previous"},
+            ],
+            ["0.0 h"],
+            [("current", "bar", [3]), ("previous", "bar", [1])],
+        ),
+        (
+            "FunnelsQuery",
             {"bins": [[0, 3], [5400, 1]], "average_conversion_time": 60.0},
             ["0.0 h", "1.5 h"],
             [("people", "bar", [3, 1])],

@@ -139,8 +139,6 @@ def test_every_key_is_accepted(
          "properties__values__0__values__0__valu", "value"),
         ({**TREND, "modifiers": {"personsOnEventMode": 1}}, "modifiers__personsOnEventMode",
          "personsOnEventsMode"),
-        ({"kind": "FunnelsQuery", "series": [PAGE], "compareFilter": {"compare": True}},
-         "compareFilter", "Its keys are"),
         ({"kind": "RetentionQuery", "retentionFilter": {}, "compareFilter": {}}, "compareFilter",
          "Its keys are"),
         ({"kind": "FunnelsQuery", "series": [PAGE],

@@ -8,6 +8,7 @@ from nicegui import ui
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.insight_charts import (
     breakdown_name,
+    funnel_groups,
     insight_chart,
     series_name,
     step_name,
@@ -41,10 +42,9 @@ def _figures(kind: str, results: Any) -> list[Json]:
             {"From": one["source"], "To": one["target"], "People": one["value"]} for one in results
         ]
     if kind == "FunnelsQuery":
-        if isinstance(results, dict) or "data" in results[0]:
+        if isinstance(results, dict) or "data" in results[0] or "bins" in results[0]:
             return []
-        groups = results if isinstance(results[0], list) else [results]
-        return [row for group in groups for row in _steps(group)]
+        return [row for group in funnel_groups(results) for row in _steps(group)]
     if kind == "LifecycleQuery":
         return [{"Status": one["status"], "Sum": one["count"]} for one in results]
     return [
@@ -56,7 +56,7 @@ def _figures(kind: str, results: Any) -> list[Json]:
 def _steps(steps: list[Json]) -> list[Json]:
     first = steps[0]["count"] if steps else 0
     return [
-        ({"Group": breakdown_name(step)} if "breakdown_value" in step else {})
+        ({"Group": breakdown_name(step)} if {"breakdown_value", "compare_label"} & {*step} else {})
         | {
             "Step": step_name(step),
             "People": step["count"],

@@ -22,10 +22,12 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import Breakdown, breakdown_of
 from hoglet.hogql.insights.build_result import Built, Rows
-from hoglet.hogql.insights.date_range import span_of
+from hoglet.hogql.insights.date_range import DateSpan, span_of
 from hoglet.hogql.insights.funnels.attempts import TICKS, FunnelAttempts
+from hoglet.hogql.insights.funnels.compare import merged, merged_times, periods_of
 from hoglet.hogql.insights.funnels.optional_steps import required_before
 from hoglet.hogql.insights.funnels.results import (
+    histogram_edges,
     shape_steps,
     shape_times,
     shape_trends,
@@ -65,10 +67,21 @@ _TIMES = "SELECT groupArray({seconds}) AS seconds FROM {best} WHERE {start} AND 
 
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:
-    """One query: persons by step, conversion by interval, or conversion times."""
-    funnel = _Funnel(query, context)
+    """One query for each period: persons by step, conversion by interval, or conversion times."""
+    span = span_of(query, context)
+    funnels = [_Funnel(query, context, period) for period in periods_of(query, span)]
     factor = sampling_factor(query)
-    return Built([sampled(funnel.query(), factor)], funnel.shape, funnel.span)
+
+    def shape(answers: Sequence[Rows]) -> list[Any] | dict[str, Any]:
+        if len(funnels) == 1:
+            return funnels[0].shape(answers[0])
+        if funnels[0].kind == "time_to_convert":
+            return merged_times([_times_of(rows) for rows in answers], funnels[0].bins)
+        pairs = zip(funnels, answers, strict=True)
+        results: list[Any] = [funnel.shape(rows) for funnel, rows in pairs]
+        return merged(results)
+
+    return Built([sampled(funnel.query(), factor) for funnel in funnels], shape, span)
 
 
 def best_attempts(attempts: FunnelAttempts) -> Any:
@@ -84,19 +97,20 @@ def best_attempts(attempts: FunnelAttempts) -> Any:
 
 
 class _Funnel:
-    def __init__(self, query: Mapping[str, Any], context: QueryContext) -> None:
+    def __init__(self, query: Mapping[str, Any], context: QueryContext, span: DateSpan) -> None:
         self._query = query
         self._context = context
         self._steps: list[Node] = list(query.get("series") or [])
         self._filter: Mapping[str, Any] = query.get("funnelsFilter") or {}
-        self._kind = self._filter.get("funnelVizType") or "steps"
-        if self._kind not in {"steps", "trends", "time_to_convert"}:
+        self.kind = self._filter.get("funnelVizType") or "steps"
+        if self.kind not in {"steps", "trends", "time_to_convert"}:
             raise refused(
-                f"Unsupported funnelVizType '{self._kind}'", attr="funnelsFilter__funnelVizType"
+                f"Unsupported funnelVizType '{self.kind}'", attr="funnelsFilter__funnelVizType"
             )
-        self.span = span_of(query, context)
+        self.bins: int = self._filter.get("binCount") or 0
+        self.span = span
         # Times to convert are not split by breakdown.
-        split = self._kind != "time_to_convert"
+        split = self.kind != "time_to_convert"
         self._breakdown: Breakdown | None = breakdown_of(query, context) if split else None
         self._attempts = FunnelAttempts(query, context, self.span, self._breakdown)
         self._start, self._end = self._section()
@@ -114,7 +128,7 @@ class _Funnel:
         given = self._filter.get("funnelToStep")
         required = required_before(self._attempts.optional, last + 1)
         end = given if given is not None else required if required > start else last
-        if not last or self._kind == "steps":  # which may contain settings of another visualization
+        if not last or self.kind == "steps":  # which may contain settings of another visualization
             return 0, 0
         if start >= end:
             key = "funnelFromStep" if start else "funnelToStep"
@@ -126,10 +140,10 @@ class _Funnel:
     # --- query
 
     def query(self) -> Any:
-        if self._kind == "trends":
+        if self.kind == "trends":
             return self._trends()
         best = best_attempts(self._attempts)
-        if self._kind == "time_to_convert":
+        if self.kind == "time_to_convert":
             seconds = _seconds(_at(self._start), _at(self._end))
             start, end = _did(self._start), _did(self._end)
             return fill(_TIMES, seconds=seconds, start=start, end=end, best=best)
@@ -180,15 +194,18 @@ class _Funnel:
 
     # --- results
 
-    def shape(self, answers: Sequence[Rows]) -> list[Any] | dict[str, Any]:
-        rows = answers[0]
-        if self._kind == "time_to_convert":
-            seconds = list(rows[0][0]) if rows else []
-            return shape_times(seconds, self._filter.get("binCount") or 0)
-        if self._kind == "trends":
+    def shape(self, rows: Rows) -> list[Any] | dict[str, Any]:
+        if self.kind == "time_to_convert":
+            seconds = _times_of(rows)
+            return shape_times(seconds, histogram_edges(seconds, self.bins))
+        if self.kind == "trends":
             return shape_trends(rows, self.span, self._breakdown)
         factor = sampling_factor(self._query)
         return shape_steps(rows, self._steps, self._breakdown, self._context, factor)
+
+
+def _times_of(rows: Rows) -> list[float]:
+    return list(rows[0][0]) if rows else []
 
 
 def _did(step: int, attempt: str = "best") -> Expression:

@@ -115,19 +115,34 @@ def _trend(
     return line | {"breakdown_value": clean(key)}
 
 
-def shape_times(seconds: Sequence[float], bins: int) -> dict[str, Any]:
-    """Histogram of conversion times: ``[[seconds from, persons], ...]``.
+type Edges = tuple[float, int, int]
+"""Of a histogram: where the first bin starts, its width in seconds, and the number of bins."""
+
+
+def histogram_edges(seconds: Sequence[float], bins: int) -> Edges:
+    """The bins of conversion times.
 
     Args:
         seconds: one number per converted person.
         bins: number of bins; 0 for the cube root of the number of persons.
     """
     if not seconds:
-        return {"bins": [], "average_conversion_time": None}
+        return 0, 1, 0
     count = bins or min(math.ceil(len(seconds) ** (1 / 3)), _MOST_BINS)
-    low, high = math.floor(min(seconds)), max(seconds)
-    width = max(math.ceil((high - low) / count), 1)
-    found = [[low + width * place, 0] for place in range(count + 1)]
+    low = math.floor(min(seconds))
+    return low, max(math.ceil((max(seconds) - low) / count), 1), count
+
+
+def shape_times(seconds: Sequence[float], edges: Edges) -> dict[str, Any]:
+    """Histogram of conversion times: ``[[seconds from, persons], ...]``; without bins if empty.
+
+    Args:
+        seconds: one number per converted person.
+        edges: of ``histogram_edges``.
+    """
+    low, width, count = edges
+    found = [[low + width * place, 0] for place in range(count + 1)] if count else []
     for value in seconds:
         found[min(int((value - low) / width), count)][1] += 1
-    return {"bins": found, "average_conversion_time": sum(seconds) / len(seconds)}
+    average = sum(seconds) / len(seconds) if seconds else None
+    return {"bins": found, "average_conversion_time": average}

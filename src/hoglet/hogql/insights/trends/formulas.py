@@ -4,6 +4,7 @@ Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (trendsFilt
 formulas).
 """
 
+import ast
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,23 +12,33 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.preprocess import read_expression
-from hoglet.kit.errors import SourceError
-from hoglet.syntax import tree
 
-_OPERATORS: dict[str, Callable[[float, float], float]] = {
-    "+": lambda left, right: left + right,
-    "-": lambda left, right: left - right,
-    "*": lambda left, right: left * right,
-    "/": lambda left, right: left / right if right else 0,
-    "%": lambda left, right: left % right if right else 0,
+
+def _power(base: float, exponent: float) -> float:
+    """Like ``**``; NaN for a root of a negative number and for 0 to a negative power."""
+    try:
+        return math.pow(base, exponent)
+    except ValueError:
+        return math.nan
+    except OverflowError:
+        return math.inf
+
+
+_OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: lambda left, right: left + right,
+    ast.Sub: lambda left, right: left - right,
+    ast.Mult: lambda left, right: left * right,
+    ast.Div: lambda left, right: left / right if right else 0,
+    ast.Mod: lambda left, right: left % right if right else 0,
+    ast.Pow: _power,
 }
+_SIGNS: dict[type[ast.unaryop], int] = {ast.UAdd: 1, ast.USub: -1}
 
 
 class Formula(msgspec.Struct, frozen=True):
     """A parsed formula and the name of its line."""
 
-    parsed: Any
+    parsed: ast.expr
     label: str
 
 
@@ -53,8 +64,12 @@ def formulas_of(filter_: Mapping[str, Any], series: int) -> list[Formula]:
     ]
 
 
-def evaluate_formula(parsed: Any, series: Mapping[str, list[float]], count: int) -> list[float]:
-    """Evaluate a formula for each interval; division by zero and overflow yield 0.
+def evaluate_formula(
+    parsed: ast.expr, series: Mapping[str, list[float]], count: int
+) -> list[float]:
+    """Evaluate a formula for each interval.
+
+    Division by zero, overflow and roots of negative numbers yield 0.
 
     Args:
         parsed: of a ``Formula``.
@@ -70,32 +85,35 @@ def evaluate_formula(parsed: Any, series: Mapping[str, list[float]], count: int)
     return [value if math.isfinite(value) else 0 for value in found]
 
 
-def _parsed(formula: str, series: int) -> Any:
+def _parsed(formula: str, series: int) -> ast.expr:
+    """The formula as Python reads it, whose arithmetic is the same; ``^`` is a power, too."""
+    text = " ".join(formula.replace("^", "**").split())
     try:
-        parsed = read_expression(formula)
-    except SourceError as error:
-        raise refused(
-            f"Formula '{formula}' does not parse: {error.message}", attr="trendsFilter__formula"
-        ) from None
-    _value(parsed, {chr(65 + place): [0] for place in range(series)}, 0)
+        parsed = ast.parse(text, mode="eval").body
+        _value(parsed, {chr(65 + place): [0] for place in range(series)}, 0)
+    except (SyntaxError, ValueError):
+        message = f"Formula '{formula[:60]}' does not parse: write it like (A + B) / C * 100"
+        raise refused(message, attr="trendsFilter__formula") from None
+    except (RecursionError, MemoryError):
+        raise refused("The formula is too long", attr="trendsFilter__formula") from None
     return parsed
 
 
-def _value(node: Any, series: Mapping[str, list[float]], index: int) -> float:
-    if isinstance(node, tree.Constant) and type(node.value) in (int, float):
-        return _as_float(node.value)
-    if isinstance(node, tree.Field) and len(node.chain) == 1:
-        name = str(node.chain[0])
-        if name.upper() not in series:
-            raise refused(
-                f"A formula uses series {name}, which does not exist", attr="trendsFilter__formula"
-            )
-        return _as_float(series[name.upper()][index])
-    if isinstance(node, tree.ArithmeticOperation) and node.op in _OPERATORS:
+def _value(node: ast.expr, series: Mapping[str, list[float]], index: int) -> float:
+    if isinstance(node, ast.Constant) and type(node.value) in {int, float}:
+        return _as_float(node.value)  # pyright: ignore[reportArgumentType] (a number)
+    if isinstance(node, ast.Name):
+        if node.id.upper() not in series:
+            message = f"A formula uses series {node.id}, which does not exist"
+            raise refused(message, attr="trendsFilter__formula")
+        return _as_float(series[node.id.upper()][index])
+    if isinstance(node, ast.UnaryOp) and type(node.op) in _SIGNS:
+        return _SIGNS[type(node.op)] * _value(node.operand, series, index)
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         left, right = _value(node.left, series, index), _value(node.right, series, index)
-        return _OPERATORS[node.op](left, right)
+        return _OPERATORS[type(node.op)](left, right)
     raise refused(
-        "A formula can contain only series letters, numbers and + - * / %",
+        "A formula can contain only series letters, numbers, brackets and + - * / % **",
         attr="trendsFilter__formula",
     )
 
