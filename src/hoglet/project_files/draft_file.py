@@ -16,6 +16,7 @@ of site functions) the code if that changes. A function without either has no dr
 from pathlib import Path
 from typing import Any
 
+from hoglet.kit.json_values import same_json
 from hoglet.project_files.function_file import (
     DEFAULTS,
     SITE_TYPES,
@@ -85,7 +86,9 @@ def changed_fields(live: Json, document: Json) -> Json:
     """The fields of a draft that differ from the live version; values of secrets do not count."""
     complete = {**canonical(document), "hog": document["hog"]}
     before, after = comparable("draft", live), comparable("draft", complete)
-    return {key: complete[key] for key in (*FIELDS, "hog") if after[key] != before[key]}
+    return {
+        key: complete[key] for key in (*FIELDS, "hog") if not same_json(after[key], before[key])
+    }
 
 
 def _read_fields(path: Path) -> Json:

@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hoglet.kit.json_values import same_json
 from hoglet.project_files.yaml_files import BadFile, dump, load, place_of
 
 type Json = dict[str, Any]
@@ -137,7 +138,7 @@ def variable_of(definition: Json, variable: Json) -> Json:
         shown["choices"] = variable["values"]
     if variable.get("is_multi"):
         shown["multi"] = True
-    if value != default and not definition.get("isNull"):
+    if not same_json(value, default) and not definition.get("isNull"):
         shown["value"] = value
     return {key: shown[key] for key in _VARIABLE_KEYS if key in shown}
 
@@ -180,7 +181,7 @@ def _with_shared(path: Path, document: Json, shared: Mapping[str, Json]) -> Json
     own: Json = document["variables"]
     for code in own.keys() & shared.keys():
         given = {key: value for key, value in own[code].items() if key != "value"}
-        if given != shared[code]:
+        if not same_json(given, shared[code]):
             place = place_of(path, "variables")
             raise BadFile(f"{place}: {code} differs from its definition in variables.yaml.")
     used = variables_used(document["query"])

@@ -202,7 +202,7 @@ def _write_draft(path: Path, kind: str, draft: Json, changed: list[Path]) -> Non
     settings, code = path / draft_file.SETTINGS, path / draft_file.draft_code_name(kind)
     live = function_file.read_function(path)
     try:
-        if draft_file.read_draft(path, live) == _as_files(path, draft, settings):
+        if same_json(draft_file.read_draft(path, live), _as_files(path, draft, settings)):
             return
     except BadFile:
         pass  # it is rewritten below
