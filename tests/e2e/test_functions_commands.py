@@ -191,3 +191,24 @@ def test_a_draft_is_tested_and_published(server: RunningServer) -> None:
         assert time.monotonic() < deadline
         assert server.client.post("/capture/", json=sent).status_code == 200
         time.sleep(0.5)
+
+
+def test_a_backfill_of_everything_asks_first(server: RunningServer) -> None:
+    function_id, _ = make(server)
+    environment = {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY}
+    words = ["functions", "backfill", "start", function_id, "--detach"]
+    ran = CliRunner().invoke(app, words, env=environment)
+
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "run on all stored events" in ran.stderr
+    assert "--start and --end; without a terminal, everything requires --yes." in ran.stderr
+    assert (
+        server.client.get(f"/api/projects/1/hog_functions/{function_id}/").json()["batch_export_id"]
+        is None
+    ), "nothing was changed"
+
+    listed = ["backfill", "list", function_id, "--json"]
+    assert command(server, *words[1:], "--yes").startswith("Backfill ")
+    assert len(json.loads(command(server, *listed))) == 1
+    command(server, *words[1:], "--start", "2026-01-01T00:00:00Z")
+    assert len(json.loads(command(server, *listed))) == 2

@@ -1,4 +1,4 @@
-"""Confirmation before deleting."""
+"""Confirmation before deleting, and before work on everything."""
 
 import sys
 
@@ -21,5 +21,31 @@ def confirm(lines: list[str], *, yes: bool) -> None:
         raise BadUsage(f"To be deleted: {listed}. Without a terminal, this requires --yes.")
     for line in lines:
         print(f"to be deleted: {line}")
-    if not typer.confirm("Delete them?"):
+    _ask("Delete them?")
+
+
+def confirm_extent(sentence: str, narrower: str, *, yes: bool) -> None:
+    """Ask for confirmation of work on more than the caller may have meant.
+
+    Args:
+        sentence: what would be done, ``All stored events would be …``.
+        narrower: the options that limit it, ``--start and --end``.
+        yes: do not ask.
+
+    Raises:
+        BadUsage: there is no terminal to ask at, and no ``--yes``.
+        typer.Exit: with 1; the answer was no.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise BadUsage(
+            f"{sentence} Limit it with {narrower}; without a terminal, everything requires --yes."
+        )
+    print(f"{sentence} {narrower} limit it.")
+    _ask("Continue?")
+
+
+def _ask(question: str) -> None:
+    if not typer.confirm(question):
         raise typer.Exit(1)

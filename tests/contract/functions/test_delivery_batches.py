@@ -256,6 +256,8 @@ async def test_the_log_of_a_batch_names_its_events(hoglet, runs):
     assert all(str(run) in batch.message for run in ids)
     assert {line.instance_id for line in lines if line.message == "3"} == {batch.instance_id}
     assert {line.instance_id for line in lines} == {str(run) for run in ids}
+    (closing,) = [line for line in lines if line.message.startswith("Function completed in ")]
+    assert closing.message.endswith(" Batch: 3 events")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from hoglet.cli.confirmation import confirm_extent
 from hoglet.cli.functions.reference import Function, find_id
 from hoglet.cli.output import AsJson, cell, print_json, print_table
 from hoglet.cli.server.api_client import ApiClient
@@ -19,6 +20,7 @@ backfill_app = ServerTyper(help="Run a function on stored events.", no_args_is_h
 
 ENDED = ("Completed", "Cancelled", "Failed")
 _LOOK_SECONDS = 0.5
+_ALL_EVENTS = "The function would run on all stored events, of any time."
 
 Backfill = Annotated[str, typer.Argument(help="Id of the backfill; see list.")]
 
@@ -42,9 +44,18 @@ def start(
         ),
     ] = False,
     detach: Annotated[bool, typer.Option("--detach", help="Do not wait until it ends.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Without times, do not ask; for scripts.")
+    ] = False,
 ) -> None:
-    """Start a backfill and follow it; it continues on the server if you stop following."""
+    """Start a backfill and follow it; it continues on the server if you stop following.
+
+    Without --start and --end it is a backfill of all stored events, after confirmation.
+    """
     client = connect()
+    function = find_id(client, function)
+    if not start_at and not end_at:
+        confirm_extent(_ALL_EVENTS, "--start and --end", yes=yes)
     path = _path(client, function, enable=True)
     pairs = (("start_at", start_at), ("end_at", end_at))
     window: dict[str, Any] = {name: text for name, text in pairs if text}

@@ -369,9 +369,14 @@ class _Run:
         text = (
             f"Function completed in {two_digits(total)}ms. "
             f"Sync: {two_digits(ended.milliseconds)}ms. Mem: {ended.memory_bytes} bytes. "
-            f"Ops: {ended.operations}. Event: '{event.get('url', '')}'"
+            f"Ops: {ended.operations}. {self._what_it_ran_on(event)}"
         )
         return RunLogLine("debug", clean_line(text, self.secrets))
+
+    def _what_it_ran_on(self, event: dict[str, Any]) -> str:
+        if "events" in self.request.globals:
+            return f"Batch: {len(self.request.globals['events'])} events"
+        return f"Event: '{event.get('url', '')}'"
 
 
 def _of_deepest_event(globals_: Globals) -> dict[str, Any]:
