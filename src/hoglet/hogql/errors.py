@@ -167,6 +167,8 @@ _INSTEAD = {
     "charindex": "use position(text, part)",
     "to_number": "use toFloat(x)",
     "approx_count_distinct": "use uniq(x)",
+    "arbitrary": "use any(x)",
+    "grouping": "use WITH ROLLUP or CUBE, whose totals have empty values",
     "unix_timestamp": "use toUnixTimestamp(x)",
     "strftime": "use formatDateTime(x, '%Y-%m-%d')",
 }

@@ -512,3 +512,9 @@ select event from events limit 5 order by event
 -- case: nor in a subquery
 select * from (select event from events limit 5 order by event)
 -- refused hogql_syntax_error at 1:49: "ORDER BY after LIMIT"
+-- case: a unit of time as a name needs AS
+select toDate(timestamp) day from events
+-- refused hogql_syntax_error at 1:26: "'day' is not expected here"
+-- case: JSON operators of PostgreSQL
+select properties->>'$browser' from events
+-- refused hogql_syntax_error at 1:20

@@ -73,3 +73,8 @@ sorted(Counter(day(e) for e in events if datetime(2026, 10, 25, tzinfo=UTC) < e.
 select min(timestamp), max(timestamp), dateDiff('day', min(timestamp), max(timestamp)), toUnixTimestamp(max(timestamp)) from events
 -- rows
 [[events[0].at, events[-1].at, (events[-1].at.date() - events[0].at.date()).days, int(events[-1].at.timestamp())]]
+
+-- case: weeks that start on Monday in a time zone
+select toStartOfWeek(timestamp, 1, 'America/Los_Angeles') as week, count() from events where timestamp > '2026-10-01' group by week
+-- rows
+Counter(str((lambda d: d - timedelta(days=d.weekday()))((e.at - timedelta(hours=7 if e.at < datetime(2026, 11, 1, 9, tzinfo=UTC) else 8)).date())) for e in events if e.at >= datetime(2026, 10, 1, tzinfo=UTC)).items()

@@ -30,6 +30,10 @@ CONTEXT = QueryContext(
         ("SELECT properties.price FROM persons", [("person", "String")]),
         ("SELECT properties['price'] FROM events", [("event", "Numeric")]),
         ("SELECT x FROM (SELECT properties.price AS x FROM persons)", [("person", "String")]),
+        (
+            "SELECT (SELECT properties.price FROM events WHERE p.properties.price) FROM persons p",
+            [("event", "Numeric"), ("person", "String")],
+        ),
         ("SELECT properties FROM events", []),
         ("SELECT 'properties.price' FROM events", []),
     ],

@@ -65,6 +65,20 @@ def _subquery(query: Any) -> Any:
     return None
 
 
+def _no_tuple(_found: re.Match[str], code: str, query: Any) -> SourceError:
+    parts = tree.TupleAccess | tree.Call
+    node = next(
+        (
+            each
+            for each in walk(query)
+            if isinstance(each, parts) and getattr(each, "name", "tupleElement") == "tupleElement"
+        ),
+        None,
+    )
+    message = "A part by its position belongs to a tuple"
+    return refused(message, node, code=code, hint="read items of a list in brackets: list[1]")
+
+
 READ_KINDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str, Any], SourceError]], ...] = (
     (
         re.compile(
@@ -75,6 +89,7 @@ READ_KINDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str, Any], Sou
     ),
     (re.compile(r"Tuple doesn't have element with name '(?P<name>[^']*)'"), _no_part),
     (re.compile(r"Column '[^']*subquery_\d+' is not under aggregate function"), _not_grouped),
+    (re.compile(r"First argument for function tupleElement must be"), _no_tuple),
     (re.compile(r"Correlated subquer|Cannot decorrelate"), _correlated),
 )
 """Patterns of messages, and what builds the error."""

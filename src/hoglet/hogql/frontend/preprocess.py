@@ -115,7 +115,8 @@ _HINTS = (
     (re.compile(r"\bat\s+time\s+zone\b", _ANY), "toTimeZone(x, 'Europe/Berlin')"),
     (re.compile(r"\*\s*replace\s*\(", _ANY), "* EXCLUDE (a), f(a) AS a"),
     (re.compile(r"\b(?:date|timestamp)\s*'", _ANY), "toDate('2026-01-05')"),
-    (re.compile(r"\b(?:regexp|rlike)\b", _ANY), "x =~ 'pattern'"),
+    (re.compile(r"\b(?:regexp|rlike|similar\s+to)\b", _ANY), "x =~ 'pattern'"),
+    (re.compile(r"->>?\s*'"), "properties.key or properties['a key']"),
     (re.compile(r"\b(?:group|order)\s+(?!by\b)\w", _ANY), "GROUP BY x, ORDER BY x"),
     (
         re.compile(
@@ -125,6 +126,10 @@ _HINTS = (
     ),
     (re.compile(r"\bdiv\b", _ANY), "intDiv(a, b)"),
     (re.compile(r"\bmod\b", _ANY), "a % b"),
+    (
+        re.compile(r"[)\]]\s+(?:second|minute|hour|day|week|month|quarter|year)s?\b", _ANY),
+        "AS before such a name: toDate(timestamp) AS day",
+    ),
 )
 """Syntax of other dialects, and its HogQL equivalent."""
 

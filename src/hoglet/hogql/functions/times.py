@@ -25,10 +25,18 @@ def _place(name: str) -> int | None:
     return 0 if first else None
 
 
-ZONED = frozenset(
-    row.name for row in functions() if _place(row.clickhouse) == 0 and (row.low, row.high) == (1, 1)
-)
-"""Functions of one timestamp with an optional time zone: ``toHour(timestamp, 'UTC')``."""
+_WITH_MODE = frozenset({"toStartOfWeek", "toLastDayOfWeek"})
+
+ZONED: dict[str, int] = {
+    row.name: 3 if row.clickhouse in _WITH_MODE else 2
+    for row in functions()
+    if row.clickhouse in _WITH_MODE
+    or (_place(row.clickhouse) == 0 and (row.low, row.high) == (1, 1))
+}
+"""Functions of one timestamp that take a time zone: ``toHour(timestamp, 'UTC')``.
+
+By name, with the number of arguments when the last one is the zone.
+"""
 
 TIME_PLACES: dict[str, int] = {
     row.name: place for row in functions() if (place := _place(row.clickhouse)) is not None

@@ -26,33 +26,40 @@ class PropertyRead(msgspec.Struct, frozen=True):
 
 def property_reads(query: Any, context: QueryContext) -> tuple[PropertyRead, ...]:
     """Every property in a query, in text order."""
-    found = list(_reads(query, {}, context))
+    found = list(_reads(query, {}, {}, context))
     return tuple(sorted(dict.fromkeys(found), key=lambda read: (read.start, read.end)))
 
 
-def _reads(node: Any, sources: Mapping[str, str], context: QueryContext) -> Iterator[PropertyRead]:
+type _Tables = Mapping[str, str]
+
+
+def _reads(
+    node: Any, sources: _Tables, outer: _Tables, context: QueryContext
+) -> Iterator[PropertyRead]:
+    """Reads below a node; ``outer`` are the tables of the selects around, by alias."""
     if isinstance(node, tuple):
         for item in node:
-            yield from _reads(item, sources, context)
+            yield from _reads(item, sources, outer, context)
         return
     if isinstance(node, dict):
-        yield from _reads(tuple(node.values()), sources, context)
+        yield from _reads(tuple(node.values()), sources, outer, context)
         return
     if not isinstance(node, tree.Node):
         return
     if isinstance(node, tree.SelectQuery):
+        outer = {**outer, **sources}
         sources = _sources(node.select_from)
     named = _named(node)
     if named is not None:
         chain, name = named
-        kind = _kind(chain, sources, context)
+        kind = _kind(chain, sources, outer, context)
         if kind is not None and node.start is not None and node.end is not None:
             type_ = context.property_type(kind, name)
             yield PropertyRead(kind, name, type_, node.start.offset, node.end.offset)
             return
     for field in node.__struct_fields__:
         if field not in {"start", "end"}:
-            yield from _reads(getattr(node, field), sources, context)
+            yield from _reads(getattr(node, field), sources, outer, context)
 
 
 def _named(node: tree.Node) -> tuple[tuple[str | int, ...], str] | None:
@@ -69,7 +76,7 @@ def _named(node: tree.Node) -> tuple[tuple[str | int, ...], str] | None:
 
 
 def _kind(
-    chain: tuple[str | int, ...], sources: Mapping[str, str], context: QueryContext
+    chain: tuple[str | int, ...], sources: _Tables, outer: _Tables, context: QueryContext
 ) -> str | None:
     """The kind of property of such a path; None if unknown."""
     for part in reversed(chain):
@@ -80,8 +87,8 @@ def _kind(
             return f"group_{group[1]}"
         if text in context.group_types and text not in sources:
             return f"group_{context.group_types[text]}"
-        if text in sources:
-            return _TABLES.get(sources[text])
+        if text in sources or text in outer:
+            return _TABLES.get(sources.get(text, outer.get(text, "")))
     tables = {_TABLES[table] for table in sources.values() if table in _TABLES}
     return next(iter(tables)) if len(tables) == 1 else None
 

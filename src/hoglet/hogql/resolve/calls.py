@@ -77,8 +77,8 @@ def build_call(
     resolver: Resolver, node: Any, function: FunctionEntry, args: tuple[Expr, ...], scope: Scope
 ) -> Expr:
     """The plan of a call whose arguments are resolved."""
-    if function.name in ZONED and len(args) == 2:
-        args = (_in_zone(*args, resolver),)
+    if len(args) == ZONED.get(function.name):
+        args = (_in_zone(args[0], args[-1], resolver), *args[1:-1])
     check_count(function, len(args), node)
     args = checked_unit(function.clickhouse, args, node)
     params = _parameters(resolver, node, function, scope)
