@@ -1,25 +1,20 @@
 """The warehouse on ClickHouse: one implementation, embedded (chDB) or a server, chosen by URL.
 
 The engine's calls block, so they run in threads: readers (twice the number of cores and a few
-more), separate writers so that slow reads never delay the event pipeline, and one thread that stops
-queries.
+more), and separate writers so that slow reads never delay the event pipeline.
 """
 
 import asyncio
 import contextlib
 import os
-import threading
-import time
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import structlog
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedError
 
@@ -27,12 +22,13 @@ from hoglet.kit import tracing
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool
 from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
 from hoglet.warehouse.disk_space import CheckedInserts, check_disk_space
-from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
+from hoglet.warehouse.errors import QueryRefused, from_engine
 from hoglet.warehouse.integrity import check_parts
 from hoglet.warehouse.json_rows import STREAMED_ROWS, block_rows
 from hoglet.warehouse.port import JsonRows, Progress, QueryBudget, QueryResult
 from hoglet.warehouse.reading import JsonQuery, JsonSelects, check_reader, select
 from hoglet.warehouse.retention import apply_retention
+from hoglet.warehouse.running_queries import RunningQueries, call_soon
 from hoglet.warehouse.schema import Retention, apply_schema, own_table
 from hoglet.warehouse.snapshot import WriteGate, clone_folder
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
@@ -40,15 +36,11 @@ from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 WRITERS = 2
 BUILDERS = 2  # statements that fill tables; they take minutes
 SPARE_READERS = 12  # for short reads (tables, logs, checks) while long ones are running
-STOP_PAUSE_S = 0.05
-STOP_SECONDS = 30.0
 QUERY_MEMORY_BYTES = 2 * 1024**3
 READ = QueryBudget()
 WRITE = QueryBudget(seconds=WRITE_TIMEOUT_S, memory_bytes=4 * 1024**3, read_only=False)
 _PROGRESS = """SELECT count(), sum(read_rows), sum(total_rows_approx), sum(read_bytes),
 max(elapsed), sum(ProfileEvents['OSCPUVirtualTimeMicroseconds']) / 1e6"""
-
-log = structlog.get_logger()
 
 
 class ClickHouseWarehouse:
@@ -78,10 +70,7 @@ class ClickHouseWarehouse:
         )
         self._writers = ThreadPoolExecutor(WRITERS, "warehouse-write")
         self._builders = ThreadPoolExecutor(BUILDERS, "warehouse-build")
-        self._stopper = ThreadPoolExecutor(1, "warehouse-stop")
-        self._running: defaultdict[str, list[Future[Any]]] = defaultdict(list)
-        self._stopping: list[tuple[str, Future[Any], float]] = []  # last: its deadline
-        self._stopping_lock = threading.Lock()
+        self._running = RunningQueries(self._kill)
         self._gate = WriteGate()
         self._inserts = CheckedInserts(self._folder) if self._folder else None
         self._json = JsonSelects()
@@ -233,13 +222,7 @@ class ClickHouseWarehouse:
 
     async def cancel(self, query_id: str) -> None:
         """See ``Warehouse.cancel``."""
-        known = list(self._running.get(query_id, ()))
-        running = [future for future in known if not future.cancel()]
-        if running:
-            self._stop(query_id, running)
-            await self._ended(query_id, running)
-        elif not known and not self._clients.embedded:  # possibly of another process
-            await asyncio.get_running_loop().run_in_executor(self._stopper, self._kill, [query_id])
+        await self._running.cancel(query_id, is_shared=not self._clients.embedded)
 
     async def snapshot(self, target: Path) -> None:
         """Clone the folder of an embedded warehouse as of now; writes wait until it is done.
@@ -266,9 +249,10 @@ class ClickHouseWarehouse:
 
     async def close(self) -> None:
         """See ``Warehouse.close``."""
-        await asyncio.gather(*(self.cancel(query_id) for query_id in list(self._running)))
-        for pool in (self._readers, self._writers, self._builders, self._stopper):
+        await self._running.cancel_all()
+        for pool in (self._readers, self._writers, self._builders):
             await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
+        await self._running.close()
         await asyncio.to_thread(self._clients.close)
 
     @property
@@ -306,32 +290,7 @@ class ClickHouseWarehouse:
         future = self._readers.submit(
             self._with_client, lambda client: work(client, tag), budget, is_built=is_built
         )
-        self._running[query_id].append(future)
-        try:
-            return await asyncio.wrap_future(future)
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if future.cancelled() and not (task and task.cancelling()):
-                raise QueryCancelled("The query was cancelled.") from None
-            self._stop(query_id, [future])
-            raise
-        finally:
-            self._forget_when_ended(query_id, future)
-
-    def _forget_when_ended(self, query_id: str, future: Future[Any]) -> None:
-        """Forget a query, at once if it has ended: waking the loop from a thread costs 70 µs."""
-        if future.done():
-            self._forget(query_id, future)
-            return
-        forget = partial(self._forget, query_id, future)
-        future.add_done_callback(partial(_soon, asyncio.get_running_loop(), forget))
-
-    def _forget(self, query_id: str, ended: Future[Any]) -> None:
-        running = self._running.get(query_id, [])
-        if ended in running:
-            running.remove(ended)
-        if not running:
-            self._running.pop(query_id, None)
+        return await self._running.result(query_id, future)
 
     async def _write(
         self,
@@ -345,7 +304,7 @@ class ClickHouseWarehouse:
         await self._gate.enter()
         future = (pool or self._writers).submit(self._with_client, work, budget, is_built=is_built)
         loop = asyncio.get_running_loop()
-        future.add_done_callback(partial(_soon, loop, self._gate.leave))
+        future.add_done_callback(partial(call_soon, loop, self._gate.leave))
         await asyncio.shield(asyncio.wrap_future(future))
 
     def _with_client[R](
@@ -367,50 +326,10 @@ class ClickHouseWarehouse:
         self._clients.give_back(client, budget, threads, is_built=is_built)
         return result
 
-    def _stop(self, query_id: str, running: Sequence[Future[Any]]) -> None:
-        """Stop a query in the engine; retried for a while, since it may just be starting."""
-        until = time.monotonic() + STOP_SECONDS
-        with self._stopping_lock:
-            is_idle = not self._stopping
-            self._stopping.extend((query_id, future, until) for future in running)
-        if is_idle and running:
-            self._stopper.submit(self._stop_all)
-
-    def _stop_all(self) -> None:
-        """Kill all queries to be stopped in one statement, until none is left."""
-        while waiting := self._left_to_stop():
-            try:
-                self._kill([query_id for query_id, _ in waiting])
-            except Exception:
-                log.exception("stopping queries failed", action="kill_failed")
-            _wait(waiting[0][1], STOP_PAUSE_S)
-
-    def _left_to_stop(self) -> list[tuple[str, Future[Any]]]:
-        now = time.monotonic()
-        with self._stopping_lock:
-            self._stopping = [
-                (query_id, future, until)
-                for query_id, future, until in self._stopping
-                if not future.done() and now < until
-            ]
-            return [(query_id, future) for query_id, future, _ in self._stopping]
-
     def _kill(self, query_ids: Sequence[str]) -> None:
         which = " OR ".join(f"startsWith(query, {quoted(_tag(each))})" for each in set(query_ids))
         statement = f"KILL QUERY {on_cluster(self._cluster)} WHERE {which} ASYNC"
         self._with_client(lambda client: _run_command(client, statement, None), WRITE)
-
-    async def _ended(self, query_id: str, running: Sequence[Future[Any]]) -> None:
-        """Wait until the engine has ended a query that is being stopped."""
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(STOP_SECONDS):
-                for future in running:
-                    ended = asyncio.Event()
-                    future.add_done_callback(partial(_soon, loop, ended.set))
-                    await ended.wait()
-        except TimeoutError:
-            log.warning("a query does not stop", action="cancel_slow", query_id=query_id)
 
 
 async def open_warehouse(
@@ -460,14 +379,3 @@ def _run_command(client: Client, sql: str, params: Mapping[str, Any] | None) -> 
 def _tag(query_id: str) -> str:
     """A comment that identifies the query, because chDB cannot set a query id."""
     return f"/* hoglet:{query_id.replace('*', '')} */"
-
-
-def _soon(loop: asyncio.AbstractEventLoop, work: Callable[[], object], _: Future[Any]) -> None:
-    """Schedule a callback on the loop from another thread; no effect once the loop is closed."""
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(work)
-
-
-def _wait(running: Future[Any], seconds: float) -> None:
-    with contextlib.suppress(BaseException):
-        running.exception(timeout=seconds)
