@@ -19,7 +19,7 @@ from hoglet.functions.executable.transform import Transformation
 from hoglet.functions.explain_match.conditions import ExplanationRequest, explain
 from hoglet.functions.runtime.engine import Pinned
 from hoglet.functions.runtime.filter_globals import filter_globals, lazy_filter_globals
-from hoglet.functions.runtime.step import RunLogLine, StepRequest
+from hoglet.functions.runtime.messages import RunLogLine, StepRequest
 from hoglet.functions.runtime.step import run_step as run
 from hoglet.functions.test_runs.skip_reason import filter_skip_reason
 from hoglet.kit.errors import Invalid

@@ -20,7 +20,7 @@ from hoglet.functions.runtime.globals import (
     project_globals,
     source_globals,
 )
-from hoglet.functions.runtime.step import Step, StepRequest
+from hoglet.functions.runtime.messages import Step, StepRequest
 from hoglet.functions.test_runs.globals import read_globals
 from hoglet.functions.test_runs.result import SandboxClient
 from hoglet.kit.errors import HogletError

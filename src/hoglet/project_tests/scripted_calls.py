@@ -10,7 +10,7 @@ from uuid import UUID
 
 from hoglet.functions.runtime.email import shape_sent
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
-from hoglet.functions.runtime.step import StepHostCall
+from hoglet.functions.runtime.messages import StepHostCall
 from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse
 
 type Json = dict[str, Any]

@@ -8,7 +8,9 @@ from hoglet.functions.runtime.fetch import (
     ignored_options,
     read_fetch,
 )
-from hoglet.functions.runtime.step import RunJournal, Step, StepRequest, run_step
+from hoglet.functions.runtime.journal import RunJournal
+from hoglet.functions.runtime.messages import Step, StepRequest
+from hoglet.functions.runtime.step import run_step
 from hoglet.functions.runtime.user_agent import parse_user_agent
 
 SIGNER = {"access_key_id": "a", "secret_access_key": "s", "region": "r", "service": "kinesis"}

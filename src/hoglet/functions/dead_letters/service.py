@@ -24,7 +24,7 @@ from hoglet.functions.dead_letters.repository import (
 )
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
 from hoglet.functions.logs.telemetry import SOURCE
-from hoglet.functions.runtime.step import ErrorClass
+from hoglet.functions.runtime.messages import ErrorClass
 from hoglet.functions.service import FunctionService, read_id
 from hoglet.functions.tables import DeadLetterRow
 from hoglet.kit.errors import Invalid, NotFound

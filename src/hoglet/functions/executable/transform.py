@@ -17,8 +17,9 @@ from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.filter_globals import FilterGlobals
 from hoglet.functions.runtime.host import Host
 from hoglet.functions.runtime.inputs import InputsFailed, are_constant, build_inputs
-from hoglet.functions.runtime.redaction import clean_line, secret_texts
-from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS, RunLogLine, redacted_trace
+from hoglet.functions.runtime.messages import RunLogLine
+from hoglet.functions.runtime.redaction import clean_line, redacted_trace, secret_texts
+from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS
 from hoglet.functions.types import TRANSFORMATION_LOG
 from hoglet.hog.python.steps import TraceStep
 from hoglet.kit.json_values import is_object

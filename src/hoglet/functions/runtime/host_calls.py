@@ -27,7 +27,7 @@ from hoglet.functions.runtime.fetch import (
     shape_response,
     with_delivery_headers,
 )
-from hoglet.functions.runtime.step import StepHostCall
+from hoglet.functions.runtime.messages import StepHostCall
 from hoglet.kit import tracing
 from hoglet.kit.text import encode_utf8
 from hoglet.outbound.mail import MailAccepted, Mailer, Message

@@ -13,7 +13,9 @@ from urllib.parse import quote, quote_plus
 
 from hoglet.functions.executable.model import ExecutableInput
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
+from hoglet.hog.python.steps import TraceStep
 from hoglet.kit.json_values import is_array, is_list_like, is_object
+from hoglet.kit.text import dump_json
 
 REDACTED = "***REDACTED***"
 _HOLE = (
@@ -151,3 +153,40 @@ def _collect(value: Any, found: set[str]) -> None:
     elif is_list_like(value):
         for part in value:
             _collect(part, found)
+
+
+def redacted_trace(trace: list[TraceStep], secrets: list[str]) -> list[TraceStep]:
+    """A trace without the values of secrets."""
+    return [
+        TraceStep(
+            step.line,
+            {name: clean_line(text, secrets) for name, text in step.values.items()},
+            [clean_line(call, secrets) for call in step.calls],
+        )
+        for step in trace
+    ]
+
+
+def rendered_call(name: str, arguments: list[Any]) -> str:
+    """A call as text, options as JSON indented by two spaces.
+
+    Example:
+        >>> rendered_call("fetch", ["https://host", {}])
+        "fetch('https://host', {})"
+    """
+    arguments = [_without_signer(one) for one in arguments]
+    shown = [f"'{one}'" if isinstance(one, str) else _indented(one) for one in arguments]
+    return f"{name}({', '.join(shown)})"
+
+
+def _without_signer(value: Any) -> Any:
+    """Options of ``fetch`` for display, without the keys in ``aws_sigv4``."""
+    if not is_object(value) or not is_object(value.get("aws_sigv4")):
+        return value
+    shown = {"secret_access_key": REDACTED, "session_token": REDACTED}
+    signer: dict[str, Any] = value["aws_sigv4"]
+    return {**value, "aws_sigv4": {k: shown.get(k, v) for k, v in signer.items()}}
+
+
+def _indented(value: Any) -> str:
+    return dump_json(value, indent=True).decode()

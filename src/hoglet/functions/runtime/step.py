@@ -5,9 +5,9 @@ are durable by replay: ``run_step`` executes the program from its beginning, ans
 calls from the journal, and stops at the first call that is not recorded. Nondeterministic values
 (``now``, random numbers) are in the journal.
 
-The loop of the caller::
+The caller's loop (requests and results are in ``messages.py``)::
 
-    journal = new_journal(now)
+    journal = new_journal(now, seed)
     while True:
         step = run_step(StepRequest(function=f, globals=g, journal=journal))
         # store step.logs, step.captures
@@ -23,17 +23,14 @@ docs/spec/hog-functions.md#134-retries-hoglet-goes-further and
 docs/spec/hog-functions.md#135-limits-logs-metrics.
 """
 
-from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from hoglet.functions.executable.matching import Match, match_function
-from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.json_types import Globals, InputValues
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.batch import (
-    EventResult,
     WrongResults,
     batch_globals,
     event_results,
@@ -50,139 +47,18 @@ from hoglet.functions.runtime.inputs import (
     build_inputs,
     tolerated_codes,
 )
-from hoglet.functions.runtime.journal import RunJournal
 from hoglet.functions.runtime.loop_guard import DEPTH_PROPERTY, depth_of
-from hoglet.functions.runtime.redaction import REDACTED, clean_line, secret_texts
-from hoglet.hog.python.steps import TraceStep
-from hoglet.kit.json_values import is_array, is_object, object_at
-from hoglet.kit.text import dump_json
+from hoglet.functions.runtime.messages import RunLogLine, Step, StepHostCall, StepRequest
+from hoglet.functions.runtime.redaction import (
+    clean_line,
+    redacted_trace,
+    rendered_call,
+    secret_texts,
+)
+from hoglet.kit.json_values import is_array, object_at
 
-_REFUSAL_CHARACTERS = 300  # length of a response's text in a dead letter's error
 PROGRAM_MILLISECONDS = 550
 MAX_ASYNC_STEPS = 5
-
-type ErrorClass = Literal["filter", "inputs", "fetch", "timeout", "hog"]
-
-
-class RunLogLine(msgspec.Struct, frozen=True):
-    """One redacted line; ``level`` is ``debug``, ``info``, ``warn`` or ``error``."""
-
-    level: str
-    message: str
-
-
-class StepHostCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A host call to perform: ``fetch`` or ``sendEmail``.
-
-    For ``fetch`` the ``request`` is a normalized :class:`~.fetch.FetchRequest` as a dict (``{"url",
-    "method", "headers", "body"}``). It contains secrets: do not store it. To retry a call later,
-    run the step again with its journal: it yields the same call, and no log line twice.
-    ``rendered`` is the call as the program wrote it, redacted; for test runs only.
-    """
-
-    name: str
-    request: dict[str, Any]
-    rendered: str = ""
-
-
-class StepRequest(msgspec.Struct, kw_only=True):
-    """The arguments of :func:`run_step`.
-
-    Attributes:
-        function: the function to run.
-        globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``,
-        docs/spec/hog-functions.md#132-globals-and-inputs.
-        journal: from :func:`new_journal` or :func:`resume`.
-        mapping: number of the mapping whose inputs override the function's, or None.
-        with_rendering: fill in ``StepHostCall.rendered``.
-        from_filter: evaluate the filter first (a redriven dead letter of class ``filter``).
-        with_trace: fill in ``Step.trace``; the program runs more slowly.
-        pinned: the time and randomness of the program, for tests of functions.
-        events: globals of the events of a batch; ``globals`` are then unused. A batched function
-            without it runs with the one event of ``globals``.
-    """
-
-    function: ExecutableFunction
-    globals: Globals
-    journal: RunJournal
-    mapping: int | None = None
-    with_rendering: bool = False
-    from_filter: bool = False
-    with_trace: bool = False
-    pinned: engine.Pinned | None = None
-    events: list[dict[str, Any]] | None = None
-
-
-class Step(msgspec.Struct, kw_only=True):
-    """The result of a step.
-
-    Attributes:
-        outcome: ``finished``; ``failed`` (see ``error``, ``error_class``); ``call``: perform
-            ``call`` and continue with :func:`resume`.
-        result: the program's return value (also if an unhandled status failed the run).
-        error: one line, redacted.
-        error_class: the dead letter's class.
-        logs: new lines, oldest first, including the closing line.
-        captures: ``postHogCapture`` calls to perform now:
-            ``[{"event", "distinct_id", "properties"}]``.
-        journal: the journal to store.
-        milliseconds: CPU time of this step, without the replay.
-        fetches: number of completed ``fetch`` calls in the whole run.
-        mappings: with ``from_filter``, the matching mappings; the first one ran.
-        trace: with ``with_trace``, the statements of the whole run so far, redacted.
-        is_filtered: with ``from_filter``, the filter did not match, so nothing ran.
-        results: of the events of a finished batch, in their order.
-    """
-
-    outcome: Literal["finished", "failed", "call"]
-    journal: RunJournal
-    result: Any = None
-    call: StepHostCall | None = None
-    error: str | None = None
-    error_class: ErrorClass | None = None
-    logs: list[RunLogLine] = []
-    captures: list[dict[str, Any]] = []
-    milliseconds: float = 0
-    fetches: int = 0
-    mappings: list[int] = []
-    is_filtered: bool = False
-    trace: list[TraceStep] = []
-    results: list[EventResult] = []
-
-
-def new_journal(now: datetime, seed: int) -> RunJournal:
-    """The journal of a run that has not started."""
-    return RunJournal(started_at=now.isoformat(), seed=seed)
-
-
-def resume(
-    step: Step, answer: Any, milliseconds: float = 0, *, has_answer: bool = True
-) -> RunJournal:
-    """The journal after a completed host call.
-
-    Args:
-        step: a step with outcome ``call``.
-        answer: the result for the program, e.g. ``{"status": 200, "body": "ok"}``.
-        milliseconds: how long the call took, for the closing log line.
-        has_answer: the host responded; otherwise ``answer`` says why not.
-    """
-    name = step.call.name if step.call else ""
-    status = answer.get("status") if is_object(answer) else None
-    call = (name, status if isinstance(status, int) else None)
-    said = (answer.get("body"), answer.get("error")) if is_object(answer) else ()
-    body = next((one for one in said if isinstance(one, str)), None)
-    refusal = step.journal.refusal
-    if body is not None and isinstance(status, int) and status >= 400:
-        refusal = body[:_REFUSAL_CHARACTERS]
-    return msgspec.structs.replace(
-        step.journal,
-        entries=[*step.journal.entries, ["host", answer]],
-        calls=[*step.journal.calls, call],
-        refusal=refusal,
-        has_answer=has_answer,
-        waiting=False,
-        waited_ms=step.journal.waited_ms + milliseconds,
-    )
 
 
 def run_step(request: StepRequest) -> Step:
@@ -385,43 +261,6 @@ def _of_deepest_event(globals_: Globals) -> dict[str, Any]:
         return globals_
     depth = max((depth_of(object_at(each, "event")) for each in globals_["events"]), default=0)
     return {**globals_, "event": {"properties": {DEPTH_PROPERTY: depth}}}
-
-
-def redacted_trace(trace: list[TraceStep], secrets: list[str]) -> list[TraceStep]:
-    """A trace without the values of secrets."""
-    return [
-        TraceStep(
-            step.line,
-            {name: clean_line(text, secrets) for name, text in step.values.items()},
-            [clean_line(call, secrets) for call in step.calls],
-        )
-        for step in trace
-    ]
-
-
-def rendered_call(name: str, arguments: list[Any]) -> str:
-    """A call as text, options as JSON indented by two spaces.
-
-    Example:
-        >>> rendered_call("fetch", ["https://host", {}])
-        "fetch('https://host', {})"
-    """
-    arguments = [_without_signer(one) for one in arguments]
-    shown = [f"'{one}'" if isinstance(one, str) else _indented(one) for one in arguments]
-    return f"{name}({', '.join(shown)})"
-
-
-def _without_signer(value: Any) -> Any:
-    """Options of ``fetch`` for display, without the keys in ``aws_sigv4``."""
-    if not is_object(value) or not is_object(value.get("aws_sigv4")):
-        return value
-    shown = {"secret_access_key": REDACTED, "session_token": REDACTED}
-    signer: dict[str, Any] = value["aws_sigv4"]
-    return {**value, "aws_sigv4": {k: shown.get(k, v) for k, v in signer.items()}}
-
-
-def _indented(value: Any) -> str:
-    return dump_json(value, indent=True).decode()
 
 
 def two_digits(milliseconds: float) -> str:

@@ -15,7 +15,7 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import TransformationResult
 from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
-from hoglet.functions.runtime.step import RunLogLine, Step, StepHostCall, StepRequest
+from hoglet.functions.runtime.messages import RunLogLine, Step, StepHostCall, StepRequest
 from hoglet.hog.python.steps import TraceStep
 from hoglet.sandbox import Sandbox
 from hoglet.web.timestamps import iso_z

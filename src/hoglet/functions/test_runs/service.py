@@ -17,7 +17,7 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime.globals import project_globals, source_globals
 from hoglet.functions.runtime.host_calls import HostCalls
-from hoglet.functions.runtime.step import StepRequest, new_journal, resume
+from hoglet.functions.runtime.messages import StepRequest, new_journal, resume
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.test_runs.configuration import (

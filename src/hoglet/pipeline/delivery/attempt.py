@@ -21,7 +21,7 @@ from hoglet.functions.runtime.fetch import (
 )
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.inputs import tolerated_codes
-from hoglet.functions.runtime.step import StepHostCall
+from hoglet.functions.runtime.messages import StepHostCall
 from hoglet.kit import tracing
 from hoglet.kit.clock import Clock
 from hoglet.outbound.url import InvalidUrl, parse_url

@@ -18,7 +18,7 @@ from hoglet.functions import pauses as pause_repository
 from hoglet.functions.backfills import repository as backfill_repository
 from hoglet.functions.dead_letters.service import DeadLetters, NewDeadLetter
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.runtime.step import Step
+from hoglet.functions.runtime.messages import Step
 from hoglet.functions.watcher.service import RunObservation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines

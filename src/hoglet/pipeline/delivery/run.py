@@ -18,14 +18,8 @@ import msgspec
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.runtime.inputs import all_inputs
+from hoglet.functions.runtime.messages import Step, StepHostCall, StepRequest, new_journal, resume
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
-from hoglet.functions.runtime.step import (
-    Step,
-    StepHostCall,
-    StepRequest,
-    new_journal,
-    resume,
-)
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery.attempt import Attempt, HostCallAttempts, host_of
 from hoglet.pipeline.delivery.host_limits import HostLimiter

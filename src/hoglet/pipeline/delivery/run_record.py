@@ -15,7 +15,7 @@ from hoglet.events.spool import SpooledV1, job_of
 from hoglet.functions.dead_letters.service import NewDeadLetter
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
-from hoglet.functions.runtime.step import RunLogLine, Step
+from hoglet.functions.runtime.messages import RunLogLine, Step
 from hoglet.functions.watcher.service import RunObservation
 from hoglet.kit import tracing
 from hoglet.kit.text import dump_storable_json

@@ -17,7 +17,8 @@ import msgspec
 import structlog
 
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.runtime.step import Step, StepRequest, run_step
+from hoglet.functions.runtime.messages import Step, StepRequest
+from hoglet.functions.runtime.step import run_step
 from hoglet.kit.text import pack
 from hoglet.sandbox import (
     Sandbox,

@@ -1,0 +1,145 @@
+"""What a sandbox worker is sent to run a step of a function, and what it returns.
+
+The caller keeps the journal between steps: :func:`new_journal` begins one, :func:`resume` adds the
+result of a host call.
+
+Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
+"""
+
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.json_types import Globals
+from hoglet.functions.runtime.batch import EventResult
+from hoglet.functions.runtime.engine import Pinned
+from hoglet.functions.runtime.journal import RunJournal
+from hoglet.hog.python.steps import TraceStep
+from hoglet.kit.json_values import is_object
+
+_REFUSAL_CHARACTERS = 300  # length of a response's text in a dead letter's error
+
+type ErrorClass = Literal["filter", "inputs", "fetch", "timeout", "hog"]
+
+
+class RunLogLine(msgspec.Struct, frozen=True):
+    """One redacted line; ``level`` is ``debug``, ``info``, ``warn`` or ``error``."""
+
+    level: str
+    message: str
+
+
+class StepHostCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A host call to perform: ``fetch`` or ``sendEmail``.
+
+    For ``fetch`` the ``request`` is a normalized :class:`~.fetch.FetchRequest` as a dict (``{"url",
+    "method", "headers", "body"}``). It contains secrets: do not store it. To retry a call later,
+    run the step again with its journal: it yields the same call, and no log line twice.
+    ``rendered`` is the call as the program wrote it, redacted; for test runs only.
+    """
+
+    name: str
+    request: dict[str, Any]
+    rendered: str = ""
+
+
+class StepRequest(msgspec.Struct, kw_only=True):
+    """The arguments of :func:`~.step.run_step`.
+
+    Attributes:
+        function: the function to run.
+        globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``,
+        docs/spec/hog-functions.md#132-globals-and-inputs.
+        journal: from :func:`new_journal` or :func:`resume`.
+        mapping: number of the mapping whose inputs override the function's, or None.
+        with_rendering: fill in ``StepHostCall.rendered``.
+        from_filter: evaluate the filter first (a redriven dead letter of class ``filter``).
+        with_trace: fill in ``Step.trace``; the program runs more slowly.
+        pinned: the time and randomness of the program, for tests of functions.
+        events: globals of the events of a batch; ``globals`` are then unused. A batched function
+            without it runs with the one event of ``globals``.
+    """
+
+    function: ExecutableFunction
+    globals: Globals
+    journal: RunJournal
+    mapping: int | None = None
+    with_rendering: bool = False
+    from_filter: bool = False
+    with_trace: bool = False
+    pinned: Pinned | None = None
+    events: list[dict[str, Any]] | None = None
+
+
+class Step(msgspec.Struct, kw_only=True):
+    """The result of a step.
+
+    Attributes:
+        outcome: ``finished``; ``failed`` (see ``error``, ``error_class``); ``call``: perform
+            ``call`` and continue with :func:`resume`.
+        result: the program's return value (also if an unhandled status failed the run).
+        error: one line, redacted.
+        error_class: the dead letter's class.
+        logs: new lines, oldest first, including the closing line.
+        captures: ``postHogCapture`` calls to perform now:
+            ``[{"event", "distinct_id", "properties"}]``.
+        journal: the journal to store.
+        milliseconds: CPU time of this step, without the replay.
+        fetches: number of completed ``fetch`` calls in the whole run.
+        mappings: with ``from_filter``, the matching mappings; the first one ran.
+        trace: with ``with_trace``, the statements of the whole run so far, redacted.
+        is_filtered: with ``from_filter``, the filter did not match, so nothing ran.
+        results: of the events of a finished batch, in their order.
+    """
+
+    outcome: Literal["finished", "failed", "call"]
+    journal: RunJournal
+    result: Any = None
+    call: StepHostCall | None = None
+    error: str | None = None
+    error_class: ErrorClass | None = None
+    logs: list[RunLogLine] = []
+    captures: list[dict[str, Any]] = []
+    milliseconds: float = 0
+    fetches: int = 0
+    mappings: list[int] = []
+    is_filtered: bool = False
+    trace: list[TraceStep] = []
+    results: list[EventResult] = []
+
+
+def new_journal(now: datetime, seed: int) -> RunJournal:
+    """The journal of a run that has not started."""
+    return RunJournal(started_at=now.isoformat(), seed=seed)
+
+
+def resume(
+    step: Step, answer: Any, milliseconds: float = 0, *, has_answer: bool = True
+) -> RunJournal:
+    """The journal after a completed host call.
+
+    Args:
+        step: a step with outcome ``call``.
+        answer: the result for the program, e.g. ``{"status": 200, "body": "ok"}``.
+        milliseconds: how long the call took, for the closing log line.
+        has_answer: the host responded; otherwise ``answer`` says why not.
+    """
+    name = step.call.name if step.call else ""
+    status = answer.get("status") if is_object(answer) else None
+    call = (name, status if isinstance(status, int) else None)
+    said = (answer.get("body"), answer.get("error")) if is_object(answer) else ()
+    body = next((one for one in said if isinstance(one, str)), None)
+    refusal = step.journal.refusal
+    if body is not None and isinstance(status, int) and status >= 400:
+        refusal = body[:_REFUSAL_CHARACTERS]
+    return msgspec.structs.replace(
+        step.journal,
+        entries=[*step.journal.entries, ["host", answer]],
+        calls=[*step.journal.calls, call],
+        refusal=refusal,
+        has_answer=has_answer,
+        waiting=False,
+        waited_ms=step.journal.waited_ms + milliseconds,
+    )
