@@ -2,7 +2,7 @@
 
 from hoglet.access.principals import Project
 from hoglet.cohorts import worker_operations as operations
-from hoglet.cohorts.criteria.schema import CriteriaNode
+from hoglet.cohorts.criteria.model import Criteria
 from hoglet.cohorts.messages import CohortRequest, PersonsPage, PersonsRequest, PersonsSql
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.messages import CompileContext
@@ -19,13 +19,13 @@ class CohortCompiler:
     def __init__(self, compiler: QueryCompiler) -> None:
         self._compiler = compiler
 
-    async def criteria(self, project: Project, filters: CriteriaNode) -> PersonsSql:
-        """The persons of validated criteria, as a query of ``person_id``.
+    async def criteria(self, project: Project, criteria: Criteria) -> PersonsSql:
+        """The persons who meet criteria, as a query of ``person_id``.
 
         Raises:
             SourceError: ``attr`` is the path below ``filters``.
         """
-        return await self._compile(project, filters=filters)
+        return await self._compile(project, criteria=criteria)
 
     async def query(self, project: Project, query: QueryNode) -> PersonsSql:
         """The persons of a user's query, as a query of ``person_id``.
@@ -48,10 +48,10 @@ class CohortCompiler:
         self,
         project: Project,
         *,
-        filters: CriteriaNode | None = None,
+        criteria: Criteria | None = None,
         query: QueryNode | None = None,
     ) -> PersonsSql:
-        request = CohortRequest(await self._context(project), filters=filters, query=query)
+        request = CohortRequest(await self._context(project), criteria=criteria, query=query)
         return await self._compiler.call(operations.compile_cohort, request, PersonsSql)
 
     async def _context(self, project: Project) -> CompileContext:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.cohorts.criteria.schema import CriteriaNode
+from hoglet.cohorts.criteria.model import Criteria
 from hoglet.endpoints.worker.messages import CompileContext
 from hoglet.hogql.query_nodes import QueryNode
 
@@ -13,7 +13,7 @@ class CohortRequest(msgspec.Struct, frozen=True):
     """The criteria of a cohort, or its query."""
 
     context: CompileContext
-    filters: CriteriaNode | None = None
+    criteria: Criteria | None = None
     query: QueryNode | None = None
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.cohorts import repository
-from hoglet.cohorts.criteria.schema import leaves
+from hoglet.cohorts.criteria.model import PersonProperty, stored_criteria
 from hoglet.hogql.context import CohortRef
 
 
@@ -27,12 +27,13 @@ async def person_criteria(
     """
     found: dict[str, list[dict[str, Any]]] = {}
     for row in await repository.list_all(session, project_id):
-        filters = row.filters or {}
-        if row.is_static or not filters or filters.get("filterTestAccounts"):
+        if row.is_static or not row.filters:
             continue
-        root = filters["properties"]
-        if all(leaf["type"] == "person" and not leaf["negation"] for leaf in leaves(root)):
-            found[str(row.id)] = [_plain(root)]
+        criteria = stored_criteria(row.filters)
+        if not criteria.filterTestAccounts and all(
+            isinstance(leaf, PersonProperty) and not leaf.negation for leaf in criteria.leaves()
+        ):
+            found[str(row.id)] = [_plain(row.filters["properties"])]
     return found
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.cohorts.criteria.schema import cohorts_in
+from hoglet.cohorts.criteria.model import cohorts_in
 from hoglet.cohorts.schemas import CohortListParams
 from hoglet.cohorts.serializers import cohort_type
 from hoglet.cohorts.tables import CohortCalculationRow, CohortRow, CohortUploadRow

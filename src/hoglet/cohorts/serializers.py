@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from hoglet.access.principals import User, user_object
-from hoglet.cohorts.criteria.schema import leaves
+from hoglet.cohorts.criteria.model import Behavior, BehaviorKind, stored_criteria
 from hoglet.cohorts.tables import CohortCalculationRow, CohortRow
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 type Json = dict[str, Any]
 
-_SIMPLE = frozenset({"performed_event", "performed_event_multiple"})
+_SIMPLE = frozenset({BehaviorKind.PERFORMED, BehaviorKind.MULTIPLE})
 _HEAVY = ("filters", "query", "groups")
 
 
@@ -51,11 +51,8 @@ def cohort_type(row: CohortRow) -> str:
     """``static``, ``person_property``, ``behavioral`` or ``analytical`` (more than counting)."""
     if row.is_static:
         return "static"
-    found = {
-        leaf["value"]
-        for leaf in leaves((row.filters or {}).get("properties") or {})
-        if leaf["type"] == "behavioral"
-    }
+    leaves = stored_criteria(row.filters).leaves() if row.filters else ()
+    found = {leaf.value for leaf in leaves if isinstance(leaf, Behavior)}
     if not found:
         return "person_property"
     return "behavioral" if found <= _SIMPLE else "analytical"

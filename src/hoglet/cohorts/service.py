@@ -17,7 +17,8 @@ from hoglet.cohorts import repository
 from hoglet.cohorts.calculation.service import graph_of, reaches
 from hoglet.cohorts.compiler import CohortCompiler
 from hoglet.cohorts.criteria.groups import criteria_of_groups
-from hoglet.cohorts.criteria.schema import cohorts_in, read_criteria
+from hoglet.cohorts.criteria.model import stored_criteria
+from hoglet.cohorts.criteria.schema import read_criteria
 from hoglet.cohorts.jobs import CalculateV1, CohortJob, FillV1, saved_job
 from hoglet.cohorts.schemas import CohortFields
 from hoglet.cohorts.serializers import cohort_object
@@ -225,7 +226,8 @@ class CohortService:
 
     async def _check_criteria(self, project: Project, filters: Json, cohort_id: int | None) -> None:
         """Validate references: cohorts, actions, dates, properties of events."""
-        wanted = cohorts_in(filters)
+        criteria = stored_criteria(filters)
+        wanted = criteria.cohorts()
         if wanted:
             async with self.database.read() as session:
                 rows = await repository.list_all(session, project.id)
@@ -240,7 +242,7 @@ class CohortService:
                     attr="filters",
                 )
         try:
-            await self._compiler.criteria(project, filters)
+            await self._compiler.criteria(project, criteria)
         except SourceError as error:
             path = f"filters__{error.attr}" if error.attr else "filters"
             raise Invalid(error.advice, attr=path) from None

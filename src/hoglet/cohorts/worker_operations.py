@@ -37,8 +37,8 @@ def compile_cohort(payload: Any) -> PersonsSql:
     request = msgspec.convert(payload, CohortRequest)
     context = request.context.query_context()
     try:
-        if request.filters is not None:
-            compiled = compile_query(criteria_query(request.filters, context), context=context)
+        if request.criteria is not None:
+            compiled = compile_query(criteria_query(request.criteria, context), context=context)
         else:
             compiled = _compile_query(request.query or {}, context)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:

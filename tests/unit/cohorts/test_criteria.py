@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from hoglet.cohorts.criteria.compile import criteria_query
+from hoglet.cohorts.criteria.model import stored_criteria
 from hoglet.cohorts.criteria.schema import read_criteria
 from hoglet.hogql import Limits, QueryContext
 from hoglet.hogql.compile import compile_query
@@ -46,7 +47,7 @@ async def stored_world(
 async def found(
     warehouse: ClickHouseWarehouse, context: QueryContext, criteria: dict[str, Any]
 ) -> set[UUID]:
-    query = criteria_query(read_criteria(criteria), context)
+    query = criteria_query(stored_criteria(read_criteria(criteria)), context)
     compiled = compile_query(query, context=context)
     answer = await warehouse.query(compiled.sql, compiled.params)
     assert len({row[0] for row in answer.rows}) == len(answer.rows)

@@ -17,7 +17,7 @@ from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.cohorts import repository
 from hoglet.cohorts.computation import MemberComputation, clear_errors
-from hoglet.cohorts.criteria.schema import cohorts_in
+from hoglet.cohorts.criteria.model import Criteria, cohorts_in, stored_criteria
 from hoglet.cohorts.jobs import CalculateV1
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.kit.errors import HogletError
@@ -34,7 +34,7 @@ class CalculationAttempt(NamedTuple):
     cohort_id: int
     calculation_id: int
     version: int
-    filters: dict[str, Any]
+    criteria: Criteria
 
     @property
     def key(self) -> tuple[int, int, int]:
@@ -68,7 +68,7 @@ class CohortCalculator(MemberComputation):
             return
         started = perf_counter()
         try:
-            members = await self.compiler.criteria(attempt.project, attempt.filters)
+            members = await self.compiler.criteria(attempt.project, attempt.criteria)
             await self.members.compute(attempt.key, members)
             count = await self.members.count(attempt.key)
         except HogletError as error:
@@ -100,7 +100,7 @@ class CohortCalculator(MemberComputation):
             if project is None:
                 return None
             return CalculationAttempt(
-                project, row.id, created.id, row.pending_version or 0, row.filters
+                project, row.id, created.id, row.pending_version or 0, stored_criteria(row.filters)
             )
 
     async def _finish(self, attempt: CalculationAttempt, count: int, milliseconds: int) -> None:

@@ -5,10 +5,10 @@ Events belong to their current person: ``person_id`` of ``events`` follows merge
 Source: docs/spec/data-and-queries.md#34-dynamic-cohorts.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
+from hoglet.cohorts.criteria.model import Behavior, BehaviorKind
 from hoglet.cohorts.criteria.windows import (
     TimeWindow,
     last_span,
@@ -30,8 +30,6 @@ from hoglet.hogql.errors import located
 from hoglet.hogql.filters.actions import action_condition
 from hoglet.hogql.filters.properties import conditions
 from hoglet.syntax import tree
-
-type Json = Mapping[str, Any]
 
 _SIGNS = {"gte": ">=", "lte": "<=", "gt": ">", "lt": "<", "eq": "==", "exact": "=="}
 _GROUPED = (
@@ -62,44 +60,43 @@ _INTERVALS = {
 }
 
 
-def behavioral_query(leaf: Json, context: QueryContext, number: Expression) -> tree.Query:
+def behavioral_query(leaf: Behavior, context: QueryContext, number: Expression) -> tree.Query:
     """The persons of a behavioral criterion.
 
     Args:
-        leaf: from ``read_criteria``.
+        leaf: the criterion.
         context: the project.
         number: the mark of its rows.
 
     Raises:
         SourceError: an unknown action, a filter that does not compile.
     """
-    return _QUERIES[leaf["value"]](leaf, context, number)
+    return _QUERIES[leaf.value](leaf, context, number)
 
 
-def _performed(leaf: Json, context: QueryContext, number: Expression) -> tree.Query:
+def _performed(leaf: Behavior, context: QueryContext, number: Expression) -> tree.Query:
     where = every([_events(leaf, context), *_within(_window(leaf, context))])
     return _grouped(number, where, compare(">", call("count"), constant(0)))
 
 
-def _multiple(leaf: Json, context: QueryContext, number: Expression) -> tree.Query:
+def _multiple(leaf: Behavior, context: QueryContext, number: Expression) -> tree.Query:
     where = every([_events(leaf, context), *_within(_window(leaf, context))])
     return _grouped(number, where, _often(leaf))
 
 
-def _first_time(leaf: Json, context: QueryContext, number: Expression) -> tree.Query:
+def _first_time(leaf: Behavior, context: QueryContext, number: Expression) -> tree.Query:
     first = call("min", field("timestamp"))
     window = _window(leaf, context)
     having = [compare(">=", first, _at(window.start)), compare("<=", first, _at(window.end))]
     return _grouped(number, _events(leaf, context), every(having))
 
 
-def _sequence(leaf: Json, context: QueryContext, number: Expression) -> tree.Query:
+def _sequence(leaf: Behavior, context: QueryContext, number: Expression) -> tree.Query:
     window = _window(leaf, context)
-    second = {"key": leaf["seq_event"], "event_type": leaf["seq_event_type"]}
     with located("seq_event"):
-        later = _entity(second, context)
+        later = _entity(leaf.seq_event, leaf.seq_event_type, context)
     until = clock_of(context).local()
-    step = call(_INTERVALS[leaf["seq_time_interval"]], constant(leaf["seq_time_value"]))
+    step = call(_INTERVALS[leaf.seq_time_interval], constant(leaf.seq_time_value))
     return fill(
         _SEQUENCE,
         leaf=number,
@@ -109,7 +106,7 @@ def _sequence(leaf: Json, context: QueryContext, number: Expression) -> tree.Que
     )
 
 
-def _regularly(leaf: Json, context: QueryContext, number: Expression) -> tree.Query:
+def _regularly(leaf: Behavior, context: QueryContext, number: Expression) -> tree.Query:
     starts = period_starts(leaf, clock_of(context))
     edges = tree.Array(exprs=tuple(call("toDateTime", _at(start)) for start in starts[1:]))
     period = fill("SELECT arrayFirstIndex(edge -> timestamp >= edge, {edges})", edges=edges)
@@ -123,18 +120,18 @@ def _regularly(leaf: Json, context: QueryContext, number: Expression) -> tree.Qu
         period=period.select[0],
         where=every([_events(leaf, context), *inside]),
         often=_often(leaf),
-        least=constant(leaf["min_periods"]),
+        least=constant(leaf.min_periods),
     )
 
 
-def _stopped(leaf: Json, context: QueryContext, number: Expression) -> tree.Query:
+def _stopped(leaf: Behavior, context: QueryContext, number: Expression) -> tree.Query:
     window = _window(leaf, context)
     where = every([_events(leaf, context), *_within(window)])
     last = call("max", field("timestamp"))
     return _grouped(number, where, compare("<", last, _at(last_span(leaf, window))))
 
 
-def _restarted(leaf: Json, context: QueryContext, number: Expression) -> tree.Query:
+def _restarted(leaf: Behavior, context: QueryContext, number: Expression) -> tree.Query:
     window = _window(leaf, context)
     again = last_span(leaf, window)
     time = field("timestamp")
@@ -150,14 +147,14 @@ def _restarted(leaf: Json, context: QueryContext, number: Expression) -> tree.Qu
     return _grouped(number, every([_events(leaf, context), ended]), every(having))
 
 
-_QUERIES: dict[str, Callable[[Json, QueryContext, Expression], tree.Query]] = {
-    "performed_event": _performed,
-    "performed_event_multiple": _multiple,
-    "performed_event_first_time": _first_time,
-    "performed_event_sequence": _sequence,
-    "performed_event_regularly": _regularly,
-    "stopped_performing_event": _stopped,
-    "restarted_performing_event": _restarted,
+_QUERIES: dict[BehaviorKind, Callable[[Behavior, QueryContext, Expression], tree.Query]] = {
+    BehaviorKind.PERFORMED: _performed,
+    BehaviorKind.MULTIPLE: _multiple,
+    BehaviorKind.FIRST_TIME: _first_time,
+    BehaviorKind.SEQUENCE: _sequence,
+    BehaviorKind.REGULARLY: _regularly,
+    BehaviorKind.STOPPED: _stopped,
+    BehaviorKind.RESTARTED: _restarted,
 }
 
 
@@ -165,24 +162,24 @@ def _grouped(number: Expression, where: Expression, having: Expression) -> tree.
     return fill(_GROUPED, leaf=number, where=where, having=having)
 
 
-def _often(leaf: Json) -> Expression:
-    sign = _SIGNS[leaf["operator"]]
-    return compare(sign, call("count"), constant(leaf["operator_value"]))
+def _often(leaf: Behavior) -> Expression:
+    sign = _SIGNS[leaf.operator]
+    return compare(sign, call("count"), constant(leaf.operator_value))
 
 
-def _events(leaf: Json, context: QueryContext) -> Expression:
+def _events(leaf: Behavior, context: QueryContext) -> Expression:
     with located("key"):
-        entity = _entity(leaf, context)
-    return every([entity, *conditions(leaf["event_filters"], context, attr="event_filters")])
+        entity = _entity(leaf.key, leaf.event_type, context)
+    return every([entity, *conditions(leaf.event_filters, context, attr="event_filters")])
 
 
-def _entity(leaf: Json, context: QueryContext) -> Expression:
-    if leaf["event_type"] == "actions":
-        return action_condition(str(leaf["key"]), context)
-    return compare("==", field("event"), constant(leaf["key"]))
+def _entity(key: str | int, event_type: str, context: QueryContext) -> Expression:
+    if event_type == "actions":
+        return action_condition(str(key), context)
+    return compare("==", field("event"), constant(key))
 
 
-def _window(leaf: Json, context: QueryContext) -> TimeWindow:
+def _window(leaf: Behavior, context: QueryContext) -> TimeWindow:
     return window_of(leaf, clock_of(context))
 
 

@@ -14,12 +14,21 @@ all persons.
 Source: docs/spec/data-and-queries.md#34-dynamic-cohorts.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
 from hoglet.cohorts.criteria.behavioral import behavioral_query
+from hoglet.cohorts.criteria.model import (
+    AllOf,
+    AnyOf,
+    Behavior,
+    CohortMembership,
+    Criteria,
+    Criterion,
+    PersonField,
+    PersonProperty,
+)
 from hoglet.cohorts.criteria.schema import COHORT_TYPES
 from hoglet.hogql.ast_builders import (
     Expression,
@@ -39,8 +48,6 @@ from hoglet.hogql.filters.operators import Hint, operator_condition
 from hoglet.hogql.filters.properties import FilteredTable, property_condition
 from hoglet.syntax import tree
 
-type Json = Mapping[str, Any]
-
 _EVERYBODY = "SELECT id AS person_id, 0 AS leaf FROM persons"
 _PERSONS = "SELECT id AS person_id, {leaf} AS leaf FROM persons WHERE {where}"
 _MEMBERS = "SELECT person_id, {leaf} AS leaf FROM cohort_people WHERE cohort_id = {cohort}"
@@ -52,20 +59,16 @@ _TOGETHER = "SELECT person_id FROM {parts} GROUP BY person_id HAVING {having}"
 _METADATA = "person_metadata"
 
 
-def criteria_query(filters: Json, context: QueryContext) -> tree.Query:
-    """The query of the persons of validated criteria: one column, ``person_id``.
-
-    Args:
-        filters: from ``read_criteria``.
-        context: the project.
+def criteria_query(criteria: Criteria, context: QueryContext) -> tree.Query:
+    """The query of the persons who meet criteria: one column, ``person_id``.
 
     Raises:
         SourceError: ``attr`` is the path below ``filters``.
     """
     builder = _Builder(context)
     with located("properties"):
-        wanted = builder.condition(filters["properties"])
-    if filters.get("filterTestAccounts"):
+        wanted = builder.condition(criteria.properties)
+    if criteria.filterTestAccounts:
         wanted = every([wanted, *builder.test_accounts()])
     having = every([_is_in(0), wanted])
     parts = tree.SelectSetQuery(
@@ -86,16 +89,16 @@ class _Builder:
         self._context = msgspec.structs.replace(context, property_types=types)
         self.parts: list[tree.Query] = []
 
-    def condition(self, node: Json) -> Expression:
+    def condition(self, node: AllOf | AnyOf | Criterion) -> Expression:
         """The condition of a group or criterion on a person's marks."""
-        if "values" not in node:
+        if not isinstance(node, AllOf | AnyOf):
             found = self._leaf(node)
-            return negated(found) if node["negation"] else found
+            return negated(found) if node.negation else found
         inner: list[Expression] = []
-        for index, each in enumerate(node["values"]):
+        for index, each in enumerate(node.values):
             with located(f"values__{index}"):
                 inner.append(self.condition(each))
-        return every(inner) if node["type"] == "AND" else some(inner)
+        return every(inner) if isinstance(node, AllOf) else some(inner)
 
     def test_accounts(self) -> list[Expression]:
         """The condition of the project's test-account filters."""
@@ -108,20 +111,26 @@ class _Builder:
                     found.append(self._add(_PERSONS, where=where))
         return found
 
-    def _leaf(self, leaf: Json) -> Expression:
-        if leaf["type"] == "behavioral":
-            return self._add_query(behavioral_query(leaf, self._context, self._number()))
-        if leaf["type"] == "cohort":
-            with located("value"):
-                cohort = find_cohort(leaf["value"], self._context)
-            return self._add(_MEMBERS, cohort=constant(cohort))
-        if leaf["type"] == "person":
-            where = property_condition(leaf, self._context, (), FilteredTable("persons"))
-            return self._add(_PERSONS, where=where)
-        hint = Hint(self._context, is_time_column=leaf["key"] != "is_identified")
-        target = field(leaf["key"])
-        where = operator_condition(target, leaf["operator"], leaf.get("value"), hint)
-        return self._add(_LAST_SEEN if leaf["key"] == "last_seen_at" else _PERSONS, where=where)
+    def _leaf(self, leaf: Criterion) -> Expression:
+        match leaf:
+            case Behavior():
+                return self._add_query(behavioral_query(leaf, self._context, self._number()))
+            case CohortMembership():
+                with located("value"):
+                    cohort = find_cohort(leaf.value, self._context)
+                return self._add(_MEMBERS, cohort=constant(cohort))
+            case PersonProperty():
+                item = msgspec.to_builtins(leaf)
+                where = property_condition(item, self._context, (), FilteredTable("persons"))
+                return self._add(_PERSONS, where=where)
+            case PersonField():
+                return self._field(leaf)
+
+    def _field(self, leaf: PersonField) -> Expression:
+        hint = Hint(self._context, is_time_column=leaf.key != "is_identified")
+        value = None if leaf.value is msgspec.UNSET else leaf.value
+        where = operator_condition(field(leaf.key), leaf.operator, value, hint)
+        return self._add(_LAST_SEEN if leaf.key == "last_seen_at" else _PERSONS, where=where)
 
     def _number(self) -> Expression:
         return constant(len(self.parts) + 1)

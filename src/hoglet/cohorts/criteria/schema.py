@@ -6,9 +6,10 @@
 Source: docs/spec/data-and-queries.md#34-dynamic-cohorts.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from hoglet.cohorts.criteria.model import BehaviorKind
 from hoglet.kit.errors import Invalid
 from hoglet.kit.property_operators import OPERATORS, WITHOUT_VALUE
 from hoglet.kit.suggestions import near
@@ -24,16 +25,6 @@ INTERVALS = ("minute", "hour", "day", "week", "month", "year")
 COHORT_TYPES = frozenset({"cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort"})
 METADATA = ("created_at", "last_seen_at", "is_identified")
 COUNT_OPERATORS = ("gte", "lte", "gt", "lt", "eq", "exact")
-REGULARLY, MULTIPLE = "performed_event_regularly", "performed_event_multiple"
-BEHAVIORAL = (
-    "performed_event",
-    MULTIPLE,
-    "performed_event_first_time",
-    "performed_event_sequence",
-    REGULARLY,
-    "stopped_performing_event",
-    "restarted_performing_event",
-)
 _EVENT_FILTERS = ("event", "element", "hogql")
 _MADE_BY_SERVERS = frozenset({"bytecode", "bytecode_error", "conditionHash"})
 _SEQUENCE_KEYS = ("seq_event", "seq_event_type")
@@ -41,14 +32,14 @@ _SPAN_KEYS = ("seq_time_value", "seq_time_interval")
 _PERIOD_KEYS = ("min_periods", "total_periods")
 _COUNT_KEYS = ("operator", "operator_value")
 _DATE_KEYS = ("explicit_datetime", "explicit_datetime_to")
-_OWN_KEYS: dict[str, tuple[str, ...]] = {
-    "performed_event": _DATE_KEYS,
-    MULTIPLE: (*_DATE_KEYS, *_COUNT_KEYS),
-    "performed_event_first_time": _DATE_KEYS,
-    "performed_event_sequence": (*_DATE_KEYS, *_SEQUENCE_KEYS, *_SPAN_KEYS),
-    REGULARLY: (*_COUNT_KEYS, *_PERIOD_KEYS),
-    "stopped_performing_event": (*_DATE_KEYS, *_SPAN_KEYS),
-    "restarted_performing_event": (*_DATE_KEYS, *_SPAN_KEYS),
+_OWN_KEYS: dict[BehaviorKind, tuple[str, ...]] = {
+    BehaviorKind.PERFORMED: _DATE_KEYS,
+    BehaviorKind.MULTIPLE: (*_DATE_KEYS, *_COUNT_KEYS),
+    BehaviorKind.FIRST_TIME: _DATE_KEYS,
+    BehaviorKind.SEQUENCE: (*_DATE_KEYS, *_SEQUENCE_KEYS, *_SPAN_KEYS),
+    BehaviorKind.REGULARLY: (*_COUNT_KEYS, *_PERIOD_KEYS),
+    BehaviorKind.STOPPED: (*_DATE_KEYS, *_SPAN_KEYS),
+    BehaviorKind.RESTARTED: (*_DATE_KEYS, *_SPAN_KEYS),
 }
 _BEHAVIORAL_KEYS = frozenset(
     {
@@ -88,21 +79,6 @@ def is_positive(node: Mapping[str, Any]) -> bool:
     if "values" in node:
         return any(map(is_positive, node["values"]))
     return not node["negation"]
-
-
-def leaves(node: Mapping[str, Any]) -> Iterator[CriteriaNode]:
-    """The criteria of a group, including nested groups."""
-    for each in node.get("values") or ():
-        if "values" in each:
-            yield from leaves(each)
-        else:
-            yield each
-
-
-def cohorts_in(filters: Mapping[str, Any] | None) -> set[int]:
-    """The ids of the cohorts in validated criteria."""
-    found = leaves((filters or {}).get("properties") or {})
-    return {each["value"] for each in found if each["type"] == "cohort"}
 
 
 class _Reader:
@@ -183,8 +159,8 @@ def _cohort(node: CriteriaNode, path: str) -> CriteriaNode:
 
 def _behavioral(node: CriteriaNode, path: str) -> CriteriaNode:
     _closed(node, _BEHAVIORAL_KEYS, path)
-    value = _choice(node, "value", BEHAVIORAL, path)
-    read = {"type": "behavioral", "value": value, "negation": node["negation"]}
+    value = BehaviorKind(_choice(node, "value", tuple(BehaviorKind), path))
+    read = {"type": "behavioral", "value": value.value, "negation": node["negation"]}
     read |= _event(node, "key", "event_type", path)
     foreign = (*_DATE_KEYS, "operator_value", *_SEQUENCE_KEYS, *_SPAN_KEYS, *_PERIOD_KEYS)
     for name in foreign:
@@ -192,13 +168,13 @@ def _behavioral(node: CriteriaNode, path: str) -> CriteriaNode:
             raise Invalid(f"'{name}' is not supported for {value}.", attr=f"{path}__{name}")
     read |= _window(node, value, path)
     read["event_filters"] = _event_filters(node, path)
-    if value == "performed_event_sequence":
+    if value is BehaviorKind.SEQUENCE:
         read |= _event(node, "seq_event", "seq_event_type", path)
     if "seq_time_value" in _OWN_KEYS[value]:
         read |= _span(node, "seq_time_value", "seq_time_interval", path)
-    if value in {MULTIPLE, REGULARLY}:
+    if value in {BehaviorKind.MULTIPLE, BehaviorKind.REGULARLY}:
         read |= _counted(node, value, path)
-    if value == REGULARLY:
+    if value is BehaviorKind.REGULARLY:
         read |= _periods(node, path)
     return read
 
@@ -214,13 +190,13 @@ def _event(node: CriteriaNode, key: str, type_key: str, path: str) -> CriteriaNo
     return {key: _text(node, key, path), type_key: kind}
 
 
-def _window(node: CriteriaNode, value: str, path: str) -> CriteriaNode:
+def _window(node: CriteriaNode, value: BehaviorKind, path: str) -> CriteriaNode:
     explicit = {name: _text(node, name, path) for name in _DATE_KEYS if node.get(name) is not None}
     if "explicit_datetime" in explicit:
         return explicit
     if explicit:
         raise Invalid("An end requires a start.", attr=f"{path}__explicit_datetime")
-    if value != REGULARLY and node.get("time_value") is None:
+    if value is not BehaviorKind.REGULARLY and node.get("time_value") is None:
         raise Invalid(
             "Specify the start: time_value with time_interval, or explicit_datetime.",
             attr=f"{path}__time_value",
@@ -236,8 +212,8 @@ def _span(node: CriteriaNode, number: str, interval: str, path: str) -> Criteria
     }
 
 
-def _counted(node: CriteriaNode, value: str, path: str) -> CriteriaNode:
-    if value == REGULARLY and node.get("operator_value") is None:
+def _counted(node: CriteriaNode, value: BehaviorKind, path: str) -> CriteriaNode:
+    if value is BehaviorKind.REGULARLY and node.get("operator_value") is None:
         return {"operator": "gte", "operator_value": 1}
     operator = _choice({"operator": "eq"} | _sent(node), "operator", COUNT_OPERATORS, path)
     return {"operator": operator, "operator_value": _number(node, "operator_value", path)}

@@ -7,10 +7,10 @@ Source: docs/spec/data-and-queries.md#34-dynamic-cohorts, and its
 docs/spec/hog-functions.md#9-rows-6-13 on it.
 """
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from hoglet.cohorts.criteria.model import Behavior
 from hoglet.hogql.errors import located, refused
 from hoglet.kit.relative_dates import (
     DateClock,
@@ -21,8 +21,6 @@ from hoglet.kit.relative_dates import (
     shift,
     start_of_day,
 )
-
-type Json = Mapping[str, Any]
 
 _ELAPSED = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
 _CALENDAR = {"day": "d", "week": "w", "month": "m", "year": "y"}
@@ -42,41 +40,42 @@ def back(moment: datetime, count: int, interval: str) -> datetime:
     return shift(moment, -count, _CALENDAR[interval])
 
 
-def window_of(leaf: Json, clock: DateClock) -> TimeWindow:
+def window_of(leaf: Behavior, clock: DateClock) -> TimeWindow:
     """The window of a criterion: the last ``time_value`` intervals, or an explicit one.
 
     Raises:
         SourceError: an explicit bound that is not a date.
     """
     now = clock.local()
-    if leaf.get("explicit_datetime") is None:
-        return TimeWindow(back(now, leaf["time_value"], leaf["time_interval"]), now)
-    start = _explicit(leaf, "explicit_datetime", clock)
-    if leaf.get("explicit_datetime_to") is None:
+    if leaf.explicit_datetime is None:
+        return TimeWindow(back(now, leaf.time_value, leaf.time_interval), now)
+    with located("explicit_datetime"):
+        start = _explicit(leaf.explicit_datetime, clock)
+    if leaf.explicit_datetime_to is None:
         return TimeWindow(start, now)
-    return TimeWindow(start, _explicit(leaf, "explicit_datetime_to", clock, is_end=True))
+    with located("explicit_datetime_to"):
+        return TimeWindow(start, _explicit(leaf.explicit_datetime_to, clock, is_end=True))
 
 
-def last_span(leaf: Json, window: TimeWindow) -> datetime:
+def last_span(leaf: Behavior, window: TimeWindow) -> datetime:
     """The start of the last ``seq_time_value`` intervals of a window."""
-    return back(window.end, leaf["seq_time_value"], leaf["seq_time_interval"])
+    return back(window.end, leaf.seq_time_value, leaf.seq_time_interval)
 
 
-def period_starts(leaf: Json, clock: DateClock) -> list[datetime]:
+def period_starts(leaf: Behavior, clock: DateClock) -> list[datetime]:
     """The bounds of the last periods, newest first; the first one is the start of today.
 
     Example:
         Three periods of a day on 10 January: the starts of 10, 9, 8 and 7 January.
     """
     today = start_of_day(clock.local())
-    step, interval = leaf["time_value"], leaf["time_interval"]
-    return [back(today, step * count, interval) for count in range(leaf["total_periods"] + 1)]
+    step, interval = leaf.time_value, leaf.time_interval
+    return [back(today, step * count, interval) for count in range(leaf.total_periods + 1)]
 
 
-def _explicit(leaf: Json, name: str, clock: DateClock, *, is_end: bool = False) -> datetime:
-    with located(name):
-        try:
-            found = resolve_date(leaf[name], clock)
-        except NotADate as error:
-            raise refused(str(error)) from None
+def _explicit(text: str, clock: DateClock, *, is_end: bool = False) -> datetime:
+    try:
+        found = resolve_date(text, clock)
+    except NotADate as error:
+        raise refused(str(error)) from None
     return end_of_day(found.at) if is_end and found.form == "day" else found.at

@@ -14,6 +14,7 @@ from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.cohorts import repository
 from hoglet.cohorts.computation import MemberComputation, clear_errors
+from hoglet.cohorts.criteria.model import AllOf, Criteria, PersonProperty, stored_criteria
 from hoglet.cohorts.jobs import FillV1
 from hoglet.cohorts.tables import CohortRow, CohortUploadRow
 from hoglet.endpoints.worker.query_errors import as_query_error
@@ -112,9 +113,8 @@ class StaticCohorts(MemberComputation):
         if upload.kind == EMAIL:
             for start in range(0, len(texts), _EMAILS):
                 part = texts[start : start + _EMAILS]
-                leaf = {"type": "person", "key": "email", "operator": "exact", "value": part}
-                group = {"type": "AND", "values": [leaf | {"negation": False}]}
-                members = await self.compiler.criteria(project, {"properties": group})
+                email = PersonProperty(key="email", operator="exact", value=part, negation=False)
+                members = await self.compiler.criteria(project, Criteria(AllOf([email])))
                 await self.members.compute(key_of(row), members, revision=revision)
             return
         await self.members.put(key_of(row), persons, revision=revision)
@@ -123,7 +123,7 @@ class StaticCohorts(MemberComputation):
         if row.query is not None:
             members = await self.compiler.query(project, row.query)
         else:
-            members = await self.compiler.criteria(project, row.filters)
+            members = await self.compiler.criteria(project, stored_criteria(row.filters))
         await self.members.compute(key_of(row), members, revision=_FIRST_REVISION)
 
     async def _next_revision(self, cohort_id: int) -> int:
