@@ -82,6 +82,44 @@ def test_an_event_says_which_functions_it_runs_and_why_not(
     expect(page.get_by_role("textbox", name="Globals")).to_contain_text("carl")
 
 
+def test_nested_properties_are_a_tree(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    lines = [{"sku": HOSTILE, "tags": {"deep": {"deeper": 12345678901234567890}}}, {}]
+    order = {"lines": lines, "paid": True, "many": list(range(60))}
+    capture(server, "ordered", "dora", order=order, plan="pro", empty={})
+    page.goto("/project/1/events?event=ordered")
+    page.get_by_role("link", name="ordered").click()
+
+    tree = page.get_by_role("row").filter(has_text="order").first
+    expect(tree.get_by_text("paid: true")).to_be_visible()
+    expect(tree.get_by_text(f"sku: {HOSTILE}")).to_be_visible()
+    expect(tree.get_by_text("2: {}")).to_be_visible()
+    expect(tree.get_by_text("deeper")).to_be_hidden()
+    tree.get_by_text("tags {1}").focus()
+    page.keyboard.press("Enter")
+    tree.get_by_text("deep {1}").focus()
+    page.keyboard.press("Enter")
+    expect(tree.get_by_text("deeper: 12345678901234567890")).to_be_visible()
+    expect(tree.get_by_text("60: 59")).to_be_hidden()
+    tree.get_by_role("button", name="Show all 60").press("Enter")
+    expect(tree.get_by_text("60: 59")).to_be_visible()
+    expect(page.get_by_role("cell", name="{}", exact=True)).to_be_visible()
+
+
+def test_an_event_leads_to_its_groups(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    key = "a b/ü"
+    group = {"$group_type": "company", "$group_key": key, "$group_set": {"seats": 7}}
+    capture(server, "$groupidentify", "edda", **group)
+    groups = {"$groups": {"company": key, "unknown": "x"}}
+    capture(server, "grouped", "edda", **groups)
+    page.goto("/project/1/events?event=grouped")
+    page.get_by_role("link", name="grouped").click()
+    page.get_by_role("link", name=f"company {key}").press("Enter")
+    expect(page.get_by_role("heading", name=key)).to_be_visible()
+    expect(page.get_by_role("cell", name="seats")).to_be_visible()
+
+
 def test_dead_letters_are_redriven_by_error(signed_in: Page, server: RunningServer) -> None:
     page = signed_in
     body = {

@@ -43,6 +43,11 @@ PAGES = (
 )
 
 
+def group_href(project_id: str, index: int, key: str) -> str:
+    """The page of a group: ``/project/1/groups/0/acme``."""
+    return f"/project/{project_id}/groups/{index}/{quote(key, safe='')}"
+
+
 def person_href(project_id: str, distinct_id: str, person_id: str | None) -> str:
     """The page of a person, by distinct id where a browser leaves it as it is.
 

@@ -1,10 +1,49 @@
 // A table of rows with typed cells, sorted and extended in the browser. Every text is set as text.
 const HELD_FROM = 160; // pixels: a list that is read stands still
 const LONG = 300; // characters: fewer are shown whole
-const WRAPPED = new Set(["text", "mono", "value"]);
+const WRAPPED = new Set(["text", "mono", "value", "tree"]);
+const OPEN_LEVELS = 2; // of a tree; deeper ones open when asked for
+const MOST_ITEMS = 50; // of a level of a tree, before "Show all"
 const numbers = new Intl.NumberFormat("en");
+const isTree = (value) => value !== null && typeof value === "object" && Object.keys(value).length > 0;
+
+// The names and values of an object or list; lists count from 1, as HogQL does.
+const ValueTree = {
+  name: "ValueTree",
+  props: { value: null, level: Number },
+  data() {
+    const offset = Array.isArray(this.value) ? 1 : 0;
+    const entries = Object.entries(this.value).map(([name, inner]) => [offset ? Number(name) + 1 : name, inner]);
+    return { entries, most: MOST_ITEMS, opened: {} };
+  },
+  methods: {
+    isTree,
+    size(inner) {
+      const count = numbers.format(Object.keys(inner).length);
+      return Array.isArray(inner) ? `[${count}]` : `{${count}}`;
+    },
+    isOpen(index) {
+      return this.opened[index] ?? this.level < OPEN_LEVELS;
+    },
+    text(inner) {
+      return typeof inner === "string" ? inner : JSON.stringify(inner);
+    },
+  },
+  template: `
+    <ul class="value-tree">
+      <li v-for="([name, inner], index) in entries.slice(0, most)" :key="index">
+        <details v-if="isTree(inner)" :open="isOpen(index)" @toggle.stop="opened[index] = $event.target.open">
+          <summary>{{ name }} <span class="muted">{{ size(inner) }}</span></summary>
+          <value-tree v-if="isOpen(index)" :value="inner" :level="level + 1"></value-tree>
+        </details>
+        <template v-else><span class="muted">{{ name }}:</span> {{ text(inner) }}</template>
+      </li>
+      <li v-if="entries.length > most"><button type="button" class="more" @click.stop="most = entries.length">Show all {{ entries.length }}</button></li>
+    </ul>`,
+};
 
 export default {
+  components: { ValueTree },
   props: {
     label: String,
     columns: Array,
@@ -91,6 +130,7 @@ export default {
       if (this.sortedBy !== key) return "none";
       return this.ascending ? "ascending" : "descending";
     },
+    isTree,
     text(value) {
       if (value === null || value === undefined) return "";
       return typeof value === "object" ? JSON.stringify(value) : String(value);
@@ -143,6 +183,7 @@ export default {
                 </template>
                 <hog-time v-else-if="column.kind === 'time'" :iso="row[column.key] ?? ''"></hog-time>
                 <span v-else-if="column.kind.endsWith('value') && row[column.key] === null" class="muted"><i>null</i></span>
+                <value-tree v-else-if="column.kind === 'tree' && isTree(row[column.key])" :value="row[column.key]" :level="0"></value-tree>
                 <hog-clamp v-else-if="isLong(row, column)"><div>{{ text(row[column.key]) }}</div></hog-clamp>
                 <span v-else-if="column.kind === 'clipped'" class="clipped" :title="text(row[column.key])">{{ text(row[column.key]) }}</span>
                 <template v-else-if="column.kind === 'number'">{{ number(row[column.key]) }}</template>

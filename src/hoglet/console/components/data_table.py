@@ -19,6 +19,7 @@ type Kind = Literal[
     "value",
     "number_value",
     "clipped",
+    "tree",
 ]
 type Row = dict[str, Any]
 type Handler = Callable[..., Awaitable[None] | None]
@@ -35,6 +36,7 @@ def column(key: str, label: str, kind: Kind = "text") -> dict[str, str]:
     - ``badge``: ``<key>_tone`` is ``ok``, ``warn``, ``danger``, ``busy`` or absent.
     - ``spark``: pairs ``[[succeeded, failed], ...]`` as bars; ``<key>_note`` describes them.
     - ``value`` and ``number_value``: as they are, null apart from the text ``null``.
+    - ``tree``: objects and lists as a tree that opens and closes, other values as text.
     - ``toggle`` and ``button``: ``on_action`` is called with row key, column and value.
     """
     return {"key": key, "label": label, "kind": kind}

@@ -15,13 +15,13 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.navigation import person_href
+from hoglet.console.navigation import group_href, person_href
 from hoglet.console.pages.functions.logs import LEVEL_TONES
 from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.properties import properties_table
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import empty, exact_time, failed, heading, section
+from hoglet.console.widgets import Link, empty, exact_time, failed, heading, section
 from hoglet.pipeline.ingest.matching import invocation_id
 
 type Json = dict[str, Any]
@@ -85,6 +85,7 @@ async def _build(backend: Backend, uuid: str) -> None:
     event: Json = reply.body
     heading(event["event"], f"{exact_time(event['timestamp'], backend.zone)} · {event['id']}")
     _person_line(backend, event)
+    await _groups_line(backend, event["properties"].get("$groups"))
     with section("Properties"):
         properties_table(event["properties"], "The event has no properties.")
     if event["elements"]:
@@ -104,6 +105,23 @@ def _person_line(backend: Backend, event: Json) -> None:
         ui.icon("person")
         target = person_href(backend.project_id, distinct_id, person.get("uuid"))
         ui.link(name, target).classes("break-all").mark("person")
+
+
+async def _groups_line(backend: Backend, groups: Any) -> None:
+    """Links to the groups of the event; those of unknown types are only properties."""
+    if not groups or not isinstance(groups, dict):
+        return
+    reply = await backend.get("/")
+    types = reply.body["group_types"] if reply.is_good else []
+    found = [(each, groups.get(each["group_type"])) for each in types]
+    links = [(each, key) for each, key in found if isinstance(key, str) and key]
+    if not links:
+        return
+    with ui.row().classes("items-center gap-2").mark("groups"):
+        ui.icon("groups")
+        for each, key in links:
+            href = group_href(backend.project_id, each["group_type_index"], key)
+            Link(f"{each['group_type']} {key}", href).classes("break-all")
 
 
 def _elements(event: Json) -> None:

@@ -6,15 +6,33 @@ from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.widgets import empty
 from hoglet.kit.text import dump_json
 
+_LEVELS = 20
+
 
 def properties_table(properties: dict[str, Any], hint: str) -> None:
     """Names and values, sorted; ``hint`` is shown if there are none."""
     if not properties:
         empty("No properties", hint, "list")
         return
-    rows = [{"name": name, "value": property_text(properties[name])} for name in sorted(properties)]
-    columns = [column("name", "Property"), column("value", "Value", "mono")]
+    rows = [{"name": name, "value": value_tree(properties[name])} for name in sorted(properties)]
+    columns = [column("name", "Property"), column("value", "Value", "tree")]
     DataTable("Properties", columns, rows, key="name").mark("properties")
+
+
+def value_tree(value: Any, levels: int = _LEVELS) -> Any:
+    """Objects and lists with their scalars as text; deeper levels, and empty ones, are JSON.
+
+    A browser would round large numbers.
+
+    Example:
+        >>> value_tree({"a": [12345678901234567890, True, "x"], "b": {}})
+        {'a': ['12345678901234567890', 'true', 'x'], 'b': '{}'}
+    """
+    if not value or not levels or not isinstance(value, dict | list):
+        return property_text(value)
+    if isinstance(value, list):
+        return [value_tree(item, levels - 1) for item in value]
+    return {name: value_tree(item, levels - 1) for name, item in value.items()}
 
 
 def property_text(value: Any) -> str:
