@@ -5,8 +5,10 @@ cannot be undone: the engine itself refuses writes, files, URLs, remote tables a
 whatever the SQL says. So connections are pooled by budget. Opening one takes about 0.4 ms.
 """
 
+import importlib
 import threading
 from collections import defaultdict
+from functools import cache
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -14,6 +16,7 @@ import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
+from hoglet.kit.optional_packages import without
 from hoglet.warehouse import cluster
 from hoglet.warehouse.errors import Code, WarehouseDown, WarehouseInUse
 from hoglet.warehouse.port import QueryBudget
@@ -142,11 +145,22 @@ class ConnectionPool:
 
 
 def _connect_embedded(url: str, settings: dict[str, Any]) -> Client:
+    _import_engine()
     # Settings are applied with SET in this order, so readonly must be last.
     client = clickhouse_connect.get_client(dsn=url, settings=settings, tz_mode="aware")
     # clickhouse-connect reports result rows as rows read; use the engine's summary instead.
     client._backend._summary = _summary  # noqa: SLF001  # pyright: ignore[reportAttributeAccessIssue]
     return client
+
+
+@cache
+def _import_engine() -> None:
+    """Without pyarrow and numpy, which chDB loads for results that nobody asks it for.
+
+    Idempotency: once a process, before its first connection.
+    """
+    with without("pyarrow"):
+        importlib.import_module("chdb.state")
 
 
 def _summary(result: Any) -> dict[str, str]:

@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from hoglet.kit.optional_packages import without
 from hoglet.web.compression import Compression
 from hoglet.web.cors import OpenCors
 from hoglet.web.error_handlers import install
@@ -158,13 +159,17 @@ def _add(app: FastAPI, router: Router, prefix: str) -> None:
 
 @cache
 def _built(route: DeclaredRoute, prefix: str) -> APIRoute:
-    """Built once a process (2 ms), however many applications its tests make."""
-    return APIRoute(
-        prefix + route.path,
-        route.endpoint,
-        methods=sorted(_with_head(set(route.methods), prefix)),
-        dependencies=route.dependencies,
-    )
+    """Built once a process (2 ms), however many applications its tests make.
+
+    FastAPI imports ``pydantic.v1`` to recognize its models in annotations; no route has one.
+    """
+    with without("pydantic.v1"):
+        return APIRoute(
+            prefix + route.path,
+            route.endpoint,
+            methods=sorted(_with_head(set(route.methods), prefix)),
+            dependencies=route.dependencies,
+        )
 
 
 def _with_head(methods: set[str], prefix: str) -> set[str]:
