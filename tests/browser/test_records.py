@@ -108,7 +108,7 @@ def test_a_variable_has_a_typed_default(signed_in: Page, server: RunningServer) 
     expect(dialog.get_by_text('"many" is not a number')).to_be_visible()
     dialog.get_by_label("Default value").fill("12.5")
     dialog.get_by_role("button", name="Create").click()
-    expect(page.get_by_text("{variables.least_amount}")).to_be_visible()
+    expect(page.get_by_role("cell", name="{variables.least_amount}")).to_be_visible()
     (stored,) = listed(server, "insight_variables", "Least amount")
     assert (stored["type"], stored["default_value"]) == ("Number", 12.5)
     delete(page, "Least amount")
@@ -137,3 +137,52 @@ def test_an_integrations_token_is_stored_and_never_shown(
     (stored,) = listed(server, "integrations", "Team chat")
     assert stored["hosts"] == ["slack.com", "*.slack.com"]
     delete(page, "Team chat")
+
+
+EDITED = {
+    "cohorts": {
+        "name": "Edited",
+        "filters": {
+            "properties": {
+                "type": "AND",
+                "values": [{"type": "person", "key": "a", "operator": "is_set", "value": "is_set"}],
+            }
+        },
+    },
+    "actions": {"name": "Edited", "steps": [{"event": "paid"}]},
+    "variables": {"name": "Edited", "type": "String", "default_value": "a"},
+}
+
+
+@pytest.mark.parametrize("page_name", EDITED)
+def test_a_change_by_somebody_else_is_not_overwritten(
+    signed_in: Page, server: RunningServer, page_name: str
+) -> None:
+    page, noun = signed_in, page_name.replace("variables", "insight_variables")
+    made = post(server, noun, EDITED[page_name])
+    path = f"/api/projects/1/{noun}/{made['id']}"
+    page.goto(f"/project/1/{page_name}")
+    server.client.patch(path, json={"name": "Shown first"}).raise_for_status()
+    page.get_by_role("button", name="Edited", exact=True).press("Enter")
+    dialog = page.get_by_role("dialog")
+    name = dialog.get_by_label("Name", exact=True)
+    expect(name).to_have_value("Shown first")
+
+    server.client.patch(path, json={"name": "Theirs"}).raise_for_status()
+    name.fill("Mine")
+    name.press("Enter")
+    expect(dialog.get_by_role("alert").first).to_contain_text("Changed elsewhere meanwhile: name.")
+    assert server.client.get(path).json()["name"] == "Theirs"
+    name.press("Enter")
+    expect(page.get_by_role("button", name="Mine", exact=True)).to_be_visible()
+    assert server.client.get(path).json()["name"] == "Mine"
+    delete(page, "Mine")
+
+
+def test_the_form_of_a_variable_says_how_queries_name_it(signed_in: Page) -> None:
+    page = signed_in
+    page.goto("/project/1/variables")
+    page.get_by_role("button", name="New variable").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name", exact=True).fill("Limit to (max_rows)")
+    expect(dialog.get_by_text("Queries name it {variables.limit_to_maxrows}")).to_be_visible()

@@ -24,6 +24,7 @@ from hoglet.console.widgets import (
     set_url_values,
     url_value,
 )
+from hoglet.kit.json_values import same_json
 
 type Json = dict[str, Any]
 
@@ -170,6 +171,8 @@ class RecordPage:
     async def _edit(self, record: Json | None) -> None:
         if record is not None:
             set_url_values(open=str(record["id"]))
+            newest = await self._backend.get(f"{self._subject.path}/{record['id']}")
+            record = newest.body if newest.is_good else record
         title = f"Edit {self._subject.noun}" if record else f"New {self._subject.noun}"
         dialog = FormDialog(title, "Save" if record else "Create", wide=True)
         with dialog.fields():
@@ -177,11 +180,13 @@ class RecordPage:
             if record is not None:
                 _listed(await self._subject.users(self._backend, record))
 
+        path = self._subject.path
+        edited = None if record is None else _EditedRecord(self._backend, path, record)
+
         async def send() -> Reply:
-            path = self._subject.path
-            if record is None:
+            if edited is None:
                 return await self._backend.send("POST", path, form.body())
-            return await self._backend.send("PATCH", f"{path}/{record['id']}", form.body())
+            return await edited.save(form.body())
 
         await dialog.answered(send, form.fields)
         set_url_values(open=None, new=None)
@@ -200,6 +205,33 @@ class RecordPage:
             reply = await self._backend.send("DELETE", path, None)
         notify(reply, "Deleted.")
         await self._load()
+
+
+class _EditedRecord:
+    """A record in a form; a save does not overwrite changes that somebody else made meanwhile.
+
+    The API gives these records no version, so the fields to be sent are compared.
+    """
+
+    def __init__(self, backend: Backend, path: str, record: Json) -> None:
+        self._backend = backend
+        self._path = f"{path}/{record['id']}"
+        self._seen = record
+
+    async def save(self, body: Json) -> Reply:
+        """Send the fields; a second save, after the warning, overwrites.
+
+        Raises:
+            ValueError: a field was changed since the form was opened; the text is for display.
+        """
+        newest = await self._backend.get(self._path)
+        if newest.is_good:
+            before, self._seen = self._seen, newest.body
+            changed = [key for key in body if not same_json(before.get(key), newest.body.get(key))]
+            if changed:
+                fields = ", ".join(key.replace("_", " ") for key in changed)
+                raise ValueError(f"Changed elsewhere meanwhile: {fields}. Save again to overwrite.")
+        return await self._backend.send("PATCH", self._path, body)
 
 
 def _consequence(users: list[RecordUser], on_delete: str) -> str:

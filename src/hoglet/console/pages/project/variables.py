@@ -7,6 +7,7 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hoglet.access.schemas import code_name
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
@@ -95,7 +96,8 @@ class _Form:
         self._name = ui.input("Name", value=shown["name"]).classes("w-full")
         self._name.props("outlined dense autofocus")
         if variable is None:
-            self._name.props["hint"] = "Queries name it in lower case: {variables.plan_name}"
+            self._name.on_value_change(self._show_code)
+            self._show_code()
         else:
             ui.label(f"Queries name it {{variables.{variable['code_name']}}}.").classes("muted")
         self._type = ui.select(_TYPES, value=shown["type"], label="Type", on_change=self._retype)
@@ -112,6 +114,10 @@ class _Form:
             "values": self._values,
         }
         self._retype()
+
+    def _show_code(self) -> None:
+        code = code_name(self._name.value or "") or "plan_name"
+        self._name.props["hint"] = f"Queries name it {{variables.{code}}}"
 
     def body(self) -> Json:
         is_list = self._type.value == "List"
