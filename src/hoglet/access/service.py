@@ -82,7 +82,7 @@ class AccessService:
         return None if "\x00" in token else await self._tokens.get(token)
 
     async def current_project(self, principal: Principal) -> Project | None:
-        """The project that ``@current`` stands for."""
+        """The project that ``@current`` means."""
         if principal.project_id is not None:
             return await self.project(principal.project_id)
         current = None if principal.user is None else principal.user.current_project_id

@@ -102,7 +102,7 @@ class EndpointBackends:
 
 @dataclass(frozen=True, slots=True)
 class SchemaProviders:
-    """What queries learn about a project.
+    """What queries know about a project.
 
     Attributes:
         schema_of: property types and group types of a project.

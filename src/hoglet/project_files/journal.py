@@ -1,4 +1,4 @@
-"""What a push has done so far: a file in the project's folder, for a push that is killed.
+"""Records the progress of a push in the project's folder, so that a killed push can be reported.
 
 A push that ends by itself rolls back and deletes the file. After SIGKILL or a power cut the file
 stays; the next push or diff says how far the killed one came.
@@ -27,7 +27,7 @@ class PushJournal:
         self._changes: list[str] = []
 
     def killed_push(self) -> str:
-        """How far a killed push to this target came, as a sentence; "" if there was none."""
+        """The progress of a killed push to this target, as a sentence; "" if there was none."""
         try:
             found = json.loads(self._path.read_text(encoding="utf-8"))
             changes, count = list(map(str, found["changes"])), int(found["made"])

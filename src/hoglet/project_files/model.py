@@ -18,7 +18,7 @@ _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
 class Remark(NamedTuple):
-    """What did not come along, or not as it was: ``("cohort", "Old", "its members …")``."""
+    """A part that was left out or changed: ``("cohort", "Old", "its members …")``."""
 
     kind: str
     name: str

@@ -22,9 +22,9 @@ _NOT_DEFAULT = {"week_start_day": 0, "test_account_filters": [],
 
 _NOT_FOUND = 404
 _OTHER_TYPES = ("warehouse_source_webhook", "alert", "activity", "broadcast", "email", "push")
-"""Types of functions that PostHog has and hoglet has not; asked for, so that they are named."""
+"""Function types that only PostHog has; listed, so that a pull can report them."""
 _OTHER_CODE = ("plugin-", "native-", "segment-")
-"""Templates whose code is part of PostHog; what their functions have as Hog is a stand-in."""
+"""Templates whose code is part of PostHog; the Hog of their functions is a placeholder."""
 
 
 class ServerProject:
@@ -65,7 +65,7 @@ class ServerProject:
         return with_names(found, self.names)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """As the API's."""
+        """See ``Api.call``."""
         return self._api.call(method, path, body)
 
     def every(self, path: str, **query: str) -> Iterator[Json]:
@@ -79,7 +79,7 @@ class ServerProject:
             self.project.left_out.append(Remark(kind, "", "this server has no such list"))
 
     def _named_records(self, kind: str, path: str) -> list[Json]:
-        """Records with names of their own, oldest first; deleted ones are not there."""
+        """Records, oldest first and with unique names; without deleted ones."""
         taken: set[str] = set()
         found: list[Json] = []
         for record in sorted(self.every(path), key=lambda each: each["id"]):

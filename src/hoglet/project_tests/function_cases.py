@@ -263,13 +263,13 @@ class FunctionCases:
 
 
 def _case_uuid(case: Case, mapping: int | None = None) -> UUID:
-    """The same on every machine: it depends on names, not on where the project's folder is."""
+    """Identical on every machine: derived from names, not from the folder's path."""
     part = "" if mapping is None else f" {mapping}"
     return uuid5(_NAMESPACE, f"{case.subject.name}: {case.name}{part}")
 
 
 def _integration(integration_id: int) -> Json:
-    """What a program sees of an integration, which lives on servers only."""
+    """An integration as programs see it; real ones exist on servers only."""
     return {"access_token": f"integration-{integration_id}"}
 
 

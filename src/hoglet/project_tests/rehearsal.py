@@ -1,4 +1,4 @@
-"""Pushes a project to an embedded server, to learn what hoglet refuses or does not keep of it."""
+"""Pushes a project to an embedded server, to find what hoglet refuses or changes."""
 
 import asyncio
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _SHOWN_PATHS = 6
 
 
 def keep_what_hoglet_takes(project: Project) -> None:
-    """Remove from a project what a push would refuse, and write the rest as hoglet keeps it.
+    """Remove what a push would refuse, and write the rest as hoglet stores it.
 
     Each removal is a remark in ``left_out``, each difference one in ``changed``. Takes seconds, for
     an embedded server is started on a temporary folder.
@@ -127,7 +127,7 @@ def _filled(schema: list[Json], inputs: Json) -> Json:
 
 
 def lost_paths(before: Any, after: Any, path: str = "") -> Iterator[str]:
-    """Paths of values that were there before and are gone or others now.
+    """Paths of values that were removed or changed.
 
     Example:
         >>> list(lost_paths({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1}], "d": 3}))

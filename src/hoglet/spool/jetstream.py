@@ -34,7 +34,7 @@ _AGAIN_SECONDS = 0.1
 
 
 class JetStreamLog:
-    """See :class:`hoglet.spool.port.SpoolLog`; made by :func:`open_jetstream`."""
+    """See :class:`hoglet.spool.port.SpoolLog`; created by :func:`open_jetstream`."""
 
     def __init__(self, address: NatsAddress) -> None:
         self._address = address
@@ -64,7 +64,7 @@ class JetStreamLog:
         return last
 
     async def _published(self, messages: Sequence[Message]) -> list[int]:
-        """Sequence numbers; tried until the time is over."""
+        """Publish with retries until the timeout; returns the sequence numbers."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             connected = await self._connection.ready(deadline - time.monotonic())
@@ -94,14 +94,14 @@ class JetStreamLog:
         return [LogEntry(_number(each, "Nats-Sequence"), each.data) for each in found or ()]
 
     async def trim(self, partition: int, upto: int) -> None:
-        """Forget the entries below ``upto``; that one stays, so that the position is known."""
+        """Delete the entries below ``upto``; that one stays to keep the last position."""
         stream = (await self._connection.ready()).stream
         if upto > 1:  # to NATS, 0 is no limit
             name, subject = self._names.stream, self._names.subject(partition)
             await self._requested(stream.purge_stream(name, seq=upto, subject=subject))
 
     async def last_position(self, partition: int) -> int:
-        """The highest position that was ever appended; the leader knows."""
+        """The highest position ever appended, read from the stream leader."""
         stream = (await self._connection.ready()).stream
         subject = self._names.subject(partition)
         found = await self._requested(stream.get_last_msg(self._names.stream, subject))
@@ -112,7 +112,7 @@ class JetStreamLog:
         partitions: Collection[int],
         timeout: timedelta,  # noqa: ASYNC109 (a ceiling, not a cancellation)
     ) -> set[int]:
-        """Wait until any server appended to one of the partitions; see the port."""
+        """Wait until any server appends to one of the partitions; see the port."""
         return await self._wakeups.wait(partitions, timeout)
 
     def wake(self, partitions: Collection[int]) -> None:
@@ -138,13 +138,13 @@ class JetStreamLog:
             self._wakeups.wake(msgspec.json.decode(message.data, type=list[int]))
 
     async def _tell_others(self, partitions: Collection[int]) -> None:
-        """Best effort: without it, they look after their timeout."""
+        """Best effort: servers that miss it read again after their timeout."""
         with contextlib.suppress(SpoolUnavailable, OSError, nats.errors.Error):
             client, *_ = await self._connection.ready(0)
             await client.publish(self._names.wake, msgspec.json.encode(sorted(partitions)))
 
     async def _requested[T](self, work: Coroutine[Any, Any, T]) -> T | None:
-        """What the broker answers; None if it found nothing."""
+        """The response of the broker; None if it found nothing."""
         try:
             return await self._connection.answer(work, PATIENCE_SECONDS)
         except NotFoundError:
@@ -154,7 +154,7 @@ class JetStreamLog:
 
 
 async def _pages(client: Client, topic: str, request: bytes) -> list[Msg]:
-    """The messages that answer a request for several, complete and in order."""
+    """The messages of a batch request, complete and in order."""
     inbox = client.new_inbox()
     found: list[Msg] = []
     answers = await client.subscribe(inbox, pending_msgs_limit=0, pending_bytes_limit=0)
@@ -173,7 +173,7 @@ async def _pages(client: Client, topic: str, request: bytes) -> list[Msg]:
 
 
 def _check_end(message: Msg, found: Sequence[Msg]) -> None:
-    """Refuse an answer that lacks messages."""
+    """Raise if messages are missing in a response."""
     match (message.headers or {}).get(Header.STATUS.value):
         case "204":
             if not found or _number(message, "Nats-Last-Sequence") != _number(
@@ -195,7 +195,7 @@ def _number(message: Msg, header: str) -> int:
 async def open_jetstream(
     address: NatsAddress, *, payload_bytes: int, owner: str | None = None
 ) -> JetStreamLog:
-    """Connect, make the stream if it is not there, and check it.
+    """Connect, create the stream if it is missing, and check it.
 
     Args:
         address: of the servers and the stream.

@@ -1,4 +1,4 @@
-"""A connection to NATS that comes back by itself, and says when it was lost.
+"""A NATS connection that reconnects automatically and logs when it was lost.
 
 Source: docs/adr/0038-jetstream.md.
 """
@@ -36,7 +36,7 @@ class Connected(NamedTuple):
 
 
 class NatsConnection:
-    """One client; a new one is opened if the old one gave up.
+    """One client, replaced when it stops reconnecting.
 
     Args:
         address: of the servers.
@@ -72,7 +72,7 @@ class NatsConnection:
             raise self.unavailable(self._failure or error) from error
 
     async def answer[T](self, work: Coroutine[Any, Any, T], wait_seconds: float) -> T:
-        """What a request returns, unless the connection breaks or the time is over.
+        """The result of a request, within the timeout and while the connection is up.
 
         Raises:
             ConnectionResetError, TimeoutError: whether the server read the request is unknown.
@@ -92,13 +92,13 @@ class NatsConnection:
             lost.cancel()
 
     def unavailable(self, error: Exception) -> SpoolUnavailable:
-        """The error for callers."""
+        """The error that callers see."""
         return SpoolUnavailable(
             f"The spool at {self._address.public} is not available: {_reason(error)}."
         )
 
     async def close(self) -> None:
-        """Close the connection; a request that waits fails."""
+        """Close the connection; pending requests fail."""
         connected, self._connected = self._connected, None
         if connected is not None:
             await connected.client.close()
@@ -146,5 +146,5 @@ class NatsConnection:
 
 
 def _reason(error: Exception) -> str:
-    """One line; a timeout has no text of its own."""
+    """An error as one line; timeouts have no message of their own."""
     return str(error).strip().rstrip(".").replace("\n", " ") or "no answer"

@@ -18,11 +18,11 @@ _STARTING = 10008
 
 
 class NotReady(nats.errors.Error):
-    """No stream takes the message yet; retrying helps."""
+    """No stream accepts the subject yet; a retry may succeed."""
 
 
 class Message(msgspec.Struct, frozen=True):
-    """An entry on its way; NATS stores an id once."""
+    """A message to publish; NATS stores each id once."""
 
     subject: str
     payload: bytes
@@ -43,7 +43,7 @@ _answers = msgspec.json.Decoder(_Answer)
 
 
 class Publisher:
-    """Publishes on one client, with one inbox for all answers."""
+    """Publishes on one client, with one inbox for all acknowledgements."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -52,11 +52,11 @@ class Publisher:
         self._waiting: dict[str, asyncio.Future[int]] = {}
 
     async def listen(self) -> None:
-        """Before the first message."""
+        """Subscribe to the inbox; called before the first message."""
         await self._client.subscribe(f"{self._inbox}.*", cb=self._answered)
 
     async def publish(self, messages: Sequence[Message]) -> list[int]:
-        """Publish in order, all in flight together; the sequence numbers.
+        """Publish in order without waiting in between; returns the sequence numbers.
 
         Raises:
             NotReady: see there.

@@ -1,4 +1,4 @@
-"""The stream of the spool: made at the first start, checked at later ones.
+"""The stream of the spool: created at the first start, checked at later ones.
 
 Source: docs/adr/0038-jetstream.md.
 """
@@ -21,29 +21,29 @@ _OWNER = "hoglet-database"
 
 
 class SpoolRefused(HogletError):
-    """The broker, or its stream, cannot be the spool; the message says what to change."""
+    """The broker or its stream is unsuitable for the spool; the message says what to change."""
 
     code = "spool_refused"
     blame = "operator"
 
 
 class StreamNames(msgspec.Struct, frozen=True):
-    """What the parts of a spool are called in NATS."""
+    """Names of the stream and subjects of a spool."""
 
     stream: str
 
     def subject(self, partition: int | str) -> str:
-        """Where the entries of a partition are published."""
+        """The subject of the entries of a partition."""
         return f"{self.stream}.spool.{partition}"
 
     @property
     def wake(self) -> str:
-        """Where servers tell each other of new entries."""
+        """The subject on which servers announce new entries."""
         return f"{self.stream}.wake"
 
 
 class StreamFacts(msgspec.Struct, frozen=True):
-    """A stream that can be the spool.
+    """A stream that is suitable for the spool.
 
     Args:
         identity: of at most 20 characters; a stream that is made anew has another.
@@ -57,7 +57,7 @@ class StreamFacts(msgspec.Struct, frozen=True):
 async def check_stream(
     client: Client, address: NatsAddress, *, payload_bytes: int, owner: str | None
 ) -> StreamFacts:
-    """Make the stream if it is not there, and check that it keeps what it takes.
+    """Create the stream if it is missing, and check that it never drops entries.
 
     Args:
         client: connected.
@@ -121,7 +121,7 @@ async def _stream(context: JetStreamContext, address: NatsAddress, owner: str | 
 
 
 def _wanted(address: NatsAddress, owner: str | None) -> StreamConfig:
-    """Nothing is ever dropped to make room: a full disk refuses new entries instead."""
+    """The stream never drops entries to make room: when full, it refuses new ones."""
     return StreamConfig(
         name=address.stream,
         description="Accepted requests that hoglet has not stored yet",
@@ -137,7 +137,7 @@ def _wanted(address: NatsAddress, owner: str | None) -> StreamConfig:
 
 
 def _fault(found: StreamConfig, names: StreamNames, owner: str | None) -> str | None:
-    """Why a stream that somebody else made could lose or hide entries."""
+    """Why an existing stream could lose or hide entries."""
     bounded = {found.max_msgs or -1, found.max_msgs_per_subject or -1} != {-1} or found.max_age
     is_full_refusing = (found.max_bytes or -1) == -1 or found.discard == DiscardPolicy.NEW
     owned_by = (found.metadata or {}).get(_OWNER, owner)

@@ -1,4 +1,4 @@
-"""Divides the partitions of a log among the servers that are alive.
+"""Divides the partitions of a log among the live servers.
 
 Each server writes a heartbeat and looks at those of the others. It takes partitions whose owner is
 silent, up to its share, and gives up what exceeds its share between two groups. Two servers that
@@ -65,24 +65,24 @@ class PartitionOwner:
 
     @property
     def owned(self) -> frozenset[int]:
-        """The partitions whose groups this process may begin."""
+        """The partitions from which this process may begin groups."""
         return frozenset(self._positions.keys() - self._leaving)
 
     def hold(self, partition: int) -> Position | None:
-        """Keep a partition until :meth:`let_go`; None if another task has it, or nobody here."""
+        """Reserve a partition until :meth:`let_go`; None if it is reserved or not owned here."""
         if partition in self._held or partition not in self.owned:
             return None
         self._held.add(partition)
         return self._positions[partition]
 
     def moved(self, position: Position) -> None:
-        """A group of a held partition was begun or stored."""
+        """Record that a group of a reserved partition was begun or stored."""
         known = self._positions.get(position.partition)
         if known is not None and known.epoch == position.epoch:
             self._positions[position.partition] = position
 
     def lost(self, position: Position) -> None:
-        """Another server has the partition."""
+        """Record that another server owns the partition now."""
         known = self._positions.get(position.partition)
         if known is not None and known.epoch == position.epoch:
             del self._positions[position.partition]
@@ -92,7 +92,7 @@ class PartitionOwner:
         self._held.discard(partition)
 
     async def run(self) -> None:
-        """Divide the partitions again and again until :meth:`stop`; then give all up."""
+        """Rebalance the partitions until :meth:`stop`; then release all of them."""
         while not self._stopping.is_set():
             try:
                 await self.divide()
@@ -103,11 +103,11 @@ class PartitionOwner:
         await self._leave()
 
     def stop(self) -> None:
-        """Let :meth:`run` end; no partition may be held any more."""
+        """End :meth:`run`; call it when no partition is reserved."""
         self._stopping.set()
 
     async def divide(self) -> None:
-        """Write the heartbeat, give up what is too much, take what is free."""
+        """Write the heartbeat, release surplus partitions, claim free ones."""
         async with self._database.write() as session:
             await self._database.serialize(session, _LOCK)
             living = await self._beat(session)
@@ -123,7 +123,7 @@ class PartitionOwner:
         self._adopt(mine, given_up, taken)
 
     def _unknown(self, mine: dict[int, int]) -> list[int]:
-        """Partitions that were taken by a commit whose answer got lost."""
+        """Partitions claimed by a commit whose response was lost."""
         epochs = {each.partition: each.epoch for each in self._positions.values()}
         return [each for each in sorted(mine) if epochs.get(each) != mine[each]]
 
@@ -146,7 +146,7 @@ class PartitionOwner:
             self.on_taken({each.partition for each in taken})
 
     async def _beat(self, session: AsyncSession) -> list[str]:
-        """Write the heartbeat; the names of all living servers, with this one."""
+        """Write the heartbeat; returns the names of all live servers, including this one."""
         now = self._clock.now()
         insert = sqlite_insert if self._database.is_sqlite else postgresql_insert
         row = SpoolOwnerRow

@@ -16,7 +16,7 @@ from hoglet.kit.errors import Unavailable
 
 
 class SpoolUnavailable(Unavailable):
-    """The spool cannot be written or read now; retrying helps."""
+    """The spool cannot be written or read now; a retry may succeed."""
 
     code = "storage_unavailable"
 
@@ -71,7 +71,7 @@ class SpoolLog(Protocol):
         ...
 
     async def trim(self, partition: int, upto: int) -> None:
-        """Forget the entries at positions up to ``upto``, now or later. Idempotent.
+        """Delete the entries at positions up to ``upto``, now or later. Idempotent.
 
         Raises:
             SpoolUnavailable: nothing was forgotten, or the outcome is unknown.
@@ -79,7 +79,7 @@ class SpoolLog(Protocol):
         ...
 
     async def last_position(self, partition: int) -> int:
-        """The highest position that was ever appended, also after ``trim``; 0 if there is none.
+        """The highest position ever appended, also after ``trim``; 0 if there is none.
 
         Raises:
             SpoolUnavailable: the log cannot be read.
@@ -91,7 +91,7 @@ class SpoolLog(Protocol):
         partitions: Collection[int],
         timeout: timedelta,  # noqa: ASYNC109 (a ceiling, not a cancellation)
     ) -> set[int]:
-        """Wait until one of the partitions gets entries, or ``timeout`` is over.
+        """Wait until entries are appended to one of the partitions, or until ``timeout``.
 
         Entries that other processes append may not end it. A wake-up for which nobody waited ends
         the next wait, also one with a timeout of zero.
@@ -106,12 +106,12 @@ class SpoolLog(Protocol):
         ...
 
     async def close(self) -> None:
-        """Close what the log opened itself."""
+        """Close the connections that the log opened itself."""
         ...
 
 
 class NamedLog(NamedTuple):
-    """A log, and the name under which its positions are stored."""
+    """A log and the name under which its positions are stored."""
 
     name: str
     log: SpoolLog

@@ -23,14 +23,14 @@ _Row = SpoolPositionRow
 
 
 class OwnershipLost(HogletError):
-    """Another server has taken the partition over; roll back."""
+    """Another server took over the partition; roll back."""
 
     code = "ownership_lost"
     retry = "later"
 
 
 class Position(msgspec.Struct, frozen=True, kw_only=True):
-    """Where an owner is in a partition.
+    """The progress of an owner in a partition.
 
     Args:
         log: the name of the log.
@@ -52,7 +52,7 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def create_partitions(database: Database, log: str, count: int) -> None:
-    """Make the positions of ``count`` partitions; existing ones stay, also those beyond."""
+    """Create the positions of ``count`` partitions; existing ones are kept, even beyond it."""
     insert = sqlite_insert if database.is_sqlite else postgresql_insert
     rows = [
         {
@@ -71,13 +71,13 @@ async def create_partitions(database: Database, log: str, count: int) -> None:
 
 
 async def all_positions(session: AsyncSession, log: str) -> list[Position]:
-    """The positions of all partitions of a log, whoever owns them."""
+    """The positions of all partitions of a log."""
     rows = await session.scalars(select(_Row).where(_Row.log == log).order_by(_Row.partition))
     return [_position(row) for row in rows]
 
 
 async def lock_free(session: AsyncSession, log: str, living: Collection[str]) -> list[int]:
-    """Lock the partitions without a living owner, but those whose group is being committed."""
+    """Lock the partitions without a live owner, except those with a commit in progress."""
     wanted = select(_Row.partition).where(_Row.log == log, _is_free(living))
     ordered = wanted.order_by(_Row.partition).with_for_update(skip_locked=True)
     return list(await session.scalars(ordered))
@@ -107,7 +107,7 @@ async def owned_by(session: AsyncSession, log: str, owner: str) -> dict[int, int
 
 
 async def give_up(session: AsyncSession, log: str, owner: str, partitions: Collection[int]) -> None:
-    """Let other servers take partitions at once."""
+    """Release partitions, so that other servers can claim them at once."""
     mine = (_Row.log == log) & (_Row.owner == owner) & _Row.partition.in_(list(partitions))
     await session.execute(
         update(_Row).where(mine).values(owner=None).execution_options(synchronize_session=False)
@@ -115,7 +115,7 @@ async def give_up(session: AsyncSession, log: str, owner: str, partitions: Colle
 
 
 async def store(session: AsyncSession, before: Position, after: Position) -> None:
-    """Write what an owner did.
+    """Store the progress of an owner.
 
     Args:
         session: a write transaction.

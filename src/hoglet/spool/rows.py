@@ -72,7 +72,7 @@ class RowLog:
             await session.execute(delete(_Entry).where(done))
 
     async def last_position(self, partition: int) -> int:
-        """The highest position that was ever appended."""
+        """The highest position ever appended."""
         wanted = select(_Partition.last_position).where(_Partition.partition == partition)
         async with _reachable(), self._database.read() as session:
             return await session.scalar(wanted) or 0
@@ -90,13 +90,13 @@ class RowLog:
         self._wakeups.wake(partitions)
 
     async def close(self) -> None:
-        """Nothing to close: the database belongs to the server."""
+        """No effect: the server closes the database."""
 
 
 async def _take_positions(
     session: AsyncSession, batches: Mapping[int, Sequence[bytes]]
 ) -> dict[int, int]:
-    """Lock the partitions in their order, so that nobody waits in a circle; the last positions."""
+    """Lock the partitions in order, to avoid deadlocks; returns their last positions."""
     given = upsert(_Partition).values(
         [{"partition": each, "last_position": len(batches[each])} for each in batches]
     )

@@ -9,7 +9,7 @@ from hoglet.store.base import Base, UtcDateTime
 
 
 class SpoolPartitionRow(Base):
-    """The last position of a partition; its lock makes those who append wait for each other."""
+    """The last position of a partition; locking the row serializes appends."""
 
     __tablename__ = "spool_partitions"
 
@@ -28,7 +28,7 @@ class SpoolEntryRow(Base):
 
 
 class SpoolPositionRow(Base):
-    """How far a partition of a log is stored, and which server stores it now.
+    """The position up to which a partition is processed, and the server that owns it.
 
     ``group_from`` to ``group_to`` are the positions of the group that was begun last, as long as it
     is not finished; of its projects, those up to ``group_project`` are stored.
@@ -47,7 +47,7 @@ class SpoolPositionRow(Base):
 
 
 class SpoolOwnerRow(Base):
-    """A server that stores partitions, and when it was last heard of."""
+    """A server that processes partitions, and its last heartbeat."""
 
     __tablename__ = "spool_owners"
 

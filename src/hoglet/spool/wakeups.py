@@ -1,4 +1,4 @@
-"""Wakes the readers of partitions inside one process, so that they need not poll."""
+"""Wakes readers of partitions in the same process, so that they need not poll."""
 
 import asyncio
 from collections.abc import Collection
@@ -13,7 +13,7 @@ class _Waiter:
 
 
 class Wakeups:
-    """Wakes all who wait for a partition; if none does, the next one does not wait."""
+    """Wakes all waiters of a partition; without one, the next wait returns at once."""
 
     def __init__(self) -> None:
         self._missed: set[int] = set()
@@ -34,7 +34,7 @@ class Wakeups:
         partitions: Collection[int],
         timeout: timedelta,  # noqa: ASYNC109 (a ceiling, not a cancellation)
     ) -> set[int]:
-        """The woken ones of these partitions; none after ``timeout``."""
+        """Those of these partitions that were woken; none after ``timeout``."""
         wanted = frozenset(partitions)
         missed = self._missed & wanted
         if missed or not timeout:

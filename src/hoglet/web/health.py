@@ -84,5 +84,5 @@ async def _warnings(warnings: Warnings | None) -> list[str]:
     try:
         async with asyncio.timeout(CHECK_SECONDS):
             return await warnings()
-    except Exception as error:  # noqa: BLE001 (the checks tell what is wrong then)
+    except Exception as error:  # noqa: BLE001 (the checks then report the cause)
         return [f"Warnings cannot be read: {type(error).__name__}"]

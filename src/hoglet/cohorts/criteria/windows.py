@@ -3,8 +3,8 @@
 Windows are rolling: they end now. Minutes and hours are elapsed time, longer units are in the
 project's time zone.
 
-Source: docs/spec/data-and-queries.md#34-dynamic-cohorts, and its
-docs/spec/hog-functions.md#9-rows-6-13 on it.
+Source: docs/spec/data-and-queries.md#34-dynamic-cohorts and
+docs/spec/hog-functions.md#9-rows-6-13.
 """
 
 from datetime import datetime, timedelta
