@@ -32,3 +32,13 @@ select event, countIf(source) from (select event, properties.utm_source as sourc
 select arraySum(x -> x, arrayMap(x -> 1, arrayFilter(x -> x.sku, JSONExtractArrayRaw(ifNull(properties.items, '[]'))))) as n, count() from events where event = 'paid' group by n
 -- rows
 Counter(len(get(e, 'items')) for e in named('paid')).items()
+
+-- case: with a default
+select countIf(ifNull(properties.utm_source, false)), countIf(coalesce(properties.utm_source, true)), countIf(ifNull(properties.returning, true)), count() filter (where not coalesce(properties.utm_source, false)) from events
+-- rows
+[[s, len(events), sum(get(e, 'returning') is not False for e in events), len(events) - s] for s in [sum(bool(get(e, 'utm_source')) for e in events)]]
+
+-- case: in the steps of a funnel and of retention
+select countIf(level >= 1), countIf(kept[2] = 1) from (select windowFunnel(86400)(timestamp, properties.utm_source, event = 'nothing') as level, retention(event = 'paid', properties.utm_source) as kept from events group by person_id)
+-- rows
+[[len(sources), len(sources & {e.human.id for e in named('paid')})] for sources in [{e.human.id for e in events if get(e, 'utm_source')}]]

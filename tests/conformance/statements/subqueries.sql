@@ -57,3 +57,13 @@ select p.properties.plan as plan, sum((select sum(properties.price) from events 
 with buyers as (select person_id, sum(properties.price) as spent from events where event = 'paid' group by person_id) select count() from events e where exists (select 1 from buyers b where b.person_id = e.person_id and b.spent > 300)
 -- rows
 [[sum(e.human.id in {h for h, rows in by(lambda f: f.human.id, named('paid')).items() if (total(map(get, rows)) or 0) > 300} for e in events)]]
+
+-- case: a condition without an equality, for rows that repeat
+select sum(n) from (select (select count() from events f where toHour(f.timestamp) < toHour(e.timestamp)) as n from events e)
+-- rows
+[[sum(sum(n for hour, n in hours.items() if hour < e.at.hour) for e in events) for hours in [Counter(f.at.hour for f in events)]]]
+
+-- case: active persons of each day and of its week
+with days as (select toDate('2026-10-20') + number as d from numbers(5)) select d, (select uniq(person_id) from events e where toDate(e.timestamp) = days.d) as dau, (select uniq(person_id) from events e where toDate(e.timestamp) between days.d - 6 and days.d) as wau from days order by d
+-- ordered
+[(str(d), humans(between(str(d), str(d))), humans(between(str(d - timedelta(days=6)), str(d)))) for d in [date(2026, 10, 20) + timedelta(days=n) for n in range(5)]]

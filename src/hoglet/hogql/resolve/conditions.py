@@ -8,7 +8,7 @@ Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries
 """
 
 from hoglet.hogql.functions import FunctionEntry
-from hoglet.hogql.plan import Expr, FunctionCall, LambdaExpr, Number, TrustedSQL
+from hoglet.hogql.plan import FALSE, Expr, FunctionCall, LambdaExpr, Number, TrustedSQL
 from hoglet.hogql.types import BOOLEAN, NUMBERS
 
 _ALL = frozenset({"and", "or", "xor", "not"})
@@ -20,12 +20,21 @@ _FIRST = frozenset(
 )  # fmt: skip
 """Functions whose first argument is a condition, or a lambda that returns one."""
 
+_STEPS = {"windowFunnel": 1, "sequenceMatch": 1, "sequenceCount": 1, "retention": 0}
+"""Aggregates of conditions, and the index of the first one."""
+_DEFAULTS = frozenset({"ifNull", "coalesce"})
+"""``ifNull(properties.beta, false)`` mixes text with a Boolean."""
+
 
 def as_condition(expr: Expr) -> Expr:
     """The truth of a property or a number; anything else as it is.
 
     Text that cannot be NULL is no property: ``WHERE event`` stays an error.
     """
+    if isinstance(expr, FunctionCall) and _has_default(expr):
+        args = tuple(map(as_condition, expr.args))
+        type_ = BOOLEAN.or_null(all(arg.type.nullable for arg in args))
+        return FunctionCall(function=expr.function, args=args, type=type_)
     kind = expr.type
     if kind.name == "String" and kind.nullable:
         parts = ("if(isNull(", expr, "), NULL, lower(", expr, ") NOT IN ('', 'false', '0'))")
@@ -37,8 +46,16 @@ def as_condition(expr: Expr) -> Expr:
     return expr
 
 
+def _has_default(expr: FunctionCall) -> bool:
+    is_default = expr.function in _DEFAULTS
+    return is_default and any(arg.type.name == "Boolean" for arg in expr.args)
+
+
 def conditional_arguments(function: FunctionEntry, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """The arguments of a call, those that are conditions by their truth."""
+    steps = _STEPS.get(function.clickhouse)
+    if steps is not None:
+        return (*args[:steps], *map(_or_false, args[steps:]))
     return tuple(
         [
             _returned(arg) if _is_condition(function, place, len(args)) else arg
@@ -54,6 +71,14 @@ def _is_condition(function: FunctionEntry, place: int, count: int) -> bool:
     if name == "multiIf":
         return place % 2 == 0 and place < count - 1
     return name in _ALL or (name in _FIRST and place == 0)
+
+
+def _or_false(arg: Expr) -> Expr:
+    """A step that is never NULL: the engine leaves out rows in which one step is."""
+    condition = as_condition(arg)
+    if not condition.type.nullable:
+        return condition
+    return FunctionCall(function="ifNull", args=(condition, FALSE), type=BOOLEAN)
 
 
 def _returned(arg: Expr) -> Expr:
