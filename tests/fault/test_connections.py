@@ -61,10 +61,12 @@ def test_half_sent_requests_stop_nobody_and_are_ended(tmp_path: Path) -> None:
             accepted = [assert_answers(server)]
             assert any(map(is_open, kinds[HEADERS]))  # they were there all the time
 
-            for connection in [*kinds[BODY], *console]:
-                head, _, body = last_words(connection).partition(b"\r\n\r\n")
-                assert head.startswith(b"HTTP/1.1 408 ")
-                assert json.loads(body)["code"] == "request_timeout"
+            answers = [last_words(connection) for connection in [*kinds[BODY], *console]]
+            assert all(answer.startswith(b"HTTP/1.1 408 ") for answer in answers)
+            bodies = [answer.partition(b"\r\n\r\n")[2] for answer in answers]
+            # A reset, for what the server left unread, may overtake a body.
+            codes = {json.loads(body)["code"] for body in bodies if body}
+            assert codes == {"request_timeout"}
             for connection in kinds[HEADERS]:
                 assert last_words(connection).startswith(b"HTTP/1.1 408 ")
             assert {last_words(connection) for connection in kinds[NOTHING]} == {b""}
