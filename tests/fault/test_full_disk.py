@@ -108,6 +108,28 @@ def test_a_disk_that_fills_up_under_load(disk: SmallDisk, receiver: Receiver) ->
 
 
 @pytest.mark.slow
+def test_a_disk_that_is_full_in_the_middle_of_inserts(disk: SmallDisk) -> None:
+    """The engine does not report it, so that groups are inserted again; see ``disk_space``."""
+    server = RunningServer(disk.folder / "data").start()
+    try:
+        accepted = Accepted(server)
+        for _ in range(3):
+            assert {accepted.send(padding=2000) for _ in range(20)} == {200}
+            disk.fill()
+            while accepted.send(padding=2000) == 200:
+                pass
+            disk.free()
+        accepted.assert_all_there()
+    finally:
+        assert server.stop() == 0
+    server.start()
+    try:
+        accepted.assert_all_there()
+    finally:
+        assert server.stop() == 0
+
+
+@pytest.mark.slow
 def test_a_server_killed_on_a_full_disk(disk: SmallDisk, receiver: Receiver) -> None:
     server = RunningServer(disk.folder / "data").start()
     accepted = Accepted(server, receiver)
