@@ -208,21 +208,29 @@ class DefinitionTracker:
             )
             if before is not _DROPPED and after != before:
                 recorded.properties[key] = after
-        if not new:
-            return
+        if new:
+            await self._add_properties(session, project_id, new, recorded)
+
+    async def _add_properties(
+        self,
+        session: AsyncSession,
+        project_id: int,
+        new: dict[str, list[PropertySample]],
+        recorded: Recorded,
+    ) -> None:
+        """Record new properties by kind, and drop those beyond the limit of the project."""
         once_dropped = await repository.dropped_kinds(session, project_id)
         for kind, samples in new.items():
             capacity = self._limit - await repository.count_properties(session, project_id, kind)
-            for place, sample in enumerate(samples):
-                if place >= capacity:
-                    recorded.properties[kind, sample.name] = _DROPPED
-                    continue
-                is_new = kind not in once_dropped and not self._is_unstable(project_id)
+            capacity = max(capacity, 0)
+            is_new = kind not in once_dropped and not self._is_unstable(project_id)
+            for sample in samples[:capacity]:
                 recorded.properties[kind, sample.name] = DetectedProperty(
                     sample.property_type or None, sample.form if is_new else MIXED
                 )
-            if len(samples) > capacity:
-                names = [sample.name for sample in samples[max(capacity, 0) :]]
+            names = [sample.name for sample in samples[capacity:]]
+            recorded.properties |= {(kind, name): _DROPPED for name in names}
+            if names:
                 await self._drop(session, project_id, kind, names, recorded)
 
     async def _record_events(
