@@ -118,7 +118,7 @@ async def _groups_line(backend: Backend, groups: Any) -> None:
     if not links:
         return
     with ui.row().classes("items-center gap-2").mark("groups"):
-        ui.icon("groups")
+        ui.icon("people")
         for each, key in links:
             href = group_href(backend.project_id, each["group_type_index"], key)
             Link(f"{each['group_type']} {key}", href).classes("break-all")
