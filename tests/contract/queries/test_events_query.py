@@ -371,7 +371,7 @@ HOGQL = [{"type": "hogql", "key": "event = 'a'"}]
         ({"where": ["event"]}, "illegal_type_of_argument", "where__0", "1:1: A condition"),
         ({"where": ["1", "not event"]}, "illegal_type_of_argument", "where__1", "1:5: A condition"),
         (
-            {"where": ["properties.paid"]},
+            {"where": ["distinct_id"]},
             "illegal_type_of_argument",
             "where__0",
             "1:1: A condition",
