@@ -10,12 +10,12 @@ from pathlib import Path
 
 import clickhouse_connect
 
-from hoglet.warehouse.disk_space import CheckedInserts
+from hoglet.warehouse.disk_space import DiskChecks
 from hoglet.warehouse.errors import WarehouseDown
 
 folder = Path(sys.argv[1])
 client = clickhouse_connect.get_client(dsn=f"chdb://{folder}")
-inserts = CheckedInserts(folder)
+disk = DiskChecks(folder)
 CREATE = "CREATE TABLE t (n UInt8) ENGINE = MergeTree ORDER BY n PARTITION BY n % 2"
 TOKEN = "SETTINGS insert_deduplication_token = '{0}'"
 INSERT = f"INSERT INTO t {TOKEN} SELECT number FROM numbers({{0}}, 4)"
@@ -28,7 +28,7 @@ def limit_files(size):
 
 def refused(work):
     try:
-        with inserts.checked(client, "t"):
+        with disk.insert(client, "t"):
             work()
     except WarehouseDown:
         return
@@ -38,15 +38,21 @@ def fill_and_insert():
     limit_files(50)  # bytes; less than a part's checksums
     insert(4)
 
+def fill_insert_and_fail():
+    fill_and_insert()
+    raise OSError("the engine noticed the second file")
+
 client.command(CREATE + " SETTINGS non_replicated_deduplication_window = 100")
-with inserts.checked(client, "t"):
+with disk.insert(client, "t"):
     insert(0)
 client.command("ALTER TABLE t DELETE WHERE n = 3 SETTINGS mutations_sync = 2")
 refused(fill_and_insert)
+limit_files(resource.RLIM_INFINITY)
+refused(fill_insert_and_fail)
 refused(lambda: insert(4))  # still full: not tried
 limit_files(resource.RLIM_INFINITY)
 for start in (4, 4, 8):
-    with inserts.checked(client, "t"):
+    with disk.insert(client, "t"):
         insert(start)
 """
 

@@ -21,7 +21,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedEr
 from hoglet.kit import tracing
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool
 from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
-from hoglet.warehouse.disk_space import CheckedInserts, check_disk_space
+from hoglet.warehouse.disk_space import DiskChecks
 from hoglet.warehouse.errors import QueryRefused, from_engine
 from hoglet.warehouse.integrity import check_parts
 from hoglet.warehouse.json_rows import STREAMED_ROWS, block_rows
@@ -72,7 +72,7 @@ class ClickHouseWarehouse:
         self._builders = ThreadPoolExecutor(BUILDERS, "warehouse-build")
         self._running = RunningQueries(self._kill)
         self._gate = WriteGate()
-        self._inserts = CheckedInserts(self._folder) if self._folder else None
+        self._disk = _disk_checks(url)
         self._json = JsonSelects()
 
     async def query(
@@ -147,9 +147,7 @@ class ClickHouseWarehouse:
 
         def work(client: Client) -> None:
             block = encode()
-            with (
-                self._inserts.checked(client, table) if self._inserts else contextlib.nullcontext()
-            ):
+            with self._disk.insert(client, table) if self._disk else contextlib.nullcontext():
                 client.raw_insert(table, columns, block, settings=settings, fmt=BLOCK_FORMAT)
 
         attributes = {"db.system.name": "clickhouse", "db.collection.name": table}
@@ -169,9 +167,8 @@ class ClickHouseWarehouse:
         pool = self._builders if is_long else self._writers
 
         def work(client: Client) -> None:
-            if is_long:
-                self._check_disk_space()
-            _run_command(client, sql, params)
+            with self._disk.statement() if self._disk and is_long else contextlib.nullcontext():
+                _run_command(client, sql, params)
 
         await self._write(
             work,
@@ -254,16 +251,6 @@ class ClickHouseWarehouse:
             await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
         await self._running.close()
         await asyncio.to_thread(self._clients.close)
-
-    @property
-    def _folder(self) -> Path | None:
-        """Where an embedded engine stores its parts; None if in memory or on a server."""
-        place = self.url.partition("://")[2]
-        return Path(place) if self.is_embedded and place.startswith("/") else None
-
-    def _check_disk_space(self) -> None:
-        if self._folder:
-            check_disk_space(self._folder)
 
     async def _read[R](
         self,
@@ -370,6 +357,12 @@ async def open_warehouse(
         await warehouse.close()
         raise
     return warehouse
+
+
+def _disk_checks(url: str) -> DiskChecks | None:
+    """For an embedded engine with a folder; None for one in memory, and for a server."""
+    scheme, _, place = url.partition("://")
+    return DiskChecks(Path(place)) if scheme == "chdb" and place.startswith("/") else None
 
 
 def _run_command(client: Client, sql: str, params: Mapping[str, Any] | None) -> None:

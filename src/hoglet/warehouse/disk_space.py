@@ -1,4 +1,4 @@
-"""Keeps inserts of the embedded engine off a full disk.
+"""Keeps the embedded engine from writing to a full disk.
 
 The engine (26.9) takes a failed write for a good one: an insert on a full disk succeeds, and leaves
 a part with truncated files, which the next start finds broken. It reserves the size of the block
@@ -49,8 +49,8 @@ def check_disk_space(folder: Path) -> None:
         )
 
 
-class CheckedInserts:
-    """Inserts into the tables of an embedded engine, with a check of the disk before and after.
+class DiskChecks:
+    """Checks the disk before and after the embedded engine writes.
 
     Args:
         folder: of the engine.
@@ -63,7 +63,20 @@ class CheckedInserts:
         self._doubtful: defaultdict[str, set[str]] = defaultdict(set)
 
     @contextmanager
-    def checked(self, client: Client, table: str) -> Generator[None]:
+    def statement(self) -> Generator[None]:
+        """Fill a new table within this context.
+
+        Raises:
+            WarehouseDown: the disk is full; the table may be damaged and must be dropped.
+        """
+        check_disk_space(self._folder)
+        try:
+            yield
+        finally:
+            check_disk_space(self._folder)
+
+    @contextmanager
+    def insert(self, client: Client, table: str) -> Generator[None]:
         """Insert into a table within this context; one thread at a time does.
 
         Raises:
@@ -74,12 +87,17 @@ class CheckedInserts:
             check_disk_space(self._folder)
             self._drop_doubtful(client, table)
             before = self._parts(client, table)
-            yield
             try:
-                check_disk_space(self._folder)
-            except WarehouseDown:
-                self._doubtful[table] |= self._parts(client, table) - before
-                raise
+                yield
+            finally:
+                self._check_parts(client, table, before)
+
+    def _check_parts(self, client: Client, table: str, before: set[str]) -> None:
+        try:
+            check_disk_space(self._folder)
+        except WarehouseDown:
+            self._doubtful[table] |= self._parts(client, table) - before
+            raise
 
     def _drop_doubtful(self, client: Client, table: str) -> None:
         for name in self._doubtful[table] & self._parts(client, table):
