@@ -161,10 +161,12 @@ def _kind_of(node: Any, path: str) -> str:
     kind = node.get("kind")
     if kind is None:
         raise Unreadable("This field is required.", attr=f"{path}__kind")
+    if not isinstance(kind, str):
+        raise Unreadable("A kind must be a string.", attr=f"{path}__kind")
     if kind in WRAPPERS or kind in OFFERED:
-        return str(kind)
+        return kind
     listed = ", ".join(OFFERED)
-    if isinstance(kind, str) and kind in _NOT_OFFERED:
+    if kind in _NOT_OFFERED:
         raise Invalid(f"{kind} is not supported. Use one of: {listed}.", attr="query__kind")
     raise Unreadable(
         f'"{kind}" is not a kind of query. Use one of: {listed}.', attr=f"{path}__kind"

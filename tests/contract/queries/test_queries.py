@@ -89,6 +89,13 @@ async def test_the_kind_of_the_path_must_be_that_of_the_body(queries: QueryWorld
         ({}, "parse_error", "query"),
         ({"query": {"kind": "Nope"}}, "parse_error", "query__kind"),
         ({"query": {"query": "select 1"}}, "parse_error", "query__kind"),
+        ({"query": {"kind": ["HogQLQuery"]}}, "parse_error", "query__kind"),
+        ({"query": {"kind": {"kind": "HogQLQuery"}}}, "parse_error", "query__kind"),
+        (
+            {"query": {"kind": "InsightVizNode", "source": {"kind": []}}},
+            "parse_error",
+            "query__source__kind",
+        ),
         ({"query": "select 1"}, "parse_error", "query"),
         ({"query": {"kind": "SavedInsightNode"}}, "invalid_input", "query__kind"),
         ({"query": {"kind": "HogQLQuery"}}, "parse_error", "query__query"),
