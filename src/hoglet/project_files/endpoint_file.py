@@ -42,6 +42,7 @@ DEFAULTS: Json = {
     "optional_breakdown_properties": [],
 }
 ORDER = ("name", "description", "query", *(name for name in DEFAULTS if name != "description"))
+_NAME = re.compile(r"[\w-]+")
 _VARIABLE = re.compile(r"\bvariables\s*\.\s*[`]?(\w+)")
 _VARIABLE_KEYS = ("name", "type", "default", "choices", "multi", "value")
 
@@ -68,6 +69,8 @@ def read_file(path: Path, shared: Mapping[str, Json] | None = None) -> Json:
     for name in ("name", "query"):
         if not loaded.get(name):
             raise BadFile(f"{path}: {name} is missing.")
+    if not isinstance(loaded["name"], str):
+        raise BadFile(f"{place_of(path, 'name')}: name is a text.")
     given = {name: value for name, value in loaded.items() if value is not None}
     document = {"name": given["name"], **DEFAULTS, **given}
     document["query"] = _read_query(path, loaded["query"])
@@ -76,6 +79,17 @@ def read_file(path: Path, shared: Mapping[str, Json] | None = None) -> Json:
     document["variables"] = _with_shared(path, document, shared or {})
     document["tags"] = _read_tags(path, document["tags"])
     return {name: document[name] for name in ORDER}
+
+
+def path_of(folder: Path, name: str) -> Path:
+    """The file of an endpoint in a folder.
+
+    Raises:
+        BadFile: a server sent a name that no endpoint can have, such as ``../../.profile``.
+    """
+    if not _NAME.fullmatch(name):
+        raise BadFile(f"The server has an endpoint {name!r}: there is no file of such a name.")
+    return folder / f"{name}.yaml"
 
 
 def write_text(document: Json) -> str:
@@ -158,7 +172,7 @@ def _read_variables(path: Path, variables: Any) -> Json:
     if not isinstance(variables, dict):
         raise BadFile(f"{place_of(path, 'variables')}: variables must be a mapping of code names.")
     read: Json = {}
-    for code, given in sorted(variables.items()):
+    for code, given in sorted(variables.items(), key=lambda each: str(each[0])):
         read[str(code)] = read_variable(path, str(code), given)
     return read
 

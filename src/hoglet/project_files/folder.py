@@ -11,6 +11,7 @@ from hoglet.project_files.comments import merge_text
 from hoglet.project_files.model import Project, slug
 from hoglet.project_files.secret_names import item_at, with_variables
 from hoglet.project_files.settings_file import read_settings
+from hoglet.project_files.stray_files import check_no_stray_files
 from hoglet.project_files.yaml_files import BadFile, dump, load, load_text
 
 type Json = dict[str, Any]
@@ -49,6 +50,7 @@ def read_folder(folder: Path) -> Project:
         BadFile: a file is invalid; the message starts with its path and line.
     """
     project = Project(settings=read_settings(folder / PROJECT))
+    check_no_stray_files(folder)
     project.objects["variable"] = _read_variables(folder / VARIABLES)
     for kind, (name, keys) in _LISTS.items():
         project.objects[kind] = _read_list(folder / name, keys)
@@ -116,7 +118,7 @@ def write_folder(folder: Path, project: Project, keep: Project | None = None) ->
             _write_draft(project.folders[key], kind, draft, changed)
     known = {name_of(path): path for path in endpoint_files(folder)}
     for name, document in sorted(project.objects["endpoint"].items()):
-        path = known.get(name, folder / ENDPOINTS / f"{name}.yaml")
+        path = known.get(name) or endpoint_file.path_of(folder / ENDPOINTS, name)
         _write_endpoint(path, document, variables, changed)
     return changed
 
@@ -239,9 +241,10 @@ def _same_function(path: Path, stored: Json, hog: str) -> bool:
 
 
 def _with_written_defaults(stored: Json, before: Any, defaults: Json) -> Json:
-    """Keep keys that the author wrote, even if their values are defaults."""
+    """Keep keys that the author wrote, even if their values are defaults; new keys come last."""
     written = before if isinstance(before, dict) else {}
-    return {**{key: value for key, value in defaults.items() if key in written}, **stored}
+    found = {**{key: value for key, value in defaults.items() if key in written}, **stored}
+    return {key: found[key] for key in dict.fromkeys([*stored, *found])}
 
 
 def _write_endpoint(path: Path, document: Json, variables: Json, changed: list[Path]) -> None:

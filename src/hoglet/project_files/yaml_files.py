@@ -1,5 +1,6 @@
 """Reads and writes YAML of project files: dates stay strings, duplicate keys are errors."""
 
+import math
 import re
 from pathlib import Path
 from typing import Any, override
@@ -9,6 +10,7 @@ import yaml
 from hoglet.kit.errors import HogletError
 
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
+_OTHER_BREAKS = frozenset("\x85\u2028\u2029")
 _IN_QUERY = re.compile(r"query: (\d+):\d+: ")
 
 
@@ -68,22 +70,56 @@ def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
 
 
 class Loader(yaml.SafeLoader):
-    """Reads dates as strings and rejects duplicate keys."""
+    """Reads dates as strings; rejects duplicate keys and what JSON cannot hold."""
+
+    @override
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """A value, complete when it is returned."""
+        if node in self.recursive_objects:
+            raise _unreadable(node, "it contains itself")
+        try:
+            found = super().construct_object(node, deep=True)
+        except (ValueError, LookupError, AttributeError):  # PyYAML's own, of ``!!int x``
+            raise _unreadable(node, f"it cannot be read as {_kind(node)}") from None
+        if isinstance(found, float) and not math.isfinite(found):
+            raise _unreadable(node, "JSON has no such number")
+        if isinstance(found, str) and not found.isascii():
+            _check_characters(node, found)
+        return found
 
     @override
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set[str]()
         for name, _ in node.value:
             if not isinstance(name, yaml.ScalarNode):
-                problem = "a key must be a text"
-                raise yaml.constructor.ConstructorError(None, None, problem, name.start_mark)
+                raise _unreadable(name, "a key must be a text")
             if name.value in seen:
-                problem = f"{name.value} is defined twice"
-                raise yaml.constructor.ConstructorError(None, None, problem, name.start_mark)
+                raise _unreadable(name, f"{name.value} is defined twice")
             seen.add(str(name.value))
         return super().construct_mapping(node, deep)
 
 
+def _unreadable(node: yaml.Node, problem: str) -> yaml.MarkedYAMLError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+
+def _check_characters(node: yaml.Node, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _unreadable(node, "it contains half a character, a lone surrogate") from None
+
+
+def _kind(node: yaml.Node) -> str:
+    return str(node.tag).rpartition(":")[2]
+
+
+_NO_JSON = frozenset(
+    f"tag:yaml.org,2002:{kind}" for kind in ("binary", "timestamp", "set", "omap", "pairs")
+)
+Loader.yaml_constructors = {
+    tag: read for tag, read in yaml.SafeLoader.yaml_constructors.items() if tag not in _NO_JSON
+}
 Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
@@ -109,6 +145,8 @@ class _Dumper(yaml.SafeDumper):
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = "|" if "\n" in text else None
+    if not _OTHER_BREAKS.isdisjoint(text):
+        style = '"'  # the only one that can escape them; elsewhere they are read as line feeds
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hoglet.project_files.comments import merge_text
@@ -106,3 +106,18 @@ def test_the_file_holds_the_document_whatever_it_was(before: Any, after: Any) ->
 
     assert load_text(merged) == after
     assert merge_text(merged, after) == merged
+
+
+TEXTS = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("\n\r\x85\u2028\u2029 #:'")
+)
+
+
+@given(before=TEXTS, after=TEXTS, key=TEXTS)
+@example(before="a", after="a\x85b", key="k")
+@example(before="a\n\u2028b", after="a\n\x85b", key="k")
+def test_texts_are_read_as_they_were_written(before: str, after: str, key: str) -> None:
+    old, new = [{"a": before, key: {key: before}}, {"a": after, key: {key: after}}]
+
+    assert load_text(dump(new)) == new
+    assert load_text(merge_text("# first\n" + dump(old), new)) == new

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hoglet.project_files.folder import find_project, read_folder
+from hoglet.project_files.folder import find_project, read_folder, write_folder
 from hoglet.project_files.function_file import document_of
 from hoglet.project_files.model import Project, slug
 from hoglet.project_files.plan import check_code, make_plan, with_secrets
@@ -66,6 +66,31 @@ WRONG = [
     ("actions.yaml", "name: a\n", "actions.yaml: must be a list"),
     ("cohorts.yaml", "- {name: a, members: []}\n", "unknown members"),
     ("endpoints/by_plan.yaml", "colour: red\n", "by_plan.yaml:1: unknown colour"),
+    ("endpoints/by_plan.yaml", "name: [a]\n", "by_plan.yaml:1: name is a text"),
+    ("endpoints/by_plan.yaml", "variables: {1: {}, a: {}}\n", "the query does not use 1"),
+    ("functions/say/function.yaml", "name: !!int a\n", "function.yaml:1:7: it cannot be read as"),
+    ("functions/say/function.yaml", "name: !!float a\n", "it cannot be read as float"),
+    (
+        "functions/say/function.yaml",
+        "name: a\nenabled: !!bool a\n",
+        "function.yaml:2:10: it cannot",
+    ),
+    ("functions/say/function.yaml", "retry: 0x_\n", "function.yaml:1:8: it cannot be read as int"),
+    ("functions/say/function.yaml", f"retry: {'1' * 5000}\n", "it cannot be read as int"),
+    ("functions/say/function.yaml", "inputs: {a: .nan}\n", "function.yaml:1:13: JSON has no such"),
+    (
+        "functions/say/function.yaml",
+        "inputs: {a: !!binary aGk=}\n",
+        "function.yaml:1:13: could not",
+    ),
+    ("functions/say/function.yaml", "inputs: {a: !!set {b}}\n", "function.yaml:1:13: could not"),
+    ("functions/say/function.yaml", "name: !!timestamp 2026-01-01\n", "could not determine"),
+    ("functions/say/function.yaml", 'name: "\\uD800"\n', "function.yaml:1:7: it contains half a"),
+    (
+        "functions/say/function.yaml",
+        "filters: &a {events: [*a]}\n",
+        "function.yaml:1:10: it contains",
+    ),
     ("endpoints/more.yaml", "name: by_plan\nquery: select 1\n", "another file defines"),
     ("endpoints/more.yaml", "name: more\n", "more.yaml: query is missing"),
     (
@@ -88,6 +113,49 @@ def test_a_wrong_file_is_named_with_its_line(
 
     assert raised.value.detail.startswith(str(tmp_path))
     assert says in raised.value.detail
+
+
+STRAY = [
+    ("functions/say/test.yaml", "test.yaml: nothing reads a file of this name. Known: function"),
+    ("functions/say/function.yml", "function.yml: nothing reads"),
+    ("functions/new/code.hog", "new/function.yaml is missing"),
+    ("functions/new/tests.yaml", "new/function.yaml is missing"),
+    ("endpoints/by_plans.tests.yaml", "there is no endpoint by_plans.yaml to which this file"),
+    ("endpoints/by_plan.tests.yml", "by_plan.tests.yml: nothing reads a file of this name"),
+    ("endpoints/by_plans.sql", "there is no endpoint by_plans.yaml"),
+    ("action.yaml", "action.yaml: nothing reads a file of this name; rename it to actions.yaml"),
+    ("variables.yml", "variables.yml: nothing reads a file of this name; rename it to variables.y"),
+]
+
+
+@pytest.mark.parametrize(("name", "says"), STRAY)
+def test_a_file_that_nothing_reads_is_an_error(tmp_path: Path, name: str, says: str) -> None:
+    project(tmp_path, **{name: ""})
+
+    with pytest.raises(BadFile) as raised:
+        read_folder(tmp_path)
+
+    assert raised.value.detail.startswith(str(tmp_path))
+    assert says in raised.value.detail
+
+
+@pytest.mark.parametrize("name", ["../../.profile", "a/b", "/etc/passwd", "..", ""])
+def test_a_server_cannot_write_outside_of_the_folder(tmp_path: Path, name: str) -> None:
+    server = Project()
+    server.objects["endpoint"][name] = {"query": {"kind": "HogQLQuery", "query": "select 1"}}
+
+    with pytest.raises(BadFile, match="there is no file of such a name"):
+        write_folder(tmp_path / "a/b/c", server)
+
+    assert [path.name for path in tmp_path.rglob("*.yaml")] == ["hoglet.yaml"]
+
+
+def test_files_of_other_kinds_may_be_anywhere(tmp_path: Path) -> None:
+    names = ("README.md", "compose.yaml", "functions/README.md", "functions/say/notes.txt",
+             "functions/none/notes.txt", "endpoints/README.md", "endpoints/x/a.yaml")  # fmt: skip
+    project(tmp_path, **dict.fromkeys(names, "a"))
+
+    assert read_folder(tmp_path).settings["name"] == "Shop"
 
 
 def test_code_is_needed_and_compiled(tmp_path: Path) -> None:
