@@ -384,6 +384,88 @@ BAD = [
         "- name: a\n  now: yesterday\n  expect: {rows: []}\n",
         "by_plan.tests.yaml:2: now must be a time",
     ),
+    (
+        "functions/hook/tests.yaml",
+        "- name: a\n  event: {event: x}\n  groups: {company: 5}\n  expect: {matched: true}\n",
+        "tests.yaml:3: groups.company is a mapping",
+    ),
+    (
+        "functions/hook/tests.yaml",
+        "- name: a\n  event: {event: x}\n  groups: {a: {properties: []}}\n  expect: {logs: []}\n",
+        "tests.yaml:3: groups.a.properties is a mapping",
+    ),
+    (
+        "functions/hook/tests.yaml",
+        "- name: a\n  event: {event: x}\n  person: {properties: [1]}\n  expect: {matched: true}\n",
+        "tests.yaml:3: person.properties is a mapping",
+    ),
+    (
+        "functions/hook/tests.yaml",
+        "- name: a\n  event: {event: x}\n  fetch: [{headers: [1]}]\n  expect: {matched: true}\n",
+        "tests.yaml:3: headers of a response is a mapping",
+    ),
+    (
+        "functions/hook/tests.yaml",
+        "- name: a\n  event: {event: x}\n  fetch: [{body: !!binary a}]\n  expect: {logs: []}\n",
+        "tests.yaml:3: could not determine a constructor",
+    ),
+    (
+        "functions/hook/tests.yaml",
+        "- name: a\n  event: {event: x}\n  now: 0001-01-01T00:00:00+14:00\n  expect: {logs: []}\n",
+        "tests.yaml:3: now must be a time",
+    ),
+    (
+        "functions/hook/tests.yaml",
+        "- name: a\n  event: {event: x}\n  now: 2026-02-30\n  expect: {matched: true}\n",
+        "tests.yaml:3: now must be a time",
+    ),
+    (
+        "functions/hook/tests.yaml",
+        '- name: a\n  event: {event: x}\n  now: null\n  expect: {logs: ["/[/"]}\n',
+        "tests.yaml:4: /[/ is no regular expression",
+    ),
+    (
+        "functions/hook/tests.yaml",
+        "- name: a\n  event: {event: x}\n  now: null\n  expect: {requests: [{body: {a: [/(/]}}]}\n",
+        "tests.yaml:4: /(/ is no regular expression",
+    ),
+    (
+        "functions/hook/tests.yaml",
+        "- name: a\n  event: {event: x}\n  now: null\n  expect: {requests: [{methd: POST}]}\n",
+        "tests.yaml:4: expect.methd is unknown. Did you mean method?",
+    ),
+    (
+        "functions/hook/tests.yaml",
+        "- name: a\n  event: {event: x}\n  now: null\n  expect: {requests: [1]}\n",
+        "tests.yaml:4: expect.requests is a list of mappings",
+    ),
+    (
+        "functions/hook/tests.yaml",
+        "- name: a\n  event: {event: x, properties: [1]}\n  expect: {matched: true}\n",
+        "tests.yaml:2: event.properties is a mapping",
+    ),
+    (
+        "endpoints/by_plan.tests.yaml",
+        "- name: a\n  variables: [1]\n  expect: {rows: []}\n",
+        "by_plan.tests.yaml:2: variables is a mapping",
+    ),
+    (
+        "endpoints/by_plan.tests.yaml",
+        "- name: a\n  timezone: Mars/Olympus\n  expect: {rows: []}\n",
+        "by_plan.tests.yaml:2: timezone is the name of a time zone",
+    ),
+    (
+        "endpoints/by_plan.tests.yaml",
+        "- name: a\n  events: [{event: a, distinct_id: ''}]\n  expect: {rows: []}\n",
+        "by_plan.tests.yaml:2: the distinct_id of an event is a text",
+    ),
+    ("endpoints/fixtures/plans.ndjson", '{"event": "a"}\n5\n', "plans.ndjson:2: every event"),
+    ("endpoints/fixtures/plans.ndjson", "[" * 100_000, "plans.ndjson:1: it is not JSON"),
+    (
+        "endpoints/fixtures/plans.ndjson",
+        '\n{"event": "a", "properties": []}\n',
+        "plans.ndjson:2: properties of an event is a mapping",
+    ),
 ]
 
 

@@ -3,19 +3,20 @@
 Source: docs/testing.md.
 """
 
-import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import available_timezones
 
 import yaml
 
-from hoglet.events.parse import read_time
-from hoglet.kit.errors import HogletError
 from hoglet.project_files.folder import endpoint_files, function_folders
 from hoglet.project_files.yaml_files import Loader, load_text
+from hoglet.project_tests.case_events import BadTestFile, problem_of, read_event_lines
+from hoglet.project_tests.comparison import is_pattern
 
 type Json = dict[str, Any]
 
@@ -25,17 +26,11 @@ FUNCTION_EXPECTS = ("matched", "status", "requests", "logs", "result", "event", 
                     "captures", "emails")  # fmt: skip
 ENDPOINT_KEYS = ("name", "events", "now", "variables", "timezone", "expect")
 ENDPOINT_EXPECTS = ("columns", "rows", "error")
+REQUEST_KEYS = ("method", "url", "headers", "body")
 ANSWER_KEYS = ("status", "body", "headers", "error", "times")
 MOST_TIMES = 100  # the most attempts that a function can have
 STATUSES = ("success", "failed", "skipped", "filtered")
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
-
-
-class BadTestFile(HogletError):
-    """A test file is invalid; the message starts with its path and line."""
-
-    code = "bad_test_file"
-    blame = "author"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +108,11 @@ class _Reader:
             raise self._wrong("expect is missing: the expected results", "expect")
         known = FUNCTION_EXPECTS if is_function else ENDPOINT_EXPECTS
         self._check_keys(expect, known, "expect")
+        self._check_patterns(expect)
         if is_function:
             self._check_function(given, expect)
         else:
-            self._check_endpoint(expect)
+            self._check_endpoint(given, expect)
         now = self._now(given.get("now"))
         events = [] if is_function else self._events(given.get("events", []))
         line = self._node.start_mark.line + 1
@@ -126,12 +122,16 @@ class _Reader:
         for key in ("event", "person", "groups", "inputs", "request", "record"):
             if not isinstance(given.get(key), dict | None):
                 raise self._wrong(f"{key} is a mapping", key)
+        self._check_globals(given)
         if not any(given.get(key) for key in ("event", "request", "record")):
             raise self._wrong("event is missing: the event that the function receives")
         event = given.get("event")
         if event is not None and not isinstance(event.get("event"), str):
             raise self._wrong("event.event must be the name of the event", "event")
         self._check_answers(given.get("fetch", []))
+        self._check_expected_run(expect)
+
+    def _check_expected_run(self, expect: Json) -> None:
         if expect.get("status") not in {None, *STATUSES}:
             raise self._wrong(f"expect.status is one of {', '.join(STATUSES)}", "expect")
         if not isinstance(expect.get("matched"), bool | None):
@@ -139,6 +139,33 @@ class _Reader:
         for key in ("requests", "logs", "captures", "emails"):
             if not isinstance(expect.get(key), list | None):
                 raise self._wrong(f"expect.{key} is a list", "expect")
+        for request in expect.get("requests") or []:
+            if not isinstance(request, dict):
+                raise self._wrong("expect.requests is a list of mappings", "expect")
+            self._check_keys(request, REQUEST_KEYS, "expect")
+
+    def _check_globals(self, given: Json) -> None:
+        for name, group in (given.get("groups") or {}).items():
+            if not isinstance(group, dict):
+                raise self._wrong(f"groups.{name} is a mapping with key and properties", "groups")
+            if not isinstance(group.get("properties"), dict | None):
+                raise self._wrong(f"groups.{name}.properties is a mapping", "groups")
+        for key in ("event", "person"):
+            if not isinstance((given.get(key) or {}).get("properties"), dict | None):
+                raise self._wrong(f"{key}.properties is a mapping", key)
+
+    def _check_patterns(self, expected: Any) -> None:
+        """Check that all texts between slashes are regular expressions."""
+        if isinstance(expected, dict | list):
+            for item in expected.values() if isinstance(expected, dict) else expected:
+                self._check_patterns(item)
+        elif is_pattern(expected):
+            try:
+                re.compile(expected[1:-1])
+            except re.error as error:
+                raise self._wrong(f"{expected} is no regular expression: {error}", "expect") from (
+                    None
+                )
 
     def _check_answers(self, answers: Any) -> None:
         if not isinstance(answers, list) or not all(isinstance(item, dict) for item in answers):
@@ -147,6 +174,8 @@ class _Reader:
             )
         for answer in answers:
             self._check_keys(answer, ANSWER_KEYS, "fetch")
+            if not isinstance(answer.get("headers"), dict | None):
+                raise self._wrong("headers of a response is a mapping", "fetch")
             status = answer.get("status", 200)
             if not isinstance(status, int) or not 100 <= status <= 599:
                 raise self._wrong(
@@ -158,7 +187,12 @@ class _Reader:
                     f"times of a response must be a number from 1 to {MOST_TIMES}", "fetch"
                 )
 
-    def _check_endpoint(self, expect: Json) -> None:
+    def _check_endpoint(self, given: Json, expect: Json) -> None:
+        if not isinstance(given.get("variables"), dict | None):
+            raise self._wrong("variables is a mapping of values by code name", "variables")
+        if given.get("timezone") not in {None, *available_timezones()}:
+            words = "timezone is the name of a time zone, such as Europe/Berlin"
+            raise self._wrong(words, "timezone")
         for key in ("columns", "rows"):
             if not isinstance(expect.get(key), list | None):
                 raise self._wrong(f"expect.{key} is a list", "expect")
@@ -170,43 +204,29 @@ class _Reader:
             return NOW
         try:
             found = datetime.fromisoformat(str(given))
-        except ValueError:
+            return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        except (ValueError, OverflowError):
             raise self._wrong("now must be a time such as 2026-01-05T12:00:00Z", "now") from None
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
 
     def _events(self, given: Any) -> list[Json]:
         if isinstance(given, str):
-            given = self._fixture(given)
+            return self._fixture(given)
         if not isinstance(given, list):
             raise self._wrong(
                 "events must be a list of events, or a file with JSON lines", "events"
             )
         for event in given:
-            if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-                raise self._wrong("every event needs a name", "events")
-            timestamp = event.get("timestamp")
-            if timestamp is not None and read_time(timestamp) is None:
-                raise self._wrong(f"the timestamp {timestamp!r} is not a time", "events")
+            if problem := problem_of(event):
+                raise self._wrong(problem, "events")
         return given
 
-    def _fixture(self, name: str) -> list[Any]:
+    def _fixture(self, name: str) -> list[Json]:
         """A file next to the tests, or in the project's folder."""
         places = (self._path.parent / name, self._path.parent.parent / name)
         path = next((place for place in places if place.is_file()), None)
         if path is None:
             raise self._wrong(f"there is no file {places[0]}", "events")
-        events: list[Any] = []
-        try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadTestFile(f"{path}: {error}.") from None
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                try:
-                    events.append(json.loads(line))
-                except ValueError as error:
-                    raise BadTestFile(f"{path}:{number}: it is not JSON: {error}.") from None
-        return events
+        return read_event_lines(path)
 
     def _check_keys(self, given: Json, known: tuple[str, ...], under: str | None = None) -> None:
         import difflib

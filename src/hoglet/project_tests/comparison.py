@@ -20,8 +20,10 @@ def is_pattern(value: Any) -> bool:
 
 def equals(expected: Any, actual: Any, *, partly: bool = False) -> bool:
     """Whether a value is as expected; ``partly`` ignores additional keys of mappings."""
-    if is_pattern(expected):
-        return isinstance(actual, str) and re.search(expected[1:-1], actual) is not None
+    if is_pattern(expected):  # or an updated text that looks like one
+        return isinstance(actual, str) and (
+            expected == actual or re.search(expected[1:-1], actual) is not None
+        )
     if isinstance(expected, dict) and isinstance(actual, dict):
         if not partly and expected.keys() != actual.keys():
             return False

@@ -10,6 +10,7 @@ from hoglet.project_files.model import Project
 from hoglet.project_files.plan import make_plan
 from hoglet.project_files.push import push
 from hoglet.project_files.server_project import ServerProject
+from hoglet.project_tests.case_events import BadTestFile
 from hoglet.project_tests.cases import Case
 from hoglet.project_tests.comparison import differences
 from hoglet.project_tests.embedded import Embedded
@@ -59,7 +60,10 @@ class EndpointCases:
             {"distinct_id": "test", "timestamp": stamp, "properties": {}, **event}
             for event in case.events
         ]
-        await self._embedded.call("POST", "/batch/", {"api_key": token, "batch": batch})
+        try:
+            await self._embedded.call("POST", "/batch/", {"api_key": token, "batch": batch})
+        except HogletError as error:
+            raise BadTestFile(f"{case.path}:{case.line}: {error.detail}") from None
         await self._embedded.ingestion.drain()
 
     def _push(self, api: Any, document: Json) -> None:

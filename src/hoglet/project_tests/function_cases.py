@@ -30,7 +30,8 @@ from hoglet.pipeline.delivery.run import InvocationRunner, LeaseEnd, RunOutcome
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.project_files.function_file import SITE_TYPES, read_function, read_input
 from hoglet.project_files.references import Names, with_ids
-from hoglet.project_tests.cases import BadTestFile, Case
+from hoglet.project_tests.case_events import BadTestFile
+from hoglet.project_tests.cases import Case
 from hoglet.project_tests.comparison import differences
 from hoglet.project_tests.embedded import Embedded
 from hoglet.project_tests.outcome import CaseOutcome

@@ -1,5 +1,6 @@
 """Reports outcomes on the terminal and as JUnit XML, and the coverage of Hog code."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from hoglet.project_files.function_file import CODE
 from hoglet.project_tests.outcome import CaseOutcome
 
 _CHARACTERS = 160
+_NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SHOWN_STEPS = 60
 
 
@@ -99,7 +101,7 @@ def junit(outcomes: Sequence[CaseOutcome]) -> bytes:
                 },
             )
         attributes = {
-            "name": outcome.case.name,
+            "name": _clean(outcome.case.name),
             "classname": path,
             "file": path,
             "line": str(outcome.case.line),
@@ -115,4 +117,4 @@ def junit(outcomes: Sequence[CaseOutcome]) -> bytes:
 
 def _clean(text: str) -> str:
     """Remove characters that are invalid in XML."""
-    return "".join(letter if letter >= " " or letter in "\n\t" else "�" for letter in text)
+    return _NOT_XML.sub("�", text)

@@ -50,6 +50,8 @@ def run_tests(
     project = find_project((paths or [folder])[0] if folder == Path() and paths else folder)
     chosen = paths or []
     if watch:
+        if update or junit is not None:
+            raise BadUsage("--watch does not write: leave out --update and --junit.")
         _watch(project, chosen, word, coverage=coverage)
     code = _run(project, chosen, word, update=update, junit=junit, coverage=coverage)
     raise typer.Exit(code)
@@ -86,7 +88,8 @@ def _run(
     print(
         closing_line(outcomes), flush=True
     )  # with --watch the process continues, and pipes are buffered
-    return int(any(not outcome.passed for outcome in outcomes) and not update)
+    left = [each for each in outcomes if not each.passed and not (update and each.actual)]
+    return int(bool(left))
 
 
 async def _outcomes(project: Path, cases: Sequence[Any], console: Console) -> list[Any]:

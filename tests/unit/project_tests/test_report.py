@@ -1,0 +1,21 @@
+"""JUnit files are XML, whatever the names and texts contain."""
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from hoglet.project_tests.cases import Case
+from hoglet.project_tests.outcome import CaseOutcome
+from hoglet.project_tests.report import junit
+
+
+def test_characters_that_xml_cannot_hold_are_replaced() -> None:
+    odd = 'a\x01\x1b\ufffe\t<&>"\U0001f994'
+    case = Case("function", Path("a"), Path("tests.yaml"), 1, odd, {"expect": {}})
+    outcome = CaseOutcome(case, {}, [f"{odd} differs", odd], [odd])
+
+    root = ET.fromstring(junit([outcome]))  # noqa: S314 (our own)
+
+    shown = 'a\ufffd\ufffd\ufffd\t<&>"\U0001f994'
+    assert [each.get("name") for each in root.iter("testcase")] == [shown]
+    assert [each.get("message") for each in root.iter("failure")] == [f"{shown} differs"]
+    assert root.findtext(".//failure", "").count(shown) == 3
