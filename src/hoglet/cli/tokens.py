@@ -117,12 +117,12 @@ def _sign(project_id: int, body: dict[str, Any]) -> dict[str, Any]:
     from hoglet.access.principals import TenantGrant
     from hoglet.access.tenant_tokens.codec import LONGEST_SECONDS, grant_problem, sign_token
 
-    key_id, sign, secret = os.environ.get(SIGNING_KEY, "").partition(":")
-    if not sign:
-        raise BadOption(f"Set {SIGNING_KEY} to ID:SECRET, as hoglet tokens rotate prints it.")
     problem = grant_problem(body["endpoints"], body["variables"])
     if problem is not None:
         raise BadOption(problem[1])
+    key_id, sign, secret = os.environ.get(SIGNING_KEY, "").partition(":")
+    if not sign:
+        raise BadOption(f"Set {SIGNING_KEY} to ID:SECRET, as hoglet tokens rotate prints it.")
     if body["expires_in"] > LONGEST_SECONDS:
         raise BadOption(f"--expires-in can be at most {LONGEST_SECONDS} seconds.")
     now = datetime.now(UTC)

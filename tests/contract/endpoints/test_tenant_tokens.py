@@ -340,6 +340,8 @@ WRONG_CLAIMS: dict[str, Any] = {
     "an empty list": {"variables": {"tenant": []}},
     "a list of lists": {"variables": {"tenant": [["a"]]}},
     "a list with null": {"variables": {"tenant": ["a", None]}},
+    "an integer of 71 bits": {"variables": {"tenant": 2**70}},
+    "a list with such an integer": {"variables": {"tenant": [1, -(2**63) - 1]}},
 }
 
 

@@ -13,6 +13,7 @@ looked at.
 import base64
 import hashlib
 import hmac
+import math
 import re
 from datetime import datetime
 from typing import Any
@@ -30,6 +31,7 @@ MOST_VARIABLES = 50
 MOST_VALUES = 1000
 LONGEST_SECONDS = 30 * 86_400
 SKEW_SECONDS = 60  # how far the clock of a customer's server may be ahead
+_SMALLEST, _LARGEST = -(2**63), 2**64 - 1  # of an integer in JSON that orjson writes
 _ALGORITHM = "HS256"
 _PART = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -139,7 +141,8 @@ def verify_token(token: SignedToken, secret: str, *, project_id: int, now: datet
 def grant_problem(endpoints: list[str], variables: dict[str, Any]) -> tuple[str, str] | None:
     """The wrong field of a grant and what is wrong with it.
 
-    Null is no value: for the breakdown of an insight it would mean no restriction at all.
+    Null is no value: for the breakdown of an insight it would mean no restriction at all. Integers
+    have at most 64 bits, as in the values that a run sends.
     """
     if not 1 <= len(endpoints) <= MOST_ENDPOINTS:
         return "endpoints", f"A token names 1 to {MOST_ENDPOINTS} endpoints."
@@ -150,7 +153,15 @@ def grant_problem(endpoints: list[str], variables: dict[str, Any]) -> tuple[str,
         is_scalar = all(isinstance(each, str | int | float | bool) for each in values)
         if not is_scalar or not 1 <= len(values) <= MOST_VALUES:
             return "variables", f"The value of {name} must be a scalar or a list of scalars."
+        if not all(map(_fits_in_json, values)):
+            return "variables", f"The value of {name} is not finite, or has more than 64 bits."
     return None
+
+
+def _fits_in_json(value: Any) -> bool:
+    if isinstance(value, int):
+        return _SMALLEST <= value <= _LARGEST
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def invalid_token(reason: str) -> Unauthenticated:
