@@ -4,6 +4,7 @@ Each is one sentence that says what to change, with an exit code; never a traceb
 need no server are in ``tests/unit/cli/test_wrong_uses.py``.
 """
 
+import json
 import signal
 import subprocess
 import sys
@@ -73,6 +74,9 @@ WRONG = [
     Wrong(("query", "-"), "The query is empty", 2, " \n"),
     Wrong(("query", "select nope"), "Unable to resolve field: nope", 1),
     Wrong(("query", "select 1", "--format", "csv", "-o", "{project}"), "cannot be written", 2),
+    Wrong(
+        ("endpoints", "pull", "--to", "{project}/hoglet.yaml"), "yaml cannot be written: File", 2
+    ),
     Wrong(("events", "tail", "--no-follow", "--where", "nope ="), "400 hogql", 1),
 ]
 
@@ -114,6 +118,32 @@ def test_a_reader_that_has_enough_is_no_error(server: RunningServer, form: str) 
     _, says = process.communicate(timeout=60)
 
     assert (process.returncode, says) == (1, b"")
+
+
+def test_nothing_to_show_is_said(server: RunningServer) -> None:
+    function = {"type": "destination", "name": "Grüße 🦔", "hog": "print(1)"}
+    server.client.post("/api/projects/1/hog_functions/", json=function).raise_for_status()
+
+    tail = ["events", "tail", "--no-follow", "--event", "never"]
+    for words in (["functions", "logs", "Grüße 🦔"], tail):
+        process = start(server, *words, stdout=subprocess.PIPE)
+        shown, says = process.communicate(timeout=60)
+        assert (process.returncode, shown) == (0, b"")
+        assert says.startswith(b"There is no such ")
+
+
+def test_a_terminal_without_unicode_shows_what_it_can(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = {"type": "destination", "name": "Straße 🦔", "hog": "print(1)"}
+    server.client.post("/api/projects/1/hog_functions/", json=function).raise_for_status()
+    monkeypatch.setitem(server.environment, "PYTHONIOENCODING", "ascii")
+
+    process = start(server, "functions", "list", "--json", stdout=subprocess.PIPE)
+    shown, says = process.communicate(timeout=60)
+
+    assert (process.returncode, says) == (0, b"")
+    assert "Stra?e ?" in [each["name"] for each in json.loads(shown)]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Runs a command; interrupts and a lost standard output become exit codes. Imports little."""
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -11,7 +12,13 @@ _OUTPUT_LOST = frozenset({errno.ENOSPC, errno.EIO, errno.EBADF, errno.EDQUOT, er
 
 
 def guarded(command: Callable[[], object]) -> None:
-    """Run a command; interrupts and failures of standard output are exit codes."""
+    """Run a command; interrupts and failures of standard output are exit codes.
+
+    A character that the terminal cannot show is printed as a question mark.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         try:
             command()

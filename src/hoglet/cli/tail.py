@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hoglet.cli.output import AsJson
-from hoglet.cli.refusals import BadUsage
+from hoglet.cli.refusals import BadUsage, print_hint
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.connection import ServerCommand, connect
 
@@ -41,11 +41,15 @@ def tail(
     client = connect()
     condition = _condition(event or [], where)
     console = Console(highlight=False, soft_wrap=True)
+    is_empty = True
     try:
         for found in _events(client, condition, last, follow=follow):
+            is_empty = False
             print_event(console, found, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
+    if last and is_empty and not as_json:
+        print_hint("There is no such event yet. Without --no-follow the command waits for it.")
 
 
 def add_tail(app: typer.Typer) -> None:

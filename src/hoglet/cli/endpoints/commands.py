@@ -24,7 +24,7 @@ from hoglet.cli.endpoints.versions import (
     version_of,
 )
 from hoglet.cli.output import AsJson, print_json, print_table, wide_console
-from hoglet.cli.refusals import exit_with_two
+from hoglet.cli.refusals import BadUsage, exit_with_two
 from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.cli.server.refused import ApiRefused
 from hoglet.project_files.yaml_files import BadFile
@@ -114,27 +114,37 @@ def pull(
     yes: Yes = False,
 ) -> None:
     """Write the server's endpoints to files; --prune deletes files of other endpoints."""
-    from hoglet.project_files.endpoint_file import BadFile, write_text
+    from hoglet.project_files.endpoint_file import BadFile, path_of, write_text
     from hoglet.project_files.endpoint_sync import Endpoints
 
     if prune and names:
         raise typer.BadParameter("--prune requires pulling all endpoints; do not specify names.")
     there = Endpoints(connect())
-    to.mkdir(parents=True, exist_ok=True)
+    _write(to)
     gone = files_without_endpoint(_documents([to]), there.records) if prune else []
     confirm([f"file {path}" for path, _ in gone], yes=yes)
     for name in names or sorted(there.records):
         document = there.document(name)
         if document is None:
             raise BadFile(f"There is no endpoint {name}.")
-        path, text = to / f"{name}.yaml", write_text(document)
-        if path.exists() and path.read_text(encoding="utf-8") == text:
-            continue
-        path.write_text(text, encoding="utf-8")
-        print(f"wrote {path}")
+        path, content = path_of(to, name), write_text(document).encode()
+        if not path.exists() or path.read_bytes() != content:
+            _write(path, content)
+            print(f"wrote {path}")
     for path, _ in gone:
         path.unlink()
         print(f"deleted {path}")
+
+
+def _write(path: Path, content: bytes | None = None) -> None:
+    """Write a file, or make a folder."""
+    try:
+        if content is None:
+            path.mkdir(parents=True, exist_ok=True)
+        else:
+            path.write_bytes(content)
+    except OSError as error:
+        raise BadUsage(f"{path} cannot be written: {error.strerror}.") from None
 
 
 @endpoints_app.command("diff")

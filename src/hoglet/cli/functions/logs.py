@@ -14,6 +14,7 @@ from rich.text import Text
 
 from hoglet.cli.functions.reference import Function, find_id
 from hoglet.cli.output import AsJson
+from hoglet.cli.refusals import print_hint
 from hoglet.cli.server.api_client import ApiClient, ApiUnreachable
 from hoglet.cli.server.connection import connect
 from hoglet.cli.server.refused import ApiRefused
@@ -45,6 +46,8 @@ def logs(
     for line in past[-limit:]:
         show(line)
     if not follow:
+        if not past and not as_json:
+            print_hint("There is no such line yet. With -f the command waits for it.")
         return
     try:
         for line in _new_lines(client, f"{path}/stream?{urlencode(wanted)}", _Seen(past)):
