@@ -1,6 +1,6 @@
 """How long rows are kept: the TTL of the tables follows the settings at every start.
 
-The engine deletes expired rows in the background, a whole part at a time where it can.
+The engine rewrites parts and deletes expired rows in the background, whole parts where it can.
 """
 
 import re
@@ -59,5 +59,6 @@ def _days(engine: str) -> int | None:
 def _change(column: str, days: int | None) -> str:
     if days is None:
         return "REMOVE TTL"
-    # Not toDateTime(column): it wraps around before 1970 and after 2106.
-    return f"MODIFY TTL {column} + INTERVAL {days:d} DAY"
+    # Not toDateTime(column): it wraps around before 1970 and after 2106. The start does not wait
+    # until all parts are rewritten: 200 s for 1,300 small ones.
+    return f"MODIFY TTL {column} + INTERVAL {days:d} DAY SETTINGS alter_sync = 0"
