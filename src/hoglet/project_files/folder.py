@@ -23,6 +23,7 @@ PROJECT, VARIABLES, ACTIONS, COHORTS = (
     "cohorts.yaml",
 )
 FUNCTIONS, ENDPOINTS = "functions", "endpoints"
+_YAML = (".yaml", ".yml")
 _TESTS = (".tests.yaml", ".tests.yml")
 _LISTS = {"action": (ACTIONS, ("name", "description", "steps")),
           "cohort": (COHORTS, ("name", "description", "filters"))}  # fmt: skip
@@ -74,13 +75,14 @@ def read_folder(folder: Path) -> Project:
 
 def function_folders(folder: Path) -> list[Path]:
     """The folders of functions, sorted."""
-    return sorted(path.parent for path in (folder / FUNCTIONS).glob(f"*/{function_file.SETTINGS}"))
+    found = (folder / FUNCTIONS).glob(f"[!.]*/{function_file.SETTINGS}")
+    return sorted(path.parent for path in found)
 
 
 def endpoint_files(folder: Path) -> list[Path]:
-    """The files of endpoints, without test files, sorted."""
-    found = [*(folder / ENDPOINTS).glob("*.yaml"), *(folder / ENDPOINTS).glob("*.yml")]
-    return sorted(path for path in found if not path.name.endswith(_TESTS))
+    """The files of endpoints, without tests and hidden files (of editors), sorted."""
+    found = (folder / ENDPOINTS).glob("[!.]*.y*ml")
+    return sorted(path for path in found if path.suffix in _YAML and not path.name.endswith(_TESTS))
 
 
 def write_folder(folder: Path, project: Project, keep: Project | None = None) -> list[Path]:

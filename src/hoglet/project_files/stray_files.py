@@ -28,7 +28,7 @@ _ENDINGS = (".tests.yaml", ".tests.yml", ".yaml", ".yml", ".sql")
 def check_no_stray_files(folder: Path) -> None:
     """Check that every file of a project's folder is read: a misspelled one would be ignored.
 
-    Files of other kinds, such as ``README.md``, may be anywhere.
+    Files of other kinds, such as ``README.md``, and hidden ones may be anywhere.
 
     Raises:
         BadFile: one is not; the message starts with its path.
@@ -45,8 +45,8 @@ def _in_project(folder: Path) -> Iterator[str]:
 
 
 def _in_functions(folder: Path) -> Iterator[str]:
-    for path in sorted(folder.glob("functions/*")):
-        names = [each.name for each in path.glob("*") if each.suffix in _READ]
+    for path in sorted(folder.glob("functions/[!.]*")):
+        names = [each.name for each in path.glob("[!.]*") if each.suffix in _READ]
         for name in sorted(set(names) - set(_OF_FUNCTION)):
             yield (
                 f"{path / name}: nothing reads a file of this name. "
@@ -57,7 +57,7 @@ def _in_functions(folder: Path) -> Iterator[str]:
 
 
 def _in_endpoints(folder: Path) -> Iterator[str]:
-    for path in sorted(folder.glob("endpoints/*")):
+    for path in sorted(folder.glob("endpoints/[!.]*")):
         ending = next((each for each in _ENDINGS if path.name.endswith(each)), "")
         stem = path.name.removesuffix(ending)
         is_there = any((path.parent / f"{stem}{each}").exists() for each in (".yaml", ".yml"))

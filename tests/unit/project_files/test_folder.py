@@ -152,10 +152,17 @@ def test_a_server_cannot_write_outside_of_the_folder(tmp_path: Path, name: str) 
 
 def test_files_of_other_kinds_may_be_anywhere(tmp_path: Path) -> None:
     names = ("README.md", "compose.yaml", "functions/README.md", "functions/say/notes.txt",
-             "functions/none/notes.txt", "endpoints/README.md", "endpoints/x/a.yaml")  # fmt: skip
+             "functions/none/notes.txt", "endpoints/README.md", "endpoints/x/a.yaml",
+             "functions/say/._code.hog", "functions/.old/code.hog", "functions/.old/function.yaml",
+             "endpoints/._by_plan.yaml", "endpoints/.a.sql", "endpoints/.a.yml")  # fmt: skip
     project(tmp_path, **dict.fromkeys(names, "a"))
+    (tmp_path / "functions/say/.#code.hog").symlink_to("ada@host.17")  # as Emacs locks a file
+    (tmp_path / "endpoints/.#by_plan.yaml").symlink_to("ada@host.17")
 
-    assert read_folder(tmp_path).settings["name"] == "Shop"
+    found = read_folder(tmp_path)
+
+    assert set(found.objects["function"]) == {"Say"}
+    assert set(found.objects["endpoint"]) == {"by_plan"}
 
 
 def test_code_is_needed_and_compiled(tmp_path: Path) -> None:

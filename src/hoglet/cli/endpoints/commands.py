@@ -248,7 +248,9 @@ def _documents(paths: list[Path] | None) -> list[tuple[Path, Json]]:
     for path in paths or [Path("endpoints")]:
         if not path.exists():
             raise BadFile(f"There is no {path}.")
-        files += sorted([*path.glob("*.yaml"), *path.glob("*.yml")]) if path.is_dir() else [path]
+        files += (
+            sorted([*path.glob("[!.]*.yaml"), *path.glob("[!.]*.yml")]) if path.is_dir() else [path]
+        )
     documents = [(path, read_file(path)) for path in files]
     names = [document["name"] for _, document in documents]
     twice = {name for name in names if names.count(name) > 1}
