@@ -187,3 +187,8 @@ sum(not e.company for e in between('2026-10-13', '2026-11-02', named('$pageview'
 {"kind": "TrendsQuery", "series": [{"event": "paid"}], "dateRange": {"date_from": "2026-10-22", "date_to": "2026-10-26"}, "trendsFilter": {"formulas": ["(0 - A - 1) ** 0.5", "10 ** 400 * A", "(A - A) ** -1"], "display": "BoldNumber"}}
 -- shows [each['aggregated_value'] for each in answer]
 [0, 0, 0]
+
+-- case: a property of groups, by each word for its type
+{"kind": "TrendsQuery", "series": [{"event": "paid", "math": "sum", "math_property": "size", "math_property_type": "groups_0"}, {"event": "paid", "math": "max", "math_property": "size", "math_property_type": "group", "math_group_type_index": 0}, {"event": "paid", "math": "sum", "math_property": "size", "math_property_type": "group_properties", "math_group_type_index": 0}], "dateRange": {"date_from": "2026-10-13", "date_to": "2026-11-02"}, "trendsFilter": {"display": "BoldNumber"}}
+-- shows [each['aggregated_value'] for each in answer]
+[f([{'acme': 10, 'globex': 200}.get(e.company, 0) for e in between('2026-10-13', '2026-11-02', named('paid'))]) for f in (sum, max, sum)]

@@ -133,6 +133,9 @@ def _property_measure(math: str, node: Node) -> Measure:
 
 _DURATION = "$session_duration"
 _EVENT_PROPERTIES = (None, "event_properties", "numerical_event_properties")
+_GROUP_PROPERTIES = ("group_properties", "group")
+_GROUPS = tuple(f"groups_{index}" for index in range(5))
+"""The words of PostHog's property picker for groups of each type."""
 
 
 def _chain(kind: Any, name: str, node: Node) -> tuple[str, ...]:
@@ -140,9 +143,13 @@ def _chain(kind: Any, name: str, node: Node) -> tuple[str, ...]:
         return "properties", name
     if kind == "person_properties":
         return "person", "properties", name
-    if kind == "group_properties":
+    if kind in _GROUP_PROPERTIES:
         return f"group_{_group(node)}", "properties", name
-    raise refused(f"Unsupported math_property_type '{kind}'", attr="math_property_type")
+    if kind in _GROUPS:
+        return f"group_{_GROUPS.index(kind)}", "properties", name
+    known = (*_EVENT_PROPERTIES[1:], "person_properties", "session_properties", *_GROUP_PROPERTIES)
+    hint = near(str(kind), known) or f" Use one of {', '.join(known)}."
+    raise refused(f"Unsupported math_property_type '{kind}'.{hint}", attr="math_property_type")
 
 
 def _number(expr: Expression, node: Node) -> Expression:
