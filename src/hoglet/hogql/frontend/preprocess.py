@@ -81,7 +81,8 @@ def read_expression(source: str, path: str | None = None) -> "tree.Expression":
     return show_escapes(parsed, stand_in) if stand_in else parsed
 
 
-_BEGINNING = re.compile(r"mismatched input '(?P<word>[^']*)' expecting \{SELECT")
+_BEGINNING = re.compile(r"mismatched input '(?P<word>.*)' expecting \{SELECT", re.DOTALL)
+_QUOTED = re.compile(r"\A(?P<quote>['`])(?P<text>.+)(?P=quote)\Z")
 _NOT_EXPECTED = re.compile(
     r"(?:trailing tokens after expression|unexpected token in expression|unexpected token)\b.*",
     re.DOTALL,
@@ -93,13 +94,16 @@ def _in_words(error: SourceError, source: str) -> str:
     """The parser's message without token names."""
     message = error.message
     if found := _BEGINNING.match(message):
-        return f"A query begins with SELECT or WITH, not with '{found['word']}'"
+        words = found["word"].strip(" '\n").split()
+        if words in ([], ["<eof>"]):
+            return "The query ends too early"
+        return f"A query begins with SELECT or WITH, not with '{words[0][:40]}'"
     rest = source[error.start :].split()
     here = f"'{rest[0][:40]}'" if rest else "the end"
     if _NOT_EXPECTED.match(message):
         return f"{here} is not expected here" if rest else "The query ends too early"
     if found := _EXPECTED.match(message):
-        what = found["what"].strip("'`")
+        what = _QUOTED.sub(r"\g<text>", found["what"])
         visible = what if " " in what or what.isupper() else f"'{what}'"
         return (
             f"{visible} is expected before {here}" if rest else f"{visible} is missing at the end"

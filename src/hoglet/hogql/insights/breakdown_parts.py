@@ -11,6 +11,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.filters.properties import group_property, property_condition
 from hoglet.hogql.frontend.preprocess import read_expression
+from hoglet.kit.errors import SourceError
 
 NONE = "$$_hoglet_none_$$"
 """Stands for NULL inside a query, where arrays of values are compared and grouped."""
@@ -142,4 +143,9 @@ def _cohort(name: Any, context: QueryContext) -> Expression:
     if str(name) == "all":
         return constant("all")
     rule = {"type": "cohort", "key": "id", "value": name}
-    return call("if", property_condition(rule, context), constant(str(name)), constant(""))
+    try:
+        is_member = property_condition(rule, context)
+    except SourceError as error:
+        error.attr = None  # the rule is not a part of the query
+        raise
+    return call("if", is_member, constant(str(name)), constant(""))

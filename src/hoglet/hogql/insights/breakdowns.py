@@ -153,12 +153,14 @@ def _breakdown(filter_: Mapping[str, Any], context: QueryContext) -> Breakdown |
         return None
     check_items(items, several=bool(filter_.get("breakdowns")))
     many = bool(filter_.get("breakdowns")) or isinstance(filter_.get("breakdown"), list)
-    parts = [part_of(each.get("property"), each, context) for each in items]
     is_cohorts = items[0].get("type") == "cohort"
     if is_cohorts:
         many, items = False, items[:1]
         names = filter_.get("breakdown") or [each["property"] for each in filter_["breakdowns"]]
-        parts = [cohorts_of(names if isinstance(names, list) else [names], context)]
+        with located("breakdown" if filter_.get("breakdown") else "breakdowns"):
+            parts = [cohorts_of(names if isinstance(names, list) else [names], context)]
+    else:
+        parts = [part_of(each.get("property"), each, context) for each in items]
     return Breakdown(
         parts=tuple(parts),
         many=many,
