@@ -10,21 +10,25 @@ import msgspec
 
 
 class Type(msgspec.Struct, frozen=True):
-    """The type of an expression, e.g. ``Type("Array", item=Type("String"))``."""
+    """The type of an expression, e.g. ``Type("Array", item=Type("String"))``.
+
+    ``names`` are those of a tuple's parts, empty for parts without.
+    """
 
     name: str
     nullable: bool = False
     item: "Type | None" = None
+    names: tuple[str, ...] = ()
 
     def or_null(self, nullable: bool = True) -> "Type":  # noqa: FBT001, FBT002 (reads as a sentence)
         """The same type, nullable when ``nullable`` is true."""
         if not nullable or self.nullable:
             return self
-        return Type(self.name, nullable=True, item=self.item)
+        return Type(self.name, nullable=True, item=self.item, names=self.names)
 
     def not_null(self) -> "Type":
         """The same type without NULL."""
-        return Type(self.name, item=self.item) if self.nullable else self
+        return Type(self.name, item=self.item, names=self.names) if self.nullable else self
 
 
 INTEGER = Type("Integer")

@@ -120,3 +120,29 @@ select tuple(1 as a, 'x' as b).b, (1 as c, 2 as d).d, tuple(3, 4)[2]
 -- case: members of objects in a list
 select arrayMap(o -> o.sku, JSONExtractArrayRaw('[{"sku": "a"}, {"sku": "b"}, {}]'))
 -- rows [[["a", "b", null]]]
+
+-- case: parts by name in a lambda, of lists of named tuples
+select arrayMap(x -> x.sku, JSONExtract('[{"sku": "a", "qty": 2}, {"sku": "b"}]', 'Array(Tuple(sku String, qty Nullable(Int64)))')) as skus, arraySum(x -> x.n, arrayFilter(x -> x.name != '$pageview', groupArray(tuple(event as name, 1 as n)))) as others from events
+-- rows [[["a", "b"], 3]]
+
+-- case: parts by name after a query, WITH, arrayJoin and ARRAY JOIN
+with t as (select groupArray((event as name, 1 as n)) as seen from events) select seen[1].n, arrayFold((sum, x) -> sum + x.n, seen, toInt64(0)), (select x.n from (select arrayJoin(seen) as x from t) limit 1) from t
+-- rows [[1, 6, 1]]
+
+-- case: named parts by ARRAY JOIN
+select i.sku, i.qty from numbers(1) array join JSONExtract('[{"sku": "a", "qty": 2}, {"sku": "b"}]', 'Array(Tuple(sku String, qty Int64))') as i order by i.sku
+-- rows [["a", 2], ["b", 0]]
+
+-- case: a part that a named tuple does not have
+select arrayMap(x -> x.nam, [tuple(1 as name)])
+-- refused hogql_query_error at 1:22: "The tuple has no part named 'nam'"
+
+-- case: tags are tuples that PostHog's table draws
+select <a href={f'/e/{event}'} target='_blank'>to {event} <b>{count()}</b></a> as link, <i /> from events where event = 'purchase' group by event
+-- columns ["link", "<i></i>"]
+-- rows [[["__hx_tag", "a", "href", "/e/purchase", "target", "_blank", "children", ["to ", "purchase", " ", ["__hx_tag", "b", "children", [2]]]], ["__hx_tag", "i"]]]
+
+-- case: a tag in normalised text
+select <b href='x'>hi {event}</b> from events where event = 'purchase' limit 1
+-- columns ["<b href={'x'}>{'hi '}{event}</b>"]
+-- rows [[["__hx_tag", "b", "href", "x", "children", ["hi ", "purchase"]]]]

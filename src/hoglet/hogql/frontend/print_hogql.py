@@ -141,6 +141,20 @@ class _HogQL:
         end = self.expr(node.end_expr) if node.end_expr else ""
         return f"{self.expr(node.array)}[{start}:{end}]"
 
+    def tag(self, node: tree.HogQLXTag) -> str:
+        children = ""
+        attributes = ""
+        for each in node.attributes:
+            if isinstance(each.value, tuple):
+                children = "".join(self._child(child) for child in each.value)
+            else:
+                attributes += f" {each.name}={{{self.expr(each.value)}}}"
+        return f"<{node.kind}{attributes}>{children}</{node.kind}>"
+
+    def _child(self, node: tree.Expression) -> str:
+        text = self.expr(node)
+        return text if isinstance(node, tree.HogQLXTag) else f"{{{text}}}"
+
     def tuple_access(self, node: tree.TupleAccess) -> str:
         return f"{self.expr(node.tuple)}.{node.index}"
 
@@ -318,6 +332,7 @@ _EXPRESSIONS: dict[type, Callable[[_HogQL, Any], str]] = {
     tree.Dict: _HogQL.dict,
     tree.ArrayAccess: _HogQL.access,
     tree.ArraySlice: _HogQL.slice,
+    tree.HogQLXTag: _HogQL.tag,
     tree.TupleAccess: _HogQL.tuple_access,
     tree.Lambda: _HogQL.lambda_,
     tree.Placeholder: _HogQL.placeholder,

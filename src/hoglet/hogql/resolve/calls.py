@@ -29,6 +29,7 @@ from hoglet.hogql.resolve.property_text import text_arguments
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.special_forms import SPECIAL_FORMS
+from hoglet.hogql.resolve.tuples import lambda_items, type_with_names
 from hoglet.hogql.types import STRING
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
@@ -88,6 +89,7 @@ def build_call(
         args = tuple([_not_null_text(arg) for arg in args])
     args = _times(function, args, resolver)
     type_ = function.type_of(tuple([arg.type for arg in args]))
+    type_ = type_with_names(function.name, getattr(node, "args", ()), args, type_)
     check_named(function.name, args, node)
     if function.aggregate:
         refuse_nested(args, scope.aliases, node)
@@ -186,7 +188,26 @@ def _arguments(
         args = (_unit(args[0]), *args[1:])
     if node.filter_expr is not None:
         args = (*args, node.filter_expr)
+    if any(isinstance(arg, tree.Lambda) for arg in args):
+        return _with_lambda(resolver, function, args, scope)
     return resolver.expressions(args, scope)
+
+
+def _with_lambda(
+    resolver: Resolver, function: FunctionEntry, nodes: tuple[Any, ...], scope: Scope
+) -> tuple[Expr, ...]:
+    """Arguments; the lists come first, because the lambda reads their items."""
+    lists = [
+        None if isinstance(node, tree.Lambda) else resolver.expression(node, scope)
+        for node in nodes
+    ]
+    items = lambda_items(function.name, lists)
+    args: list[Expr] = []
+    for node, given in zip(nodes, lists, strict=True):
+        scope.lambda_items = items
+        args.append(resolver.expression(node, scope) if given is None else given)
+    scope.lambda_items = ()
+    return tuple(args)
 
 
 def _haystack_first(arg: Any) -> tuple[Any, ...]:

@@ -21,6 +21,7 @@ from hoglet.hogql.plan import (
 from hoglet.hogql.resolve.conditions import as_condition
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
+from hoglet.hogql.resolve.sources import part_position
 from hoglet.hogql.types import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Type
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
@@ -178,13 +179,6 @@ def resolve_array(resolver: Resolver, node: tree.Array, scope: Scope) -> Expr:
     return FunctionCall(function="array", args=items, type=Type("Array", item=item))
 
 
-def resolve_tuple(resolver: Resolver, node: tree.Tuple, scope: Scope) -> Expr:
-    """``(a, b)``."""
-    return FunctionCall(
-        function="tuple", args=resolver.expressions(node.exprs, scope), type=types.TUPLE
-    )
-
-
 def resolve_dict(resolver: Resolver, node: tree.Dict, scope: Scope) -> Expr:
     """``{'k': v}`` as a map."""
     flat = [part for item in node.items for part in item]
@@ -212,22 +206,11 @@ def _tuple_part(node: tree.ArrayAccess, base: Expr) -> Expr:
     """``tuple(1 AS a, 2 AS b).b``: a part by its name, or by a position in brackets."""
     part = getattr(node.property, "value", None)
     if isinstance(part, str):
-        names = [getattr(item, "alias", None) for item in _parts(node.array)]
-        if part not in names:
-            known = f"its parts are {', '.join(filter(None, names))}" if any(names) else ""
-            hint = known or "parts without names are read by position, e.g. .1"
-            raise refused(f"The tuple has no part named '{part}'", node, hint=hint)
-        part = names.index(part) + 1
+        part = part_position(base.type, part, node)
     if isinstance(part, bool) or not isinstance(part, int):
         raise refused("A part of a tuple is read by its position or name, e.g. .1", node)
     _refuse_bad_positions((part,), node)
     return FunctionCall(function="tupleElement", args=(base, constant(part)), type=types.UNKNOWN)
-
-
-def _parts(node: Any) -> tuple[Any, ...]:
-    if isinstance(node, tree.Tuple):
-        return node.exprs
-    return node.args if isinstance(node, tree.Call) and node.name == "tuple" else ()
 
 
 def _access_chain(node: Any) -> tuple[str | int, ...] | None:
@@ -298,7 +281,9 @@ def resolve_lambda(resolver: Resolver, node: tree.Lambda, scope: Scope) -> Expr:
     """``(a, b) -> expr``, as an argument of a function that takes one."""
     if isinstance(node.expr, tree.Block):
         raise refused("A lambda in a query contains one expression", node)
-    scope.lambdas.append(dict.fromkeys(node.args, types.UNKNOWN))
+    items, scope.lambda_items = scope.lambda_items, ()
+    unknown = dict.fromkeys(node.args, types.UNKNOWN)
+    scope.lambdas.append(unknown | dict(zip(node.args, items, strict=False)))
     body = resolver.expression(node.expr, scope)
     scope.lambdas.pop()
     return LambdaExpr(names=node.args, body=body, type=body.type)

@@ -3,7 +3,15 @@
 from typing import ClassVar
 
 from hoglet.hogql.plan import Relation
-from hoglet.hogql.resolve import calls, compare, expressions, selects, subqueries, windows
+from hoglet.hogql.resolve import (
+    calls,
+    compare,
+    expressions,
+    selects,
+    subqueries,
+    tuples,
+    windows,
+)
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.syntax import tree
@@ -21,7 +29,8 @@ class NodeResolver(Resolver):
         tree.Not: expressions.resolve_not,
         tree.ArithmeticOperation: expressions.resolve_arithmetic,
         tree.Array: expressions.resolve_array,
-        tree.Tuple: expressions.resolve_tuple,
+        tree.Tuple: tuples.resolve_tuple,
+        tree.HogQLXTag: tuples.resolve_tag,
         tree.ArrayAccess: expressions.resolve_array_access,
         tree.ArraySlice: expressions.resolve_array_slice,
         tree.TupleAccess: expressions.resolve_tuple_access,

@@ -94,7 +94,6 @@ class Resolver(ABC):
 
 _NAMES: dict[type, str] = {
     tree.NamedArgument: "A named argument (a := b)",
-    tree.HogQLXTag: "A tag",
     tree.ColumnsExpr: "columns(...) that is not a column of SELECT",
 }
 """Names of misplaced syntax for error messages."""

@@ -33,6 +33,7 @@ class Scope:
         self.sources: dict[str, Source] = {}
         self.aliases: dict[str, Expr] = {}
         self.lambdas: list[dict[str, Type]] = []
+        self.lambda_items: tuple[Type, ...] = ()  # types of the arguments of the next lambda
         self.queries: dict[str, CteQuery] = {}
         self.macros: dict[str, tree.CTE] = {}
         self.open_macros: set[str] = set()

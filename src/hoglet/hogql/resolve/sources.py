@@ -44,7 +44,7 @@ from hoglet.hogql.schema.properties import (
     read_text,
     typed_text,
 )
-from hoglet.hogql.types import JSON, Type
+from hoglet.hogql.types import JSON, UNKNOWN, Type
 
 type Chain = tuple[str | int, ...]
 
@@ -166,10 +166,31 @@ def read_deeper(column: Expr, rest: Chain, node: Any) -> Expr:
     """``column.a.b`` for other columns than property bags: JSON access, else an error."""
     if not rest:
         return column
+    if column.type.name == "Tuple":
+        position = part_position(column.type, rest[0], node)
+        part = TrustedSQL(parts=("tupleElement(", column, f", {position})"), type=UNKNOWN)
+        return read_deeper(part, rest[1:], node)
     if column.type.name not in {"JSON", "String", "Unknown"}:
         path = ".".join(str(part) for part in rest)
         raise refused(f"Cannot read '{path}' of a value of type {column.type.name}", node)
     return read_text(column, rest)
+
+
+def part_position(tuple_: Type, part: str | int, node: Any) -> int:
+    """The position of a tuple's part, from 1 on.
+
+    Raises:
+        SourceError: it has no part with that name.
+    """
+    if isinstance(part, int):
+        return part
+    if part in tuple_.names:
+        return tuple_.names.index(part) + 1
+    known = ", ".join(filter(None, tuple_.names))
+    hint = (
+        f"its parts are {known}" if known else "parts without names are read by position, e.g. .1"
+    )
+    raise refused(f"The tuple has no part named '{part}'", node, hint=hint)
 
 
 class EmptySource(QuerySource):
