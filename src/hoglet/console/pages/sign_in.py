@@ -4,6 +4,7 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from hoglet.console.layout import BUILD_SECONDS
 from hoglet.console.session import SIGN_IN, Sessions, safe_target
 from hoglet.console.widgets import Text
 
@@ -11,7 +12,7 @@ from hoglet.console.widgets import Text
 def register(sessions: Sessions) -> None:
     """Add the pages."""
 
-    @ui.page("/")
+    @ui.page("/", response_timeout=BUILD_SECONDS)
     async def home(request: Request) -> Response:
         backend = sessions.backend(request)
         me = (
@@ -43,6 +44,6 @@ def _form(*, is_failed: bool, target: str) -> None:
             if is_failed:
                 ui.label("This key is not valid.").classes("text-negative").mark("problem")
             ui.button("Sign in").props('type="submit" no-caps').classes("w-full")
-        ui.label("Another key: hoglet admin keys create --scopes '*'").classes(
-            "text-xs opacity-60 font-mono"
-        )
+        with ui.element("div").classes("text-xs muted"):
+            ui.label("No key at hand? On the server, this makes one:")
+            Text("code", "hoglet admin keys create --scopes '*'")

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, Row, column
-from hoglet.console.layout import signed_in_page
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import SIGN_IN, Sessions
 from hoglet.console.widgets import Link, badge, failed, heading, section
 
@@ -32,7 +32,7 @@ _FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
 def register(sessions: Sessions) -> None:
     """Add the page."""
 
-    @ui.page("/status", title="Status · hoglet")
+    @ui.page("/status", title="Status · hoglet", response_timeout=BUILD_SECONDS)
     async def status(request: Request) -> Response | None:
         backend = sessions.backend(request)
         me = None if backend is None else await backend.call("GET", "/api/projects")

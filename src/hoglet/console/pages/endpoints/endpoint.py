@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.charts import metrics_chart, totals
-from hoglet.console.layout import signed_in_page
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.endpoints.builds import builds_panel
 from hoglet.console.pages.endpoints.endpoint_head import endpoint_head
 from hoglet.console.pages.endpoints.endpoint_table import endpoint_table
@@ -25,7 +25,11 @@ DAYS = 30
 def register(sessions: Sessions) -> None:
     """Add the page."""
 
-    @ui.page("/project/{project_id}/endpoints/{name}", title="Endpoint · hoglet")
+    @ui.page(
+        "/project/{project_id}/endpoints/{name}",
+        title="Endpoint · hoglet",
+        response_timeout=BUILD_SECONDS,
+    )
     async def endpoint(request: Request, project_id: str, name: str) -> Response | None:
         async def build(backend: Backend) -> None:
             ui.page_title(f"{name} · hoglet")

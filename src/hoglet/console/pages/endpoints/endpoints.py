@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
-from hoglet.console.layout import signed_in_page
+from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.endpoints.endpoint_head import KINDS
 from hoglet.console.pages.endpoints.endpoint_table import table_state
 from hoglet.console.pages.endpoints.new_endpoint import ask_for_new_endpoint
@@ -22,7 +22,11 @@ type Json = dict[str, Any]
 def register(sessions: Sessions) -> None:
     """Add the page."""
 
-    @ui.page("/project/{project_id}/endpoints", title="Endpoints · hoglet")
+    @ui.page(
+        "/project/{project_id}/endpoints",
+        title="Endpoints · hoglet",
+        response_timeout=BUILD_SECONDS,
+    )
     async def endpoints(request: Request, project_id: str) -> Response | None:
         return await signed_in_page(
             sessions, request, project_id, section="endpoints", build=_build
