@@ -1,5 +1,6 @@
 """The tab of activity: who changed what in the project, with the values before and after."""
 
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -19,6 +20,8 @@ from hoglet.console.widgets import (
 )
 
 type Json = dict[str, Any]
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 
 _PAGE = 100
 _SCOPES = {
@@ -130,8 +133,14 @@ def who(entry: Json) -> str:
 
 
 def _noun(scope: str) -> str:
-    """``HogFunction`` as ``hog function``."""
-    return "".join(f" {each.lower()}" if each.isupper() else each for each in scope).strip()
+    """The scope in words.
+
+    Example:
+        >>> [_noun(each) for each in ("HogFunction", "PersonalAPIKey")]
+        ['hog function', 'personal API key']
+    """
+    words: list[str] = _WORDS.findall(scope)
+    return " ".join(word if word.isupper() else word.lower() for word in words)
 
 
 def _href(project_id: str, entry: Json) -> str | None:
