@@ -168,7 +168,7 @@ def test_persons_of_any_name_have_a_page(
         page.get_by_role("link", name=name, exact=True).click()
         expect(page.get_by_role("heading", level=1, name=name, exact=True)).to_be_visible()
     page.goto(f"/project/1/functions/{names['function']}")
-    description = page.get_by_text(LONG)
+    description = page.get_by_text(LONG).first  # it is in the event of the test panel as well
     page.get_by_role("button", name="Show all").press("Enter")
     expect(page.get_by_role("button", name="Show less")).to_be_focused()
     opened = description.bounding_box()

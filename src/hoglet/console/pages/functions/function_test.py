@@ -25,6 +25,8 @@ _EXAMPLE = {
     }
 }
 _EVENTS = 100
+_MOST_NAMES = 3  # events of the filters that are looked for further back
+_OF_A_NAME = 10
 _EVER = "1970-01-01T00:00:00Z"
 _TONES = {"success": "ok", "error": "danger"}
 
@@ -57,8 +59,7 @@ class TestPanel:
 
     async def draw(self) -> None:
         """Render the panel."""
-        reply = await self._backend.get("/events", limit=_EVENTS, after=_EVER)
-        self._events = reply.body["results"] if reply.is_good else []
+        self._events = await self._recent_events()
         Text("h2", "Test")
         names = {
             index: f"{event['event']} · {event['distinct_id']} · {event['timestamp'][:19]}"
@@ -80,6 +81,21 @@ class TestPanel:
             ui.button("Why does it run or not?", on_click=self._explain).props("outline")
             self._mock = ui.switch("Mock requests", value=True)
         self._outcome = ui.element("div").classes("pane").props('role="status"')
+
+    async def _recent_events(self) -> list[Json]:
+        """The newest events, those first that have the name of an event of the filters."""
+        newest = await self._newest(None)
+        filters: Json = self._subject()["configuration"].get("filters") or {}
+        named = {str(entry["id"]) for entry in filters.get("events") or () if entry.get("id")}
+        known = {event["event"] for event in newest}
+        rare = [await self._newest(name) for name in sorted(named - known)[:_MOST_NAMES]]
+        events = [event for found in (*rare, newest) for event in found]
+        return sorted(events, key=lambda event: event["event"] not in named)
+
+    async def _newest(self, name: str | None) -> list[Json]:
+        limit = _EVENTS if name is None else _OF_A_NAME
+        reply = await self._backend.get("/events", limit=limit, after=_EVER, event=name)
+        return reply.body["results"] if reply.is_good else []
 
     async def choose(self, uuid: str) -> None:
         """Use a stored event for the next test, and explain its match."""
