@@ -151,6 +151,7 @@ EDITED = {
     },
     "actions": {"name": "Edited", "steps": [{"event": "paid"}]},
     "variables": {"name": "Edited", "type": "String", "default_value": "a"},
+    "integrations": {"display_name": "Edited", "kind": "slack", "access_token": "a"},
 }
 
 
@@ -160,22 +161,24 @@ def test_a_change_by_somebody_else_is_not_overwritten(
 ) -> None:
     page, noun = signed_in, page_name.replace("variables", "insight_variables")
     made = post(server, noun, EDITED[page_name])
+    field = next(iter(EDITED[page_name]))  # names the record
     path = f"/api/projects/1/{noun}/{made['id']}"
     page.goto(f"/project/1/{page_name}")
-    server.client.patch(path, json={"name": "Shown first"}).raise_for_status()
+    server.client.patch(path, json={field: "Shown first"}).raise_for_status()
     page.get_by_role("button", name="Edited", exact=True).press("Enter")
     dialog = page.get_by_role("dialog")
     name = dialog.get_by_label("Name", exact=True)
     expect(name).to_have_value("Shown first")
 
-    server.client.patch(path, json={"name": "Theirs"}).raise_for_status()
+    server.client.patch(path, json={field: "Theirs"}).raise_for_status()
     name.fill("Mine")
     name.press("Enter")
-    expect(dialog.get_by_role("alert").first).to_contain_text("Changed elsewhere meanwhile: name.")
-    assert server.client.get(path).json()["name"] == "Theirs"
+    warning = f"Changed elsewhere meanwhile: {field.replace('_', ' ')}."
+    expect(dialog.get_by_role("alert").first).to_contain_text(warning)
+    assert server.client.get(path).json()[field] == "Theirs"
     name.press("Enter")
     expect(page.get_by_role("button", name="Mine", exact=True)).to_be_visible()
-    assert server.client.get(path).json()["name"] == "Mine"
+    assert server.client.get(path).json()[field] == "Mine"
     delete(page, "Mine")
 
 
