@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from support.console import post, wait_for
-from support.server import RunningServer
+from support.server import TOKEN, RunningServer
 
 pytestmark = pytest.mark.browser
 
@@ -26,10 +26,10 @@ FOCUSED = """() => {
 }"""
 
 
-def tab_to(page: Page, name: str) -> None:
+def tab_to(page: Page, name: str, *, back: bool = False) -> None:
     """Press Tab until something of this name has the focus, which is visible at every stop."""
     for _ in range(MOST_STOPS):
-        page.keyboard.press("Tab")
+        page.keyboard.press("Shift+Tab" if back else "Tab")
         stop: dict[str, Any] = page.evaluate(FOCUSED)
         if stop["isBody"]:
             continue  # the end of the page; the next stop is its first
@@ -40,6 +40,13 @@ def tab_to(page: Page, name: str) -> None:
         if stop["isEditor"]:
             page.keyboard.press("Escape")  # Tab indents until then
     raise AssertionError(f"Tab does not reach {name}")
+
+
+def enter(page: Page) -> None:
+    """Skip the sidebar, as everybody does who uses the keyboard."""
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    tab_to(page, "Skip to content")
+    page.keyboard.press("Enter")
 
 
 def test_a_cohort_is_created_edited_and_deleted(signed_in: Page, server: RunningServer) -> None:
@@ -170,3 +177,164 @@ def test_a_row_keeps_the_focus_when_the_list_changes(
     expect(page.get_by_role("switch", name="Enabled: Toggled")).to_be_focused()
     page.keyboard.press("Space")
     wait_for(lambda: not server.client.get(path).json()["enabled"])
+
+
+def test_the_keys_are_listed_and_lead_to_pages(signed_in: Page) -> None:
+    page = signed_in
+    page.goto("/project/1/cohorts")
+    enter(page)
+    tab_to(page, "New cohort")
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Keyboard")
+    expect(dialog.get_by_text("Jump to a page")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(page.get_by_role("button", name="New cohort")).to_be_focused()
+    page.keyboard.press("g")
+    page.keyboard.press("e")
+    expect(page).to_have_url(re.compile("/events$"))
+
+
+def test_a_function_is_made_from_a_template_filtered_and_explained(
+    signed_in: Page, server: RunningServer
+) -> None:
+    capture(server, "keyed up", "keys", {"plan": "pro"})
+    page = signed_in
+    page.goto("/project/1/functions/new")
+    expect(page.get_by_role("link", name="HTTP Webhook")).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("http webhook")
+    expect(page.get_by_role("link", name="Slack")).to_be_hidden()
+    tab_to(page, "HTTP Webhook")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Create")).to_be_visible()
+    enter(page)
+    tab_to(page, r"Webhook URL \*")
+    page.keyboard.type("https://example.com/hook")
+    tab_to(page, "Create")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/functions/[0-9a-f-]{36}"))
+    path = f"/api/projects/1/hog_functions/{page.url.split('/')[-1].split('?')[0]}"
+
+    tab_to(page, "Add event")
+    page.keyboard.press("Enter")
+    field = page.get_by_role("combobox", name="Event", exact=True)
+    expect(field).to_be_visible()
+    expect(page.get_by_role("button", name="Add event")).to_be_focused()
+    tab_to(page, "Event", back=True)
+    page.keyboard.type("keyed")
+    page.get_by_role("option", name="keyed up").wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    tab_to(page, "Add condition of this event")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("combobox", name="Property", exact=True)).to_be_visible()
+    tab_to(page, "Property", back=True)
+    page.keyboard.type("plan")
+    page.keyboard.press("Enter")
+    tab_to(page, "Values")
+    page.keyboard.press("ArrowDown")
+    page.get_by_role("option", name="pro", exact=True).wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    (entry,) = server.client.get(path).json()["filters"]["events"]
+    assert (entry["id"], entry["properties"][0]["value"]) == ("keyed up", ["pro"])
+
+    tab_to(page, "Enabled")
+    page.keyboard.press("Space")
+    expect(page.get_by_text("Switched on.")).to_be_visible()
+    tab_to(page, "Why does it run or not.*")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("This event runs the function.")).to_be_visible()
+
+
+def test_events_are_filtered_and_opened(signed_in: Page, server: RunningServer) -> None:
+    capture(server, "chosen", "keys", {"seats": 7})
+    page = signed_in
+    page.goto("/project/1/events")
+    enter(page)
+    tab_to(page, "Event")
+    page.keyboard.type("chosen")
+    page.get_by_role("option", name="chosen").wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("event=chosen"))
+    tab_to(page, "Columns")
+    page.keyboard.press("ArrowDown")
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.type("seats")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("columnheader", name="seats")).to_be_visible()
+    tab_to(page, "chosen")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="chosen")).to_be_visible()
+
+
+def test_a_person_is_edited_and_a_key_is_made(signed_in: Page, server: RunningServer) -> None:
+    capture(server, "met", "keyed-person", {"$set": {"plan": "free"}})
+    page = signed_in
+    page.goto("/project/1/person/keyed-person")
+    enter(page)
+    tab_to(page, "Edit: plan")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Value")).to_be_focused()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("team")
+    tab_to(page, "Save")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("cell", name="team")).to_be_visible()
+
+    page.goto("/project/1/settings?tab=Personal+keys")
+    enter(page)
+    tab_to(page, "Create personal key")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_label("Label")).to_be_focused()
+    page.keyboard.type("By keyboard")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(re.compile("^phx_"))).to_be_visible()
+    expect(page.get_by_role("button", name="Done")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("cell", name="By keyboard", exact=True)).to_be_visible()
+
+
+def test_dead_letters_are_redriven(signed_in: Page, server: RunningServer) -> None:
+    body = {
+        "type": "destination",
+        "name": "Fails",
+        "hog": "throw Error('keyed no')",
+        "enabled": True,
+        "filters": {"events": [{"id": "keyed fails", "type": "events"}]},
+    }
+    path = f"/api/projects/1/hog_functions/{post(server, 'hog_functions', body)['id']}"
+    capture(server, "keyed fails", "keys", {})
+    count = f"{path}/metrics/totals/?breakdown_by=name"
+    wait_for(lambda: server.client.get(count).json()["totals"].get("dead_lettered") == 1)
+    page = signed_in
+    page.goto("/project/1/dead-letters")
+    expect(page.get_by_role("cell", name="keyed no")).to_be_visible()
+    enter(page)
+    tab_to(page, "Select Fails")
+    page.keyboard.press("Space")
+    tab_to(page, "Redrive selected")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    tab_to(page, "Redrive 1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 queued again.")).to_be_visible()
+
+
+def capture(server: RunningServer, event: str, distinct_id: str, properties: object) -> None:
+    batch = [{"event": event, "distinct_id": distinct_id, "properties": properties}]
+    server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
+    wait_for(
+        lambda: server.client.get(
+            "/api/projects/1/event_definitions", params={"search": event}
+        ).json()["results"]
+    )
+    query = {"event": event, "after": "2020-01-01T00:00:00Z"}
+    wait_for(lambda: server.client.get("/api/projects/1/events", params=query).json()["results"])

@@ -104,6 +104,10 @@ def _sidebar(projects: list[Json], project_id: str, section: str) -> ui.element:
         with _act("theme", "Switch between light and dark"):
             ui.icon("dark_mode")
             Text("span", "Light or dark").classes("word")
+        with _act("help", "Show the keys (?)"):
+            ui.icon("keyboard")
+            Text("span", "Keyboard").classes("word")
+            Text("kbd", "?").classes("key")
         with _act("fold", "Fold or unfold the sidebar"):
             ui.icon("sidebar")
             Text("span", "Fold").classes("word")
@@ -144,4 +148,6 @@ def _project_choice(projects: list[Json], project_id: str, section: str) -> None
         chosen.props("dense outlined options-dense").classes("w-full word")
         chosen.props["aria-label"] = "Project"
     elif names.get(project_id):
-        Text("span", names[project_id]).classes("word muted px-3 truncate")
+        Text("span", names[project_id]).classes("word muted truncate").style(
+            "padding: 0 0.5rem 0.25rem"
+        )

@@ -10,9 +10,12 @@ _LINES = {"+": "diff-added", "-": "diff-removed", "@": "diff-place"}
 # Browsers offer `clipboard` to HTTPS and localhost only; the selection works everywhere.
 _COPY = """() => {
     const shown = getHtmlElement(%d);
-    if (navigator.clipboard) return navigator.clipboard.writeText(shown.textContent);
-    getSelection().selectAllChildren(shown);
-    document.execCommand('copy');
+    if (navigator.clipboard) navigator.clipboard.writeText(shown.textContent);
+    else {
+        getSelection().selectAllChildren(shown);
+        document.execCommand('copy');
+    }
+    hogletSay('Copied.');
 }"""
 
 

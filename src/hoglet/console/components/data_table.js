@@ -1,6 +1,7 @@
 // A table of rows with typed cells, sorted and extended in the browser. Every text is set as text.
 const HELD_FROM = 160; // pixels: a list that is read stands still
 const LONG = 300; // characters: fewer are shown whole
+const ONE_LINE = 40; // characters of a value that is not broken: ids, times, addresses
 const WRAPPED = new Set(["text", "mono", "value", "tree"]);
 const OPEN_LEVELS = 2; // of a tree; deeper ones open when asked for
 const MOST_ITEMS = 50; // of a level of a tree, before "Show all"
@@ -138,6 +139,9 @@ export default {
     isLong(row, column) {
       return WRAPPED.has(column.kind) && this.text(row[column.key]).length > LONG;
     },
+    isShort(row, column) {
+      return column.kind.endsWith("value") && this.text(row[column.key]).length <= ONE_LINE;
+    },
     number(value) {
       return typeof value === "number" ? numbers.format(value) : this.text(value);
     },
@@ -175,9 +179,9 @@ export default {
               <td v-if="selectable" @click.stop><input type="checkbox"
                 :aria-label="'Select ' + text(row[columns[0].key])" :checked="selected.includes(row[rowKey])"
                 @change="pick(row[rowKey], $event.target.checked)"></td>
-              <td v-for="(column, index) in columns" :key="column.key" :class="'cell-' + column.kind">
+              <td v-for="(column, index) in columns" :key="column.key" :class="['cell-' + column.kind, { name: index === 0, short: isShort(row, column) }]">
                 <template v-if="column.kind === 'link'">
-                  <a v-if="href(row, column)" :href="href(row, column)" class="truncate" :title="text(row[column.key])" @click.stop>{{ text(row[column.key]) }}</a>
+                  <a v-if="href(row, column)" :href="href(row, column)" :title="text(row[column.key])" @click.stop>{{ text(row[column.key]) }}</a>
                   <template v-else>{{ text(row[column.key]) }}</template>
                   <span v-if="row[column.key + '_note']" class="sub">{{ row[column.key + '_note'] }}</span>
                 </template>

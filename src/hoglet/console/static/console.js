@@ -71,6 +71,7 @@
     home: "M3 11l9-8 9 8M5 10v10h5v-6h4v6h5V10",
     info: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 11v6M12 7.5v.1",
     input: "M4 5h16v14H4zM8 12h8M12 9l3 3-3 3",
+    keyboard: "M2 6h20v12H2zM6 10h.1M10 10h.1M14 10h.1M18 10h.1M8 14h8",
     key: "M8 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 12h9v4M17 12v3",
     keyboard_arrow_down: "M6 9l6 6 6-6",
     last_page: "M6 5l7 7-7 7M18 5v14",
@@ -253,6 +254,35 @@
     draw();
   };
 
+  // --- the keys, on "?" ---
+  const KEYS_HELP = [
+    ["Ctrl K", "Jump to a page, function or endpoint"],
+    ["/", "Search on this page"],
+    ["g h", "Home"],
+    ["g e", "Events"],
+    ["g p", "Persons"],
+    ["g s", "SQL"],
+    ["g f", "Functions"],
+    ["g n", "Endpoints"],
+    ["g d", "Dead letters"],
+    ["Ctrl S", "Save"],
+    ["Ctrl Enter", "Run"],
+    ["Esc", "Close; in an editor, let Tab leave it"],
+    ["?", "These keys"],
+  ];
+  const help = () => {
+    if (document.querySelector("dialog[open], [role=dialog]")) return;
+    const list = make("dl");
+    for (const [keys, act] of KEYS_HELP) list.append(make("dt", {}, make("kbd", {}, keys)), make("dd", {}, act));
+    const close = make("button", { type: "button", class: "plain" }, "Close");
+    const shown = make("dialog", { class: "jump", "aria-label": "Keyboard" }, make("h2", {}, "Keyboard"), list, close);
+    close.addEventListener("click", () => shown.close());
+    shown.addEventListener("click", (event) => event.target === shown && shown.close());
+    shown.addEventListener("close", () => shown.remove());
+    document.body.append(shown);
+    shown.showModal();
+  };
+
   // --- clicks and keys ---
   const narrow = matchMedia("(max-width: 800px)");
   const fold = () => {
@@ -263,7 +293,7 @@
     root.dataset.sidebar = root.dataset.sidebar === "open" ? "folded" : "open";
     store("hoglet:sidebar", root.dataset.sidebar);
   };
-  const ACTS = { theme: switchTheme, fold, jump };
+  const ACTS = { theme: switchTheme, fold, jump, help };
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("[data-act]");
     if (button) ACTS[button.dataset.act]?.();
@@ -286,6 +316,8 @@
       event.preventDefault();
       const field = document.querySelector('input[data-search], [data-search] input');
       field ? field.focus() : jump();
+    } else if (event.key === "?") {
+      help();
     } else if (event.key === "g") {
       leader = Date.now();
     } else if (Date.now() - leader < 1500 && event.key in GO && project()) {
@@ -293,6 +325,37 @@
       location.href = `/project/${project()}${GO[event.key]}`;
     }
   });
+
+  // --- a form that is drawn again: the focus goes to what has the same name, or near it ---
+  const BOXES = ".pane, #content, [role=dialog]";
+  const FOCUSABLE = "button, input, select, textarea, a[href], summary";
+  const nameOf = (element) =>
+    element.getAttribute("aria-label") || (element.labels?.[0] ?? element).textContent.trim();
+  const named = (box, name) =>
+    [...box.querySelectorAll(FOCUSABLE)].filter((each) => nameOf(each) === name && each.checkVisibility());
+  let focused = null;
+  document.addEventListener("focusin", ({ target }) => {
+    const name = nameOf(target);
+    const boxes = [];
+    for (let box = target.closest(BOXES); box; box = box.parentElement?.closest(BOXES))
+      boxes.push({ box, place: named(box, name).indexOf(target) });
+    focused = { element: target, name, boxes };
+  });
+  const isLost = () =>
+    focused && !focused.element.isConnected && document.activeElement === document.body;
+  const restore = (orNear) => {
+    if (!isLost()) return;
+    const near = focused.boxes.find(({ box }) => box.isConnected);
+    if (!near) return;
+    const same = named(near.box, focused.name);
+    const found = same[near.place] ?? same.at(-1) ?? (orNear && near.box.querySelector(FOCUSABLE));
+    found?.focus({ preventScroll: true });
+  };
+  new MutationObserver(() => {
+    if (!isLost()) return;
+    restore(false);
+    setTimeout(() => restore(true), 300); // what was removed does not come back
+  }).observe(document, { childList: true, subtree: true });
 
   // --- Enter in a one-line field sends its form ---
   document.addEventListener("keydown", (event) => {
@@ -329,6 +392,11 @@
     const shown = make("div", { role, class: "banner" }, ...content);
     document.body.append(shown);
     return shown;
+  };
+  globalThis.hogletSay = (text) => {
+    document.querySelector(".banner[role=status]")?.remove();
+    const shown = banner("status", text);
+    setTimeout(() => shown.remove(), 3000);
   };
   globalThis.hogletSignedOut = () => {
     if (document.querySelector(".banner[role=alert]")) return;
