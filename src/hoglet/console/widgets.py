@@ -82,6 +82,11 @@ def empty(title: str, hint: str, icon: str) -> ui.element:
     return box
 
 
+def send_events_link(project_id: str) -> None:
+    """For empty lists of what events bring: to the home page, which says how to send one."""
+    Link("Send an event", f"/project/{project_id}").classes("act")
+
+
 def failed(reply: Reply, source: str = "") -> None:
     """An error message, with the affected line of ``source``."""
     with ui.element("div").classes("notice danger").props("role=alert"):

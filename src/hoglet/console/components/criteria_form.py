@@ -18,7 +18,7 @@ type Json = dict[str, Any]
 
 _FIELD = "outlined dense options-dense"
 _GROUPS = {"AND": "all of", "OR": "any of"}
-_KINDS = {"person": "have the property", "behavioral": "performed"}
+_KINDS = {"person": "have property", "behavioral": "performed"}
 _BEHAVIORAL_KEYS = frozenset(
     {"type", "value", "key", "event_type", "time_value", "time_interval", "negation"}
 )

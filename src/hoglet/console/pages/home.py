@@ -72,7 +72,7 @@ class _Home:
     def _first_run(self, token: str) -> None:
         with section("1. Send an event"):
             ui.label("The token of this project. It can send events and read nothing.")
-            code_block(token)
+            code_block(token, wraps=True)
             shown = snippets(self._address, token)
             with ui.tabs().props("align=left no-caps dense") as bar:
                 for name in shown:

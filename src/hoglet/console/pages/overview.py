@@ -52,7 +52,7 @@ class Overview:
         """Render it."""
         self._figure_box = ui.element("div").classes("figures").mark("figures")
         self._chart_box = ui.element("div").classes("pane")
-        with ui.element("div").classes("split aside"):
+        with ui.element("div").classes("split halves"):
             with ui.element("div").classes("pane"), section("Functions that fail"):
                 self._failing = _failing_table()
             with ui.element("div").classes("pane"), section("Slowest endpoints, 24 h"):

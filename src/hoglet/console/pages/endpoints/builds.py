@@ -69,6 +69,7 @@ def timeline(builds: list[Json], now: datetime, zone: str) -> Json:
     newest = builds[:_BARS][::-1]
     options = chart_frame([exact_time(each["started_at"], zone)[5:16] for each in newest])
     options["yAxis"]["name"] = "s"
+    options["grid"]["top"] = 28  # room for the unit
     options["series"] = [
         {
             "name": word.capitalize(),

@@ -56,7 +56,7 @@ class _RunForm:
             self._refresh.classes("w-44").props("outlined dense options-dense")
             self._refresh.on_value_change(self._show_call)
             self._button = ui.button("Run", icon="play_arrow", on_click=self._run)
-            self._button.props('data-run title="Ctrl+Enter"')
+            self._button.props('data-run title="Ctrl+Enter"').style("min-height: 40px")
         if schemas.get("Variables", {}).get("required"):
             ui.label("* is required").classes("text-xs opacity-70")
         self._outcome = ui.column().classes("w-full gap-3 py-2").props("aria-live=polite")

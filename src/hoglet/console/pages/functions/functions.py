@@ -123,7 +123,8 @@ class _FunctionList:
         with empty(
             "No functions yet", "A function runs when an event matches its filters.", "bolt"
         ):
-            Link("Choose a template", f"/project/{self._backend.project_id}/functions/new")
+            new = f"/project/{self._backend.project_id}/functions/new"
+            Link("Choose a template", new).classes("act")
 
     def _table(self) -> LiveTable:
         columns = [

@@ -12,7 +12,7 @@ from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import Sessions
-from hoglet.console.widgets import empty, failed, heading, tabs
+from hoglet.console.widgets import empty, failed, heading, send_events_link, tabs
 
 type Json = dict[str, Any]
 
@@ -71,7 +71,8 @@ async def _events(backend: Backend) -> None:
             column("description", "Description"),
         ]
         if not rows:
-            empty("No events yet", "Names of captured events appear here.", "events")
+            with empty("No events yet", "Names of captured events appear here.", "events"):
+                send_events_link(backend.project_id)
             return
 
         async def edit(definition_id: str) -> None:
@@ -98,7 +99,8 @@ async def _properties(backend: Backend, kind: str) -> None:
             column("description", "Description"),
         ]
         if not rows:
-            empty("No properties yet", f"Properties of {kind}s appear here.", "list")
+            with empty("No properties yet", f"Properties of {kind}s appear here.", "list"):
+                send_events_link(backend.project_id)
             return
 
         async def edit(definition_id: str) -> None:

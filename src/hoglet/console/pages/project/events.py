@@ -14,7 +14,14 @@ from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.navigation import person_href
 from hoglet.console.session import Sessions
 from hoglet.console.suggestions import Suggestions
-from hoglet.console.widgets import empty, failed, heading, set_url_values, url_value
+from hoglet.console.widgets import (
+    empty,
+    failed,
+    heading,
+    send_events_link,
+    set_url_values,
+    url_value,
+)
 
 type Json = dict[str, Any]
 
@@ -139,7 +146,8 @@ class _EventList:
             if found:
                 self._draw_table(found)
             else:
-                empty("No events", "New events appear here by themselves.", "events")
+                with empty("No events", "New events appear here by themselves.", "events"):
+                    send_events_link(self._backend.project_id)
 
     def _draw_table(self, found: list[Json]) -> None:
         rows = [self._row(event) for event in found]

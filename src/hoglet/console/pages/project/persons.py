@@ -15,6 +15,7 @@ from hoglet.console.widgets import (
     failed,
     heading,
     search_input,
+    send_events_link,
     set_url_values,
     url_value,
 )
@@ -48,7 +49,8 @@ async def _build(backend: Backend) -> None:
         elif search.value:
             empty("Nobody found", "No person matches the search.", "search_off")
         else:
-            empty("No persons yet", "Events of identified users create persons.", "people")
+            with empty("No persons yet", "Events of identified users create persons.", "people"):
+                send_events_link(backend.project_id)
 
     def find() -> None:
         set_url_values(search=search.value)

@@ -66,12 +66,12 @@ class _SqlPage:
 
     async def draw(self) -> None:
         given = url_value("q")
+        heading("SQL", "Ctrl+Enter runs, Shift+Alt+F formats")
         with ui.element("div").classes("split schema"):
             with ui.element("aside").classes("pane").props('aria-label="Schema"'):
                 tables = await _schema(self._backend)
                 SchemaTree(tables, self._insert)
             with ui.element("div").classes("pane"):
-                heading("SQL", "Ctrl+Enter runs, Shift+Alt+F formats")
                 self._editor = CodeEditor(
                     self._backend,
                     given or _FIRST,
@@ -89,7 +89,7 @@ class _SqlPage:
             await self._run()
         else:
             with self._result:
-                empty("No result yet", "Run the query, or choose columns on the left.", "sql")
+                empty("No result yet", "Run the query, or choose columns from the schema.", "sql")
 
     def _insert(self, text: str) -> None:
         self._editor.insert(text)

@@ -79,7 +79,7 @@ async def _project(backend: Backend) -> None:
         ui.label("Sends events to this project; it reads nothing, so it may be public.").classes(
             "muted"
         )
-        code_block(project["api_token"])
+        code_block(project["api_token"], wraps=True)
 
 
 async def _test_accounts(backend: Backend, path: str, project: Json) -> None:
