@@ -7,8 +7,9 @@ touch other processes:
 - ``no_new_privs``: no program can gain privileges.
 - Landlock (Linux 5.13): only a few folders of code are readable.
 - seccomp, a filter in classic BPF: the calls in ``hoglet.sandbox.syscalls`` fail; files
-    open read-only; ``clone`` creates threads, not processes; limits can be read, not set, so that
-    neither the worker lifts its own nor lowers those of the server.
+    open read-only, and ``ioctl`` cannot change their flags either; ``clone`` creates threads, not
+    processes; limits can be read, not set, so that neither the worker lifts its own nor lowers
+    those of the server.
 - ``setrlimit``: few descriptors, no bytes written to files, no core dumps.
 
 The restrictions are irreversible, and what a platform lacks is skipped: see :func:`missing_walls`.
@@ -178,14 +179,17 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 _FOREIGN_CALLS = 0x40000000  # system call numbers of the x32 ABI start here
 _THREAD = 0x00010000  # of the flags of clone
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-# Commands that have the kernel send signals to another process, or keep a worker alive after the
-# server has died: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY; FIOASYNC, FIOSETOWN, SIOCSPGRP,
-# TIOCSTI; PR_SET_PDEATHSIG.
+# Commands that have the kernel send signals to another process, hold up writers of a file, or keep
+# a worker alive after the server has died: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY;
+# PR_SET_PDEATHSIG.
 _DENIED_COMMANDS = (
-    (syscalls.FCNTL, 1, (8, 10, 15, 1026)),
-    (syscalls.IOCTL, 1, (0x5452, 0x8901, 0x8902, 0x5412)),
+    (syscalls.FCNTL, 1, (8, 10, 15, 1024, 1026)),
     (syscalls.PRCTL, 0, (1,)),
 )
+# All other commands are denied: file systems and devices have too many that change things through
+# a descriptor for reading (flags, freezing). TCGETS, TCGETS2, TIOCGWINSZ; FIONREAD, FIONBIO,
+# FIONCLEX, FIOCLEX.
+_ALLOWED_IOCTLS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 _PRLIMIT_PID, _PRLIMIT_NEW = 0, 2
 
 
@@ -215,7 +219,8 @@ def seccomp_program() -> bytes:
     steps += _fail_by_argument(syscalls.CLONE[column], 0, _HAS_BITS, _THREAD, fails=False)
     steps += _fail_by_argument(syscalls.TGKILL[column], 0, _EQUALS, os.getpid(), fails=False)
     for numbers, argument, commands in _DENIED_COMMANDS:
-        steps += _fail_by_command(numbers[column], argument, commands)
+        steps += _fail_by_command(numbers[column], argument, commands, fails=True)
+    steps += _fail_by_command(syscalls.IOCTL[column], 1, _ALLOWED_IOCTLS, fails=False)
     steps += _fail_unless_zero(syscalls.PRLIMIT64[column], (_PRLIMIT_PID, _PRLIMIT_NEW))
     steps.append(_step(_RETURN, _ALLOW))
     return b"".join(steps)
@@ -243,10 +248,13 @@ def _fail_by_argument(
     ]
 
 
-def _fail_by_command(number: int | None, argument: int, commands: Sequence[int]) -> list[bytes]:
-    """A call that fails if one of its arguments is one of these numbers."""
+def _fail_by_command(
+    number: int | None, argument: int, commands: Sequence[int], *, fails: bool
+) -> list[bytes]:
+    """A call that fails if one of its arguments is one of these numbers, or if it is not."""
     if number is None:
         return []
+    denial = _FAIL | errno.EPERM
     last = len(commands) - 1
     tests = [
         _step(_EQUALS, value, then=last - place, otherwise=int(place == last))
@@ -256,8 +264,8 @@ def _fail_by_command(number: int | None, argument: int, commands: Sequence[int])
         _step(_EQUALS, number, otherwise=len(commands) + 3),
         _step(_LOAD, _ARGUMENTS + 8 * argument),
         *tests,
-        _step(_RETURN, _FAIL | errno.EPERM),
-        _step(_RETURN, _ALLOW),
+        _step(_RETURN, denial if fails else _ALLOW),
+        _step(_RETURN, _ALLOW if fails else denial),
     ]
 
 

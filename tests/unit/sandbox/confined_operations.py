@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -59,6 +60,18 @@ def touch(path):
     os.utime(path, (1, 1))
 
 
+def label(path):
+    """``setxattrat``, in kernels since 6.13; not restricted by Landlock."""
+    value = ctypes.create_string_buffer(b"v")
+    given = struct.pack("=QII", ctypes.addressof(value), 1, 0)
+    call(463, -100, path.encode(), 0, b"user.x", given, len(given))
+
+
+def set_attributes(path):
+    """``file_setattr``, in kernels since 6.17; not restricted by Landlock. Not 8, "immutable"."""
+    call(469, -100, path.encode(), struct.pack("=QIIII", 0x80, 0, 0, 0, 0), 24, 0)
+
+
 def link(path):
     os.link(path, path + ".link")
 
@@ -69,6 +82,22 @@ def symlink(path):
 
 def make_folder(path):
     os.mkdir(path + ".folder")
+
+
+def set_flags(path):
+    with open(path, "rb") as file:
+        flags = fcntl.ioctl(file, 0x80086601, bytes(8))
+        fcntl.ioctl(file, 0x40086602, (flags[0] | 0x40).to_bytes(8, "little"))
+
+
+def freeze_disk(path):
+    with open(path, "rb") as file:
+        fcntl.ioctl(file, 0xC0045878, 0)  # FITHAW: harmless should it succeed
+
+
+def hold_up_writers(path):
+    with open(path, "rb") as file:
+        fcntl.fcntl(file, 1024, fcntl.F_RDLCK)
 
 
 def make_anonymous_file(_):
@@ -197,6 +226,18 @@ def hoard_descriptors(_):
     return len([os.dup(0) for _ in range(4096)])
 
 
+def remove_shared_memory(_):
+    call({"x86_64": 31, "aarch64": 195}[os.uname().machine], -1, 0, None)
+
+
+def remove_queue(_):
+    call({"x86_64": 241, "aarch64": 181}[os.uname().machine], b"no-such-queue")
+
+
+def call(number, *arguments):
+    check(ctypes.CDLL(None, use_errno=True).syscall(number, *arguments))
+
+
 def check(result):
     if result < 0:
         raise OSError(ctypes.get_errno(), "refused")
@@ -226,5 +267,8 @@ def work(_):
     print("printed")
     assert process_bytes() > 1 << 20
     assert fcntl.fcntl(0, fcntl.F_GETFD) == 0
+    os.set_blocking(0, True)
+    os.set_inheritable(0, True)
+    assert not os.isatty(0)
     assert resource.getrlimit(resource.RLIMIT_AS)[0] > 1 << 20
     return [seen, colorsys.__name__, ZoneInfo("Europe/Berlin").key, len(os.urandom(4))]

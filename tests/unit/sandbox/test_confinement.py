@@ -19,7 +19,8 @@ pytestmark = pytest.mark.skipif(
 
 ON_FILES = [
     "read_file", "write_file", "append_to_file", "remove_file", "rename_file", "truncate_file",
-    "open_up", "give_away", "touch", "link", "symlink", "make_folder",
+    "open_up", "give_away", "touch", "label", "set_attributes", "link", "symlink", "make_folder",
+    "set_flags", "freeze_disk", "hold_up_writers",
 ]  # fmt: skip
 ON_THE_SYSTEM = [
     "make_anonymous_file", "open_pair", "run_program", "replace_program", "fork", "signal_parent",
@@ -27,7 +28,7 @@ ON_THE_SYSTEM = [
     "lower_own_limit", "lower_limit_of_parent", "read_limit_of_parent", "slow_parent", "pin_parent",
     "idle_parent", "idle_disk_of_parent", "hurry", "own_signals_of_parent", "choose_signal",
     "own_signals_extended", "own_signals_by_ioctl", "outlive_parent", "leave_group",
-    "leave_session", "watch_folders",
+    "leave_session", "watch_folders", "remove_shared_memory", "remove_queue",
 ]  # fmt: skip
 
 OTHERS = [
