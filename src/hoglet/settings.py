@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 from cryptography.fernet import Fernet
@@ -106,7 +106,15 @@ def _database_url(text: str) -> str:
         raise ValueError("not a URL such as postgresql+psycopg://user@host:5432/name") from None
     if not url.database or url.database == ":memory:":
         raise ValueError("it must name a persistent database")
+    if "@" in (url.host or ""):  # half of a password, which errors would repeat
+        raise ValueError("write @ as %40 in the user name and the password")
     return text
+
+
+def _folder(path: Path) -> Path:
+    if "?" in str(path.absolute()):
+        raise ValueError("the warehouse cannot be in a folder with ? in its path")
+    return path
 
 
 def _warehouse_url(text: str) -> str:
@@ -115,6 +123,7 @@ def _warehouse_url(text: str) -> str:
             raise ValueError(
                 "the folder must be an absolute path after three slashes, chdb:///data/x"
             )
+        _folder(Path(text.removeprefix("chdb://")))
         return text
     try:
         parts = urlsplit(text)
@@ -123,6 +132,11 @@ def _warehouse_url(text: str) -> str:
         is_complete = False
     if not is_complete:
         raise ValueError("not a URL such as clickhouse://user@host:8123/name")
+    if "?" in text or "#" in text:  # would be ignored, secure=1 as well
+        raise ValueError(
+            "it has no options after ?; clickhouses:// is TLS, and ? and # in a password are "
+            "written %3F and %23"
+        )
     return text
 
 
@@ -161,6 +175,7 @@ type WarehouseUrl = Annotated[
     AfterValidator(_warehouse_url),
 ]
 type SpoolUrl = Annotated[str, AfterValidator(_spool_url)]
+type Folder = Annotated[Path, AfterValidator(_folder)]
 type WatcherNumbers = Annotated[dict[str, Any], AfterValidator(_watcher_numbers)]
 type WebAddress = Annotated[str, _address("http://", "https://")]
 
@@ -177,7 +192,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="HOGLET_", extra="ignore", allow_inf_nan=False)
 
-    data_dir: Path = Field(
+    data_dir: Folder = Field(
         Path("hoglet-data"), description="Folder of the embedded databases and keys."
     )
     host: ListeningAddress = Field("127.0.0.1", description="Address to listen on.")
@@ -485,7 +500,8 @@ class Settings(BaseSettings):
 
     def resolved_database_url(self) -> str:
         """URL of the metadata database, ``sqlite+aiosqlite:////data/hoglet.db`` by default."""
-        return self.database_url or f"sqlite+aiosqlite:///{self.data_dir.absolute()}/hoglet.db"
+        path = quote(str(self.data_dir.absolute() / "hoglet.db"))  # # and % are for files, too
+        return self.database_url or f"sqlite+aiosqlite:///{path}"
 
     def resolved_warehouse_url(self) -> str:
         """URL of the warehouse, ``chdb:////data/warehouse`` by default."""

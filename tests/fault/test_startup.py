@@ -164,6 +164,11 @@ def database_unreachable(start: Start) -> None:
     start.environment["DATABASE_URL"] = f"postgresql+psycopg://me:hunter2@127.0.0.1:{free_port()}/x"
 
 
+def database_options(start: Start) -> None:
+    options = "user=me&password=hunter2"
+    start.environment["DATABASE_URL"] = f"postgresql+psycopg://127.0.0.1:{free_port()}/x?{options}"
+
+
 def database_file_unreachable(start: Start) -> None:
     start.environment["DATABASE_URL"] = "sqlite+aiosqlite:////no/such/folder/hoglet.db"
 
@@ -271,6 +276,7 @@ SLOW = {
     database_folder,
     database_overwritten,
     database_foreign,
+    database_options,
     database_file_unreachable,
     warehouse_part_incomplete,
     warehouse_read_only,
@@ -300,6 +306,7 @@ FAULTS: list[tuple[Callable[[Start], None], str]] = [
     (database_newer, "newer version of hoglet (schema 9999)"),
     (database_foreign, "tables of another application"),
     (database_unreachable, "check HOGLET_DATABASE_URL"),
+    (database_options, "check HOGLET_DATABASE_URL"),
     (database_file_unreachable, "/no/such/folder/hoglet.db"),
     (token_of_another, "HOGLET_BOOTSTRAP_PROJECT_TOKEN"),
     (warehouse_part_truncated, "parts are broken (events "),

@@ -146,8 +146,11 @@ class ConnectionPool:
 
 def _connect_embedded(url: str, settings: dict[str, Any]) -> Client:
     _import_engine()
-    # Settings are applied with SET in this order, so readonly must be last.
-    client = clickhouse_connect.get_client(dsn=url, settings=settings, tz_mode="aware")
+    # Settings are applied with SET in this order, so readonly must be last. The path is not given
+    # as a URL, in which it would end before a #.
+    client = clickhouse_connect.get_client(
+        interface="chdb", path=url.partition("://")[2], settings=settings, tz_mode="aware"
+    )
     # clickhouse-connect reports result rows as rows read; use the engine's summary instead.
     client._backend._summary = _summary  # noqa: SLF001  # pyright: ignore[reportAttributeAccessIssue]
     return client

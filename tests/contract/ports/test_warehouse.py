@@ -294,16 +294,18 @@ asyncio.run(main())
 """
 
 
-def test_a_block_inserted_again_after_a_crash_is_there_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["warehouse", "c# %41"])
+def test_a_block_inserted_again_after_a_crash_is_there_once(tmp_path: Path, name: str) -> None:
     for _ in range(3):
         run = subprocess.run(
-            [sys.executable, "-c", CRASHING, str(tmp_path / "warehouse")],
+            [sys.executable, "-c", CRASHING, str(tmp_path / name)],
             capture_output=True,
             text=True,
             check=False,
         )
 
         assert run.stdout.split() == ["100"], run.stderr
+        assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_second_process_is_told_that_the_folder_is_taken(

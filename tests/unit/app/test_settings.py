@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 
 from hoglet.settings import BadSetting, load_settings
 
@@ -51,6 +53,12 @@ from hoglet.settings import BadSetting, load_settings
         ),
         ("WAREHOUSE_URL", "clickhouse://me:hunter2@host:x/y", "not a URL such as"),
         ("WAREHOUSE_URL", "clickhouse://", "not a URL such as"),
+        ("WAREHOUSE_URL", "clickhouse://host/x?password=hunter2&secure=1", "no options after ?"),
+        ("WAREHOUSE_URL", "clickhouse://me:1?hunter2@host/x", "no options after ?"),
+        ("WAREHOUSE_URL", "clickhouse://me@host:8123#hunter2/x", "no options after ?"),
+        ("DATABASE_URL", "postgresql+psycopg://me:a@hunter2@host/x", "write @ as %40"),
+        ("DATA_DIR", "/data/a?b", 'HOGLET_DATA_DIR is "/data/a?b": the warehouse cannot be in'),
+        ("WAREHOUSE_URL", "chdb:///data/a?b", "cannot be in a folder with ?"),
         ("WAREHOUSE_URL", "chdb://data/warehouse", "an absolute path after three slashes"),
         ("BOOTSTRAP_PERSONAL_API_KEY", "", "is phx_ followed by"),
         ("BOOTSTRAP_PERSONAL_API_KEY", "phx_", "unset it to have one generated."),
@@ -138,6 +146,16 @@ def test_variables_of_commands_and_orchestrators_are_no_misspelt_settings(
     monkeypatch.setenv(variable, "x")
 
     assert load_settings().pipeline_workers == 1
+
+
+@pytest.mark.parametrize("name", ["c#", "100%41", "a&b=c", "a b", "é", "a+b;c"])
+def test_files_are_in_the_data_folder_whatever_its_name(tmp_path: Path, name: str):
+    settings = load_settings(data_dir=tmp_path / name)
+
+    database = make_url(settings.resolved_database_url()).database
+
+    assert database == str(tmp_path / name / "hoglet.db")
+    assert settings.resolved_warehouse_url() == f"chdb://{tmp_path / name / 'warehouse'}"
 
 
 @pytest.mark.parametrize(

@@ -163,11 +163,11 @@ def _of_system(error: OSError) -> str:
 
 
 def _database(settings: Settings) -> str:
-    """The database as operators know it: a path, or a URL without password."""
+    """The database as operators know it: a path, or a URL without password and options."""
     url = make_url(settings.resolved_database_url())
     if url.drivername.startswith("sqlite"):
         return url.database or ""
-    return url.render_as_string(hide_password=True)
+    return url.set(query={}).render_as_string(hide_password=True)
 
 
 def _warehouse(settings: Settings) -> str:
