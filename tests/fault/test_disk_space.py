@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 PROGRAM = """
-import resource, sys
+import os, resource, signal, sys
 from pathlib import Path
 
 import clickhouse_connect
@@ -14,11 +14,12 @@ from hoglet.warehouse.disk_space import DiskChecks
 from hoglet.warehouse.errors import WarehouseDown
 
 folder = Path(sys.argv[1])
-client = clickhouse_connect.get_client(dsn=f"chdb://{folder}")
 disk = DiskChecks(folder)
-CREATE = "CREATE TABLE t (n UInt8) ENGINE = MergeTree ORDER BY n PARTITION BY n % 2"
+disk.prepare()
+client = clickhouse_connect.get_client(dsn=f"chdb://{folder}")
+CREATE = "CREATE TABLE t (n UInt8, s String) ENGINE = MergeTree ORDER BY n PARTITION BY n % 2"
 TOKEN = "SETTINGS insert_deduplication_token = '{0}'"
-INSERT = f"INSERT INTO t {TOKEN} SELECT number FROM numbers({{0}}, 4)"
+INSERT = f"INSERT INTO t {TOKEN} SELECT number, randomString(30000) FROM numbers({{0}}, 4)"
 
 def insert(start):
     client.command(INSERT.format(start))
@@ -35,7 +36,7 @@ def refused(work):
     raise AssertionError("not refused")
 
 def fill_and_insert():
-    limit_files(50)  # bytes; less than a part's checksums
+    limit_files(20_000)  # bytes: enough for all files but a part's data
     insert(4)
 
 def fill_insert_and_fail():
@@ -50,11 +51,25 @@ refused(fill_and_insert)
 limit_files(resource.RLIM_INFINITY)
 refused(fill_insert_and_fail)
 refused(lambda: insert(4))  # still full: not tried
+if "kill" in sys.argv:
+    os.kill(os.getpid(), signal.SIGKILL)
 limit_files(resource.RLIM_INFINITY)
 for start in (4, 4, 8):
     with disk.insert(client, "t"):
         insert(start)
 """
+
+
+AGAIN = (
+    PROGRAM.partition("client.command(CREATE")[0]
+    + """
+for start in (4, 4, 8):
+    with disk.insert(client, "t"):
+        insert(start)
+print(client.query("SELECT arraySort(groupArray(n)) FROM t").result_rows[0][0])
+print(client.query("SELECT count() FROM system.detached_parts").result_rows[0][0])
+"""
+)
 
 
 def test_an_insert_while_the_disk_fills_up_is_repeated_whole(tmp_path: Path) -> None:
@@ -70,3 +85,17 @@ def test_an_insert_while_the_disk_fills_up_is_repeated_whole(tmp_path: Path) -> 
     rows = run(read.format("q('SELECT arraySort(groupArray(n)) FROM t')"))
     assert rows == '"[0,1,2,4,5,6,7,8,9,10,11]"'
     assert run(read.format("q('SELECT count() FROM system.detached_parts')")) == "0"
+
+
+def test_a_server_killed_after_an_insert_on_a_full_disk_repeats_it(tmp_path: Path) -> None:
+    def run(program: str, *words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", program, str(tmp_path / "warehouse"), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    killed = run(PROGRAM, "kill")
+    assert killed.returncode == -9, killed.stderr
+
+    for _ in range(2):
+        done = run(AGAIN)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-2:] == ["[0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11]", "0"]

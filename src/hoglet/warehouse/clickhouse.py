@@ -362,7 +362,11 @@ async def open_warehouse(
 def _disk_checks(url: str) -> DiskChecks | None:
     """For an embedded engine with a folder; None for one in memory, and for a server."""
     scheme, _, place = url.partition("://")
-    return DiskChecks(Path(place)) if scheme == "chdb" and place.startswith("/") else None
+    if scheme != "chdb" or not place.startswith("/"):
+        return None
+    checks = DiskChecks(Path(place))
+    checks.prepare()
+    return checks
 
 
 def _run_command(client: Client, sql: str, params: Mapping[str, Any] | None) -> None:

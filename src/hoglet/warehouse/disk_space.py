@@ -5,11 +5,11 @@ a part with truncated files, which the next start finds broken. It reserves the 
 beforehand, which is not enough beside other writers, and does not notice ``ulimit -f`` at all.
 
 So nothing is inserted when little space is free. If the disk fills up during an insert, its parts
-count as not written: they are dropped, with their deduplication tokens, before the next insert. A
-kill between the two leaves a broken part, with which no server starts.
+count as not written: they are dropped, with their deduplication tokens, before the next insert, or
+by the next start (see ``doubtful_parts``).
 """
 
-import re
+import contextlib
 import resource
 import shutil
 import threading
@@ -20,11 +20,11 @@ from pathlib import Path
 
 from clickhouse_connect.driver.client import Client
 
+from hoglet.warehouse.doubtful_parts import INSERTED, DoubtfulParts
 from hoglet.warehouse.errors import WarehouseDown
 
 SPARE_BYTES = 32 * 1024**2  # more than SQLite and other writers take during an insert
 _MB = 1_000_000
-_INSERTED = re.compile(r"(?!tmp)[^_]+_(\d+)_\1_0")  # partition, first and last block, level
 _FOLDERS = """SELECT data_paths FROM system.tables
 WHERE database = currentDatabase() AND name = {name:String}"""
 
@@ -61,6 +61,13 @@ class DiskChecks:
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._tables: dict[str, Path] = {}
         self._doubtful: defaultdict[str, set[str]] = defaultdict(set)
+        self._record = DoubtfulParts(folder)
+        self._record_lock = threading.Lock()
+
+    def prepare(self) -> None:
+        """Drop what a killed server left; call it before the engine opens."""
+        self._record.drop_left()
+        self._record.reserve()
 
     @contextmanager
     def statement(self) -> Generator[None]:
@@ -97,12 +104,20 @@ class DiskChecks:
             check_disk_space(self._folder)
         except WarehouseDown:
             self._doubtful[table] |= self._parts(client, table) - before
+            with contextlib.suppress(OSError):  # the server drops them, unless it is killed
+                self._remember()
             raise
 
     def _drop_doubtful(self, client: Client, table: str) -> None:
         for name in self._doubtful[table] & self._parts(client, table):
             client.command(f"ALTER TABLE {table} DROP PART '{name}'")
-        self._doubtful[table].clear()
+        if self._doubtful[table]:
+            self._doubtful[table].clear()
+            self._remember()
+
+    def _remember(self) -> None:
+        with self._record_lock:
+            self._record.write({self._tables[name]: self._doubtful[name] for name in self._tables})
 
     def _parts(self, client: Client, table: str) -> set[str]:
         """Names of the parts as inserted, neither merged nor mutated: ``202611_4_4_0``."""
@@ -110,4 +125,4 @@ class DiskChecks:
             [[paths]] = client.query(_FOLDERS, parameters={"name": table}).result_rows
             self._tables[table] = Path(paths[0])
         names = (each.name for each in self._tables[table].iterdir())
-        return {name for name in names if _INSERTED.fullmatch(name)}
+        return {name for name in names if INSERTED.fullmatch(name)}
