@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from sqlalchemy import case, delete, func
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.tables import RateWindowRow
 from hoglet.store.database import Database
+from hoglet.store.upsert import insert_into
 
 _CAPACITY = 100_000  # open windows in memory; each takes a few hundred bytes
 
@@ -78,18 +78,18 @@ class SharedWindows:
     async def count(self, bucket: str, limit: int, seconds: int) -> float:
         """Count a request; see :class:`RateWindows`."""
         now = func.clock_timestamp()
-        row = insert(RateWindowRow).values(
-            bucket=bucket, seconds=seconds, ends_at=now + timedelta(seconds=seconds), used=1
-        )
         is_over = RateWindowRow.ends_at <= now
-        counted = row.on_conflict_do_update(
-            index_elements=[RateWindowRow.bucket, RateWindowRow.seconds],
-            set_={
-                "used": case((is_over, 1), else_=func.least(RateWindowRow.used, limit) + 1),
-                "ends_at": case((is_over, row.excluded.ends_at), else_=RateWindowRow.ends_at),
-            },
-        ).returning(RateWindowRow.used, func.extract("epoch", RateWindowRow.ends_at - now))
         async with self._database.write() as session:
+            row = insert_into(session, RateWindowRow).values(
+                bucket=bucket, seconds=seconds, ends_at=now + timedelta(seconds=seconds), used=1
+            )
+            counted = row.on_conflict_do_update(
+                index_elements=[RateWindowRow.bucket, RateWindowRow.seconds],
+                set_={
+                    "used": case((is_over, 1), else_=func.least(RateWindowRow.used, limit) + 1),
+                    "ends_at": case((is_over, row.excluded.ends_at), else_=RateWindowRow.ends_at),
+                },
+            ).returning(RateWindowRow.used, func.extract("epoch", RateWindowRow.ends_at - now))
             used, remaining = (await session.execute(counted)).one()
         return float(remaining) if used > limit else 0.0
 

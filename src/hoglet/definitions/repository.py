@@ -3,11 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, tuple_, update
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.definitions.observer import MIXED, UNSEEN
@@ -18,7 +15,7 @@ from hoglet.definitions.tables import (
     PropertyDefinitionRow,
 )
 from hoglet.kit.ids import new_id
-from hoglet.store.base import Base
+from hoglet.store.upsert import insert_into
 
 type PropertyKey = tuple[str, str]
 """Kind and name, e.g. ``("event", "price")``."""
@@ -115,7 +112,7 @@ async def save_properties(
     if not rows:
         return
     row = PropertyDefinitionRow
-    statement = _insert(session, row)
+    statement = insert_into(session, row)
     upsert = statement.on_conflict_do_update(
         index_elements=["project_id", "kind", "name"],
         set_={
@@ -169,7 +166,7 @@ async def save_events(
          "last_seen_at": at}
         for name in names
     ]  # fmt: skip
-    statement = _insert(session, row)
+    statement = insert_into(session, row)
     upsert = statement.on_conflict_do_update(
         index_elements=["project_id", "name"],
         set_={"last_seen_at": at},
@@ -192,7 +189,7 @@ async def save_event_properties(
     rows = [{"project_id": project_id, "event": event, "property": name} for event, name in pairs]
     if rows:
         connection = await session.connection()
-        insert = _insert(session, EventPropertyRow).on_conflict_do_nothing()
+        insert = insert_into(session, EventPropertyRow).on_conflict_do_nothing()
         await connection.execute(insert, rows)
 
 
@@ -204,7 +201,7 @@ async def dropped_kinds(session: AsyncSession, project_id: int) -> set[str]:
 
 async def save_dropped_kind(session: AsyncSession, project_id: int, kind: str) -> None:
     """Record that names of a kind were dropped."""
-    insert = _insert(session, DroppedDefinitionsRow).on_conflict_do_nothing()
+    insert = insert_into(session, DroppedDefinitionsRow).on_conflict_do_nothing()
     connection = await session.connection()
     await connection.execute(insert, [{"project_id": project_id, "kind": kind}])
 
@@ -225,8 +222,3 @@ def _are_named(project_id: int, keys: Sequence[PropertyKey]) -> ColumnElement[bo
 def _parts[T](values: Sequence[T]) -> list[Sequence[T]]:
     step = _NAMES_PER_STATEMENT
     return [values[start : start + step] for start in range(0, len(values), step)]
-
-
-def _insert(session: AsyncSession, table: type[Base]) -> Any:
-    sqlite = session.get_bind().dialect.name == "sqlite"
-    return (sqlite_insert if sqlite else postgresql_insert)(table)

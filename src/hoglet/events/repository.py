@@ -19,7 +19,7 @@ from hoglet.events.persons.model import (
     PersonState,
     PersonStoreState,
 )
-from hoglet.events.statements import insert_into, values_of
+from hoglet.events.statements import values_of
 from hoglet.events.tables import (
     DistinctIdRow,
     GroupRow,
@@ -29,6 +29,7 @@ from hoglet.events.tables import (
     RetiredDistinctIdRow,
 )
 from hoglet.store.base import Base
+from hoglet.store.upsert import insert_into
 
 _NAMES_PER_STATEMENT = 500
 

@@ -8,11 +8,10 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import delete, select
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.tables import PauseRow
+from hoglet.store.upsert import insert_into
 
 _HOST_CHARACTERS = 400
 
@@ -21,12 +20,11 @@ async def keep(session: AsyncSession, pauses: Mapping[tuple[UUID, str], datetime
     """Store pauses as ``{(function id, host): until}``; a longer existing one is kept."""
     if not pauses:
         return
-    is_sqlite = session.get_bind().dialect.name == "sqlite"
-    statement = (sqlite_insert if is_sqlite else postgresql_insert)(PauseRow)
-    statement = statement.on_conflict_do_update(
+    insert = insert_into(session, PauseRow)
+    statement = insert.on_conflict_do_update(
         index_elements=[PauseRow.function_id, PauseRow.host],
-        set_={"until": statement.excluded.until},
-        where=PauseRow.until < statement.excluded.until,
+        set_={"until": insert.excluded.until},
+        where=PauseRow.until < insert.excluded.until,
     )
     rows = [
         {"function_id": function_id, "host": host[:_HOST_CHARACTERS], "until": until}

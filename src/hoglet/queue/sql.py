@@ -14,8 +14,6 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Row, Select, delete, event, func, select, update
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from hoglet.kit.clock import Clock
@@ -26,6 +24,7 @@ from hoglet.queue.statements import JOBS, Statements, is_due
 from hoglet.queue.tables import JobRow
 from hoglet.store.change_marks import ChangeMark
 from hoglet.store.database import Database
+from hoglet.store.upsert import insert_into
 
 _ROWS_PER_STATEMENT = 500  # `IN` lists: SQLite allows 32766 variables, small plans are reused
 
@@ -72,8 +71,8 @@ class SqlQueue:
         if not jobs:
             return
         now = self._clock.now()
-        insert = sqlite_insert if self._database.is_sqlite else postgresql_insert
-        statement = insert(JobRow).on_conflict_do_nothing(index_elements=[JobRow.id])
+        insert = insert_into(session, JobRow)
+        statement = insert.on_conflict_do_nothing(index_elements=[JobRow.id])
         connection = await session.connection()
         await connection.execute(statement, _rows_of(jobs, now))
         self._wake_after_commit(session, {job.queue for job in jobs})

@@ -14,8 +14,6 @@ from datetime import timedelta
 
 import structlog
 from sqlalchemy import delete, select
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -24,6 +22,7 @@ from hoglet.spool import positions
 from hoglet.spool.positions import Position
 from hoglet.spool.tables import SpoolOwnerRow
 from hoglet.store.database import Database
+from hoglet.store.upsert import insert_into
 
 HEARTBEAT = timedelta(seconds=3)
 SILENT_AFTER = timedelta(seconds=11)  # with the next heartbeat of another server: within 14 s
@@ -148,9 +147,8 @@ class PartitionOwner:
     async def _beat(self, session: AsyncSession) -> list[str]:
         """Write the heartbeat; returns the names of all live servers, including this one."""
         now = self._clock.now()
-        insert = sqlite_insert if self._database.is_sqlite else postgresql_insert
         row = SpoolOwnerRow
-        beat = insert(row).values(name=self._name, seen_at=now)
+        beat = insert_into(session, row).values(name=self._name, seen_at=now)
         await session.execute(
             beat.on_conflict_do_update(index_elements=["name"], set_={"seen_at": now})
         )

@@ -11,13 +11,12 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 from sqlalchemy import ColumnElement, or_, select, update
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.kit.errors import HogletError
 from hoglet.spool.tables import SpoolPositionRow
 from hoglet.store.database import Database
+from hoglet.store.upsert import insert_into
 
 _Row = SpoolPositionRow
 
@@ -53,7 +52,6 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
 
 async def create_partitions(database: Database, log: str, count: int) -> None:
     """Create the positions of ``count`` partitions; existing ones are kept, even beyond it."""
-    insert = sqlite_insert if database.is_sqlite else postgresql_insert
     rows = [
         {
             "log": log,
@@ -67,7 +65,8 @@ async def create_partitions(database: Database, log: str, count: int) -> None:
     ]
     async with database.write() as session:
         connection = await session.connection()
-        await connection.execute(insert(_Row).on_conflict_do_nothing(), rows)
+        insert = insert_into(session, _Row)
+        await connection.execute(insert.on_conflict_do_nothing(), rows)
 
 
 async def all_positions(session: AsyncSession, log: str) -> list[Position]:

@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from sqlalchemy import delete, func, insert, select
-from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -20,6 +19,7 @@ from hoglet.spool.port import LogEntry, SpoolUnavailable
 from hoglet.spool.tables import SpoolEntryRow, SpoolPartitionRow
 from hoglet.spool.wakeups import Wakeups
 from hoglet.store.database import Database
+from hoglet.store.upsert import insert_into
 
 _MOST_ROWS = 1000  # that one call reads
 
@@ -97,7 +97,7 @@ async def _take_positions(
     session: AsyncSession, batches: Mapping[int, Sequence[bytes]]
 ) -> dict[int, int]:
     """Lock the partitions in order, to avoid deadlocks; returns their last positions."""
-    given = upsert(_Partition).values(
+    given = insert_into(session, _Partition).values(
         [{"partition": each, "last_position": len(batches[each])} for each in batches]
     )
     taken = given.on_conflict_do_update(

@@ -36,6 +36,11 @@ def test_routes_are_built_without_the_first_pydantic() -> None:
     assert _loaded("import hoglet.app.run", _ROUTES, "pydantic.v1") == "False"
 
 
+def test_a_server_on_sqlite_does_without_the_dialect_of_postgresql() -> None:
+    dialect = "sqlalchemy.dialects.postgresql"
+    assert _loaded("import hoglet.app.run", "", dialect) == "False"
+
+
 def test_the_embedded_engine_opens_without_pyarrow() -> None:
     """chDB imports it for results as Arrow tables, which the server does not ask it for."""
     assert _loaded("from hoglet.warehouse.clients import *", _CONNECT, "pyarrow") == "False"

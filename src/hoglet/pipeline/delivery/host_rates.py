@@ -6,11 +6,11 @@ Source: docs/adr/0030-shared-limits.md.
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.pipeline.tables import HostRateRow
 from hoglet.store.database import Database
+from hoglet.store.upsert import insert_into
 
 _KEPT = timedelta(hours=1)  # a target's row after its last request
 
@@ -43,14 +43,17 @@ class HostRates:
         now = func.clock_timestamp()
         spacing = 1 / per_second
         burst = max(0.0, 1 - spacing)
-        row = insert(HostRateRow).values(name=name, next_at=now + timedelta(seconds=spacing))
         latest = now + timedelta(seconds=burst + within_seconds)
-        reserved = row.on_conflict_do_update(
-            index_elements=[HostRateRow.name],
-            set_={"next_at": func.greatest(HostRateRow.next_at, now) + timedelta(seconds=spacing)},
-            where=HostRateRow.next_at <= latest,
-        ).returning(func.extract("epoch", HostRateRow.next_at - now))
+        following_at = func.greatest(HostRateRow.next_at, now) + timedelta(seconds=spacing)
         async with self._database.write() as session:
+            row = insert_into(session, HostRateRow).values(
+                name=name, next_at=now + timedelta(seconds=spacing)
+            )
+            reserved = row.on_conflict_do_update(
+                index_elements=[HostRateRow.name],
+                set_={"next_at": following_at},
+                where=HostRateRow.next_at <= latest,
+            ).returning(func.extract("epoch", HostRateRow.next_at - now))
             following = await session.scalar(reserved)
         return None if following is None else max(0.0, float(following) - spacing - burst)
 

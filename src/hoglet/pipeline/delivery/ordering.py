@@ -11,13 +11,12 @@ from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.jobs import INVOKE_QUEUE, LINE_PREFIX
 from hoglet.pipeline.tables import OrderedRunRow
 from hoglet.queue import Job, NewJob, Priority, Queue
+from hoglet.store.upsert import insert_into
 
 _IDS_PER_STATEMENT = 500
 
@@ -35,9 +34,9 @@ async def enqueue(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -
     await _lock(session)
     lines = {job.ordering_key or "" for job in ordered}
     moving = await _first_places(session, lines)
-    insert = sqlite_insert if _is_sqlite(session) else postgresql_insert
     connection = await session.connection()
-    statement = insert(OrderedRunRow).on_conflict_do_nothing(index_elements=["invocation_id"])
+    insert = insert_into(session, OrderedRunRow)
+    statement = insert.on_conflict_do_nothing(index_elements=["invocation_id"])
     await connection.execute(statement, [_row(job) for job in ordered])
     await _start(session, queue, lines - moving.keys())
 
