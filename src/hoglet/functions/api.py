@@ -14,8 +14,8 @@ from starlette.responses import Response
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.functions.drafts.service import Drafts
-from hoglet.functions.function_view import full_item, full_object, list_item
 from hoglet.functions.listing import read_listing, unknown_user
+from hoglet.functions.presenter import full_item, full_object, list_item
 from hoglet.functions.response_schemas import FunctionFullItem, FunctionItem, FunctionObject
 from hoglet.functions.schemas import FunctionChanges, FunctionFields
 from hoglet.functions.service import FunctionService

@@ -1,21 +1,129 @@
-"""Loads the related data of functions for responses: users, templates, states.
+"""Functions in the form of the API: 24 keys in full, 14 in lists, with related data.
 
 Source: docs/spec/hog-functions.md#2-the-function-object.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import user_object
 from hoglet.access.repository import users_by_id
-from hoglet.functions.function_view import FunctionView
-from hoglet.functions.inputs.secrets import secret_keys
+from hoglet.functions.compile.warnings import CodeWarning
+from hoglet.functions.drafts.fields import visible
+from hoglet.functions.inputs.secrets import secret_keys, visible_inputs
+from hoglet.functions.json_types import SecretValues
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.templates.registry import Templates
 from hoglet.functions.watcher.service import Watcher
+from hoglet.kit.json_values import array_at
+from hoglet.web.timestamps import iso_z, iso_z_or_none
+
+
+class FunctionView(NamedTuple):
+    """A function with the related data that its API object needs.
+
+    ``secrets`` has the keys of the encrypted inputs with their order: ``{"token": {"order": 1}}``.
+    ``draft`` has the drafted fields, with secrets in plain text.
+    """
+
+    row: HogFunctionRow
+    user: dict[str, Any] | None
+    template: dict[str, Any] | None
+    status: dict[str, int]
+    secrets: SecretValues
+    mapping_secrets: SecretValues
+    search_match_type: str | None = None
+    warnings: Sequence[CodeWarning] = ()
+    draft: dict[str, Any] | None = None
+
+
+def full_object(view: FunctionView) -> dict[str, Any]:
+    """The full object; ``retry``, ``delivery`` and ``warnings`` only if there are any.
+
+    ``draft``, ``draft_updated_at`` and ``version`` only on functions that had a draft.
+    """
+    row = view.row
+    answer = {
+        **_common(view),
+        "deleted": row.deleted,
+        "bytecode": row.bytecode,
+        "transpiled": row.transpiled,
+        "inputs_schema": row.inputs_schema,
+        "inputs": visible_inputs(row.inputs_schema, row.inputs, view.secrets),
+        "masking": row.masking,
+        "mappings": _mappings(view),
+        "template_id": row.template_id,
+        "_create_in_folder": row.folder,
+        "batch_export_id": None if row.batch_export_id is None else str(row.batch_export_id),
+    }
+    if row.retry is not None:
+        answer["retry"] = row.retry
+    if row.delivery is not None:
+        answer["delivery"] = row.delivery
+    if row.has_drafts:
+        draft = None if view.draft is None else visible(row, answer, view.draft)
+        answer["draft"] = draft
+        answer["draft_updated_at"] = iso_z_or_none(row.draft_updated_at)
+        answer["version"] = row.version
+    if view.warnings:
+        answer["warnings"] = msgspec.to_builtins(view.warnings)
+    return answer
+
+
+def list_item(view: FunctionView) -> dict[str, Any]:
+    """One item of a list."""
+    return _with_match(_common(view), view)
+
+
+def full_item(view: FunctionView) -> dict[str, Any]:
+    """One item of a list with ``full=true``."""
+    return _with_match(full_object(view), view)
+
+
+def _with_match(answer: dict[str, Any], view: FunctionView) -> dict[str, Any]:
+    if view.search_match_type is not None:
+        answer["search_match_type"] = view.search_match_type
+    return answer
+
+
+def _common(view: FunctionView) -> dict[str, Any]:
+    """The 14 keys that both forms have."""
+    row = view.row
+    return {
+        "id": str(row.id),
+        "type": row.type,
+        "name": row.name,
+        "description": row.description,
+        "created_at": iso_z(row.created_at),
+        "created_by": view.user,
+        "updated_at": iso_z(row.updated_at),
+        "enabled": row.enabled,
+        "hog": row.hog,
+        "filters": row.filters,
+        "icon_url": row.icon_url,
+        "template": view.template,
+        "status": view.status,
+        "execution_order": row.execution_order,
+    }
+
+
+def _mappings(view: FunctionView) -> list[dict[str, Any]] | None:
+    mappings = view.row.mappings
+    if mappings is None:
+        return None
+    return [_mapping(item, view.mapping_secrets.get(str(i), {})) for i, item in enumerate(mappings)]
+
+
+def _mapping(item: dict[str, Any], secrets: SecretValues) -> dict[str, Any]:
+    if "inputs" not in item:
+        return item
+    schema = array_at(item, "inputs_schema")
+    encrypted = {key: secrets[key] for key in secret_keys(schema) if key in secrets}
+    return {**item, "inputs": visible_inputs([], item["inputs"], encrypted)}
 
 
 class FunctionPresenter:

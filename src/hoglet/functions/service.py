@@ -26,7 +26,6 @@ from hoglet.functions import repository, types
 from hoglet.functions.compile.unit import CompiledFunction
 from hoglet.functions.executable.loader import executable_from_row
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.function_view import FunctionView
 from hoglet.functions.history.secrets import (
     hide,
     hide_in_history,
@@ -35,7 +34,7 @@ from hoglet.functions.history.secrets import (
 from hoglet.functions.integrations import repository as integration_repository
 from hoglet.functions.integrations.resolving import resolve
 from hoglet.functions.listing import Listing, choose
-from hoglet.functions.presenter import FunctionPresenter
+from hoglet.functions.presenter import FunctionPresenter, FunctionView
 from hoglet.functions.save.execution_order import assign_execution_order
 from hoglet.functions.save.order_request import one_type, read_orders
 from hoglet.functions.save.plan import SavePlan

@@ -31,7 +31,7 @@ from hoglet.hogql.paging.keyset import (
 from hoglet.hogql.paging.limit import ResolvedLimit, apply_limits
 from hoglet.hogql.plan import Relation, column_types
 from hoglet.hogql.print_clickhouse import Printer
-from hoglet.hogql.resolve import NodeResolver
+from hoglet.hogql.resolve.node_resolver import NodeResolver
 from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
 from hoglet.hogql.types import Type, clickhouse_type, record_type
 from hoglet.kit.errors import SourceError

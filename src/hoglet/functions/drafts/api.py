@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from hoglet.functions.api import ONE, Writes, service_of
 from hoglet.functions.drafts.service import Drafts
-from hoglet.functions.function_view import full_object
+from hoglet.functions.presenter import full_object
 from hoglet.functions.response_schemas import FunctionObject
 from hoglet.web.openapi import describe
 from hoglet.web.responses import JsonResponse

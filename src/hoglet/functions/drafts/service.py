@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 from hoglet.access.activity import FieldChange
 from hoglet.access.principals import ProjectScope
 from hoglet.functions.drafts.fields import Fields, merged, of_draft, read_draft
-from hoglet.functions.function_view import FunctionView
+from hoglet.functions.presenter import FunctionView
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid, Unavailable

@@ -5,8 +5,8 @@ from starlette.responses import Response
 
 from hoglet.access.schemas import ActivityObject
 from hoglet.functions.api import ONE, Reads, Writes, service_of
-from hoglet.functions.function_view import full_object
 from hoglet.functions.history.service import History
+from hoglet.functions.presenter import full_object
 from hoglet.functions.response_schemas import FunctionObject
 from hoglet.web.openapi import PAGE, TEXT, TIME, Page, describe, json_object
 from hoglet.web.pagination import envelope, parse_page

@@ -15,8 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import list_activities, page_of_activities
 from hoglet.access.principals import ProjectScope
-from hoglet.functions.function_view import FunctionView
 from hoglet.functions.history.secrets import kept_secret
+from hoglet.functions.presenter import FunctionView
 from hoglet.functions.service import ACTIVITY_SCOPE, LOGGED_FIELDS, FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid

@@ -10,7 +10,6 @@ from datetime import UTC
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
-from hoglet.hogql.functions.channels import CHANNELS
 from hoglet.hogql.functions.date_parts import TIME_WINDOWS, date_part, to_char
 from hoglet.hogql.functions.datetime_zone import (
     as_time,
@@ -23,7 +22,7 @@ from hoglet.hogql.functions.datetime_zone import (
 )
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.functions.text_calls import TEXT_BUILDERS
-from hoglet.hogql.functions.traffic import TRAFFIC_BUILDERS
+from hoglet.hogql.functions.traffic import CHANNELS, TRAFFIC_BUILDERS
 from hoglet.hogql.plan import Expr, FunctionCall, Number, TrustedSQL, Value
 from hoglet.hogql.types import (
     DATE,

@@ -21,7 +21,7 @@ from hoglet.hogql.inspection.time_bounds import (
     unbounded_events,
 )
 from hoglet.hogql.plan import Expr, Number
-from hoglet.hogql.resolve import NodeResolver
+from hoglet.hogql.resolve.node_resolver import NodeResolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import UNKNOWN
 from hoglet.kit.errors import SourceError

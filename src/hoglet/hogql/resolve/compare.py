@@ -33,8 +33,8 @@ from hoglet.hogql.resolve.patterns import OPERATORS, check_pattern
 from hoglet.hogql.resolve.property_text import compared, split_list
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
-from hoglet.hogql.resolve.sources import TableSource
 from hoglet.hogql.resolve.subqueries import refuse_correlated
+from hoglet.hogql.resolve.table_source import TableSource
 from hoglet.hogql.resolve.time_texts import refuse_no_times
 from hoglet.hogql.types import BOOLEAN, STRING
 from hoglet.syntax import tree

@@ -20,13 +20,8 @@ from hoglet.hogql.resolve.aggregation import holds_aggregate
 from hoglet.hogql.resolve.recursion import recursion_of
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import CteQuery, Scope
-from hoglet.hogql.resolve.sources import (
-    EmptySource,
-    QuerySource,
-    Sample,
-    Source,
-    TableSource,
-)
+from hoglet.hogql.resolve.sources import EmptySource, QuerySource, Source
+from hoglet.hogql.resolve.table_source import Sample, TableSource
 from hoglet.hogql.schema.catalog import EMPTY_TABLES, find_table, table_names
 from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.hogql.types import INTEGER, UNKNOWN

@@ -1,57 +1,39 @@
-"""The sources of FROM: tables, subqueries and ``numbers``, with columns on demand.
-
-A table source collects only the columns that the query uses. Lazy joins (``person``, ``group_0``,
-``session``) are inside the table's own subselect, so that the outer select sees one relation with
-plain columns, and ON of a later join can use them.
+"""The sources of FROM: what every source can do, and those with fixed columns.
 
 Source: docs/spec/query-endpoints.md#101-tables-and-columns and
 docs/spec/query-endpoints.md#102-access-and-placeholders.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import near, refused, unknown_field
+from hoglet.hogql.errors import refused, unknown_field
 from hoglet.hogql.plan import (
     FALSE,
     Expr,
-    FunctionCall,
-    Join,
     Name,
     Relation,
     Scan,
     Select,
+    SetQuery,
     TrustedSQL,
     column_types,
 )
-from hoglet.hogql.resolve.property_lineage import bag_of
 from hoglet.hogql.schema.catalog import LAZY_TABLES
+from hoglet.hogql.schema.events import PERSON_ON_EVENT
 from hoglet.hogql.schema.fields import (
-    Computed,
-    Derived,
     Field,
-    LazyTable,
-    Nested,
     Properties,
-    Redirect,
     StoredColumn,
-    Table,
 )
 from hoglet.hogql.schema.properties import (
-    read_property,
-    read_property_text,
     read_text,
     typed_text,
 )
-from hoglet.hogql.types import JSON, UNKNOWN, Type
+from hoglet.hogql.types import UNKNOWN, Type
 
 type Chain = tuple[str | int, ...]
-
-_VIRTUAL = "$virt_"
-"""Prefix of properties that are computed; events cannot set them."""
-_TEXT = "text_of"
-"""Prefix of the chain of a property's text, next to its typed value."""
 
 
 class Source(Protocol):
@@ -90,6 +72,53 @@ class Source(Protocol):
     def relation(self) -> Relation:
         """The plan of this relation; called once, after everything is resolved."""
         ...
+
+
+_BAGS: dict[tuple[str, str, str], str] = {
+    (table.physical, table.where, field.text): field.kind
+    for table in LAZY_TABLES.values()
+    for field in (*table.fields.values(), *PERSON_ON_EVENT.fields.values())
+    if isinstance(field, Properties)
+}
+
+
+def bag_of(relation: Relation, column: str) -> str | None:
+    """``event``, ``person`` or ``group`` if the column is a whole property bag, else None."""
+    if isinstance(relation, SetQuery):
+        kinds = {_place_in_set(each, relation, column) for each in _queries(relation)}
+        return kinds.pop() if len(kinds) == 1 else None
+    if not isinstance(relation, Scan | Select):
+        return None
+    expr = dict(relation.columns).get(column)
+    if not isinstance(expr, Name):
+        return None
+    if isinstance(relation, Scan):
+        return _BAGS.get((relation.table, _fixed_part(relation), expr.name))
+    inner = next((each for each in relation.joins if each.alias == expr.source), None)
+    return None if inner is None else bag_of(inner.relation, expr.name)
+
+
+def _fixed_part(scan: Scan) -> str:
+    """The table's own condition, which distinguishes groups of one type from all groups."""
+    part = scan.where.parts[0] if isinstance(scan.where, TrustedSQL) else ""
+    return part.split(" AND ")[0] if isinstance(part, str) else ""
+
+
+def _queries(relation: SetQuery) -> tuple[Relation, ...]:
+    return (relation.first, *(query for _, query in relation.rest))
+
+
+def _place_in_set(query: Relation, whole: SetQuery, column: str) -> str | None:
+    """Columns of a set operation have the names of its first query and matching positions."""
+    first = whole.first
+    while isinstance(first, SetQuery):
+        first = first.first
+    if not isinstance(first, Scan | Select) or not isinstance(query, Scan | Select):
+        return None
+    names = [name for name, _ in first.columns]
+    if column not in names or names.index(column) >= len(query.columns):
+        return None
+    return bag_of(query, query.columns[names.index(column)][0])
 
 
 class QuerySource:
@@ -216,276 +245,3 @@ def _column_kinds(fields: Mapping[str, Field]) -> Iterator[tuple[str, Type, str]
     for name, field in fields.items():
         if isinstance(field, StoredColumn):
             yield name, field.type.or_null(), field.type.name
-
-
-class Sample(NamedTuple):
-    """The persons of a sample: a part of the hashes of distinct ids, as shares of all."""
-
-    start: float
-    end: float
-
-
-class TableSource:
-    """A logical table. Columns are added while the query is resolved."""
-
-    def __init__(
-        self, table: Table, alias: str, context: QueryContext, sample: Sample | None = None
-    ) -> None:
-        self.alias = alias
-        self.table = table
-        self._context = context
-        self._zone = "UTC" if table.stays_utc else context.timezone
-        self._sample = sample
-        self._base: dict[str, Expr] = {}
-        self._named: dict[Expr, str] = {}
-        self._outputs: dict[Chain, tuple[str, Expr]] = {}
-        self._chains: dict[str, Chain] = {}
-        # A column with this name would be mistaken for the project's.
-        self._taken: set[str] = {"project_id"}
-        self._joins: dict[str, tuple[TableSource, Expr]] = {}
-
-    def knows(self, name: str) -> bool:
-        """Whether the table has that field, or the project a group type with that name."""
-        if name in self.table.fields:
-            return True
-        return name in self._context.group_types and "group_0" in self.table.fields
-
-    def has_fields(self, name: str) -> bool:
-        """Whether the field is a lazy join, a nested group of fields, or properties."""
-        field = self.table.fields.get(name)
-        holders = Properties | LazyTable | Nested | Redirect
-        return self.knows(name) if field is None else isinstance(field, holders)
-
-    def star(self) -> list[str]:
-        """Stored fields and those marked for it, without lazy joins."""
-        return [name for name, field in self.table.fields.items() if field.star]
-
-    def names(self) -> list[str]:
-        """Every field."""
-        return list(self.table.fields)
-
-    def resolve(self, chain: Chain, node: Any) -> Expr:
-        """The output column of a chain, e.g. ``("person", "properties", "email")``."""
-        known = self._outputs.get(chain)
-        if known is None:
-            inner = self._build(self.table.fields, chain, chain, node)
-            own = isinstance(inner, Name) and inner.source == self.alias
-            name = inner.name if own and isinstance(inner, Name) else self._unique(chain)
-            known = self._outputs[chain] = (name, inner)
-            self._chains[name] = chain
-        return Name(source=self.alias, name=known[0], type=known[1].type)
-
-    def text_of(self, expr: Expr) -> Expr | None:
-        """The text of a property that was read by its type, as another output column."""
-        chain = self._chains.get(expr.name) if isinstance(expr, Name) else None
-        return None if chain is None else self.text_at(chain)
-
-    def known_text(self, expr: Expr) -> Expr | None:
-        """The output column of a text that was requested."""
-        if not isinstance(expr, Name) or expr.source != self.alias:
-            return None
-        known = self._outputs.get((_TEXT, *self._chains.get(expr.name, ())))
-        if known is None:
-            return None
-        name, inner = known
-        return Name(source=self.alias, name=name, type=inner.type)
-
-    def text_at(self, chain: Chain) -> Expr | None:
-        """The text of the property at a chain, as an output column; None for other chains."""
-        inner = self._text_in(self.table.fields, chain, chain)
-        if inner is None:
-            return None
-        place: Chain = (_TEXT, *chain)
-        known = self._outputs.get(place)
-        if known is None:
-            own = isinstance(inner, Name) and inner.source == self.alias
-            name = inner.name if own and isinstance(inner, Name) else self._unique(place)
-            known = self._outputs[place] = (name, inner)
-        return Name(source=self.alias, name=known[0], type=inner.type)
-
-    def _text_in(self, fields: Any, chain: Chain, full: Chain) -> Expr | None:
-        """The text at a chain that was resolved before; None without a property."""
-        field: Field | None = fields.get(chain[0])
-        if field is None and chain[0] in self._context.group_types:
-            field = fields.get(f"group_{self._context.group_types[str(chain[0])]}")
-        rest = chain[1:]
-        if field is None or not rest:
-            return None
-        if isinstance(field, Redirect):
-            return self._text_in(self.table.fields, (*field.chain, *rest), full)
-        if isinstance(field, Nested):
-            return self._text_in(field.fields, rest, full)
-        if isinstance(field, LazyTable):
-            return self._lazy(str(chain[0]), field, None).text_at(rest)
-        if isinstance(field, Properties) and not str(rest[0]).startswith(_VIRTUAL):
-            text = read_property_text(field, rest, self._form(field, rest))
-            return self._add((_TEXT, *full), text)
-        return None
-
-    def meant(self, name: str, before: Chain = ()) -> str | None:
-        """``properties.$browser`` for ``$browser``, if there is such a property."""
-        bag = self.table.fields.get("properties")
-        if not isinstance(bag, Properties) or (bag.kind, name) not in self._context.property_types:
-            return None
-        return ".".join([*map(str, before), "properties", name])
-
-    def untouched(self, column: Name) -> Name:
-        """The timestamp without conversion to the project's time zone.
-
-        Used in comparisons: time zones do not matter there, and only the stored column lets the
-        engine use its primary key.
-        """
-        raw = self._base.get(column.name)
-        if not isinstance(raw, TrustedSQL) or raw.parts[0] != "toTimeZone(":
-            return column
-        stored = raw.parts[1]
-        if not isinstance(stored, Name):
-            return column
-        chain: Chain = (f"{column.name}__utc",)
-        if chain not in self._outputs:
-            # Qualified, or the engine would use the converted alias with the same name.
-            column_itself = Name(source=self.table.physical, name=stored.name, type=stored.type)
-            inner = self._add(chain, column_itself)
-            self._outputs[chain] = (getattr(inner, "name", ""), inner)
-        name, inner = self._outputs[chain]
-        return Name(source=self.alias, name=name, type=inner.type)
-
-    def _build(self, fields: Any, chain: Chain, full: Chain, node: Any) -> Expr:
-        field: Field | None = fields.get(chain[0])
-        if field is None and chain[0] in self._context.group_types:
-            field = fields.get(f"group_{self._context.group_types[str(chain[0])]}")
-        if field is None:
-            where = f"table {self.table.name}"
-            path = ".".join(map(str, full))
-            known = {"missing": str(chain[0]), "meant": self.meant(str(chain[0]), full[:-1])}
-            raise unknown_field(path, node, fields, where, **known)
-        return self._build_field(field, chain, full, node)
-
-    def _build_field(  # noqa: PLR0911 (one return a kind)
-        self, field: Field, chain: Chain, full: Chain, node: Any
-    ) -> Expr:
-        rest = chain[1:]
-        if isinstance(field, Nested | LazyTable) and not rest:
-            path = ".".join(map(str, full))
-            raise refused(f"'{path}' is a table: use one of its fields, e.g. {path}.id", node)
-        if isinstance(field, Redirect):
-            return self._build(self.table.fields, (*field.chain, *rest), full, node)
-        if isinstance(field, Nested):
-            return self._build(field.fields, rest, full, node)
-        if isinstance(field, LazyTable):
-            return self._lazy(str(chain[0]), field, node).resolve(rest, node)
-        if isinstance(field, Properties) and rest:
-            if len(rest) == 1 and str(rest[0]).startswith(_VIRTUAL):
-                return self._virtual(str(rest[0]), full, node)
-            return self._property(field, rest, full)
-        if rest:
-            path = ".".join(map(str, full))
-            raise refused(f"Unable to resolve field: {path} ({chain[0]} has no fields)", node)
-        if isinstance(field, Derived):
-            return self._derived(field, node)
-        return self._add(full, self._stored(field))
-
-    def _virtual(self, name: str, full: Chain, node: Any) -> Expr:
-        """``properties.$virt_x`` is the computed field ``$virt_x`` of the table."""
-        if name in self.table.fields:
-            return self._build(self.table.fields, (name,), full, node)
-        known = [field for field in self.table.fields if field.startswith(_VIRTUAL)]
-        hint = near(name, known) or (f" Use one of {', '.join(known)}." if known else "")
-        path = ".".join(map(str, full))
-        raise refused(f"'{path}' is not a computed property of {self.table.name}.{hint}", node)
-
-    def _stored(self, field: StoredColumn | Properties | Computed) -> Expr:
-        if isinstance(field, Properties):
-            return Name(name=field.text, type=JSON.or_null(field.nullable))
-        if isinstance(field, Computed):
-            raw: Expr = TrustedSQL(parts=(field.sql,), type=field.type)
-        else:
-            raw = Name(name=field.physical, type=field.type)
-        if field.type.name == "DateTime" and self._zone != "UTC":
-            parts = ("toTimeZone(", raw, f", '{self._zone}')")
-            return TrustedSQL(parts=parts, type=field.type)
-        return raw
-
-    def _property(self, field: Properties, keys: Chain, full: Chain) -> Expr:
-        declared = self._context.property_type(field.kind, str(keys[0])) if len(keys) == 1 else None
-        value = read_property(
-            field, keys, declared, self._context.timezone, form=self._form(field, keys)
-        )
-        return self._add(full, value)
-
-    def _form(self, field: Properties, keys: Chain) -> str | None:
-        if len(keys) != 1:
-            return None
-        return self._context.property_forms.get((field.kind, str(keys[0])))
-
-    def _derived(self, field: Derived, node: Any) -> Expr:
-        inner = [self._build(self.table.fields, chain, chain, node) for chain in field.chains]
-        parts: list[str | Expr] = []
-        for index, piece in enumerate(field.sql.split("{")):
-            if index:
-                number, text = piece.split("}", 1)
-                parts += [inner[int(number)], text]
-            else:
-                parts.append(piece)
-        return TrustedSQL(parts=tuple(parts), type=field.type)
-
-    def _lazy(self, name: str, field: LazyTable, node: Any) -> "TableSource":
-        known = self._joins.get(name)
-        if known is None:
-            table = LAZY_TABLES[field.table]
-            joined = TableSource(table, f"{self.alias}__{name}", self._context)
-            left = self._build(self.table.fields, field.left, field.left, node)
-            on = FunctionCall(function="equals", args=(left, joined.resolve(field.right, node)))
-            known = self._joins[name] = (joined, on)
-        return known[0]
-
-    def _add(self, full: Chain, raw: Expr) -> Expr:
-        name = self._named.get(raw)
-        if name is None:
-            name = self._named[raw] = self._unique(full)
-            self._base[name] = raw
-        return Name(source=self.alias, name=name, type=raw.type)
-
-    def _unique(self, chain: Chain) -> str:
-        name = stem = "__".join(map(str, chain))[:120]
-        count = 1
-        while name in self._taken:
-            count += 1
-            name = f"{stem}_{count}"
-        self._taken.add(name)
-        return name
-
-    def relation(self) -> Relation:
-        """A scan of the used columns, wrapped in a select with the lazy joins, if any."""
-        scan = self._scan()
-        plain = all(isinstance(expr, Name) for _, expr in self._outputs.values())
-        if not self._joins and plain:
-            return scan
-        joins = [Join(relation=scan, alias=self.alias)]
-        for joined, on in self._joins.values():
-            joins.append(
-                Join(relation=joined.relation(), alias=joined.alias, kind="LEFT JOIN", on=on)
-            )
-        columns = dict(self._outputs.values())
-        return Select(columns=tuple(columns.items()), joins=tuple(joins))
-
-    def _scan(self) -> Scan:
-        table = self.table
-        group_by = (TrustedSQL(parts=(table.group_by,)),) if table.group_by else ()
-        return Scan(
-            table=table.physical,
-            columns=tuple(self._base.items()),
-            final=table.final,
-            where=self._where(),
-            group_by=group_by,
-        )
-
-    def _where(self) -> Expr | None:
-        parts = [self.table.where] if self.table.where else []
-        if self._sample is not None:
-            # By person rather than by row, so that funnels of a sample stay complete.
-            start, end = (round(share * 1_000_000) for share in self._sample)
-            parts.append(f"sipHash64(distinct_id) % 1000000 < {end}")
-            if start:
-                parts.append(f"sipHash64(distinct_id) % 1000000 >= {start}")
-        return TrustedSQL(parts=(" AND ".join(parts),)) if parts else None

@@ -24,10 +24,12 @@ from hoglet.hogql.insights.breakdowns import Breakdown, breakdown_of
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import DateSpan, span_of
 from hoglet.hogql.insights.funnels.attempts import TICKS, FunnelAttempts
-from hoglet.hogql.insights.funnels.compare import merged, merged_times, periods_of
 from hoglet.hogql.insights.funnels.optional_steps import required_before
 from hoglet.hogql.insights.funnels.results import (
     histogram_edges,
+    merged,
+    merged_times,
+    periods_of,
     shape_steps,
     shape_times,
     shape_trends,
