@@ -12,6 +12,9 @@ from hoglet.syntax import tree
 
 _BY_POSITION = "parts without names are read by position, e.g. .1"
 
+type Kind = Callable[[re.Match[str], str, Any], SourceError]
+"""Builds the error from a match of the message, the code and the query."""
+
 
 def _no_object(found: re.Match[str], code: str, query: Any) -> SourceError:
     node = next(_deep_reads(query), None)
@@ -79,7 +82,7 @@ def _no_tuple(_found: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(message, node, code=code, hint="read items of a list in brackets: list[1]")
 
 
-READ_KINDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str, Any], SourceError]], ...] = (
+READ_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (
         re.compile(
             r"JSONType should be a string containing JSON or a JSON object, illegal type: "

@@ -73,3 +73,10 @@ def types_of_hogql(text: str) -> str:
 def shows_inside(text: str) -> bool:
     """Whether a message still contains parts of the printed query."""
     return _INTERNAL.search(text) is not None
+
+
+def with_article(type_: str) -> str:
+    """``a String``, ``an Integer``."""
+    if type_.lower().startswith(("a ", "an ", "const ")):
+        return type_[:1].lower() + type_[1:]
+    return f"{'an' if type_[:1] in 'AEIO' else 'a'} {type_}"

@@ -1,0 +1,219 @@
+"""Explains messages of the engine about types of arguments and conditions."""
+
+import re
+from typing import Any
+
+from hoglet.hogql.ast_builders import walk
+from hoglet.hogql.diagnostics.positions import (
+    call_of,
+    called,
+    calls_in,
+    is_whole,
+    only_call,
+)
+from hoglet.hogql.diagnostics.reads import Kind
+from hoglet.hogql.diagnostics.words import types_of_hogql, with_article
+from hoglet.hogql.errors import ILLEGAL_TYPE, refused
+from hoglet.hogql.functions import find_function
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import tree
+
+_TO_NUMBERS = "use toFloat(...) for strings that contain numbers"
+
+
+def _function_of(found: re.Match[str], query: Any) -> tuple[Any, str]:
+    """The call in the message with its name; the only call if the names differ."""
+    node = call_of(found["function"], query)
+    if node is None:
+        node = only_call(query)
+        known = not is_whole(query) and find_function(found["function"]) is not None
+        return node, found["function"] if known else getattr(node, "name", "")
+    return node, getattr(node, "name", None) or found["function"]
+
+
+def _no_condition(found: re.Match[str], code: str, query: Any) -> SourceError:
+    """An operand of AND, OR or NOT that is no condition: the first that could be of that type."""
+    type_ = types_of_hogql(found["type"])
+    operands = [
+        operand
+        for node in walk(query)
+        for operand in _operands(node)
+        if not isinstance(operand, tree.CompareOperation | tree.And | tree.Or | tree.Not)
+    ]
+    suspects = sorted(operands, key=lambda operand: not _may_be_no_condition(operand))
+    node = suspects[0] if suspects else call_of(found["function"], query)
+    message = f"A condition is needed, not {with_article(type_)}"
+    return refused(message, node, code=code, hint="compare it: x = 'value'")
+
+
+def _operands(node: tree.Node) -> tuple[Any, ...]:
+    if isinstance(node, tree.And | tree.Or):
+        return node.exprs
+    if isinstance(node, tree.Not):
+        return (node.expr,)
+    if isinstance(node, tree.Call) and node.name.lower() in {"and", "or", "not"}:
+        return node.args
+    return ()
+
+
+_NO_CONDITIONS = frozenset({"str", "date", "datetime", "uuid", "array", "strings", "tuple", "map"})
+
+
+def _may_be_no_condition(node: Any) -> bool:
+    if isinstance(node, tree.Call):
+        function = find_function(node.name)
+        return function is not None and function.returns.rstrip("?!") in _NO_CONDITIONS
+    return isinstance(node, tree.Field) or (
+        isinstance(node, tree.Constant) and not isinstance(node.value, bool | int)
+    )
+
+
+def _illegal_type(found: re.Match[str], code: str, query: Any) -> SourceError:
+    node, name = _function_of(found, query)
+    type_ = types_of_hogql(found["type"])
+    hint = _TO_NUMBERS if type_ == "String" and _wants_number(name) else None
+    if name == "toStartOfInterval":
+        hint = "write an interval: interval 5 minute"
+    is_operator = getattr(node, "op", None) is not None
+    what = f"'{node.op}'" if is_operator else f"{name}()"
+    what = what if name else "A function"
+    return refused(f"{what} does not take {with_article(type_)}", node, code=code, hint=hint)
+
+
+def _wants_number(name: str) -> bool:
+    function = find_function(name)
+    return function is not None and (function.returns.rstrip("?!") in {"float", "int", "same"})
+
+
+def _illegal_types(found: re.Match[str], code: str, query: Any) -> SourceError:
+    node = call_of(found["function"], query)
+    item, two = types_of_hogql(found["one"]), types_of_hogql(found["two"])
+    written = getattr(node, "op", None) or getattr(node, "name", "a function")
+    hint = None
+    if "String" in {item, two} and found["function"] in _ARITHMETIC:
+        hint = f"{_TO_NUMBERS}, || to concatenate strings"
+    message = f"'{written}' does not work on {with_article(item)} and {with_article(two)}"
+    return refused(message, node, code=code, hint=hint)
+
+
+_ARITHMETIC = frozenset({"plus", "minus", "multiply", "divide", "modulo"})
+
+
+def _no_common_type(found: re.Match[str], code: str, query: Any) -> SourceError:
+    kinds = [types_of_hogql(part) for part in re.split(r",\s*(?![^()]*\))", found["types"])]
+    listed = " and ".join(dict.fromkeys(kinds))
+    return refused(
+        f"Values of the types {listed} do not fit into one column, list or comparison",
+        called(found.string, query),
+        code=code,
+        hint="use toString(x) to convert both to strings",
+    )
+
+
+def _condition(found: re.Match[str], _code: str, query: Any) -> SourceError:
+    clause = found["clause"].upper()
+    node = next(
+        (
+            part
+            for select in walk(query)
+            if isinstance(select, tree.SelectQuery)
+            and (part := getattr(select, clause.lower(), None)) is not None
+        ),
+        None,
+    )
+    message = f"{clause} needs a condition, not {with_article(types_of_hogql(found['type']))}"
+    return refused(message, node, code=ILLEGAL_TYPE, hint="compare it: x = 'value'")
+
+
+def _if_condition(found: re.Match[str], code: str, query: Any) -> SourceError:
+    node = next((node for node in calls_in(query) if node.name.lower() in {"if", "multiif"}), None)
+    message = f"A condition is needed, not {with_article(types_of_hogql(found['type']))}"
+    return refused(message, node, code=code, hint="compare it: x = 'value'")
+
+
+def _suffix_condition(found: re.Match[str], code: str, query: Any) -> SourceError:
+    node = next(
+        (n for n in calls_in(query) if n.name.endswith("If") or getattr(n, "filter_expr", None)),
+        None,
+    )
+    name = getattr(node, "name", "an aggregate with If")
+    kind = with_article(types_of_hogql(found["type"]))
+    message = f"The last argument of {name}() is a condition, not {kind}"
+    return refused(message, node, code=code)
+
+
+def _argument(found: re.Match[str], code: str, query: Any) -> SourceError:
+    node, name = _function_of(found, query)
+    expected, given = types_of_hogql(found["expected"]), types_of_hogql(found["given"])
+    place = f"Argument {int(found['place'])} of {name}()" if name else "An argument"
+    message = f"{place} must be {with_article(expected)}, not {with_article(given)}"
+    return refused(message, node, code=code)
+
+
+def _lambda_result(found: re.Match[str], code: str, query: Any) -> SourceError:
+    node = call_of(found["function"], query)
+    name = getattr(node, "name", None) or found["function"]
+    kind = with_article(types_of_hogql(found["type"]))
+    message = f"The lambda of {name}() must return a condition, not {kind}"
+    return refused(message, node, code=code, hint="compare it: x -> x = 'value'")
+
+
+_T = r"(?:[^\s,()`']|\([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\))+"
+
+
+TYPE_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
+    (
+        re.compile(
+            rf"Illegal types (?P<one>{_T}) and (?P<two>{_T}) of arguments of function "
+            r"(?P<function>\w+)"
+        ),
+        _illegal_types,
+    ),
+    (
+        re.compile(
+            r"Illegal types of arguments \(`(?P<one>[^`]+)`, `(?P<two>[^`]+)`\) of function "
+            r"`(?P<function>\w+)`"
+        ),
+        _illegal_types,
+    ),
+    (
+        re.compile(rf"Illegal type (?P<type>{_T}) of (?:first )?argument \(condition\)"),
+        _if_condition,
+    ),
+    (
+        re.compile(
+            rf"Illegal type \(?(?P<type>{_T}?)\)? of (?:\w+ )?argument(?: \d+)?"
+            r"(?: of)? function (?P<function>and|or|not)\b"
+        ),
+        _no_condition,
+    ),
+    (
+        re.compile(rf"Illegal type (?P<type>{_T}) of the last argument of an aggregate function"),
+        _suffix_condition,
+    ),
+    (
+        re.compile(
+            rf"Illegal type \(?(?P<type>{_T}?)\)? of (?:\w+ )?argument(?: \d+)?"
+            r"(?: for aggregate| of)(?: aggregate)?(?: function)? (?P<function>\w+)"
+        ),
+        _illegal_type,
+    ),
+    (
+        re.compile(
+            r"illegal type was provided as (?P<place>\d+)\w\w argument '\w+' to function "
+            r"'(?P<function>\w+)'\. Expected: (?P<expected>.+?), got: (?P<given>.+?)\.?$"
+        ),
+        _argument,
+    ),
+    (re.compile(r"There is no supertype for types (?P<types>.+?)(?: because|$)"), _no_common_type),
+    (
+        re.compile(rf"Invalid type for filter in (?P<clause>\w+): (?P<type>{_T}?)\.?$"),
+        _condition,
+    ),
+    (
+        re.compile(
+            rf"Expression for function (?P<function>\w+) must return .*found (?P<type>{_T})"
+        ),
+        _lambda_result,
+    ),
+)

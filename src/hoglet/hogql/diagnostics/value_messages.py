@@ -1,0 +1,106 @@
+"""Explains messages of the engine about values: texts that do not parse, division by zero."""
+
+import re
+from typing import Any
+
+from hoglet.hogql.ast_builders import walk
+from hoglet.hogql.diagnostics.positions import (
+    called,
+    calls_in,
+    constant,
+)
+from hoglet.hogql.diagnostics.reads import Kind
+from hoglet.hogql.diagnostics.words import types_of_hogql
+from hoglet.hogql.errors import refused
+from hoglet.hogql.functions.units import UNITS
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import tree
+
+
+def _bad_regex(found: re.Match[str], code: str, query: Any) -> SourceError:
+    pattern = found["pattern"].removeprefix("(?i)")
+    reason = found["reason"].strip().rstrip(".:")
+    message = f"'{pattern}' is not a regular expression: {reason}"
+    return refused(message, constant(pattern, query) or called(found.string, query), code=code)
+
+
+def _bad_uuid(found: re.Match[str], code: str, query: Any) -> SourceError:
+    value = found["value"].rstrip(".")
+    return refused(f"'{value}' is not a UUID", constant(value, query), code=code)
+
+
+def _bad_zone(found: re.Match[str], code: str, query: Any) -> SourceError:
+    return refused(
+        f"'{found['zone']}' is not a time zone",
+        constant(found["zone"], query),
+        code=code,
+        hint="write a name such as 'Europe/Berlin'",
+    )
+
+
+def _bad_time(found: re.Match[str], code: str, query: Any) -> SourceError:
+    texts = [  # those of comparisons were looked at when the query was compiled
+        argument
+        for node in walk(query)
+        if isinstance(node, tree.Call | tree.ArithmeticOperation)
+        for argument in _arguments(node)
+        if isinstance(argument, tree.Constant) and isinstance(argument.value, str)
+        if argument.start
+    ]
+    wrong = [
+        node
+        for node in texts
+        if not any(map(str.isdigit, str(node.value))) and str(node.value) not in UNITS
+    ]
+    node = (wrong or [*texts[:1]] if len(texts) == 1 else wrong)[:1]
+    visible = f"'{node[0].value}'" if node else "A string used as a timestamp"
+    return refused(
+        f"{visible} cannot be parsed as a timestamp",
+        node[0] if node else called(found.string, query),
+        code=code,
+        hint="use toDateTime(x), which returns NULL instead of failing",
+    )
+
+
+def _arguments(node: tree.Call | tree.ArithmeticOperation) -> tuple[Any, ...]:
+    return node.args if isinstance(node, tree.Call) else (node.left, node.right)
+
+
+def _bad_number(found: re.Match[str], code: str, query: Any) -> SourceError:
+    kind = types_of_hogql(found["type"])
+    hint = "use toInt(x) or toFloat(x), which return NULL instead of failing"
+    message = f"'{found['value']}' is not a number ({kind})"
+    return refused(message, constant(found["value"], query), code=code, hint=hint)
+
+
+def _division(_found: re.Match[str], code: str, query: Any) -> SourceError:
+    node = next(
+        (n for n in walk(query) if getattr(n, "op", None) in {"/", "%"}),
+        None,
+    ) or next((n for n in calls_in(query) if n.name.lower() in {"modulo", "intdiv", "mod"}), None)
+    hint = "use intDivOrZero(a, b) or moduloOrZero(a, b), which give 0"
+    return refused("Division by zero", node, code=code, hint=hint)
+
+
+VALUE_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
+    (
+        re.compile(
+            r"cannot compile re2: (?P<pattern>.*?), error: (?P<reason>.*?)"
+            r"(?:\. Look at|: [^:]*$|$)",
+            re.DOTALL,
+        ),
+        _bad_regex,
+    ),
+    (
+        re.compile(r"not a valid re2 pattern: (?P<reason>[^:]+): (?P<pattern>.*?)(?:: while|$)"),
+        _bad_regex,
+    ),
+    (re.compile(r"Cannot parse uuid (?P<value>[^:]*)", re.IGNORECASE), _bad_uuid),
+    (re.compile(r"Cannot load time zone (?P<zone>[^.\s]+)"), _bad_zone),
+    (re.compile(r"Cannot (?:read|parse) (?:DateTime|date)"), _bad_time),
+    (
+        re.compile(r"Cannot parse string '(?P<value>[^']*)' as (?P<type>\w+)"),
+        _bad_number,
+    ),
+    (re.compile(r"Division by zero"), _division),
+)
