@@ -68,7 +68,7 @@ class PartitionOwner:
         return frozenset(self._positions.keys() - self._leaving)
 
     def hold(self, partition: int) -> Position | None:
-        """Reserve a partition until :meth:`let_go`; None if it is reserved or not owned here."""
+        """Reserve a partition until :meth:`release`; None if it is reserved or not owned here."""
         if partition in self._held or partition not in self.owned:
             return None
         self._held.add(partition)
@@ -86,7 +86,7 @@ class PartitionOwner:
         if known is not None and known.epoch == position.epoch:
             del self._positions[position.partition]
 
-    def let_go(self, partition: int) -> None:
+    def release(self, partition: int) -> None:
         """End :meth:`hold`."""
         self._held.discard(partition)
 

@@ -132,7 +132,7 @@ async def test_a_group_that_is_worked_on_is_not_given_up(servers: list[Partition
     assert all(a.hold(partition) is None for partition in surplus)
 
     for partition in held:
-        a.let_go(partition)
+        a.release(partition)
     assert await _divide([a, b]) == [8, 8]
     assert b.owned == surplus
 
@@ -143,7 +143,7 @@ async def test_a_partition_is_held_by_one_task_at_a_time(servers: list[Partition
 
     assert a.hold(1) is not None
     assert a.hold(1) is None
-    a.let_go(1)
+    a.release(1)
     assert a.hold(1) is not None
     assert a.hold(99) is None
 

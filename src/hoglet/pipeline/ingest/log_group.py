@@ -58,7 +58,7 @@ class LogGroup:
 
     async def release(self) -> None:
         """Let any worker begin it again."""
-        self._ranges.owner.let_go(self._position.partition)
+        self._ranges.owner.release(self._position.partition)
 
     async def postpone(self, pause: timedelta) -> None:  # noqa: ARG002 (the queue's worker has its own)
         """Go on as jobs, under the same id: some blocks may be in the warehouse."""

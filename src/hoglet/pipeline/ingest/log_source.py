@@ -95,7 +95,7 @@ class LogSource:
             group = None
         finally:
             if group is None:
-                self._owner.let_go(position.partition)
+                self._owner.release(position.partition)
         return group
 
     def _first_group(self, position: Position) -> LogGroup | None:
