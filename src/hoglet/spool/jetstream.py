@@ -24,7 +24,7 @@ from nats.js.errors import APIError, NotFoundError
 
 from hoglet.spool.address import NatsAddress
 from hoglet.spool.nats_connection import PATIENCE_SECONDS, NatsConnection
-from hoglet.spool.nats_publishing import Message, NotReady
+from hoglet.spool.nats_publishing import StreamMessage, StreamNotReady
 from hoglet.spool.nats_stream import StreamFacts, StreamNames, check_stream
 from hoglet.spool.port import LogEntry, SpoolUnavailable
 from hoglet.spool.wakeups import Wakeups
@@ -51,7 +51,7 @@ class JetStreamLog:
         call = uuid4().hex
         entries = [(each, payload) for each in sorted(batches) for payload in batches[each]]
         messages = [
-            Message(self._names.subject(partition), payload, f"{call}-{number}")
+            StreamMessage(self._names.subject(partition), payload, f"{call}-{number}")
             for number, (partition, payload) in enumerate(entries)
         ]
         last: dict[int, int] = {}
@@ -63,7 +63,7 @@ class JetStreamLog:
         await self._tell_others(last)
         return last
 
-    async def _published(self, messages: Sequence[Message]) -> list[int]:
+    async def _published(self, messages: Sequence[StreamMessage]) -> list[int]:
         """Publish with retries until the timeout; returns the sequence numbers."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
@@ -71,7 +71,7 @@ class JetStreamLog:
             left = deadline - time.monotonic()
             try:
                 return await self._connection.answer(connected.publisher.publish(messages), left)
-            except (ConnectionError, NotReady) as error:
+            except (ConnectionError, StreamNotReady) as error:
                 if time.monotonic() + _AGAIN_SECONDS >= deadline:
                     raise self._connection.unavailable(error) from error
             except (OSError, nats.errors.Error, msgspec.DecodeError) as error:
@@ -183,7 +183,7 @@ def _check_end(message: Msg, found: Sequence[Msg]) -> None:
         case "404":
             raise NotFoundError
         case "503":
-            raise NotReady("no stream answers")
+            raise StreamNotReady("no stream answers")
         case _:
             APIError.from_msg(message)
 

@@ -17,11 +17,11 @@ from nats.js.api import Header
 _STARTING = 10008
 
 
-class NotReady(nats.errors.Error):
+class StreamNotReady(nats.errors.Error):
     """No stream accepts the subject yet; a retry may succeed."""
 
 
-class Message(msgspec.Struct, frozen=True):
+class StreamMessage(msgspec.Struct, frozen=True):
     """A message to publish; NATS stores each id once."""
 
     subject: str
@@ -55,11 +55,11 @@ class Publisher:
         """Subscribe to the inbox; called before the first message."""
         await self._client.subscribe(f"{self._inbox}.*", cb=self._answered)
 
-    async def publish(self, messages: Sequence[Message]) -> list[int]:
+    async def publish(self, messages: Sequence[StreamMessage]) -> list[int]:
         """Publish in order without waiting in between; returns the sequence numbers.
 
         Raises:
-            NotReady: see there.
+            StreamNotReady: see there.
             nats.errors.Error: NATS refuses a message, or the connection is lost.
         """
         inboxes = [f"{self._inbox}.{next(self._numbers)}" for _ in messages]
@@ -89,10 +89,10 @@ class Publisher:
 
 def _position(message: Msg) -> int:
     if message.headers and Header.STATUS.value in message.headers:
-        raise NotReady("no stream answers")
+        raise StreamNotReady("no stream answers")
     answer = _answers.decode(message.data)
     if answer.error is None:
         return answer.seq
     if answer.error.err_code == _STARTING:
-        raise NotReady(answer.error.description)
+        raise StreamNotReady(answer.error.description)
     raise nats.errors.Error(answer.error.description)
