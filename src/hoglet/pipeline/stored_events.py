@@ -17,6 +17,7 @@ from hoglet.events.groups import MAX_GROUP_TYPES, GroupStore
 from hoglet.events.repository import EventsRepository
 from hoglet.functions.jobs import BackfillV1
 from hoglet.functions.runtime.globals import (
+    EventFields,
     event_globals,
     group_globals,
     person_globals,
@@ -276,13 +277,15 @@ def globals_of(event: StoredEvent, url: str, name_properties: list[str] | None) 
     """``event`` and ``person`` of a stored event, as of the time it was stored."""
     run: dict[str, Any] = {
         "event": event_globals(
-            project_url=url,
-            uuid=str(event.uuid),
-            event=event.event,
-            distinct_id=event.distinct_id,
-            properties=orjson.loads(event.properties or "{}"),
-            timestamp=iso(event.timestamp),
-            elements_chain=event.elements_chain,
+            url,
+            EventFields(
+                uuid=str(event.uuid),
+                event=event.event,
+                distinct_id=event.distinct_id,
+                properties=orjson.loads(event.properties or "{}"),
+                timestamp=iso(event.timestamp),
+                elements_chain=event.elements_chain,
+            ),
         )
     }
     if UUID(str(event.person_id)) != _NOBODY:

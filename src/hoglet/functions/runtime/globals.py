@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
+
 ALWAYS_THERE: dict[str, Any] = {"person": None, "groups": {}, "variables": {}}
 """Globals that programs and templates can read for any event, even without a person."""
 
@@ -24,27 +26,30 @@ def source_globals(*, project_url: str, function_id: str, name: str | None) -> d
     return {"name": name or "Unnamed", "url": url}
 
 
-def event_globals(
-    *,
-    project_url: str,
-    uuid: str,
-    event: str,
-    distinct_id: str,
-    properties: Mapping[str, Any],
-    timestamp: str,
-    captured_at: str | None = None,
-    elements_chain: str = "",
-) -> dict[str, Any]:
-    """The event; ``timestamp`` and ``captured_at`` are ISO strings in UTC."""
+class EventFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run sees of an event; ``timestamp`` and ``captured_at`` are ISO strings in UTC."""
+
+    uuid: str
+    event: str
+    distinct_id: str
+    properties: Mapping[str, Any]
+    timestamp: str
+    captured_at: str | None = None
+    elements_chain: str = ""
+
+
+def event_globals(project_url: str, event: EventFields) -> dict[str, Any]:
+    """The event with its link; ``captured_at`` defaults to ``timestamp``."""
+    properties, timestamp = event.properties, event.timestamp
     return {
-        "uuid": uuid,
-        "event": event,
-        "distinct_id": distinct_id,
+        "uuid": event.uuid,
+        "event": event.event,
+        "distinct_id": event.distinct_id,
         "properties": dict(properties),
-        "elements_chain": elements_chain or str(properties.get("$elements_chain") or ""),
+        "elements_chain": event.elements_chain or str(properties.get("$elements_chain") or ""),
         "timestamp": timestamp,
-        "captured_at": captured_at or timestamp,
-        "url": f"{project_url}/events/{quote(uuid, safe='')}/{quote(timestamp, safe='')}",
+        "captured_at": event.captured_at or timestamp,
+        "url": f"{project_url}/events/{quote(event.uuid, safe='')}/{quote(timestamp, safe='')}",
     }
 
 

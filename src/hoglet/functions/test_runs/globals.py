@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from hoglet.functions.runtime.globals import event_globals, person_globals
+from hoglet.functions.runtime.globals import EventFields, event_globals, person_globals
 from hoglet.kit.errors import Invalid
 from hoglet.kit.ids import new_id
 from hoglet.kit.json_values import is_object
@@ -64,25 +64,29 @@ def refused_test_run(detail: str, *, attr: str | None, code: str | None = None) 
 def _event(given: dict[str, Any], url: str, now: datetime) -> dict[str, Any]:
     properties = given.get("properties")
     made = event_globals(
-        project_url=url,
-        uuid=str(given.get("uuid") or new_id()),
-        event=str(given.get("event") or ""),
-        distinct_id=str(given.get("distinct_id") or ""),
-        properties=properties if is_object(properties) else {},
-        timestamp=str(given.get("timestamp") or iso_z(now)),
+        url,
+        EventFields(
+            uuid=str(given.get("uuid") or new_id()),
+            event=str(given.get("event") or ""),
+            distinct_id=str(given.get("distinct_id") or ""),
+            properties=properties if is_object(properties) else {},
+            timestamp=str(given.get("timestamp") or iso_z(now)),
+        ),
     )
     return {**made, **given, "properties": made["properties"], "uuid": made["uuid"]}
 
 
 def _event_of_row(row: Mapping[str, Any], url: str, now: datetime) -> dict[str, Any]:
     return event_globals(
-        project_url=url,
-        uuid=str(row.get("uuid") or new_id()),
-        event=str(row.get("event") or ""),
-        distinct_id=str(row.get("distinct_id") or ""),
-        properties=_object(row.get("properties")),
-        timestamp=_instant(row.get("timestamp"), now),
-        elements_chain=str(row.get("elements_chain") or ""),
+        url,
+        EventFields(
+            uuid=str(row.get("uuid") or new_id()),
+            event=str(row.get("event") or ""),
+            distinct_id=str(row.get("distinct_id") or ""),
+            properties=_object(row.get("properties")),
+            timestamp=_instant(row.get("timestamp"), now),
+            elements_chain=str(row.get("elements_chain") or ""),
+        ),
     )
 
 

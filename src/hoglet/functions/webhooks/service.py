@@ -18,6 +18,7 @@ from hoglet.functions.executable.loader import executable_from_row
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runtime.globals import (
+    EventFields,
     event_globals,
     project_globals,
     source_globals,
@@ -161,12 +162,14 @@ class Webhooks:
                 project_url=visible["url"], function_id=function.id, name=function.name
             ),
             "event": event_globals(
-                project_url=visible["url"],
-                uuid=str(new_id()),
-                event=EVENT_NAME,
-                distinct_id="",
-                properties={},
-                timestamp=iso_z(self._functions.clock.now()),
+                visible["url"],
+                EventFields(
+                    uuid=str(new_id()),
+                    event=EVENT_NAME,
+                    distinct_id="",
+                    properties={},
+                    timestamp=iso_z(self._functions.clock.now()),
+                ),
             ),
             "request": request_globals(incoming),
         }

@@ -10,7 +10,7 @@ from hoglet.events.parse import Event
 from hoglet.functions.executable.matching import FunctionIndex
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.filter_globals import lazy_filter_globals
-from hoglet.functions.runtime.globals import event_globals, project_globals
+from hoglet.functions.runtime.globals import EventFields, event_globals, project_globals
 from hoglet.pipeline.ingest.ipc import (
     BatchCounters,
     BatchResult,
@@ -49,12 +49,14 @@ def match_internal(request: InternalRequest) -> BatchResult:
     run_globals = {
         "project": project,
         "event": event_globals(
-            project_url=project["url"],
-            uuid=str(event.uuid),
-            event=event.event,
-            distinct_id=event.distinct_id,
-            properties=event.properties,
-            timestamp=request.timestamp,
+            project["url"],
+            EventFields(
+                uuid=str(event.uuid),
+                event=event.event,
+                distinct_id=event.distinct_id,
+                properties=event.properties,
+                timestamp=request.timestamp,
+            ),
         ),
     }
     acted = BatchResult(tally=BatchCounters())

@@ -16,6 +16,7 @@ from hoglet.events.persons.updates import GroupUpdate
 from hoglet.functions.executable.matching import FunctionIndex
 from hoglet.functions.runtime.filter_globals import FilterGlobals
 from hoglet.functions.runtime.globals import (
+    EventFields,
     event_globals,
     group_globals,
     person_globals,
@@ -198,13 +199,15 @@ class _BatchProcessor:
         found: dict[str, Any] = {
             "project": self._project_globals,
             "event": event_globals(
-                project_url=url,
-                uuid=uuid_text(event.uuid),
-                event=event.event,
-                distinct_id=event.distinct_id,
-                properties=event.properties,
-                timestamp=iso(event.timestamp),
-                captured_at=iso(parsed.received_at),
+                url,
+                EventFields(
+                    uuid=uuid_text(event.uuid),
+                    event=event.event,
+                    distinct_id=event.distinct_id,
+                    properties=event.properties,
+                    timestamp=iso(event.timestamp),
+                    captured_at=iso(parsed.received_at),
+                ),
             ),
         }
         if person is not None:
