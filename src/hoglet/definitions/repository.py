@@ -139,7 +139,7 @@ async def count_properties(session: AsyncSession, project_id: int, kind: str) ->
 
 
 async def known_events(session: AsyncSession, project_id: int, names: Collection[str]) -> set[str]:
-    """The names that are defined."""
+    """Those of the names that are defined."""
     found: set[str] = set()
     for part in _parts(list(names)):
         row = EventDefinitionRow

@@ -61,7 +61,7 @@ def endpoint_record(
     place: EndpointUrls,
     aliases: Names | None = None,
 ) -> Json:
-    """The record of an endpoint with its current version (2.1).
+    """The record of an endpoint with its current version.
 
     ``aliases`` is only present if there are any; otherwise a record has exactly the specified keys.
     """
@@ -103,7 +103,7 @@ def version_record(
     place: EndpointUrls,
     aliases: Names | None = None,
 ) -> Json:
-    """The record with the values of one version (2.2); ``current`` is the newest one."""
+    """The record with the values of one version; ``current`` is the newest one."""
     endpoint, version = found.endpoint, found.version
     return endpoint_record(found, users, place, aliases) | {
         "is_active": version.is_active,
@@ -126,7 +126,7 @@ def is_invalid(version: EndpointVersionRow) -> bool:
 
 
 def status_object(version: EndpointVersionRow, row: MaterializationRow | None) -> Json:
-    """The ``materialization`` of a record (7.4)."""
+    """The ``materialization`` of a record."""
     if row is None:
         eligibility = from_json(version.analysis).eligibility
         return {

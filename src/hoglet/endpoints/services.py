@@ -85,7 +85,7 @@ async def _no_schema(_project: Project) -> ProjectSchema:
 
 @dataclass(frozen=True, slots=True)
 class EndpointBackends:
-    """What endpoints run on.
+    """The services that endpoints depend on.
 
     Attributes:
         warehouse: the engine.

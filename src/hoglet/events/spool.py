@@ -81,7 +81,7 @@ class SpoolWriter[T](Protocol):
     """Writes requests; several in one commit."""
 
     def prepare(self, spooled: SpooledV1, raw_events: Sequence[Any]) -> tuple[T, int]:
-        """What will be written for a request, and its bytes."""
+        """The entries to write for a request, and their size in bytes."""
         ...
 
     async def write(self, prepared: Sequence[T]) -> None:

@@ -90,7 +90,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def _unreadable(body: bytes, error: ValueError) -> Unreadable:
-    """The error of a body that is not JSON; one with half a character names its place."""
+    """The error of a body that is not JSON; for a lone surrogate it names the path."""
     message = f"JSON parse error - {error}"
     if "surrogate" not in str(error):
         return Unreadable(message)
@@ -106,7 +106,7 @@ def _unreadable(body: bytes, error: ValueError) -> Unreadable:
 
 
 def _path_of_half_character(value: Any) -> list[str] | None:
-    """Where the first text is that cannot be written as UTF-8; ``["inputs", "url"]``."""
+    """Path of the first string with a lone surrogate, e.g. ``["inputs", "url"]``; else None."""
     match value:
         case str():
             return [] if is_half_character_in(value) else None

@@ -45,7 +45,7 @@ def wanted_by(environment: Mapping[str, str]) -> str | None:
 
 @asynccontextmanager
 async def tracing_of_server() -> AsyncGenerator[None]:
-    """Record spans during the block, if the environment asks for it; send the rest at its end."""
+    """Record spans during the block if the environment enables them; flush them at its end."""
     if wanted_by(os.environ) is None:
         yield
         return

@@ -42,7 +42,7 @@ def breakdown_names(query: QueryNode) -> list[str]:
 
 
 def eligibility(query: QueryNode) -> Eligibility:
-    """Whether an insight can be materialized, and if not, why (7.2)."""
+    """Whether an insight can be materialized, and if not, why."""
     kind = query["kind"]
     if kind not in _MATERIALIZABLE:
         listed = ", ".join(_MATERIALIZABLE)

@@ -140,7 +140,7 @@ class MaterializationScheduler:
             await self._drop(session, row)
 
     async def disable_unused(self, session: AsyncSession) -> None:
-        """Disable the materializations of versions that were not run for a month (7.5)."""
+        """Disable the materializations of versions that were not run for a month."""
         before = self._clock.now() - UNUSED_AFTER
         for row, _ in await repository.unused_materializations(session, before):
             await self._drop(session, row)

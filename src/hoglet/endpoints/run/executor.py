@@ -307,7 +307,7 @@ def _exact(value: Any) -> Any:
 
 
 def _debug(reading: ReadPlan, spent: Statistics, *, hogql: str | None) -> dict[str, Any]:
-    """The keys for ``debug`` (5.6)."""
+    """The keys that ``debug`` adds to a response."""
     return {
         "calculation_trigger": None,
         "cache_key": reading.key,

@@ -41,7 +41,7 @@ class Materialization:
 
 @dataclass(frozen=True, slots=True)
 class RunTarget:
-    """One version of a live endpoint; ``kept`` is set if it is materialized."""
+    """One version of a live endpoint; ``materialization`` is set if it is materialized."""
 
     endpoint_id: UUID
     project_id: int

@@ -66,7 +66,7 @@ class DeferredFilteredCounts:
 
 
 async def _take(session: AsyncSession, now: datetime) -> dict[int, dict[datetime, list[Group]]]:
-    """The kept groups, by project and by the minute they were worked off in."""
+    """The stored groups, by project and by the minute in which they were processed."""
     taken = delete(DeferredFilteredRow).where(DeferredFilteredRow.at <= now)
     rows = await session.execute(
         taken.returning(

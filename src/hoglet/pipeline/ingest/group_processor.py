@@ -76,11 +76,11 @@ class GroupProcessor:
         return await self._calls.read(group)
 
     async def process(self, group: ReadRequest, wanted: Awaitable[LookupRequest]) -> BatchResult:
-        """The results of a group.
+        """Process a group; if a worker cannot, process it in pieces.
 
         Args:
             group: its batches.
-            wanted: what :meth:`read` answers.
+            wanted: the result of :meth:`read`.
 
         Raises:
             FunctionsUnusable: no event can be processed with the project's functions.

@@ -39,17 +39,17 @@ from hoglet.pipeline.ingest.ipc import (
     ProjectFacts,
 )
 
-# Beyond this many functions, those that do not even wait for the event's name are counted as
-# `filtered` once a minute (`unasked.py`): the cost of an event must not grow with them.
+# Beyond this many functions, those that do not listen to the event's name are counted as
+# `filtered` once a minute (`filtered_counts.py`): the cost of an event must not grow with them.
 COUNTED_FUNCTIONS = 200
 _MAX_TTL = 86_400
 _GIVEN_UP = {True: ("failure", "failed"), False: ("other", "filtering_failed")}
-# What all inputs of a group may take while events wait; beyond it runs find out by themselves.
+# Time for the inputs of a group while events wait; beyond it, runs build theirs themselves.
 _INPUTS_SECONDS = 2.0
 
 
 class TriggerMatcher:
-    """Collects what a group triggers."""
+    """Matches the events of a group; collects its invocations, dead letters and counters."""
 
     def __init__(
         self,
@@ -83,9 +83,9 @@ class TriggerMatcher:
 
         Args:
             index: of the project's functions.
-            event: what happened.
-            values: gives what filters read; asked only if a function waits for the event's name.
-            run_globals: gives the globals of runs without ``source``; asked only for runs.
+            event: the event.
+            values: returns the globals of filters; called only if a function listens to the name.
+            run_globals: returns the globals of runs without ``source``; called only for runs.
         """
         names = self._events.setdefault(id(index), Counter())
         names[event.event] += 1
@@ -101,9 +101,10 @@ class TriggerMatcher:
             self._take(index.by_id[match.function_id], match, event, run_globals)
 
     def count_filtered(self, index: FunctionIndex, *, later: bool = False) -> None:
-        """Count events that did not match, most of which were not even asked about; at the end.
+        """Count the events that each function filtered out; call it once, after all events.
 
-        With ``later``, very many functions that wait for other names are counted once a minute.
+        With ``later``, functions that listen to other names are counted once a minute if there are
+        more than ``COUNTED_FUNCTIONS``.
         """
         names = self._events.get(id(index), Counter())
         missed: Counter[str] = Counter()
@@ -195,7 +196,7 @@ class TriggerMatcher:
     def _inputs(
         self, function: ExecutableFunction, run_globals: dict[str, Any], mapping: int | None
     ) -> dict[str, Any]:
-        """The inputs where they are wanted now: for a masking hash, or because they may fail.
+        """The inputs if they are needed now: for a masking hash, or because they may fail.
 
         Raises:
             InputsFailed: they cannot be built, so there is no run.
@@ -249,10 +250,10 @@ class TriggerMatcher:
         run_globals: dict[str, Any],
         mapping: int | None,
     ) -> None:
-        """A delivery that is due, or may be (``store``), but cannot be prepared.
+        """Add a dead letter for an invocation that matched, or might (``store``), but cannot run.
 
-        A letter of class ``filter`` is run again from the filter, one of class ``hog`` from the
-        inputs of the mapping that matched.
+        A redrive starts again at the filter for class ``filter``, at the inputs of the mapping that
+        matched for class ``hog``.
         """
         run = invocation_id(event_uuid, function.id, mapping)
         if function.state in NOT_RUN:
