@@ -85,7 +85,7 @@ def _token() -> str:
 def _object(text: str) -> dict[str, Any]:
     try:
         read = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         read = None
     if not isinstance(read, dict):
         raise BadConfig("--config must be a JSON object.")

@@ -63,7 +63,7 @@ class StdioBridge:
     def _pass(self, line: str) -> None:
         try:
             message = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             self._write(_error(None, _PARSE_ERROR, "The line is not JSON."))
             return
         request_id = message.get("id") if isinstance(message, dict) else None

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from hoglet.cli.output import AsJson, print_json, print_table
-from hoglet.cli.server.api_client import ApiUnreachable
+from hoglet.cli.server.api_client import ApiUnreachable, not_hoglet
 from hoglet.cli.server.connection import current_connection
 
 _SECONDS = 10
@@ -54,10 +54,10 @@ def _readiness(url: str) -> dict[str, Any]:
     text = _read(f"{url}/_readyz")
     try:
         ready: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         ready = None
     if not _is_readiness(ready):
-        raise ApiUnreachable(f"{url} does not answer as a hoglet server does.")
+        raise not_hoglet(url)
     return ready
 
 
@@ -109,7 +109,7 @@ def _read(url: str) -> str:
             return error.read().decode(errors="replace")
         raise ApiUnreachable(f"{url} answered {error.code}.") from None
     except HTTPException:
-        raise ApiUnreachable(f"{url} does not answer as a hoglet server does.") from None
+        raise not_hoglet(url) from None
     except OSError as error:
         reason = getattr(error, "reason", error)
         raise ApiUnreachable(f"No server answers at {url}: {reason}") from None

@@ -109,7 +109,7 @@ def _read_variable(text: str) -> tuple[str, Any]:
         raise BadOption(f"--variable {text}: write NAME=VALUE, e.g. tenant=acme.")
     try:
         return name, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return name, value
 
 

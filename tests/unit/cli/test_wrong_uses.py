@@ -147,6 +147,8 @@ WRONG = [
     Wrong("cohorts show", "Missing argument 'cohort'"),
     Wrong("cohorts list --limit x", "No such option: --limit"),
     Wrong("integrations create --kind slack", "No such option: --kind"),
+    Wrong("hog run {folder}/good.hog --globals {folder}/deep.json", "is not JSON"),
+    Wrong("hog run {folder}/good.hog --globals {folder}/digits.json", "is not JSON"),
     Wrong("status extra", "unexpected extra argument"),
     Wrong("demo --port x", "'--port'"),
     Wrong("mcp --url nonsense.invalid --key k", "No server answers at http://nonsense.invalid"),
@@ -219,6 +221,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "latin.yaml").write_bytes(b"name: caf\xe9\n")
     (path / "bad.hog").write_text("let x :=")
     (path / "good.hog").write_text("print(1)")
+    (path / "deep.json").write_text("[" * 100_000)
+    (path / "digits.json").write_text("1" * 5000)
     (path / "empty").mkdir()
     (path / "nodata").mkdir()
     (path / "nodata" / "hoglet.db").write_bytes(b"")

@@ -223,7 +223,7 @@ def _parse_json[Kind](file: Path, text: str, kind: type[Kind]) -> Kind:
     """JSON of the wanted kind; exits with 2 when it is something else."""
     try:
         found = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         print(f"{file} is not JSON: {error}", file=sys.stderr)
         raise typer.Exit(DOES_NOT_COMPILE) from None
     if not isinstance(found, kind):

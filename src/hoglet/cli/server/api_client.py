@@ -100,8 +100,8 @@ class ApiClient:
             with self._open_patiently(method, path, body) as answer:
                 text = answer.read()
             return json.loads(text) if text else None
-        except (ValueError, HTTPException):
-            raise _not_hoglet(self.url) from None
+        except (ValueError, RecursionError, HTTPException):
+            raise not_hoglet(self.url) from None
 
     def _open_patiently(self, method: str, path: str, body: Any) -> Any:
         waited = 0
@@ -136,7 +136,7 @@ class ApiClient:
         except urllib.error.HTTPError as error:
             raise self._explained(read_refusal(error, self.url), path) from None
         except HTTPException:
-            raise _not_hoglet(self.url) from None
+            raise not_hoglet(self.url) from None
         except OSError as error:
             reason = getattr(error, "reason", error)
             raise ApiUnreachable(f"No server answers at {self.url}: {reason}") from None
@@ -179,7 +179,7 @@ class ApiClient:
                 self._of_environment.add(path)
                 continue
             if not isinstance(page, dict) or not isinstance(page.get("results"), list):
-                raise _not_hoglet(self.url)
+                raise not_hoglet(self.url)
             yield from page["results"]
             offset += len(page["results"])
             if not page["results"] or not page.get("next"):
@@ -198,5 +198,6 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         """Follow nothing; the answer becomes an error."""
 
 
-def _not_hoglet(url: str) -> ApiUnreachable:
+def not_hoglet(url: str) -> ApiUnreachable:
+    """What to raise when a server answers, but in another shape than the API's."""
     return ApiUnreachable(f"{url} does not answer as a hoglet server does.")

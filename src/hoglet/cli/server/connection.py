@@ -12,6 +12,8 @@ A profile's key is only ever sent to the profile's own URL.
 """
 
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Annotated, Any, override
@@ -21,7 +23,7 @@ from typer.core import TyperCommand
 
 from hoglet.cli.refusals import print_hint
 from hoglet.cli.server.address import DEFAULT_URL, server_url
-from hoglet.cli.server.api_client import ApiClient, ApiUnreachable
+from hoglet.cli.server.api_client import ApiClient, ApiUnreachable, not_hoglet
 from hoglet.cli.server.profiles import BadProfile, Profile, load_profiles
 
 _PANEL = "Server"
@@ -118,7 +120,8 @@ class ServerCommand(TyperCommand):
         given = Given(**values, explicit=frozenset(explicit))
         token = _given.set(given)
         try:
-            return super().invoke(ctx)
+            with _foreign_answers():
+                return super().invoke(ctx)
         finally:
             _given.reset(token)
 
@@ -130,6 +133,25 @@ class ServerTyper(typer.Typer):
     def command(self, name: str | None = None, **options: Any) -> Any:
         options.setdefault("cls", ServerCommand)
         return super().command(name, **options)
+
+
+@contextmanager
+def _foreign_answers() -> Generator[None]:
+    """Say that another server answers, instead of the traceback of reading its answer."""
+    try:
+        yield
+    except (TypeError, LookupError, AttributeError, ValueError) as error:
+        if not _is_foreign():
+            raise  # a bug of ours
+        raise not_hoglet(current_connection().url) from error
+
+
+def _is_foreign() -> bool:
+    connection = current_connection()
+    try:
+        return not ApiClient(connection.url, connection.key, connection.project).is_hoglet()
+    except ApiUnreachable:
+        return False
 
 
 def connect() -> ApiClient:

@@ -8,7 +8,7 @@ import typer
 from hoglet.cli.output import AsJson, print_json, print_table
 from hoglet.cli.refusals import BadUsage
 from hoglet.cli.server.address import DEFAULT_URL, server_url
-from hoglet.cli.server.api_client import ApiClient
+from hoglet.cli.server.api_client import ApiClient, not_hoglet
 from hoglet.cli.server.profiles import FIRST, BadProfile, Profile, load_profiles, save_profiles
 
 profiles_app = typer.Typer(help="Servers and keys that hoglet login keeps.", no_args_is_help=True)
@@ -35,7 +35,9 @@ def login(
     value = (key if key is not None else _ask()).strip()
     if not value:
         raise BadUsage("No key was given. Make one in the console, or with hoglet admin keys.")
-    label = ApiClient(address, value).site.call("GET", "/personal_api_keys/@current")["label"]
+    found = ApiClient(address, value).site.call("GET", "/personal_api_keys/@current")
+    if not isinstance(found, dict) or not isinstance(label := found.get("label"), str):
+        raise not_hoglet(address)
     profiles = load_profiles()
     profiles.by_name[profile] = Profile(address, value)
     profiles.current = profile

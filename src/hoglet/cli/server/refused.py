@@ -74,7 +74,7 @@ def read_refusal(error: HTTPError, url: str) -> ApiRefused:
         field = problem.get("attr")
         about = f"{field}: " if field else ""
         detail = f"{error.code} {problem['code']}: {about}{problem['detail']}"
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         detail = f"{error.code}: {text[:500] or error.reason}"
         return ApiRefused(detail, status=error.code, retry_after=wait)
     if error.code == HTTPStatus.UNAUTHORIZED:
