@@ -210,6 +210,7 @@ def test_one_refusal_leaves_everything_as_it_was(
     broken(tmp_path, "variables.yaml", "plan: {default: pro}\n")
     broken(tmp_path, "functions/say/function.yaml", "name: Say\n")
     broken(tmp_path, "functions/say/code.hog", "print(1)\n")
+    broken(tmp_path, "functions/zz/function.yaml", "name: Zz\n")
     broken(tmp_path, "functions/zz/code.hog", "print(1)\n")
     broken(tmp_path, "endpoints/a.yaml", "query: select {variables.plan}\n")
     broken(tmp_path, name, text)
