@@ -466,6 +466,13 @@ BAD = [
         '\n{"event": "a", "properties": []}\n',
         "plans.ndjson:2: properties of an event is a mapping",
     ),
+    (
+        "cohorts.yaml",
+        "\n- name: a\n  filters: {properties: {type: XX, values: []}}\n",
+        "cohorts.yaml:2: filters__properties__type",
+    ),
+    ("actions.yaml", "- name: a\n  steps: nothing\n", "actions.yaml:1: steps"),
+    ("cohorts.yaml", "- name: a\n- nme: b\n", "cohorts.yaml:2: unknown nme"),
 ]
 
 

@@ -1,7 +1,7 @@
 """Reads and writes a project's folder."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from hoglet.project_files.model import Project, slug
 from hoglet.project_files.secret_names import item_at, with_variables
 from hoglet.project_files.settings_file import read_settings
 from hoglet.project_files.stray_files import check_no_stray_files
-from hoglet.project_files.yaml_files import BadFile, dump, load, load_text
+from hoglet.project_files.yaml_files import BadFile, dump, load, load_text, place_of_item
 
 type Json = dict[str, Any]
 
@@ -301,20 +301,32 @@ def _read_variables(path: Path) -> dict[str, Json]:
     }
 
 
+def place_in_list(folder: Path, kind: str, name: str) -> str:
+    """The line of an action or a cohort: ``cohorts.yaml:7``."""
+    path = folder / _LISTS[kind][0]
+    return place_of_item(path, [item["name"] for item in load(path)].index(name))
+
+
+def _problem_of_item(item: Json, keys: tuple[str, ...], others: Collection[str]) -> str | None:
+    unknown = [str(key) for key in item if key not in keys]
+    if unknown:
+        return f"unknown {', '.join(unknown)}. Known: {', '.join(keys)}."
+    name = item.get("name")
+    if not isinstance(name, str) or not name:
+        return "every item needs a name."
+    return f"two items have the name {name}." if name in others else None
+
+
 def _read_list(path: Path, keys: tuple[str, ...]) -> dict[str, Json]:
     loaded = (load(path) if path.exists() else None) or []
     if not isinstance(loaded, list) or not all(isinstance(item, dict) for item in loaded):
         raise BadFile(f"{path}: must be a list of mappings with {', '.join(keys)}.")
     found: dict[str, Json] = {}
-    for item in loaded:
-        unknown = [str(key) for key in item if key not in keys]
-        if unknown:
-            raise BadFile(f"{path}: unknown {', '.join(unknown)}. Known: {', '.join(keys)}.")
-        name = item.get("name")
-        if not isinstance(name, str) or not name:
-            raise BadFile(f"{path}: every item needs a name.")
-        if name in found:
-            raise BadFile(f"{path}: two items have the name {name}.")
+    for number, item in enumerate(loaded):
+        problem = _problem_of_item(item, keys, found)
+        if problem:
+            raise BadFile(f"{place_of_item(path, number)}: {problem}")
+        name = item["name"]
         found[name] = {
             key: function_file.without_defaults(item[key])
             for key in keys

@@ -22,10 +22,20 @@ _NEVER_SENT = frozenset({"template_id"})  # of an update: it says where a functi
 
 
 class PushFailed(HogletError):
-    """The server refused a change; earlier changes were rolled back."""
+    """The server refused a change; earlier changes were rolled back.
+
+    ``change`` is the refused one, ``reason`` the server's; None and empty for a stopped push.
+    """
 
     code = "push_failed"
     blame = "author"
+
+    def __init__(
+        self, detail: str, *, change: PlannedChange | None = None, reason: str = ""
+    ) -> None:
+        super().__init__(detail)
+        self.change = change
+        self.reason = reason
 
 
 def push(
@@ -55,7 +65,8 @@ def push(
         except HogletError as error:
             failed = _take_back(undo)
             left = _explain_undone(len(undo), failed)
-            raise PushFailed(f"{change}: {error.detail}\n{left}") from error
+            detail = f"{change}: {error.detail}\n{left}"
+            raise PushFailed(detail, change=change, reason=error.detail) from error
         undo.append((change, lambda change=change: _revert(server, change)))
         on_change(len(undo))
         if should_stop():

@@ -64,6 +64,12 @@ def place_of(path: Path, key: str | None, detail: str = "") -> str:
     return f"{path}:{inner.start_mark.line + is_block + int(named[1])}"
 
 
+def place_of_item(path: Path, number: int) -> str:
+    """The line of an item of a list, from 0 on: ``cohorts.yaml:7``."""
+    root = yaml.compose(path.read_text(encoding="utf-8"), Loader)
+    return f"{path}:{root.value[number].start_mark.line + 1}"
+
+
 def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     return next((value for name, value in pairs if name.value == key), None)

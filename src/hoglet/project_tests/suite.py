@@ -5,12 +5,13 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
-from hoglet.project_files.folder import read_folder
+from hoglet.project_files.folder import PROJECT, place_in_list, read_folder
 from hoglet.project_files.model import Project
 from hoglet.project_files.plan import check_code, make_plan
-from hoglet.project_files.push import push
+from hoglet.project_files.push import PushFailed, push
 from hoglet.project_files.references import Names
 from hoglet.project_files.server_project import ServerProject
+from hoglet.project_files.yaml_files import BadFile, place_of
 from hoglet.project_tests.cases import Case
 from hoglet.project_tests.embedded import Embedded, ProjectApi, open_embedded
 from hoglet.project_tests.endpoint_cases import EndpointCases
@@ -22,14 +23,20 @@ async def run_cases(folder: Path, cases: Sequence[Case]) -> AsyncGenerator[CaseO
     """Run cases one after the other and yield each outcome.
 
     Raises:
-        BadFile: a file of the project is invalid, or its Hog does not compile.
+        BadFile: a file of the project is invalid, its Hog does not compile, or hoglet refuses its
+            settings, an action or a cohort.
     """
     files = read_folder(folder)
     check_code(files)
     if not cases:
         return
     async with open_embedded(with_warehouse=_needs_warehouse(files, cases)) as embedded:
-        async for outcome in run_in(embedded, files, cases):
+        functions = await _functions(embedded, files, folder)
+        endpoints = EndpointCases(embedded, files)
+        for case in cases:
+            began = time.perf_counter()
+            outcome = await (functions if case.kind == "function" else endpoints).run(case)
+            outcome.seconds = time.perf_counter() - began
             yield outcome
 
 
@@ -38,32 +45,29 @@ def _needs_warehouse(files: Project, cases: Sequence[Case]) -> bool:
     return bool(files.objects["cohort"]) or any(case.kind == "endpoint" for case in cases)
 
 
-async def run_in(
-    embedded: Embedded, files: Project, cases: Sequence[Case]
-) -> AsyncGenerator[CaseOutcome]:
-    """Run cases in a running application."""
-    functions = await _functions(embedded, files)
-    endpoints = EndpointCases(embedded, files)
-    for case in cases:
-        began = time.perf_counter()
-        outcome = await (functions if case.kind == "function" else endpoints).run(case)
-        outcome.seconds = time.perf_counter() - began
-        yield outcome
-
-
-async def _functions(embedded: Embedded, files: Project) -> FunctionCases:
+async def _functions(embedded: Embedded, files: Project, folder: Path) -> FunctionCases:
     """Create the actions, cohorts and settings that filters of functions can refer to."""
     project_id, _ = await embedded.new_project(files.settings.get("timezone") or "UTC")
-    names = await asyncio.to_thread(_push_named, embedded.api(project_id), files)
+    names = await asyncio.to_thread(_push_named, embedded.api(project_id), files, folder)
     return FunctionCases(embedded, await embedded.scope(project_id), names)
 
 
-def _push_named(api: ProjectApi, files: Project) -> Names:
+def _push_named(api: ProjectApi, files: Project, folder: Path) -> Names:
     wanted = Project(
         settings={key: value for key, value in files.settings.items() if key != "name"}
     )
     for kind in ("action", "cohort"):
         wanted.objects[kind] = files.objects[kind]
     server = ServerProject(api)
-    push(server, make_plan(server.project, wanted, prune=False))
+    try:
+        push(server, make_plan(server.project, wanted, prune=False))
+    except PushFailed as refused:
+        raise BadFile(f"{_place(folder, refused)}: {refused.reason}") from None
     return server.names
+
+
+def _place(folder: Path, refused: PushFailed) -> str:
+    change = refused.change
+    if change is None or change.kind == "project":
+        return place_of(folder / PROJECT, refused.reason.partition(": ")[0])
+    return place_in_list(folder, change.kind, change.name)
