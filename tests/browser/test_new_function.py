@@ -80,6 +80,7 @@ def test_the_mappings_of_a_template_are_chosen(signed_in: Page, server: RunningS
         expect(mapping).to_be_checked()
         if not is_chosen:
             mapping.click()
+            expect(mapping).not_to_be_checked()
         page.get_by_label("Function name").press("Enter")
         expect(page).to_have_url(re.compile(r"/functions/[0-9a-f-]{36}$"))
         path = f"/api/projects/1/hog_functions/{page.url.rsplit('/', 1)[1]}"
