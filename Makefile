@@ -6,6 +6,8 @@ PYTEST ?= .venv/bin/pytest
 # A file at a time, for it shares servers and applications; in the order of the folders: those with
 # long files come first, so that no worker is left with one at the end.
 DIST := --dist loadfile --no-loadscope-reorder
+# Three on two cores: a third of the time tests wait for servers, deadlines and retries.
+WORKERS := -n 3
 SHELL := /bin/bash
 # Where it is set, every test run rewrites the assertions of every test file anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -43,12 +45,12 @@ coverage: setup ## what the quick tests cover, at least the floor in pyproject.t
 	.venv/bin/coverage report --format=total
 
 test: setup oracle ## the tests (a few minutes)
-	$(PYTEST) -n 2 $(DIST) -m "not slow and not browser and not clients"
+	$(PYTEST) $(WORKERS) $(DIST) -m "not slow and not browser and not clients"
 
 CLICKHOUSE_TESTS := $(addprefix tests/contract/,ports endpoints queries cohorts definitions pipeline) $(wildcard tests/conformance/test_hogql*.py) tests/e2e/test_clickhouse_server.py
 
 test-clickhouse: setup ## contract, query and end-to-end tests over HTTP (HOGLET_TEST_CLICKHOUSE_URL=clickhouse://… for a real server)
-	HOGLET_TEST_CLICKHOUSE_URL=$(or $(HOGLET_TEST_CLICKHOUSE_URL),double) $(PYTEST) -n 2 $(DIST) -m "not slow" $(CLICKHOUSE_TESTS)
+	HOGLET_TEST_CLICKHOUSE_URL=$(or $(HOGLET_TEST_CLICKHOUSE_URL),double) $(PYTEST) $(WORKERS) $(DIST) -m "not slow" $(CLICKHOUSE_TESTS)
 
 check: setup ## format, lint, types, room borders
 	.venv/bin/ruff format --check .
@@ -60,13 +62,13 @@ check: setup ## format, lint, types, room borders
 	.venv/bin/python tools/generate_reference.py --check
 
 slow: setup oracle ## the tests of minutes: 20 kills, thousands of generated programs
-	$(PYTEST) -n 2 $(DIST) -m slow
+	$(PYTEST) $(WORKERS) $(DIST) -m slow
 
 faults: setup ## faults: kills, full disk, connections that stand still, bad starts (a quarter of an hour)
 	$(PYTEST) -n 2 --dist load tests/fault
 
 full: setup oracle ## every test but browser and clients, slow ones too
-	$(PYTEST) -n 2 $(DIST) -m "not browser and not clients"
+	$(PYTEST) $(WORKERS) $(DIST) -m "not browser and not clients"
 
 load: setup ## 100,000 events to a failing receiver, then the same with 50 kills (half an hour)
 	LOAD_EVENTS=100000 LOAD_KILLS=50 $(PYTEST) -s -m slow tests/fault/test_load.py
@@ -84,11 +86,11 @@ pictures: setup ## take the pictures of the console in docs/pictures; look at th
 browser: setup ## the console and site functions in Chromium
 	@bash tools/install_clients.sh npm
 	@command -v chromium >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null)
-	$(PYTEST) -m browser -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
+	$(PYTEST) -n 2 $(DIST) -m browser tests/browser -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
 
 clients: setup ## public clients, generated clients and a fuzzing client against a server
 	@bash tools/install_clients.sh
-	$(PYTEST) -n 2 $(DIST) tests/clients
+	$(PYTEST) $(WORKERS) $(DIST) tests/clients
 
 fuzz-api: setup ## the fuzzing client alone, longer (EXAMPLES="200" SEED="7" for others)
 	@bash tools/install_clients.sh

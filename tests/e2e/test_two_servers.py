@@ -1,13 +1,19 @@
 """Two full servers on one PostgreSQL and one ClickHouse server (the double)."""
 
 import asyncio
+import contextlib
 import itertools
+import random
 import threading
 import time
+import uuid
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 from cryptography.fernet import Fernet
 from sqlalchemy import func, select
@@ -19,11 +25,13 @@ from hoglet.migrations import migrate
 from hoglet.store.database import Database
 from support.accepted import Accepted
 from support.receiver import Receiver
-from support.server import RunningServer
+from support.server import TOKEN, RunningServer
 from support.warehouses import new_clickhouse_database
 
 FIRST_ROWS = (OrganizationRow, ProjectRow, UserRow, MembershipRow, PersonalKeyRow)
 LEAST_BATCHES = 10  # between the steps of a rolling restart
+PEOPLE, MERGES = 60, 45  # so that some persons are merged often and some not at all
+SENDERS, TURNS = 6, 15
 
 
 async def _first_start(url: str) -> None:
@@ -132,3 +140,124 @@ def test_a_rolling_restart_under_load_loses_and_repeats_nothing(
             load.accepted.assert_all_there()
     finally:
         receiver.close()
+
+
+class _People:
+    """Sends merges and properties of distinct ids, each in order, to servers picked at random.
+
+    Each distinct id writes a property of its own, so what a merged person should hold is known
+    whatever the order in which the servers merge.
+    """
+
+    def __init__(self, servers: list[RunningServer], *, seed: int) -> None:
+        self._servers = servers
+        self._random = random.Random(seed)  # noqa: S311
+        self.ids = [f"p{number}" for number in range(PEOPLE)]
+        self.merges = [tuple(self._random.sample(self.ids, 2)) for _ in range(MERGES)]
+        self.last = dict.fromkeys(self.ids, -1)
+        self.sent = Counter[str]()
+
+    def send(self) -> None:
+        """Send all of it, with a thread for each part of the distinct ids."""
+        parts = [self.ids[start::SENDERS] for start in range(SENDERS)]
+        with ThreadPoolExecutor(SENDERS) as pool:
+            for done in [pool.submit(self._send_part, part) for part in parts]:
+                done.result()
+
+    def _send_part(self, ids: list[str]) -> None:
+        mine = [merge for merge in self.merges if merge[0] in ids]
+        for turn in range(TURNS):
+            events = [_set_event(one, turn) for one in ids]
+            events += [_merge_event(*merge) for merge in mine[turn::TURNS]]
+            self._post(events)
+            for one in ids:
+                self.last[one] = turn
+
+    def _post(self, events: list[dict[str, Any]]) -> None:
+        body = {"api_key": TOKEN, "batch": events}
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            server = self._random.choice(self._servers)
+            with contextlib.suppress(httpx.TransportError):
+                if httpx.post(server.url + "/batch/", json=body, timeout=30).status_code == 200:
+                    self.sent.update(event["distinct_id"] for event in events)
+                    return
+            time.sleep(0.1)
+        raise AssertionError("no server accepts events")
+
+    def components(self) -> set[frozenset[str]]:
+        """The distinct ids of each person that is left when all merges are done."""
+        group = {one: {one} for one in self.ids}
+        for into, other in self.merges:
+            joined = group[into] | group[other]
+            group.update(dict.fromkeys(joined, joined))
+        return {frozenset(one) for one in group.values()}
+
+
+def _set_event(distinct_id: str, turn: int) -> dict[str, Any]:
+    properties = {"$set": {distinct_id: turn}}
+    return _event("e", distinct_id, properties)
+
+
+def _merge_event(into: str, other: str) -> dict[str, Any]:
+    return _event("$merge_dangerously", into, {"alias": other})
+
+
+def _event(event: str, distinct_id: str, properties: dict[str, Any]) -> dict[str, Any]:
+    identity = str(uuid.uuid4())
+    return {"event": event, "distinct_id": distinct_id, "uuid": identity, "properties": properties}
+
+
+def _ask(server: RunningServer, query: str) -> list[list[Any]]:
+    body = {"query": {"kind": "HogQLQuery", "query": query}, "refresh": "force_blocking"}
+    answer = server.client.post("/api/projects/1/query/", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["results"]
+
+
+def _wait_for(read: Callable[[], Any], expected: Any) -> None:
+    """Events are in the warehouse a moment before their persons are committed."""
+    deadline = time.monotonic() + 120
+    while (found := read()) != expected and time.monotonic() < deadline:
+        time.sleep(0.5)
+    assert found == expected
+
+
+def _persons(server: RunningServer) -> dict[frozenset[str], dict[str, Any]]:
+    listed = server.client.get("/api/projects/1/persons/?limit=1000").json()["results"]
+    found: dict[frozenset[str], dict[str, Any]] = {}
+    for each in listed:  # lists show ten distinct ids of a person
+        person = server.client.get(f"/api/projects/1/persons/{each['uuid']}/").json()
+        if person.get("distinct_ids"):  # it may have been merged meanwhile
+            found[frozenset(person["distinct_ids"])] = person["properties"]
+    return found
+
+
+def _events_by_person(server: RunningServer) -> dict[frozenset[str], int]:
+    query = "SELECT groupUniqArray(distinct_id), count() FROM events GROUP BY person_id LIMIT 1000"
+    return {frozenset(ids): count for ids, count in _ask(server, query)}
+
+
+@pytest.mark.slow
+def test_merges_on_both_servers_end_in_the_same_persons(pair: list[RunningServer]) -> None:
+    people = _People(pair, seed=1)
+    killed = threading.Timer(1.0, pair[0].kill)
+    killed.start()
+    people.send()
+    killed.join()
+    pair[0].start()
+
+    expected = {ids: {one: people.last[one] for one in ids} for ids in people.components()}
+    for server in pair:
+        _assert_merged(server, expected, people.sent)
+
+
+def _assert_merged(
+    server: RunningServer,
+    expected: dict[frozenset[str], dict[str, Any]],
+    sent: Counter[str],
+) -> None:
+    _wait_for(lambda: _ask(server, "SELECT count() FROM events"), [[sent.total()]])
+    _wait_for(lambda: _persons(server), expected)
+    counts = {ids: sum(sent[one] for one in ids) for ids in expected}
+    _wait_for(lambda: _events_by_person(server), counts)
