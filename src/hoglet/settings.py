@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote, urlsplit
 
 import msgspec
-from cryptography.fernet import Fernet
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -28,6 +27,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, Settin
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
+from hoglet.functions.secrets.box import read_keys
 from hoglet.functions.watcher.rules import WatcherSettings
 from hoglet.kit.errors import HogletError
 from hoglet.spool.address import nats_address
@@ -50,12 +50,9 @@ def _split(value: object) -> object:
     return value
 
 
-def _fernet_key(text: str) -> str:
-    try:
-        Fernet(text)
-    except ValueError:
-        raise ValueError("each is a Fernet key, 32 bytes in URL-safe base64") from None
-    return text
+def _fernet_keys(value: object) -> object:
+    text = ",".join(map(str, value)) if isinstance(value, list) else value
+    return read_keys(text) if isinstance(text, str) else text
 
 
 def _key(prefix: str, kind: str) -> AfterValidator:
@@ -162,7 +159,7 @@ type CommaList[T] = Annotated[list[T], NoDecode, BeforeValidator(_split)]
 type PrivateTarget = Annotated[str, AfterValidator(_private_target)]
 type PersonalKey = Annotated[str, _key("phx_", "a personal API key")]
 type ProjectToken = Annotated[str, _key("phc_", "a project token")]
-type FernetKey = Annotated[str, AfterValidator(_fernet_key)]
+type FernetKeys = Annotated[list[str], NoDecode, BeforeValidator(_fernet_keys)]
 type ListeningAddress = Annotated[str, AfterValidator(_listening_address)]
 type DatabaseUrl = Annotated[
     str,
@@ -231,10 +228,10 @@ class Settings(BaseSettings):
     allow_hosts: CommaList[PrivateTarget] = Field(
         [], description="Private hosts, addresses and CIDRs that functions can reach."
     )
-    secret_keys: CommaList[FernetKey] = Field(
+    secret_keys: FernetKeys = Field(
         [],
-        description="Fernet keys for stored secrets, newest first; defaults to a key "
-        "file in data_dir.",
+        description="Fernet keys for stored secrets, newest first, separated by commas or "
+        "newlines; defaults to a key file in data_dir.",
     )
     smtp_host: str | None = Field(
         None, description="SMTP server for `sendEmail`, which is only available if this is set."

@@ -67,6 +67,21 @@ async def test_configured_keys_win(sqlite_database: Database, tmp_path: Path):
     assert not (tmp_path / "secret.key").exists()
 
 
+@pytest.mark.parametrize("between", ["\n", "\r\n\r\n", ",", " "])
+def test_every_key_of_the_file_counts(tmp_path: Path, between: str):
+    (tmp_path / "secret.key").write_text(between.join(KEYS))
+
+    assert read_secret_keys(Settings(data_dir=tmp_path)) == KEYS
+
+
+@pytest.mark.parametrize("text", [f"{KEYS[0]};{KEYS[1]}", "".join(KEYS), f'"{KEYS[0]}"', "\n"])
+def test_a_key_file_with_anything_else_is_damaged(tmp_path: Path, text: str):
+    (tmp_path / "secret.key").write_text(text)
+
+    with pytest.raises(StartupFault, match=r"secret\.key is damaged"):
+        read_secret_keys(Settings(data_dir=tmp_path))
+
+
 def test_rotation_does_not_hide_that_the_key_is_gone(tmp_path: Path):
     (tmp_path / "hoglet.db").touch()
 

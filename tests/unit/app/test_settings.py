@@ -114,6 +114,32 @@ def test_processes_that_share_a_database_need_what_they_share(monkeypatch, given
         load_settings()
 
 
+OTHER = "OTg3NjU0MzIxMDk4NzY1NDMyMTA5ODc2NTQzMjEwOTg="
+
+
+@pytest.mark.parametrize("between", [",", ", ", "\n", " \r\n", " "])
+def test_every_key_counts_however_they_are_separated(
+    monkeypatch: pytest.MonkeyPatch, between: str
+) -> None:
+    monkeypatch.setenv("HOGLET_SECRET_KEYS", f"{KEYS}{between}{OTHER}")
+
+    assert load_settings().secret_keys == [KEYS, OTHER]
+
+
+@pytest.mark.parametrize(
+    "text", [f"{KEYS};{OTHER}", KEYS + OTHER, f'["{KEYS}"]', f'"{KEYS}"', KEYS[:-1], "x" + KEYS]
+)
+def test_a_key_that_is_followed_by_something_is_refused(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("HOGLET_SECRET_KEYS", text)
+
+    with pytest.raises(BadSetting, match="each is a Fernet key") as refused:
+        load_settings()
+
+    assert KEYS[:8] not in str(refused.value)
+
+
 def test_what_is_given_wins_and_is_named_by_its_option(monkeypatch):
     monkeypatch.setenv("HOGLET_PORT", "ninety")
     assert load_settings(port=90).port == 90

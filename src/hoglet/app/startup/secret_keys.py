@@ -9,7 +9,7 @@ from cryptography.fernet import Fernet
 from hoglet.access.bootstrap import has_project
 from hoglet.app.startup.data_folder import KEY_FILE
 from hoglet.app.startup.faults import StartupFault
-from hoglet.functions.secrets.box import SecretBox
+from hoglet.functions.secrets.box import SecretBox, read_keys
 from hoglet.functions.secrets.rotation import count_secrets
 from hoglet.settings import Settings
 from hoglet.store.database import Database
@@ -51,10 +51,7 @@ def read_secret_keys(settings: Settings) -> list[str]:
         return settings.secret_keys
     path = settings.data_dir / KEY_FILE
     try:
-        text = path.read_text()
-        keys = [line.strip() for line in text.splitlines() if line.strip()]
-        for key in keys:
-            Fernet(key)
+        keys = read_keys(path.read_text())
     except FileNotFoundError:
         raise _missing(path) from None
     except OSError as error:

@@ -3,8 +3,9 @@
 Source: docs/spec/hog-functions.md#44-secrets.
 """
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -13,6 +14,22 @@ from hoglet.functions.json_types import SecretValues
 from hoglet.kit.errors import HogletError
 
 _UNREADABLE = "Stored secrets were encrypted with a key that is not configured."
+
+_KEY: Final = re.compile(r"[A-Za-z0-9_-]{43}=")
+
+
+def read_keys(text: str) -> list[str]:
+    """The Fernet keys in a text, separated by commas, spaces or newlines; newest first.
+
+    ``Fernet`` itself skips characters that are not base64 and ignores what follows a key.
+
+    Raises:
+        ValueError: a part is not a key.
+    """
+    keys = [part for part in re.split(r"[,\s]+", text) if part]
+    if not all(_KEY.fullmatch(key) for key in keys):
+        raise ValueError("each is a Fernet key, 32 bytes in URL-safe base64")
+    return keys
 
 
 class SecretsUnreadable(HogletError):
