@@ -1,4 +1,4 @@
-"""Typed checks and access of parsed JSON.
+"""Names of JSON without a shape of its own, and typed checks and access of parsed JSON.
 
 ``isinstance(value, dict)`` leaves the types of keys and items unknown to the type
 checker; these do not.
@@ -6,6 +6,15 @@ checker; these do not.
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
+
+type JsonObject = dict[str, Any]
+"""Any JSON object: a request body before it is validated, a value that a program built.
+
+An object whose keys are known has a ``TypedDict`` or a struct instead.
+"""
+
+type Properties = dict[str, Any]
+"""Properties of an event, person or group by name: ``{"plan": "pro", "$browser": "Firefox"}``."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:

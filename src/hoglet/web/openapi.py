@@ -3,8 +3,9 @@
 ``@describe({200: Model})`` goes below the route's decorator. Models are built when the document is
 first requested, so descriptions do not slow down startup.
 
-Response models allow no undocumented keys, so clients can rely on them and the fuzzing client
-detects deviations.
+Responses have no undocumented keys, so clients can rely on the models and the fuzzing client
+detects deviations. The best model of a response is the ``TypedDict`` that its serializer builds,
+decorated with ``@documented``: the type checker compares what is documented with what is sent.
 """
 
 import re
@@ -12,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-from pydantic.json_schema import models_json_schema
+from pydantic import BaseModel, ConfigDict, TypeAdapter, with_config
 
 _PARAMETER = re.compile(r"{(\w+)}")
 _REFERENCE = "#/components/schemas/{model}"
@@ -25,6 +25,10 @@ class DocumentedResponse(BaseModel):
     """Base of response models with exactly the declared keys."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
+
+
+documented = with_config(ConfigDict(extra="forbid"))
+"""Decorates a ``TypedDict`` that is the model of a response with exactly the declared keys."""
 
 
 class OpenResponse(BaseModel):
@@ -73,10 +77,15 @@ type Json = dict[str, Any]
 type OpenApiObject = dict[str, Any]
 """An object of an OpenAPI document: a schema, an operation, a response."""
 
-type Content = type[BaseModel] | tuple[type[BaseModel], ...] | OpenApiObject | str | None
+type Model = type[Any]
+"""A pydantic model, or a ``TypedDict`` decorated with ``@documented``."""
+
+type Content = Model | tuple[Model, ...] | OpenApiObject | str | None
 """A model, a union of models, a JSON schema, a media type without a schema, or no body."""
 
 type Status = int | Literal["default"]
+
+type _Mode = Literal["validation", "serialization"]
 
 PROBLEMS: dict[int, str] = {
     400: "The request is not valid.",
@@ -218,17 +227,18 @@ def build_document(title: str, version: str, routes: Sequence[DescribedRoute]) -
 
 def _schemas(routes: Sequence[DescribedRoute]) -> tuple[dict[Any, OpenApiObject], OpenApiObject]:
     """References by model and mode, and the definitions they refer to."""
-    wanted: dict[tuple[type[BaseModel], Literal["validation", "serialization"]], None] = {
-        (Problem, "serialization"): None
-    }
+    wanted: dict[tuple[Model, _Mode], None] = {(Problem, "serialization"): None}
     for route in routes:
         if isinstance(route.about.body, type):
             wanted[route.about.body, "validation"] = None
         for content in route.about.answers.values():
             for model in _models(content):
                 wanted[model, "serialization"] = None
-    references, document = models_json_schema(list(wanted), ref_template=_REFERENCE)
-    return references, document["$defs"]
+    adapters: list[tuple[tuple[Model, _Mode], _Mode, TypeAdapter[Any]]] = [
+        ((model, mode), mode, TypeAdapter(model)) for model, mode in wanted
+    ]
+    found, document = TypeAdapter.json_schemas(adapters, ref_template=_REFERENCE)
+    return {key: schema for (key, _), schema in found.items()}, document["$defs"]
 
 
 def _operation(route: DescribedRoute, references: dict[Any, OpenApiObject]) -> OpenApiObject:
@@ -286,7 +296,7 @@ def _content(content: Content, references: dict[Any, OpenApiObject]) -> OpenApiO
     return {"content": {_JSON: {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}}}
 
 
-def _models(content: Content) -> tuple[type[BaseModel], ...]:
+def _models(content: Content) -> tuple[Model, ...]:
     if isinstance(content, tuple):
         return content
     return (content,) if isinstance(content, type) else ()
