@@ -103,7 +103,6 @@ class Runs:
         self._outbound = Outbound(allow_hosts=["127.0.0.1"])
 
     async def open(self) -> None:
-        await self._outbound.open()
         await self.restart()
 
     async def close(self) -> None:

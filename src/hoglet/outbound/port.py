@@ -66,3 +66,12 @@ class NetworkFailure:
 
 
 type OutboundResult = OutboundResponse | RequestRefused | NetworkFailure
+
+
+def host_not_allowed(host: str) -> RequestRefused:
+    """The refusal of a target that is not public."""
+    return RequestRefused(
+        "HostNotAllowed",
+        f"the host {host} is not allowed: it is not on the public internet. "
+        "HOGLET_ALLOW_HOSTS lists exceptions.",
+    )

@@ -147,7 +147,7 @@ async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
     app.state.actions = ActionService(database, clock, access.activity, RecompileLater(queue))
     app.state.backfills = Backfills(service, queue)
     app.state.dead_letters = DeadLetters(service, queue, enqueue=lines.enqueue)
-    sandbox, outbound = shared_sandbox("functions"), await Outbound().open()
+    sandbox, outbound = shared_sandbox("functions"), Outbound()
     watcher = service.watcher
     telemetry = Telemetry(NoWarehouse())
     app.state.telemetry = telemetry
