@@ -13,7 +13,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from cryptography.fernet import Fernet
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from hoglet.access.api import keys as api_keys
 from hoglet.access.api import project as api_project
@@ -72,7 +72,7 @@ class EndpointWorld:
     world: World
     warehouse: ClickHouseWarehouse
     rooms: EndpointServices
-    app: FastAPI
+    app: Starlette
     client: httpx.AsyncClient
     project_id: int
     property_types: dict[tuple[str, str], str] = field(default_factory=dict)

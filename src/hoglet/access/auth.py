@@ -38,7 +38,7 @@ _ID_DIGITS = 9  # project ids stay below 2**31, the largest integer of a Postgre
 def requires(
     scope: str, *, allow_secret_key: bool = False
 ) -> Callable[[Request], Awaitable[ProjectScope]]:
-    """A FastAPI dependency for routes below a project.
+    """A dependency of routes below a project.
 
     Args:
         scope: the scope that the key must have, e.g. ``hog_function:write``.
@@ -53,7 +53,7 @@ def requires(
 
 
 def requires_key(scope: str | None = None) -> Callable[[Request], Awaitable[Principal]]:
-    """A FastAPI dependency for routes outside of projects; ``None`` accepts any personal key."""
+    """A dependency of routes outside of projects; ``None`` accepts any personal key."""
 
     async def guard(request: Request) -> Principal:
         principal = await authenticate(request)

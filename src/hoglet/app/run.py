@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack, closing
 from typing import Any, NamedTuple
 
 import structlog
-from fastapi import FastAPI
 from rich.console import Console
+from starlette.applications import Starlette
 
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
 from hoglet.app.backup.server_file import (
@@ -101,7 +101,7 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     return _Server(application, listener, connections, drain, on_stop)
 
 
-def _reaper(application: FastAPI, settings: Settings, limit: int) -> ConnectionReaper:
+def _reaper(application: Starlette, settings: Settings, limit: int) -> ConnectionReaper:
     deadlines = Deadlines(settings.request_header_seconds, settings.response_stall_seconds)
     requests = application.state.open_requests
     return ConnectionReaper(settings.port, requests, deadlines, limit=limit)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import orjson
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -40,7 +39,7 @@ from hoglet.web.openapi import describe
 from hoglet.web.pagination import DEFAULT_LIMIT, envelope, page_links, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 router = Router()

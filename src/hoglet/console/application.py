@@ -9,14 +9,14 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hoglet.web.app import set_fallback
 
 PREFIXES = ("/project/", "/sign-in", "/status", "/console/", "/_nicegui")
 
-type MakeSite = Callable[[ASGIApp, list[str]], FastAPI]
+type MakeSite = Callable[[ASGIApp, list[str]], Starlette]
 
 
 class Console:
@@ -30,7 +30,7 @@ class Console:
     def __init__(self, api: ASGIApp, secret_keys: list[str]) -> None:
         self._api = api
         self._secret_keys = secret_keys
-        self._app: FastAPI | None = None
+        self._app: Starlette | None = None
         self._building = asyncio.Lock()
         self._open = AsyncExitStack()
 
@@ -43,7 +43,7 @@ class Console:
         """Stop what NiceGUI started."""
         await self._open.aclose()
 
-    async def _build(self) -> FastAPI:
+    async def _build(self) -> Starlette:
         async with self._building:
             if self._app is None:
                 make = await asyncio.to_thread(_import)
@@ -53,14 +53,14 @@ class Console:
             return self._app
 
 
-def mount_console(app: FastAPI, secret_keys: list[str]) -> Console:
+def mount_console(app: Starlette, secret_keys: list[str]) -> Console:
     """Serve paths without a route of ``app`` with the console; closed with the application."""
     console = Console(app, secret_keys)
     set_fallback(app, console, PREFIXES)
     outer = app.router.lifespan_context
 
     @asynccontextmanager
-    async def lifespan(running: FastAPI) -> AsyncGenerator[Any]:
+    async def lifespan(running: Starlette) -> AsyncGenerator[Any]:
         async with outer(running) as state:
             try:
                 yield state

@@ -6,7 +6,6 @@ docs/spec/data-and-queries.md#25-event_definitions.
 
 from typing import Annotated
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -36,7 +35,7 @@ from hoglet.web.openapi import PAGE, describe, flag, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 router = Router()

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -45,7 +44,7 @@ from hoglet.web.openapi import PAGE, Page, describe, flag, number
 from hoglet.web.pagination import PageRequest, envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import NOT_BOOLEAN
 
 router = Router()

@@ -7,7 +7,6 @@ Source: docs/spec/hog-functions.md#1-routes-and-common-rules.
 
 from typing import Annotated, Any
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -24,7 +23,7 @@ from hoglet.web.openapi import PAGE, Page, describe, flag, json_object, number, 
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse, json_response
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

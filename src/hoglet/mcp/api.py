@@ -9,7 +9,6 @@ Source: docs/adr/0028-mcp.md.
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -51,7 +50,7 @@ from hoglet.web.openapi import (
 )
 from hoglet.web.request_body import read_body, read_json
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 type Json = dict[str, Any]

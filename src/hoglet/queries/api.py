@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
-from fastapi import Depends
 from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import Response
@@ -45,7 +44,7 @@ from hoglet.web.openapi import describe, flag
 from hoglet.web.paths import PROJECT_PREFIX
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

@@ -6,7 +6,6 @@ language model reads it and tries again.
 
 from typing import Annotated, Any
 
-from fastapi import Depends
 from msgspec import structs
 from pydantic import Field
 from starlette.requests import Request
@@ -27,7 +26,7 @@ from hoglet.queries.taxonomy import NotInTaxonomy, TaxonomyQuery
 from hoglet.web.openapi import DocumentedResponse, describe
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import Body, Text, validate
 
 router = Router()

@@ -8,8 +8,7 @@ Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits.
 from typing import Any
 
 import structlog
-from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,7 +16,6 @@ from starlette.responses import Response
 from hoglet.kit import errors
 from hoglet.kit.errors import HogletError
 from hoglet.web.responses import JsonResponse
-from hoglet.web.validation import request_violation
 
 logger = structlog.get_logger(__name__)
 
@@ -64,10 +62,9 @@ def server_error(extra: dict[str, Any] | None = None) -> Response:
     return JsonResponse(body | (extra or {}), status_code=500)
 
 
-def install(app: FastAPI) -> None:
+def install(app: Starlette) -> None:
     """Register the error handlers of the application."""
     app.add_exception_handler(HogletError, _on_hoglet_error)
-    app.add_exception_handler(RequestValidationError, _on_validation_error)
     app.add_exception_handler(HTTPException, _on_http_exception)
 
 
@@ -96,11 +93,6 @@ async def _on_hoglet_error(request: Request, error: Exception) -> Response:
             "unexpected error", action="request_failed", request_id=request_id, exc_info=error
         )
     return problem(error)
-
-
-async def _on_validation_error(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101 (registered for this class)
-    return problem(request_violation(error.errors()))
 
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:

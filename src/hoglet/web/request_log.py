@@ -145,7 +145,7 @@ def _route_of(scope: Scope) -> str:
     """The route's template, never the path itself: metric labels must have few values."""
     if "route" in scope:
         return scope["route"].path
-    endpoint = scope.get("endpoint")  # plain Starlette routes set only this
+    endpoint = scope.get("endpoint")  # Starlette's own routes set only this
     routes: list[Any] = scope["app"].routes if endpoint else []
     paths = [route.path for route in routes if getattr(route, "endpoint", None) is endpoint]
     if scope["path"] in paths:  # one handler may have several routes

@@ -1,28 +1,56 @@
 """The routes of a feature, declared beside their handlers.
 
-FastAPI's router builds a route when it is declared and once more when it is included. This one only
-collects declarations: the application builds each route once (an eighth of the imports' time).
+A handler names what it needs: the request, parameters of the path, and the results of
+dependencies, which run first, in order::
+
+    @router.get("/cohorts/{cohort_id}")
+    async def read_cohort(
+        request: Request, cohort_id: str, scope: Annotated[Scope, Depends(requires("cohort:read"))]
+    ) -> Response: ...
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAliasType, get_args, override
 
-from fastapi.dependencies.utils import get_dependant
-from fastapi.params import Depends
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match, Route, request_response
+from starlette.types import Scope
+
+type Dependency = Callable[[Request], Awaitable[Any]]
+type Handler = Callable[..., Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Depends:
+    """In ``Annotated[T, Depends(dependency)]``: the parameter is ``await dependency(request)``."""
+
+    dependency: Dependency
+
+
+class Arguments(NamedTuple):
+    """Where a handler's arguments come from: names of parameters, and dependencies by name."""
+
+    requests: tuple[str, ...]
+    path: tuple[str, ...]
+    dependencies: tuple[tuple[str, Dependency], ...]
 
 
 class DeclaredRoute(NamedTuple):
     """A path, its handler and the methods, e.g. ``("/cohorts", list_cohorts, ("GET",), ())``."""
 
     path: str
-    endpoint: Callable[..., Any]
+    endpoint: Handler
     methods: tuple[str, ...]
     dependencies: tuple[Depends, ...]
 
-    def called(self) -> list[Callable[..., Any]]:
-        """What is called for the handler's arguments and before it, e.g. the check of a scope."""
-        found = [one.call for one in get_dependant(path=self.path, call=self.endpoint).dependencies]
-        return [call for call in (*found, *(one.dependency for one in self.dependencies)) if call]
+    def called(self) -> list[Dependency]:
+        """What is called before the handler, e.g. the check of a scope."""
+        named = arguments_of(self.endpoint).dependencies
+        return [*(one.dependency for one in self.dependencies), *(call for _, call in named)]
 
 
 class Router:
@@ -31,31 +59,31 @@ class Router:
     def __init__(self) -> None:
         self.routes: list[DeclaredRoute] = []
 
-    def get[F: Callable[..., Any]](
+    def get[F: Handler](
         self, path: str, *, dependencies: Sequence[Depends] = ()
     ) -> Callable[[F], F]:
         """Declare a GET route."""
         return self.api_route(path, methods=["GET"], dependencies=dependencies)
 
-    def post[F: Callable[..., Any]](
+    def post[F: Handler](
         self, path: str, *, dependencies: Sequence[Depends] = ()
     ) -> Callable[[F], F]:
         """Declare a POST route."""
         return self.api_route(path, methods=["POST"], dependencies=dependencies)
 
-    def patch[F: Callable[..., Any]](self, path: str) -> Callable[[F], F]:
+    def patch[F: Handler](self, path: str) -> Callable[[F], F]:
         """Declare a PATCH route."""
         return self.api_route(path, methods=["PATCH"])
 
-    def put[F: Callable[..., Any]](self, path: str) -> Callable[[F], F]:
+    def put[F: Handler](self, path: str) -> Callable[[F], F]:
         """Declare a PUT route."""
         return self.api_route(path, methods=["PUT"])
 
-    def delete[F: Callable[..., Any]](self, path: str) -> Callable[[F], F]:
+    def delete[F: Handler](self, path: str) -> Callable[[F], F]:
         """Declare a DELETE route."""
         return self.api_route(path, methods=["DELETE"])
 
-    def api_route[F: Callable[..., Any]](
+    def api_route[F: Handler](
         self, path: str, *, methods: Sequence[str], dependencies: Sequence[Depends] = ()
     ) -> Callable[[F], F]:
         """Declare a route of several methods."""
@@ -66,3 +94,65 @@ class Router:
             return endpoint
 
         return declare
+
+
+class HandlerRoute(Route):
+    """A declared route in an application.
+
+    Args:
+        path: the whole path, with parameters in braces.
+        declared: the handler and what it depends on.
+        methods: exactly these; Starlette adds HEAD to GET, but HEAD must not trigger a webhook.
+    """
+
+    def __init__(self, path: str, declared: DeclaredRoute, methods: set[str]) -> None:
+        super().__init__(path, declared.endpoint, methods=methods)
+        self.methods = methods
+        self.app = request_response(self._respond)
+        self._declared = declared
+
+    @override
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child = super().matches(scope)
+        if match is not Match.NONE:
+            child["route"] = self  # for metrics and traces
+        return match, child
+
+    async def _respond(self, request: Request) -> Response:
+        for one in self._declared.dependencies:
+            await one.dependency(request)
+        arguments = self._arguments
+        values: dict[str, Any] = {name: request.path_params[name] for name in arguments.path}
+        values.update(dict.fromkeys(arguments.requests, request))
+        for name, dependency in arguments.dependencies:
+            values[name] = await dependency(request)
+        return await self.endpoint(**values)
+
+    @cached_property
+    def _arguments(self) -> Arguments:
+        return arguments_of(self._declared.endpoint)
+
+
+def arguments_of(endpoint: Handler) -> Arguments:
+    """Read the signature of a handler.
+
+    Raises:
+        TypeError: a parameter is neither the request, nor text, nor a dependency.
+    """
+    requests: list[str] = []
+    path: list[str] = []
+    dependencies: list[tuple[str, Dependency]] = []
+    for name, parameter in inspect.signature(endpoint).parameters.items():
+        wanted = parameter.annotation
+        if isinstance(wanted, TypeAliasType):
+            wanted = wanted.__value__
+        found = [each for each in get_args(wanted) if isinstance(each, Depends)]
+        if found:
+            dependencies.append((name, found[0].dependency))
+        elif wanted is Request:
+            requests.append(name)
+        elif wanted is str:
+            path.append(name)
+        else:
+            raise TypeError(f"{endpoint.__qualname__}: {name} is no argument of a handler")
+    return Arguments(tuple(requests), tuple(path), tuple(dependencies))

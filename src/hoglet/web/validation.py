@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from hoglet.kit.errors import HogletError, Invalid, NotFound, Unreadable
+from hoglet.kit.errors import Invalid
 from hoglet.kit.suggestions import near
 
 REQUIRED = "This field is required."
@@ -132,17 +132,6 @@ def violation(error: Mapping[str, Any], *, data: Any = None, prefix: str | None 
     path = [*([] if prefix is None else [prefix]), *_real_location(error["loc"], data)]
     code, detail = describe(error)
     return Invalid(detail, code=code, attr="__".join(map(str, path)) or None)
-
-
-def request_violation(problems: Sequence[Any]) -> HogletError:
-    """The error for an invalid path, query string or body reported by FastAPI."""
-    first = problems[0]
-    source, *path = first["loc"]
-    if first["type"] == "json_invalid":
-        return Unreadable(f"JSON parse error - {first.get('ctx', {}).get('error', 'invalid')}")
-    if source == "path":
-        return NotFound()
-    return violation({**first, "loc": path})
 
 
 def describe(error: Mapping[str, Any]) -> tuple[str, str]:

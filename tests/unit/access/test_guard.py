@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import httpx
 import pytest
-from fastapi import Depends
 from sqlalchemy import delete
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,7 +22,7 @@ from hoglet.access.tables import PersonalKeyRow, UserRow
 from hoglet.web.app import RequestPolicy, create_application
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from support.access import NOW, World, open_world
 
 router = Router()

@@ -31,11 +31,6 @@ def test_a_package_is_not_hidden_after_an_error() -> None:
     assert "no_such_package" not in sys.modules
 
 
-def test_routes_are_built_without_the_first_pydantic() -> None:
-    """FastAPI imports it to ask of each annotation whether it is one of its models."""
-    assert _loaded("import hoglet.app.run", _ROUTES, "pydantic.v1") == "False"
-
-
 def test_a_server_on_sqlite_does_without_the_dialect_of_postgresql() -> None:
     dialect = "sqlalchemy.dialects.postgresql"
     assert _loaded("import hoglet.app.run", "", dialect) == "False"
@@ -52,11 +47,6 @@ def test_arrow_works_beside_the_embedded_engine() -> None:
     )
 
 
-_ROUTES = """
-from hoglet.app.http.routes import PROJECT_ROUTERS, ROUTERS
-from hoglet.web.app import create_application
-create_application(routers=ROUTERS, project_routers=PROJECT_ROUTERS)
-"""
 _CONNECT = """
 from hoglet.warehouse.port import QueryBudget
 pool = ConnectionPool("chdb://:memory:", query_memory_bytes=100_000_000)

@@ -5,7 +5,6 @@ Source: docs/spec/data-and-queries.md#5-keys.
 
 from typing import Annotated
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -28,7 +27,7 @@ from hoglet.web.openapi import PAGE, Page, describe
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 router = Router()

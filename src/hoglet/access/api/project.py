@@ -5,7 +5,6 @@ Source: docs/spec/hog-functions.md#15-bootstrap-routes.
 
 from typing import Annotated, Any
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,7 +18,7 @@ from hoglet.web.openapi import PAGE, OpenResponse, Page, describe, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.timestamps import iso_z
 from hoglet.web.validation import validate
 

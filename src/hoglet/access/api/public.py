@@ -7,7 +7,6 @@ Source: docs/spec/hog-functions.md#14-capture, last table.
 
 from typing import Annotated, Any
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,7 +18,7 @@ from hoglet.kit.text import dump_json
 from hoglet.web.openapi import DocumentedResponse, Json, OpenResponse, describe, text
 from hoglet.web.request_body import parse_json, read_body
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

@@ -1,6 +1,6 @@
 """The web application of a server: the routers of all packages over their services."""
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from hoglet.app.backup.api import backup_route
 from hoglet.app.backup.server_file import make_token
@@ -17,7 +17,7 @@ from hoglet.web.app import ReadinessChecks, RequestPolicy, create_application
 
 def build_application(
     services: Services, features: Features, drain: Drain | None = None, *, local_token: str = ""
-) -> FastAPI:
+) -> Starlette:
     """Mount all routers; services are attributes of ``app.state``.
 
     Args:

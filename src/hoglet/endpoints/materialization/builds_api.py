@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -16,7 +15,7 @@ from hoglet.endpoints.tables import BuildRow
 from hoglet.web.openapi import PAGE, DocumentedResponse, Page, describe
 from hoglet.web.pagination import DEFAULT_LIMIT, envelope, parse_page
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 router = Router()

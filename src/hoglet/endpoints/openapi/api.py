@@ -5,7 +5,6 @@ Source: docs/spec/query-endpoints.md#8-openapijson.
 
 from typing import Annotated
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -21,7 +20,7 @@ from hoglet.endpoints.run.targets import target_of
 from hoglet.endpoints.services import services_of
 from hoglet.web.openapi import describe
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

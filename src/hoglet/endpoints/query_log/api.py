@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -23,7 +22,7 @@ from hoglet.kit.errors import Invalid
 from hoglet.warehouse.telemetry import DEFAULT_LOGS, LogEntry, LogFilters
 from hoglet.web.openapi import LogLine, Page, describe, number, text
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.timestamps import iso_z, parse_instant
 from hoglet.web.validation import NOT_INSTANT, NOT_INTEGER
 

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from fastapi import Depends
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +13,7 @@ from hoglet.endpoints.run.query_params import read_number, read_version
 from hoglet.endpoints.services import services_of
 from hoglet.web.openapi import DocumentedResponse, describe, number
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

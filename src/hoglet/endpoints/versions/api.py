@@ -5,7 +5,6 @@ Source: docs/adr/0010-aliases-of-versions.md.
 
 from typing import Annotated, Any
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,7 +19,7 @@ from hoglet.kit.errors import NotFound
 from hoglet.web.openapi import DocumentedResponse, Page, describe
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.timestamps import iso_z
 
 router = Router()

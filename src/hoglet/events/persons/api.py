@@ -5,7 +5,6 @@ Source: docs/spec/data-and-queries.md#41-persons.
 
 from typing import Annotated
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,7 +24,7 @@ from hoglet.kit.errors import MethodNotAllowed
 from hoglet.web.openapi import describe
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 router = Router()

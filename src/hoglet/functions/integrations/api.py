@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,7 +13,7 @@ from hoglet.web.openapi import PAGE, Page, describe, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

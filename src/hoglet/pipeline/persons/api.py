@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,7 +24,7 @@ from hoglet.web.openapi import PAGE, describe, flag, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 from hoglet.web.validation import NOT_UUID, not_a_choice, validate
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -21,7 +20,7 @@ from hoglet.queries.services import services_of
 from hoglet.web.openapi import PAGE, DocumentedResponse, describe, flag, text
 from hoglet.web.pagination import absolute_url
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import NOT_UUID, REQUIRED
 
 router = Router()

@@ -5,7 +5,6 @@ Source: docs/spec/data-and-queries.md#41-persons.
 
 from typing import Annotated, Any
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,7 +21,7 @@ from hoglet.queries.services import services_of
 from hoglet.web.openapi import PAGE, DocumentedResponse, describe, flag, text
 from hoglet.web.pagination import page_links, parse_page
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import REQUIRED
 
 router = Router()
