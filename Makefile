@@ -35,22 +35,22 @@ demo: .venv/.runs ## the main job on real input: 336,776 departures through func
 	$(HOGLET) demo --once
 
 quick: setup ## the tests that need no engine, no server and no worker (under a minute)
-	$(PYTEST) -n 2 $(DIST) -m "not engine and not slow" tests/unit tests/docs
+	$(PYTEST) -n 2 $(DIST) -m "not engine and not slow and not long" tests/unit tests/docs
 
 test-lowest: setup ## the quick tests on Python 3.12 with the lowest versions that pyproject.toml allows
 	bash tools/test_lowest.sh $(UV_DIR)
 
 coverage: setup ## what the quick tests cover, at least the floor in pyproject.toml
-	-.venv/bin/coverage run -m pytest -n 0 -m "not engine and not slow" tests/unit tests/docs # make test judges the tests
+	-.venv/bin/coverage run -m pytest -n 0 -m "not engine and not slow and not long" tests/unit tests/docs # make test judges the tests
 	.venv/bin/coverage report --format=total
 
 test: setup oracle ## the tests (a few minutes)
-	$(PYTEST) $(WORKERS) $(DIST) -m "not slow and not browser and not clients"
+	$(PYTEST) $(WORKERS) $(DIST) -m "not slow and not long and not browser and not clients"
 
 CLICKHOUSE_TESTS := $(addprefix tests/contract/,ports endpoints queries cohorts definitions pipeline) $(wildcard tests/conformance/test_hogql*.py) tests/e2e/test_clickhouse_server.py
 
 test-clickhouse: setup ## contract, query and end-to-end tests over HTTP (HOGLET_TEST_CLICKHOUSE_URL=clickhouse://… for a real server)
-	HOGLET_TEST_CLICKHOUSE_URL=$(or $(HOGLET_TEST_CLICKHOUSE_URL),double) $(PYTEST) $(WORKERS) $(DIST) -m "not slow" $(CLICKHOUSE_TESTS)
+	HOGLET_TEST_CLICKHOUSE_URL=$(or $(HOGLET_TEST_CLICKHOUSE_URL),double) $(PYTEST) $(WORKERS) $(DIST) -m "not slow and not long" $(CLICKHOUSE_TESTS)
 
 check: setup ## format, lint, types, room borders
 	.venv/bin/ruff format --check .
@@ -61,13 +61,14 @@ check: setup ## format, lint, types, room borders
 	.venv/bin/python tools/check_words.py
 	.venv/bin/python tools/generate_reference.py --check
 
-slow: setup oracle ## the tests of minutes: 20 kills, thousands of generated programs
-	$(PYTEST) $(WORKERS) $(DIST) -m slow
+# A test at a time, since some take minutes, and four at once: they wait for deadlines half of the time.
+slow: setup oracle ## real faults: kills, full disks, bad starts, two versions side by side
+	$(PYTEST) -n 4 --dist worksteal -m "slow and not long" $$(grep -rlE 'mark\.slow' tests --include='test_*.py')
 
-faults: setup ## faults: kills, full disk, connections that stand still, bad starts (a quarter of an hour)
+faults: setup ## all of tests/fault, 20 kills too (a quarter of an hour)
 	$(PYTEST) -n 2 --dist load tests/fault
 
-full: setup oracle ## every test but browser and clients, slow ones too
+full: setup oracle ## every test but browser and clients: slow ones, 20 kills, thousands of generated programs
 	$(PYTEST) $(WORKERS) $(DIST) -m "not browser and not clients"
 
 load: setup ## 100,000 events to a failing receiver, then the same with 50 kills (half an hour)

@@ -15,4 +15,4 @@ uv pip compile --quiet --resolution lowest-direct --python-version 3.12 --all-ex
 uv pip install --quiet --python .venv-lowest/bin/python --only-binary :all: -r "$lowest"
 uv pip install --quiet --python .venv-lowest/bin/python -c "$lowest" --group dev
 uv pip install --quiet --python .venv-lowest/bin/python --no-deps -e .
-.venv-lowest/bin/python -m pytest -n 2 -m "not engine and not slow" "${@:-tests/unit}"
+.venv-lowest/bin/python -m pytest -n 2 -m "not engine and not slow and not long" "${@:-tests/unit}"

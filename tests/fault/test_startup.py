@@ -266,8 +266,8 @@ def port_out_of_range(start: Start) -> None:
     start.words = ["--port", "65536"]
 
 
-# Neighbours of other faults; a start costs two seconds of processor time.
-SLOW = {
+# Of a kind with other faults; a start costs two seconds of processor time.
+ALIKE = {
     key_empty,
     key_binary,
     key_folder,
@@ -331,7 +331,7 @@ FAULTS: list[tuple[Callable[[Start], None], str]] = [
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
-        pytest.param(*fault, id=fault[0].__name__, marks=[pytest.mark.slow] * (fault[0] in SLOW))
+        pytest.param(*fault, id=fault[0].__name__, marks=[pytest.mark.long] * (fault[0] in ALIKE))
         for fault in FAULTS
     ],
 )

@@ -17,7 +17,7 @@ from support.hog_typed_programs import programs
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 quick = settings(max_examples=100, suppress_health_check=_QUIET, derandomize=True)
-slow = settings(max_examples=2000, suppress_health_check=_QUIET)
+at_length = settings(max_examples=2000, suppress_health_check=_QUIET)
 SOURCES = [case.source.strip() for case in read_cases() if len(case.source) < 2000]
 
 
@@ -46,15 +46,15 @@ def test_python_and_printed_javascript_agree(source: str) -> None:
     _agree_with_javascript(source)
 
 
-@pytest.mark.slow
-@slow
+@pytest.mark.long
+@at_length
 @given(programs(mixed=True))
 def test_python_and_the_official_machine_agree_at_length(source: str) -> None:
     _agree_with_the_machine(source)
 
 
-@pytest.mark.slow
-@slow
+@pytest.mark.long
+@at_length
 @given(programs(mixed=False))
 def test_python_and_printed_javascript_agree_at_length(source: str) -> None:
     _agree_with_javascript(source)

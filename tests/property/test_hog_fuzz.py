@@ -22,6 +22,6 @@ def test_damaged_programs_do_no_harm() -> None:
     _search(150, seed=1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_damaged_programs_do_no_harm() -> None:
     _search(5000, seed=2)

@@ -24,7 +24,7 @@ def test_library_calls_agree(source: str) -> None:
     _agree(source)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=2000, suppress_health_check=_QUIET)
 @given(programs)
 def test_library_calls_agree_at_length(source: str) -> None:

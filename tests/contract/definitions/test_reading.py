@@ -188,7 +188,7 @@ async def test_every_value_is_read_as_the_specification_says(
     await _read_as_specified(line, mix, source, [key], different)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("mix", MIXES)
 @pytest.mark.parametrize("source", SOURCES)
 async def test_every_value_is_read_by_every_type_and_key(line: Line, mix: str, source: str) -> None:

@@ -331,7 +331,7 @@ COMPARED = INCREMENTAL | {
 
 
 @pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))]
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 5))]
 )
 async def test_tables_equal_the_raw_data_after_random_changes(
     endpoints: EndpointWorld, seed: int

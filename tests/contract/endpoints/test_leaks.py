@@ -94,7 +94,7 @@ def found(body: dict[str, Any]) -> set[str | None]:
 @pytest.mark.parametrize(
     ("kind", "query"), [("hogql", HOGQL), ("trends", TRENDS), ("retention", RETENTION)]
 )
-@pytest.mark.parametrize("times", [36, pytest.param(120, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [36, pytest.param(120, marks=pytest.mark.long)])
 async def test_no_rows_of_other_tenants(
     endpoints: EndpointWorld, kind: str, query: Any, times: int
 ) -> None:

@@ -520,7 +520,7 @@ async def test_background_runs_are_apart(tenants: Tenants) -> None:
     assert whose(polled) == {"ant"}
 
 
-@pytest.mark.parametrize("times", [12, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [12, pytest.param(40, marks=pytest.mark.long)])
 async def test_materialized_runs_do_not_leak(tenants: Tenants, times: int) -> None:
     queries = {f"by_plan_{times}": BY_PLAN, f"trends_{times}": TRENDS}
     for name, query in queries.items():

@@ -34,7 +34,7 @@ async def force(hoglet, made, state):
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 12))]
+    "seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 12))]
 )
 async def test_status_and_enabled_never_disagree(hoglet, seed):
     chance = random.Random(seed)  # noqa: S311 (moves, not secrets)
