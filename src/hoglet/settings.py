@@ -103,6 +103,8 @@ def _database_url(text: str) -> str:
         raise ValueError("not a URL such as postgresql+psycopg://user@host:5432/name") from None
     if not url.database or url.database == ":memory:":
         raise ValueError("it must name a persistent database")
+    if text.startswith("sqlite") and (url.query or url.database.startswith("file:")):
+        raise ValueError("SQLite takes a path, without options")
     if "@" in (url.host or ""):  # half of a password, which errors would repeat
         raise ValueError("write @ as %40 in the user name and the password")
     return text
@@ -134,6 +136,17 @@ def _warehouse_url(text: str) -> str:
             "it has no options after ?; clickhouses:// is TLS, and ? and # in a password are "
             "written %3F and %23"
         )
+    return text
+
+
+def _web_address(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        is_complete = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_complete = False
+    if not is_complete or re.search(r"[?#\s]", text):
+        raise ValueError("not an address such as https://hoglet.example.com")
     return text
 
 
@@ -174,7 +187,7 @@ type WarehouseUrl = Annotated[
 type SpoolUrl = Annotated[str, AfterValidator(_spool_url)]
 type Folder = Annotated[Path, AfterValidator(_folder)]
 type WatcherNumbers = Annotated[dict[str, Any], AfterValidator(_watcher_numbers)]
-type WebAddress = Annotated[str, _address("http://", "https://")]
+type WebAddress = Annotated[str, _address("http://", "https://"), AfterValidator(_web_address)]
 
 
 class BadSetting(HogletError):

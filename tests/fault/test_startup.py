@@ -266,8 +266,20 @@ def port_out_of_range(start: Start) -> None:
     start.words = ["--port", "65536"]
 
 
+def bot_list_binary(start: Start) -> None:
+    (start.folder / "bots").write_bytes(b"\xff\xfe")
+    start.environment["BOT_LIST"] = str(start.folder / "bots")
+
+
+def certificates_garbage(start: Start) -> None:
+    (start.folder / "ca.pem").write_text("-----BEGIN NOTHING-----")
+    start.environment |= {"SMTP_HOST": "localhost", "SMTP_CA_FILE": str(start.folder / "ca.pem")}
+
+
 # Of a kind with other faults; a start costs two seconds of processor time.
 ALIKE = {
+    bot_list_binary,
+    certificates_garbage,
     key_empty,
     key_binary,
     key_folder,
@@ -321,6 +333,8 @@ FAULTS: list[tuple[Callable[[Start], None], str]] = [
     (warehouse_unreachable, "check HOGLET_WAREHOUSE_URL"),
     (few_descriptors, "can open 64 files"),
     (small_files, "disk"),
+    (bot_list_binary, "HOGLET_BOT_LIST cannot be read"),
+    (certificates_garbage, "HOGLET_SMTP_CA_FILE has no certificates"),
     (address_elsewhere, "does not have the address 203.0.113.7"),
     (address_unknown, '"no-such-host.invalid"'),
     (address_has_port, '"127.0.0.1:8000"'),

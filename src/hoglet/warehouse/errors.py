@@ -9,7 +9,11 @@ Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (rows 
 import re
 from enum import IntEnum
 
+import structlog
+
 from hoglet.kit.errors import Bug, CostExceeded, HogletError, Invalid, Unavailable
+
+log = structlog.get_logger()
 
 
 class QueryRefused(Invalid):
@@ -137,6 +141,8 @@ _DOWN = frozenset(
     }
 )
 
+_OF_STORED_DATA = "(while reading from part "  # errors of users' values do not have it
+
 _PREFIX = re.compile(r"^(?:.*?Code: \d+\. )?(?:(?:Received from \S+ )?DB::Exception: )+", re.DOTALL)
 _SUFFIX = re.compile(
     r"(?:\s*\([A-Z][A-Z0-9_]+\)\.?)?\s*(?:(?:\(version [\d.]+|\(for url |Stack trace:).*|$)",
@@ -180,6 +186,11 @@ def from_engine(message: str, code: int | None = None) -> HogletError:
     if number in _COSTLY or (number == Code.SYNTAX_ERROR and "Max query size" in text):
         slug, sentence = _COSTLY.get(number, ("query_too_large", "The query text is too large."))
         return QueryTooCostly(sentence + _ADVICE, code=slug)
+    if _OF_STORED_DATA in message:
+        log.error(
+            "stored rows cannot be read", action="rows_unreadable", reason=message.strip()[:2000]
+        )
+        return WarehouseDown("Stored rows cannot be read; the log of the server says which.")
     return _other(number, text)
 
 

@@ -16,6 +16,7 @@ from hoglet.warehouse.errors import (
     QueryCancelled,
     QueryRefused,
     QueryTooCostly,
+    WarehouseDown,
     WarehouseInUse,
 )
 
@@ -347,3 +348,30 @@ async def test_own_tables_are_ordered_by_columns_that_may_be_null(warehouse: War
 
     assert list(found.rows) == [("a",)]
     await warehouse.drop_table("endpoint_table_order")
+
+
+@pytest.mark.parametrize("keep_bytes", [None, 0, 200], ids=["gone", "empty", "truncated"])
+async def test_rows_that_cannot_be_read_are_not_the_fault_of_a_query(
+    embedded_warehouse: ClickHouseWarehouse, keep_bytes: int | None
+) -> None:
+    table = f"endpoint_table_damaged_{keep_bytes}"
+    await embedded_warehouse.create_table(table, "name String", order_by="name")
+    try:
+        await embedded_warehouse.insert(table, ["name"], [(f"name {n}",) for n in range(5000)])
+        found = await embedded_warehouse.query(
+            "SELECT path FROM system.parts WHERE table = {table:String} AND active",
+            {"table": table},
+        )
+        [[folder]] = found.rows
+        file = Path(folder) / "data.bin"
+        content = file.read_bytes()
+        file.unlink()
+        if keep_bytes is not None:
+            file.write_bytes(content[:keep_bytes])
+
+        with pytest.raises(WarehouseDown, match="cannot be read") as refused:
+            await embedded_warehouse.query(f"SELECT max(length(name)) FROM {table}")
+
+        assert folder not in refused.value.detail
+    finally:
+        await embedded_warehouse.drop_table(table)

@@ -1,5 +1,6 @@
 """The data folder is locked by one server, and its key file is created once."""
 
+import errno
 import stat
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hoglet.app.backup.server_file import (
     write_server_file,
 )
 from hoglet.app.startup.data_folder import DataFolderLock
-from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.faults import StartupFault, describe
 from hoglet.app.startup.secret_keys import (
     add_secret_key,
     open_secret_keys,
@@ -87,6 +88,12 @@ def test_rotation_does_not_hide_that_the_key_is_gone(tmp_path: Path):
 
     with pytest.raises(StartupFault, match=r"secret\.key is missing"):
         add_secret_key(Settings(data_dir=tmp_path))
+
+
+def test_a_file_system_without_locks_is_named():
+    sentence = describe(OSError(errno.ENOLCK, "No locks available"), Settings())
+
+    assert "a --data-dir on a local disk" in sentence
 
 
 def test_the_server_file_is_removed_as_far_as_it_can_be(tmp_path: Path):

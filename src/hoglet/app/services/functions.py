@@ -1,7 +1,9 @@
 """Builds the function services."""
 
+import ssl
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
@@ -73,8 +75,26 @@ def _host_config(settings: Settings) -> HostConfig:
     problem = None if database is None else check_database(database)
     if problem:
         raise BadSetting(f"HOGLET_GEOIP_DATABASE is not a MaxMind database: {problem}")
+    if settings.bot_list is not None:
+        _check_text(settings.bot_list)
     has_email = settings.smtp_host is not None
     return HostConfig(has_email=has_email, geoip_database=database, bot_list=bots)
+
+
+def _check_text(bot_list: Path) -> None:
+    try:
+        bot_list.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSetting(f"HOGLET_BOT_LIST cannot be read: {error}.") from None
+
+
+def _check_certificates(file: Path) -> None:
+    try:
+        ssl.create_default_context(cafile=file)
+    except OSError as error:  # of ssl, too
+        raise BadSetting(
+            f"HOGLET_SMTP_CA_FILE has no certificates in PEM format ({error.strerror})."
+        ) from None
 
 
 def _mailer(services: Services) -> Mailer | None:
@@ -83,6 +103,8 @@ def _mailer(services: Services) -> Mailer | None:
         return None  # hoglet test has a host and sends nothing; serve asks for the extra first
     from hoglet.outbound.smtp import SmtpMailer, SmtpServer
 
+    if settings.smtp_ca_file is not None:
+        _check_certificates(settings.smtp_ca_file)
     server = SmtpServer(
         host=settings.smtp_host,
         port=settings.smtp_port,

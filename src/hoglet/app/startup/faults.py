@@ -31,6 +31,7 @@ _SYSTEM: dict[int, str] = {
     errno.ENFILE: "the system has run out of file descriptors",
     errno.EAGAIN: "raise the limit of processes (ulimit -u)",
     errno.ENOMEM: "the machine, or its limit (ulimit -v), has too little memory",
+    errno.ENOLCK: "the file system cannot lock files; choose a --data-dir on a local disk",
     errno.EEXIST: "it is a file; choose another --data-dir",
     errno.ENOTDIR: "part of the path is a file; choose another --data-dir",
 }

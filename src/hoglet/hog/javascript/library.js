@@ -597,6 +597,7 @@ function isIPAddressInRange(address, range) {
 }
 function sortableSemver(text) {
     if (isNull(text)) { return null }
+    if (__isHogError(text) || __hasInside(text)) { return [] }
     const found = /\d+(\.\d+)+/.exec(__STLToString(text))
     return found ? found[0].split('.').map(Number) : []
 }

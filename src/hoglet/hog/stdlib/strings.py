@@ -20,7 +20,7 @@ from hoglet.hog.runtime.text import (
     unit_slice,
     units,
 )
-from hoglet.hog.runtime.values import HogTuple, is_number
+from hoglet.hog.runtime.values import HogError, HogTuple, is_number
 from hoglet.hog.stdlib.arguments import plain_text, scalar_text, text, wrong
 
 
@@ -224,6 +224,8 @@ def multi_search_any(value: Any, needles: Any) -> int:
 def sortable_semver(value: Any) -> Any:
     if value is None:
         return None
+    if isinstance(value, dict | HogError):
+        return []
     source = as_text(value)
     found = patterns.first_match(r"[0-9]+(?:\.[0-9]+)+", source)
     if found is None:

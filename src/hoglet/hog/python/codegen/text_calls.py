@@ -53,7 +53,8 @@ def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | N
     if form is None or operands[form.place].constant:
         return None
     literals = [operand for place, operand in enumerate(operands) if place != form.place]
-    if not all(map(_is_plain, literals)):
+    texts, limits = literals[:1], literals[1:]
+    if not (all(map(_is_plain_text, texts)) and all(map(_is_small_limit, limits))):
         return None
     subject = operands[form.place]
     first, again = new.twice(subject)
@@ -66,9 +67,10 @@ def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | N
     return f"({text} if {test} else L_{name}({', '.join(given)}))"
 
 
-def _is_plain(operand: Operand) -> bool:
-    """Whether it is a literal that means the same to the method: ASCII, or a small limit."""
-    value = operand.value
-    if isinstance(value, str):
-        return bool(value) and value.isascii()
-    return type(value) is int and 0 < value < 2**31
+def _is_plain_text(operand: Operand) -> bool:
+    """Whether it is a literal that means the same to the method: not empty and ASCII."""
+    return isinstance(operand.value, str) and operand.value != "" and operand.value.isascii()
+
+
+def _is_small_limit(operand: Operand) -> bool:
+    return type(operand.value) is int and 0 < operand.value < 2**31
