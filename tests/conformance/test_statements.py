@@ -17,11 +17,11 @@ PINNED = msgspec.structs.replace(CONTEXT, is_now_pinned=True)
 
 def answer(world: HogqlWorld, statement: Statement) -> Any:
     """The rows of a query, or what a case looks at in the answer of an insight."""
-    body = statement.insight
+    body, context = statement.insight, msgspec.structs.replace(PINNED, timezone=statement.zone)
     if body is None:
-        return world.rows(statement.query, context=PINNED)
-    plan = build_insight(body, PINNED)
-    parts = [world.raw(compile_query(each, context=PINNED)) for each in plan.queries]
+        return world.rows(statement.query, context=context)
+    plan = build_insight(body, context)
+    parts = [world.raw(compile_query(each, context=context)) for each in plan.queries]
     return statement.shown(plan.shape(parts))
 
 

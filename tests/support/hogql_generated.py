@@ -29,6 +29,15 @@ CONTEXT = QueryContext(
     project_id=GENERATED,
     now=NOW,
     group_types={"company": 0},
+    actions={
+        "1": {
+            "name": "Bought",
+            "steps": [
+                {"event": "paid"},
+                {"event": "added", "properties": [{"key": "price", "value": 50, "operator": "gt"}]},
+            ],
+        }
+    },
     cohorts={"1": CohortRef("Odd", 1), "2": CohortRef("Even", 1)},
     property_types={("event", "price"): "Numeric", ("event", "returning"): "Boolean"},
     test_account_filters=(
@@ -115,7 +124,8 @@ def _event(draw: random.Random, human: Human, number: int, visit: tuple[Any, ...
     if name in {"added", "paid"} and draw.random() < 0.8:
         properties["price"] = draw.choice([1, 2.5, 10, 99.5, 200])
     if name == "$pageview":
-        properties["$current_url"] = f"https://x.com{draw.choice(_PAGES)}"
+        properties["$pathname"] = draw.choice(_PAGES)
+        properties["$current_url"] = f"https://x.com{properties['$pathname']}"
     if name == "$screen":
         properties["$screen_name"] = draw.choice(["Home", "Cart"])
     if draw.random() < 0.5:
@@ -129,6 +139,10 @@ def _event(draw: random.Random, human: Human, number: int, visit: tuple[Any, ...
 def _more(name: str, number: int) -> dict[str, Any]:
     """Properties that follow from the number: lists, objects, a tag of a campaign."""
     found: dict[str, Any] = {"$os": ("Mac", "Windows", "iOS")[number % 3]}
+    found["$device_type"] = "Mobile" if number % 3 == 2 else "Desktop"
+    found["$lib_version"] = f"1.{number % 12}.{number % 2}"
+    if number % 7:
+        found["$feature/new-ui"] = ("control", "test", True)[number % 3]
     if number % 5 == 0:
         found["utm_source"] = "news"
     if name == "paid":

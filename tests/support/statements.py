@@ -15,12 +15,13 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from support.hogql_generated import EVENTS, NOW, PEOPLE, Seen
 from support.hogql_reference import percentile
 
 FOLDER = Path(__file__).parent.parent / "conformance" / "statements"
-_HEAD = re.compile(r"-- (case|rows|ordered|shows)(?:: | )?(.*)")
+_HEAD = re.compile(r"-- (case|zone|rows|ordered|shows)(?:: | )?(.*)")
 
 
 ORDERED = sorted(EVENTS, key=lambda one: one.at)
@@ -33,6 +34,7 @@ class Statement:
 
     name: str
     query: str = ""
+    zone: str = "UTC"
     is_ordered: bool = False
     shows: str = ""
     python: str = ""
@@ -78,6 +80,8 @@ def _read(path: Path) -> list[Statement]:
         elif head[1] == "case":
             found.append(Statement(f"{path.stem}:{number} {head[2]}"))
             target = "query"
+        elif head[1] == "zone":
+            found[-1].zone = head[2]
         else:
             found[-1].is_ordered = head[1] == "ordered"
             found[-1].shows = head[2]
@@ -133,6 +137,11 @@ def daily(
     return [measure(groups[day]) if day in groups else 0 for day in days(first, last)]
 
 
+def local(seen: Seen, zone: str = "Europe/Berlin") -> datetime:
+    """The moment of an event on the clock of a zone."""
+    return seen.at.astimezone(ZoneInfo(zone))
+
+
 def humans(rows: Iterable[Seen]) -> int:
     """How many persons."""
     return len({one.human.id for one in rows})
@@ -175,6 +184,7 @@ NAMES: dict[str, Any] = {
     "between": between,
     "days": days,
     "daily": daily,
+    "local": local,
     "humans": humans,
     "steps_done": steps_done,
     "reached": reached,
