@@ -2,13 +2,14 @@
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from hoglet.cli.output import AsJson, print_json, print_table
 from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.kit.errors import HogletError
+from hoglet.kit.json_values import JsonObject
 
 integrations_app = ServerTyper(help="Stored credentials of functions.", no_args_is_help=True)
 
@@ -56,7 +57,7 @@ def create(
     ] = "",
 ) -> None:
     """Store a credential; prompts for its token, or reads it from standard input."""
-    body: dict[str, Any] = {"kind": kind, "config": _object(config)}
+    body: JsonObject = {"kind": kind, "config": _object(config)}
     if name:
         body["display_name"] = name
     if to:
@@ -82,7 +83,7 @@ def _token() -> str:
     return sys.stdin.read().strip()
 
 
-def _object(text: str) -> dict[str, Any]:
+def _object(text: str) -> JsonObject:
     try:
         read = json.loads(text)
     except (ValueError, RecursionError):

@@ -3,12 +3,12 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from hoglet.cli.refusals import BadUsage
+from hoglet.kit.json_values import JsonObject
 
 
-def read_json_object(option: str, text: str) -> dict[str, Any]:
+def read_json_object(option: str, text: str) -> JsonObject:
     """The object that an option was given.
 
     Args:

@@ -14,8 +14,10 @@ from typing import Any, TextIO
 from hoglet.cli.server.api_client import ApiClient, ApiUnreachable
 from hoglet.cli.server.connection import connect
 from hoglet.cli.server.refused import ApiRefused
+from hoglet.kit.json_values import JsonObject
 
-type Json = dict[str, Any]
+type RpcMessage = JsonObject
+"""A JSON-RPC message, passed on as it is: ``{"jsonrpc": "2.0", "id": 1, "result": {}}``."""
 
 _INTERNAL_ERROR = -32603
 _PARSE_ERROR = -32700
@@ -76,12 +78,12 @@ class StdioBridge:
         if response is not None:
             self._write(response)
 
-    def _write(self, message: Json) -> None:
+    def _write(self, message: RpcMessage) -> None:
         text = json.dumps(message, ensure_ascii=False)
         with self._lock:
             self._output.write(text + "\n")
             self._output.flush()
 
 
-def _error(request_id: Any, code: int, text: str) -> Json:
+def _error(request_id: Any, code: int, text: str) -> RpcMessage:
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": text}}

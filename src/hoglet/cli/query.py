@@ -13,8 +13,7 @@ from rich.console import Console
 from hoglet.cli.output import AsJson, cell, print_json, print_table
 from hoglet.cli.refusals import BadUsage
 from hoglet.cli.server.connection import connect
-
-type Json = dict[str, Any]
+from hoglet.cli.server.responses import QueryResponse
 
 
 class RowFormat(StrEnum):
@@ -45,7 +44,7 @@ def query(
     if not source.strip():
         raise BadUsage('The query is empty. Example: hoglet query "select count() from events"')
     body = {"query": {"kind": "HogQLQuery", "query": source}}
-    answer: Json = connect().call("POST", "/query/", body)
+    answer: QueryResponse = connect().call("POST", "/query/", body)
     try:
         _print(answer, shape, output)
     except OSError as error:
@@ -57,9 +56,9 @@ def query(
         Console(stderr=True).print(text)
 
 
-def _print(answer: Json, shape: RowFormat, output: Path | None) -> None:
+def _print(answer: QueryResponse, shape: RowFormat, output: Path | None) -> None:
     columns = [str(column) for column in answer["columns"]]
-    rows: list[list[Any]] = answer["results"]
+    rows = answer["results"]
     if shape is RowFormat.PARQUET:
         _write_parquet(columns, rows, output)
         return
@@ -75,7 +74,11 @@ def _print(answer: Json, shape: RowFormat, output: Path | None) -> None:
 
 
 def _write(
-    answer: Json, columns: list[str], rows: list[list[Any]], shape: RowFormat, file: Any
+    answer: QueryResponse,
+    columns: list[str],
+    rows: list[list[Any]],
+    shape: RowFormat,
+    file: Any,
 ) -> None:
     if shape is RowFormat.NDJSON:
         for row in rows:

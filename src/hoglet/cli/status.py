@@ -13,6 +13,7 @@ from rich.markup import escape
 from hoglet.cli.output import AsJson, print_json, print_table
 from hoglet.cli.server.api_client import ApiUnreachable, not_hoglet
 from hoglet.cli.server.connection import current_connection
+from hoglet.cli.server.responses import Readiness
 
 _SECONDS = 10
 _STATES = ("ready", "delayed", "leased", "failed")
@@ -26,7 +27,7 @@ def status(as_json: AsJson = False) -> None:
     """
     url = current_connection().url
     ready = _readiness(url)
-    parts: dict[str, str] = ready["checks"]
+    parts = ready["checks"]
     is_well = all(state == "ok" for state in parts.values())
     if as_json:
         metrics = _read(f"{url}/metrics")
@@ -50,7 +51,7 @@ def status(as_json: AsJson = False) -> None:
     raise typer.Exit(int(not is_well))
 
 
-def _readiness(url: str) -> dict[str, Any]:
+def _readiness(url: str) -> Readiness:
     text = _read(f"{url}/_readyz")
     try:
         ready: Any = json.loads(text)

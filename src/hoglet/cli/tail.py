@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, cast
 
 import typer
 from rich.console import Console
@@ -13,8 +13,8 @@ from hoglet.cli.output import AsJson
 from hoglet.cli.refusals import BadUsage, print_hint
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.connection import ServerCommand, connect
-
-type Json = dict[str, Any]
+from hoglet.cli.server.responses import PrintedEvent
+from hoglet.kit.json_values import JsonObject
 
 _POLL_SECONDS = 1.0
 _LATENESS_SECONDS = 30  # an event may become readable a while after the instant it was stored at
@@ -57,7 +57,9 @@ def add_tail(app: typer.Typer) -> None:
     app.command("tail", cls=ServerCommand)(tail)
 
 
-def _events(client: ApiClient, condition: str, last: int, *, follow: bool) -> Iterator[Json]:
+def _events(
+    client: ApiClient, condition: str, last: int, *, follow: bool
+) -> Iterator[PrintedEvent]:
     yield from _select(client, condition, "desc", last)[::-1] if last else []
     if not follow:
         return
@@ -70,17 +72,17 @@ def _events(client: ApiClient, condition: str, last: int, *, follow: bool) -> It
         seen = {event["uuid"] for event in found}
 
 
-def _select(client: ApiClient, condition: str, order: str, limit: int) -> list[Json]:
+def _select(client: ApiClient, condition: str, order: str, limit: int) -> list[PrintedEvent]:
     columns = ", ".join(_COLUMNS)
     text = (  # the server parses the condition as HogQL, under the caller's own rights
         f"select {columns} from events where {condition} "  # noqa: S608
         f"order by created_at {order}, uuid {order} limit {limit}"
     )
     rows = client.call("POST", "/query/", _body(text))["results"]
-    return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    return [cast("PrintedEvent", dict(zip(_COLUMNS, row, strict=True))) for row in rows]
 
 
-def _body(text: str) -> Json:
+def _body(text: str) -> JsonObject:
     return {"query": {"kind": "HogQLQuery", "query": text}, "refresh": "force_blocking"}
 
 
@@ -95,13 +97,13 @@ def _text(value: str) -> str:
     return f"'{escaped}'"
 
 
-def recent_events(client: ApiClient) -> list[Json]:
+def recent_events(client: ApiClient) -> list[PrintedEvent]:
     """Events stored within the last half minute, oldest first."""
     recent = f"created_at >= now() - toIntervalSecond({_LATENESS_SECONDS})"
     return _select(client, recent, "desc", _MOST_AT_ONCE)[::-1]
 
 
-def print_event(console: Console, event: Json, *, as_json: bool = False) -> None:
+def print_event(console: Console, event: PrintedEvent, *, as_json: bool = False) -> None:
     """One event in a line."""
     properties = event["properties"]
     if isinstance(properties, str):

@@ -10,7 +10,9 @@ import typer
 
 from hoglet.cli.output import AsJson, cell, print_json, print_table
 from hoglet.cli.server.connection import ServerTyper, connect
+from hoglet.cli.server.responses import TokenRequest
 from hoglet.kit.errors import HogletError
+from hoglet.kit.json_values import JsonObject
 
 tokens_app = ServerTyper(help="Tenant tokens and their signing keys.", no_args_is_help=True)
 
@@ -47,7 +49,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Create a token that may run some endpoints with fixed variables, and print it."""
-    body: dict[str, Any] = {
+    body: TokenRequest = {
         "endpoints": endpoint,
         "variables": _read_variables(variable or []),
         "expires_in": expires_in,
@@ -94,8 +96,8 @@ def revoke(key_id: Annotated[str, typer.Argument(help="Id of the signing key.")]
     print(f"revoked {key_id}")
 
 
-def _read_variables(texts: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _read_variables(texts: list[str]) -> JsonObject:
+    found: JsonObject = {}
     for name, value in map(_read_variable, texts):
         if name in found:
             raise BadOption(f"--variable {name} is given twice.")
@@ -113,7 +115,7 @@ def _read_variable(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _sign(project_id: int, body: dict[str, Any]) -> dict[str, Any]:
+def _sign(project_id: int, body: TokenRequest) -> dict[str, str]:
     from hoglet.access.principals import TenantGrant
     from hoglet.access.tenant_tokens.codec import LONGEST_SECONDS, grant_problem, sign_token
 

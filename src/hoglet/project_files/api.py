@@ -1,9 +1,45 @@
-"""The interface to a server that this package requires."""
+"""The interface to a server that this package requires, and the records that it reads there.
 
-from collections.abc import Iterator
-from typing import Any, Protocol
+Records have more keys than are named here; other servers than hoglet lack some.
+"""
 
-type Json = dict[str, Any]
+from collections.abc import Iterator, Mapping
+from typing import Any, NotRequired, Protocol, TypedDict
+
+from hoglet.project_files.documents import QueryDocument
+
+type Record = Mapping[str, Any]
+"""An object of any list of the API, by its keys: ``{"id": 3, "name": "Docs"}``."""
+
+
+class VariableUse(TypedDict):
+    """A variable in the query of an endpoint."""
+
+    code_name: str
+    value: NotRequired[Any]
+    isNull: NotRequired[bool]
+
+
+class VariableRecord(TypedDict):
+    """A variable of the project."""
+
+    id: str
+    name: str
+    type: str
+    code_name: str
+    default_value: Any
+    values: list[Any] | None
+    is_multi: NotRequired[bool]
+
+
+class EndpointRecord(TypedDict):
+    """An endpoint; see docs/spec/query-endpoints.md#21-endpoint-record-rows-1-4."""
+
+    name: str
+    query: QueryDocument
+    current_version: int
+    bucket_overrides: dict[str, str] | None
+    materialization_error: NotRequired[str]
 
 
 class Api(Protocol):
@@ -16,6 +52,6 @@ class Api(Protocol):
         """
         ...
 
-    def every(self, path: str, **query: str) -> Iterator[Json]:
-        """All items of a list, page by page."""
+    def every(self, path: str, **query: str) -> Iterator[Any]:
+        """The records of a list, page by page."""
         ...

@@ -14,21 +14,21 @@ of site functions) the code if that changes. A function without either has no dr
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hoglet.kit.json_values import same_json
+from hoglet.project_files.api import Record
+from hoglet.project_files.documents import Document, DraftDocument, FunctionDocument
 from hoglet.project_files.function_file import (
     DEFAULTS,
     SITE_TYPES,
     canonical,
     check_shapes,
     document_of,
-    read_input,
+    read_inputs,
 )
 from hoglet.project_files.model import comparable
 from hoglet.project_files.yaml_files import BadFile, load, place_of
-
-type Json = dict[str, Any]
 
 SETTINGS = "draft.yaml"
 FIELDS = (
@@ -50,7 +50,7 @@ def draft_code_name(kind: str) -> str:
     return "draft.ts" if kind in SITE_TYPES else "draft.hog"
 
 
-def read_draft(folder: Path, live: Json) -> Json | None:
+def read_draft(folder: Path, live: FunctionDocument) -> DraftDocument | None:
     """Read the draft of the function in a folder; None if there is none.
 
     Args:
@@ -64,16 +64,16 @@ def read_draft(folder: Path, live: Json) -> Json | None:
     if not path.exists() and not code.exists():
         return None
     given = _read_fields(path) if path.exists() else {}
-    document = {**live, **given}
+    hog = live["hog"]
     if code.exists():
         try:
-            document["hog"] = code.read_text(encoding="utf-8").rstrip("\n")
+            hog = code.read_text(encoding="utf-8").rstrip("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise BadFile(f"{code}: {error}") from None
-    return changed_fields(live, document)
+    return changed_fields(live, canonical({**live, **given}, hog))
 
 
-def draft_of(record: Json, live: Json) -> Json | None:
+def draft_of(record: Record, live: FunctionDocument) -> DraftDocument | None:
     """The draft of a function of the API, which has every field; None if there is none."""
     draft = record.get("draft")
     if not isinstance(draft, dict):
@@ -82,16 +82,16 @@ def draft_of(record: Json, live: Json) -> Json | None:
     return changed_fields(live, document_of({**record, **fields}))
 
 
-def changed_fields(live: Json, document: Json) -> Json:
+def changed_fields(live: FunctionDocument, complete: FunctionDocument) -> DraftDocument:
     """The fields of a draft that differ from the live version; values of secrets do not count."""
-    complete = {**canonical(document), "hog": document["hog"]}
     before, after = comparable("draft", live), comparable("draft", complete)
-    return {
+    changed = {
         key: complete[key] for key in (*FIELDS, "hog") if not same_json(after[key], before[key])
     }
+    return cast("DraftDocument", changed)
 
 
-def _read_fields(path: Path) -> Json:
+def _read_fields(path: Path) -> Document:
     loaded = load(path)
     loaded = {} if loaded is None else loaded
     if not isinstance(loaded, dict):
@@ -100,14 +100,12 @@ def _read_fields(path: Path) -> Json:
     if unknown:
         place = place_of(path, unknown[0])
         raise BadFile(f"{place}: unknown {', '.join(unknown)}. Known: {', '.join(FIELDS)}.")
-    given: Json = {key: DEFAULTS.get(key) if item is None else item for key, item in loaded.items()}
+    given: dict[str, Any] = {
+        key: DEFAULTS.get(key) if item is None else item for key, item in loaded.items()
+    }
     check_shapes(path, given)
     if "inputs" in given:
-        given["inputs"] = _read_inputs(path, given["inputs"])
+        given["inputs"] = read_inputs(path, given["inputs"])
     for mapping in given.get("mappings", []):
-        mapping["inputs"] = _read_inputs(path, mapping.get("inputs") or {})
+        mapping["inputs"] = read_inputs(path, mapping.get("inputs") or {})
     return given
-
-
-def _read_inputs(path: Path, inputs: Json) -> Json:
-    return {str(key): read_input(path, key, value) for key, value in inputs.items()}

@@ -21,15 +21,20 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hoglet.kit.json_values import same_json
+from hoglet.project_files.api import EndpointRecord, VariableRecord, VariableUse
+from hoglet.project_files.documents import (
+    Document,
+    EndpointDocument,
+    QueryDocument,
+    VariableDocument,
+)
 from hoglet.project_files.yaml_files import BadFile, dump, load, place_of
 
-type Json = dict[str, Any]
-
 HOGQL = "HogQLQuery"
-DEFAULTS: Json = {
+DEFAULTS: Document = {
     "description": "",
     "variables": {},
     "tags": [],
@@ -47,7 +52,7 @@ _VARIABLE = re.compile(r"\bvariables\s*\.\s*[`]?(\w+)")
 _VARIABLE_KEYS = ("name", "type", "default", "choices", "multi", "value")
 
 
-def read_file(path: Path, shared: Mapping[str, Json] | None = None) -> Json:
+def read_file(path: Path, shared: Mapping[str, VariableDocument] | None = None) -> EndpointDocument:
     """Read the endpoint in a file, with all fields, and the query in the form of the API.
 
     Args:
@@ -73,12 +78,13 @@ def read_file(path: Path, shared: Mapping[str, Json] | None = None) -> Json:
         raise BadFile(f"{place_of(path, 'name')}: name is a text.")
     given = {name: value for name, value in loaded.items() if value is not None}
     document = {"name": given["name"], **DEFAULTS, **given}
-    document["query"] = _read_query(path, loaded["query"])
-    document["variables"] = _read_variables(path, document["variables"])
-    _check_used(path, document)
-    document["variables"] = _with_shared(path, document, shared or {})
+    query = _read_query(path, loaded["query"])
+    own = _read_variables(path, document["variables"])
+    _check_used(path, query, own)
+    document["query"] = query
+    document["variables"] = _with_shared(path, query, own, shared or {})
     document["tags"] = _read_tags(path, document["tags"])
-    return {name: document[name] for name in ORDER}
+    return cast("EndpointDocument", {name: document[name] for name in ORDER})
 
 
 def path_of(folder: Path, name: str) -> Path:
@@ -92,7 +98,7 @@ def path_of(folder: Path, name: str) -> Path:
     return folder / f"{name}.yaml"
 
 
-def write_text(document: Json) -> str:
+def write_text(document: EndpointDocument) -> str:
     """The text of an endpoint's file: keys in a fixed order, without defaults.
 
     Example:
@@ -106,11 +112,13 @@ def write_text(document: Json) -> str:
         for name in ORDER
         if name in document and document[name] != DEFAULTS.get(name, _NEVER)
     }
-    shown["query"] = _short_query(shown["query"])
+    shown["query"] = _short_query(document["query"])
     return dump(shown)
 
 
-def document_of(record: Json, variables: Mapping[str, Json]) -> Json:
+def document_of(
+    record: EndpointRecord, variables: Mapping[str, VariableRecord]
+) -> EndpointDocument:
     """Convert an endpoint of the API to a document.
 
     Args:
@@ -119,45 +127,49 @@ def document_of(record: Json, variables: Mapping[str, Json]) -> Json:
     """
     document = {name: record[name] for name in ORDER if record.get(name) is not None}
     document["bucket_overrides"] = record.get("bucket_overrides") or {}
-    query: Json = record["query"]
+    query = record["query"]
     document["variables"] = _variables_of(query.get("variables") or {}, variables)
     kept = {name: value for name, value in query.items() if value is not None}
     kept.pop("variables", None)
     if isinstance(kept.get("query"), str):
         kept["query"] = kept["query"].strip()
     document["query"] = kept
-    return {**DEFAULTS, **document}
+    return cast("EndpointDocument", {**DEFAULTS, **document})
 
 
-def _variables_of(definitions: Json, variables: Mapping[str, Json]) -> Json:
-    found: Json = {}
+def _variables_of(
+    definitions: Mapping[str, VariableUse], variables: Mapping[str, VariableRecord]
+) -> dict[str, VariableDocument]:
+    found: dict[str, VariableDocument] = {}
     for key, definition in definitions.items():
-        variable = variables.get(key, {})
-        code = definition.get("code_name") or variable.get("code_name") or key
+        variable = variables.get(key)
+        code = definition.get("code_name") or (variable or {}).get("code_name") or key
         found[code] = variable_of({**definition, "code_name": code}, variable)
     return dict(sorted(found.items()))
 
 
-def variable_of(definition: Json, variable: Json) -> Json:
+def variable_of(definition: VariableUse, variable: VariableRecord | None) -> VariableDocument:
     """Convert a variable of the API to a document.
 
     ``definition`` is its entry in the endpoint's query.
     """
-    code: str = definition["code_name"]
-    default, value = variable.get("default_value"), definition.get("value")
-    shown: Json = {"type": variable.get("type", "String"), "default": default}
-    if variable.get("name", code.replace("_", " ")) != code.replace("_", " "):
-        shown["name"] = variable["name"]
-    if variable.get("values"):
-        shown["choices"] = variable["values"]
-    if variable.get("is_multi"):
-        shown["multi"] = True
+    code, value = definition["code_name"], definition.get("value")
+    default = None if variable is None else variable.get("default_value")
+    shown: VariableDocument = {"type": "String", "default": default}
+    if variable is not None:
+        shown["type"] = variable.get("type", "String")
+        if variable.get("name", code.replace("_", " ")) != code.replace("_", " "):
+            shown["name"] = variable["name"]
+        if variable.get("values"):
+            shown["choices"] = variable["values"] or []
+        if variable.get("is_multi"):
+            shown["multi"] = True
     if not same_json(value, default) and not definition.get("isNull"):
         shown["value"] = value
-    return {key: shown[key] for key in _VARIABLE_KEYS if key in shown}
+    return _in_order(shown)
 
 
-def _read_query(path: Path, query: Any) -> Json:
+def _read_query(path: Path, query: Any) -> QueryDocument:
     if isinstance(query, str):
         return {"kind": HOGQL, "query": query.strip()}
     if not isinstance(query, dict) or "kind" not in query:
@@ -168,10 +180,10 @@ def _read_query(path: Path, query: Any) -> Json:
     return kept
 
 
-def _read_variables(path: Path, variables: Any) -> Json:
+def _read_variables(path: Path, variables: Any) -> dict[str, VariableDocument]:
     if not isinstance(variables, dict):
         raise BadFile(f"{place_of(path, 'variables')}: variables must be a mapping of code names.")
-    read: Json = {}
+    read: dict[str, VariableDocument] = {}
     for code, given in sorted(variables.items(), key=lambda each: str(each[0])):
         read[str(code)] = read_variable(path, str(code), given)
     return read
@@ -190,25 +202,29 @@ def _read_text(path: Path) -> str:
         raise BadFile(f"{path}: {error}") from None
 
 
-def _with_shared(path: Path, document: Json, shared: Mapping[str, Json]) -> Json:
+def _with_shared(
+    path: Path,
+    query: QueryDocument,
+    own: dict[str, VariableDocument],
+    shared: Mapping[str, VariableDocument],
+) -> dict[str, VariableDocument]:
     """The endpoint's variables, including those of the project that its query uses."""
-    own: Json = document["variables"]
     for code in own.keys() & shared.keys():
         given = {key: value for key, value in own[code].items() if key != "value"}
         if not same_json(given, shared[code]):
             place = place_of(path, "variables")
             raise BadFile(f"{place}: {code} differs from its definition in variables.yaml.")
-    used = variables_used(document["query"])
-    found = {code: dict(variable) for code, variable in shared.items() if code in used} | own
+    used = variables_used(query)
+    found = {code: variable.copy() for code, variable in shared.items() if code in used} | own
     return dict(sorted(found.items()))
 
 
-def variables_used(query: Json) -> set[str]:
+def variables_used(query: QueryDocument) -> set[str]:
     """Code names of all variables that a query refers to."""
     return set(_VARIABLE.findall(json.dumps(query)))
 
 
-def read_variable(path: Path, code: str, given: Any) -> Json:
+def read_variable(path: Path, code: str, given: Any) -> VariableDocument:
     """One variable: ``{"type", "default", "name"?, "choices"?, "value"?}``.
 
     Raises:
@@ -218,26 +234,34 @@ def read_variable(path: Path, code: str, given: Any) -> Json:
         place = place_of(path, "variables")
         raise BadFile(f"{place}: variable {code} must be a mapping with type and default.")
     _check_keys(path, given, _VARIABLE_KEYS)
-    whole = {"type": "String", "default": None, **given}
-    return {key: whole[key] for key in _VARIABLE_KEYS if key in whole}
+    return _in_order({"type": "String", "default": None, **given})
 
 
-def _check_used(path: Path, document: Json) -> None:
+def _in_order(variable: Mapping[str, Any]) -> VariableDocument:
+    ordered = {key: variable[key] for key in _VARIABLE_KEYS if key in variable}
+    return cast("VariableDocument", ordered)
+
+
+def _check_used(
+    path: Path, query: QueryDocument, variables: Mapping[str, VariableDocument]
+) -> None:
     """Reject unused variables: the server drops them, so every push would report a change."""
-    text = document["query"].get("query")
-    for code in document["variables"] if isinstance(text, str) else ():
+    text = query.get("query")
+    if not isinstance(text, str):
+        return
+    for code in variables:
         if not re.search(rf"\bvariables\s*\.\s*[`\"]?{re.escape(code)}\b", text):
             raise BadFile(f"{place_of(path, 'variables')}: the query does not use {code}.")
 
 
-def _check_keys(path: Path, given: Json, known: tuple[str, ...]) -> None:
+def _check_keys(path: Path, given: Document, known: tuple[str, ...]) -> None:
     unknown = [str(key) for key in given if key not in known]
     if unknown:
         place = place_of(path, unknown[0])
         raise BadFile(f"{place}: unknown {', '.join(unknown)}. Known: {', '.join(known)}.")
 
 
-def _short_query(query: Json) -> Any:
+def _short_query(query: QueryDocument) -> str | QueryDocument:
     return query["query"] if set(query) == {"kind", "query"} and query["kind"] == HOGQL else query
 
 

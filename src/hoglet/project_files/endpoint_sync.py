@@ -1,14 +1,12 @@
 """Endpoints of a server as documents, shared by pull, diff and push."""
 
 import difflib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from hoglet.kit.json_values import same_json
-from hoglet.project_files.api import Api
+from hoglet.project_files.api import Api, EndpointRecord, VariableRecord
+from hoglet.project_files.documents import Document, EndpointDocument, VariableDocument
 from hoglet.project_files.endpoint_file import DEFAULTS, BadFile, document_of, write_text
-
-type Json = dict[str, Any]
 
 _TIMES = ("cache_age_seconds", "data_freshness_seconds", "sync_frequency")
 
@@ -18,15 +16,19 @@ class Endpoints:
 
     def __init__(self, client: Api) -> None:
         self._client = client
-        self.variables = {one["id"]: one for one in client.every("/insight_variables/")}
-        self.records = {one["name"]: one for one in client.every("/endpoints/")}
+        self.variables: dict[str, VariableRecord] = {
+            each["id"]: each for each in client.every("/insight_variables/")
+        }
+        self.records: dict[str, EndpointRecord] = {
+            each["name"]: each for each in client.every("/endpoints/")
+        }
 
-    def document(self, name: str) -> Json | None:
+    def document(self, name: str) -> EndpointDocument | None:
         """An endpoint as a document; None if the server has none of that name."""
         record = self.records.get(name)
         return None if record is None else document_of(record, self.variables)
 
-    def difference(self, wanted: Json) -> list[str]:
+    def difference(self, wanted: EndpointDocument) -> list[str]:
         """Lines of a unified diff from the server's state to the wanted one; ``[]`` if equal."""
         there = self.document(wanted["name"])
         before = "" if there is None else write_text(there)
@@ -53,7 +55,7 @@ class Endpoints:
         """Delete an endpoint but not its variables, which others may use."""
         self._client.call("DELETE", f"/endpoints/{name}/")
 
-    def push(self, wanted: Json) -> list[str]:
+    def push(self, wanted: EndpointDocument) -> list[str]:
         """Update the server to the wanted state; returns a sentence for each change."""
         name, there = wanted["name"], self.document(wanted["name"])
         if same_json(there, wanted):
@@ -74,17 +76,17 @@ class Endpoints:
             text += f"; its table could not be built: {record['materialization_error']}"
         return [*filter(None, done), text]
 
-    def _body(self, wanted: Json, changed: Sequence[str]) -> Json:
+    def _body(self, wanted: EndpointDocument, changed: Sequence[str]) -> Document:
         """The body of the request: the changed fields, and the fields that must accompany them."""
         keys = set(changed) - {"variables"}
         if keys & {*_TIMES, "is_materialized"}:
             keys |= {*_TIMES, "is_materialized"}
-        body = {key: wanted[key] for key in DEFAULTS | {"name": "", "query": {}} if key in keys}
+        body = {key: wanted[key] for key in (*DEFAULTS, "name", "query") if key in keys}
         if "query" in changed or "variables" in changed:
             body["query"] = {**wanted["query"], **self._definitions(wanted["variables"])}
         return body
 
-    def _definitions(self, wanted: Json) -> Json:
+    def _definitions(self, wanted: Mapping[str, VariableDocument]) -> Document:
         by_code = {one["code_name"]: one["id"] for one in self.variables.values()}
         definitions = {
             by_code[code]: {
@@ -96,7 +98,7 @@ class Endpoints:
         }
         return {"variables": definitions} if definitions else {}
 
-    def _push_variable(self, code: str, wanted: Json) -> str | None:
+    def _push_variable(self, code: str, wanted: VariableDocument) -> str | None:
         found = next((one for one in self.variables.values() if one["code_name"] == code), None)
         body = {"type": wanted["type"], "default_value": wanted["default"]}
         body["name"] = wanted.get("name", code.replace("_", " "))

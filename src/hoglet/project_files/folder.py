@@ -8,13 +8,18 @@ from typing import Any
 from hoglet.kit.json_values import same_json
 from hoglet.project_files import draft_file, endpoint_file, function_file
 from hoglet.project_files.comments import merge_text
-from hoglet.project_files.model import Project, slug
+from hoglet.project_files.documents import (
+    Document,
+    DraftDocument,
+    EndpointDocument,
+    FunctionDocument,
+    VariableDocument,
+)
+from hoglet.project_files.model import Project, free_name, slug
 from hoglet.project_files.secret_names import item_at, with_variables
 from hoglet.project_files.settings_file import read_settings
 from hoglet.project_files.stray_files import check_no_stray_files
 from hoglet.project_files.yaml_files import BadFile, dump, load, load_text, place_of_item
-
-type Json = dict[str, Any]
 
 PROJECT, VARIABLES, ACTIONS, COHORTS = (
     "hoglet.yaml",
@@ -54,7 +59,7 @@ def read_folder(folder: Path) -> Project:
     check_no_stray_files(folder)
     project.objects["variable"] = _read_variables(folder / VARIABLES)
     for kind, (name, keys) in _LISTS.items():
-        project.objects[kind] = _read_list(folder / name, keys)
+        project.of_kind(kind).update(_read_list(folder / name, keys))
     for path in function_folders(folder):
         document = function_file.read_function(path)
         key = project.add_function(document)
@@ -68,7 +73,8 @@ def read_folder(folder: Path) -> Project:
             raise BadFile(f"{path}: another file defines the endpoint {document['name']}, too.")
         project.objects["endpoint"][document["name"]] = document
         for code, variable in document["variables"].items():
-            shared = {key: value for key, value in variable.items() if key != "value"}
+            shared = variable.copy()
+            shared.pop("value", None)
             project.objects["variable"].setdefault(code, shared)
     return project
 
@@ -96,7 +102,7 @@ def write_folder(folder: Path, project: Project, keep: Project | None = None) ->
         keep: the project in the files; variables, actions and cohorts that the server lacks
             stay in their files.
     """
-    kept = (keep or Project()).objects
+    kept = keep or Project()
     changed: list[Path] = []
 
     def write(path: Path, document: Any) -> None:
@@ -104,12 +110,12 @@ def write_folder(folder: Path, project: Project, keep: Project | None = None) ->
         _write(path, dump(document) if before is None else merge_text(before, document), changed)
 
     write(folder / PROJECT, project.settings)
-    variables = dict(sorted((kept["variable"] | project.objects["variable"]).items()))
+    variables = dict(sorted((kept.objects["variable"] | project.objects["variable"]).items()))
     if variables or (folder / VARIABLES).exists():
         write(folder / VARIABLES, variables)
     for kind, (name, _) in _LISTS.items():
         documents = [
-            document for _, document in sorted((kept[kind] | project.objects[kind]).items())
+            document for _, document in sorted((kept.of_kind(kind) | project.of_kind(kind)).items())
         ]
         if documents or (folder / name).exists():
             write(folder / name, documents)
@@ -130,11 +136,10 @@ def place_functions(
 ) -> None:
     """Assign a folder to each function of a server: its own, or a new one with its name."""
     taken: dict[str, Path] = {}
-    here = Project()
     for path in function_folders(folder):
         settings = load(path / function_file.SETTINGS)
         name = settings.get("name", path.name) if isinstance(settings, dict) else path.name
-        taken[here.add_function({"name": str(name)})] = path
+        taken[free_name(str(name), taken)] = path
     for name, before in (renamed or {}).items():
         taken[name] = taken.pop(before)
     used = {path.name for path in taken.values()}
@@ -161,7 +166,7 @@ def remove_draft(path: Path) -> list[Path]:
     return found
 
 
-def _write_function(path: Path, document: Json, changed: list[Path]) -> None:
+def _write_function(path: Path, document: FunctionDocument, changed: list[Path]) -> None:
     settings = path / function_file.SETTINGS
     before = load(settings) if settings.exists() else {}
     shown = function_file.written_fields(_with_secret_names(path.name, document, before))
@@ -178,7 +183,7 @@ def _write_function(path: Path, document: Json, changed: list[Path]) -> None:
         _write(code, document["hog"] + "\n", changed)
 
 
-def _with_secret_names(folder: str, document: Json, before: Any) -> Json:
+def _with_secret_names(folder: str, document: Document, before: Any) -> Document:
     """The document with ``secret: env:NAME``, as the file before has it or after the folder."""
     here = before if isinstance(before, dict) else {}
     found = dict(document)
@@ -201,7 +206,7 @@ def _with_secret_names(folder: str, document: Json, before: Any) -> Json:
     return found
 
 
-def _write_draft(path: Path, kind: str, draft: Json, changed: list[Path]) -> None:
+def _write_draft(path: Path, kind: str, draft: DraftDocument, changed: list[Path]) -> None:
     """Write a draft; a file that it does not need any more is deleted."""
     settings, code = path / draft_file.SETTINGS, path / draft_file.draft_code_name(kind)
     live = function_file.read_function(path)
@@ -225,7 +230,7 @@ def _write_draft(path: Path, kind: str, draft: Json, changed: list[Path]) -> Non
         changed.append(code)
 
 
-def _as_files(path: Path, draft: Json, settings: Path) -> Json:
+def _as_files(path: Path, draft: Document, settings: Path) -> Document:
     """A draft with the names of secrets that the draft's file, or else the function's, gives."""
     live = load(path / function_file.SETTINGS)
     own = load(settings) if settings.exists() else {}
@@ -233,23 +238,27 @@ def _as_files(path: Path, draft: Json, settings: Path) -> Json:
     return _with_secret_names(path.name, draft, here)
 
 
-def _same_function(path: Path, stored: Json, hog: str) -> bool:
+def _same_function(path: Path, stored: Document, hog: str) -> bool:
     """Whether the folder describes the same function, e.g. with explicit defaults."""
-    here = function_file.read_function(path)
-    here["hog"] = hog
+    here = {**function_file.read_function(path), "hog": hog}
     for key in ("execution_order", "icon_url"):  # a file can omit them
         here[key] = stored.get(key) if here[key] is None else here[key]
     return same_json(function_file.written_fields(here), stored)
 
 
-def _with_written_defaults(stored: Json, before: Any, defaults: Json) -> Json:
+def _with_written_defaults(stored: Document, before: Any, defaults: Document) -> Document:
     """Keep keys that the author wrote, even if their values are defaults; new keys come last."""
     written = before if isinstance(before, dict) else {}
     found = {**{key: value for key, value in defaults.items() if key in written}, **stored}
     return {key: found[key] for key in dict.fromkeys([*stored, *found])}
 
 
-def _write_endpoint(path: Path, document: Json, variables: Json, changed: list[Path]) -> None:
+def _write_endpoint(
+    path: Path,
+    document: EndpointDocument,
+    variables: dict[str, VariableDocument],
+    changed: list[Path],
+) -> None:
     """Write an endpoint; the file omits definitions of the project's variables."""
     own = {
         code: variable
@@ -291,7 +300,7 @@ def name_of(path: Path) -> str:
     return str(loaded.get("name", path.stem)) if isinstance(loaded, dict) else path.stem
 
 
-def _read_variables(path: Path) -> dict[str, Json]:
+def _read_variables(path: Path) -> dict[str, VariableDocument]:
     loaded = (load(path) if path.exists() else None) or {}
     if not isinstance(loaded, dict):
         raise BadFile(f"{path}: variables must be a mapping of code names.")
@@ -307,7 +316,7 @@ def place_in_list(folder: Path, kind: str, name: str) -> str:
     return place_of_item(path, [item["name"] for item in load(path)].index(name))
 
 
-def _problem_of_item(item: Json, keys: tuple[str, ...], others: Collection[str]) -> str | None:
+def _problem_of_item(item: Document, keys: tuple[str, ...], others: Collection[str]) -> str | None:
     unknown = [str(key) for key in item if key not in keys]
     if unknown:
         return f"unknown {', '.join(unknown)}. Known: {', '.join(keys)}."
@@ -317,11 +326,11 @@ def _problem_of_item(item: Json, keys: tuple[str, ...], others: Collection[str])
     return f"two items have the name {name}." if name in others else None
 
 
-def _read_list(path: Path, keys: tuple[str, ...]) -> dict[str, Json]:
+def _read_list(path: Path, keys: tuple[str, ...]) -> dict[str, Document]:
     loaded = (load(path) if path.exists() else None) or []
     if not isinstance(loaded, list) or not all(isinstance(item, dict) for item in loaded):
         raise BadFile(f"{path}: must be a list of mappings with {', '.join(keys)}.")
-    found: dict[str, Json] = {}
+    found: dict[str, Document] = {}
     for number, item in enumerate(loaded):
         problem = _problem_of_item(item, keys, found)
         if problem:

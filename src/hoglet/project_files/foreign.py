@@ -7,10 +7,9 @@ hoglet accepts the rest is found out by trying (:mod:`hoglet.project_tests.rehea
 from collections.abc import Iterator
 from typing import Any
 
+from hoglet.project_files.documents import Document, FunctionDocument
 from hoglet.project_files.model import KINDS, Project, Remark
 from hoglet.project_files.references import unresolved
-
-type Json = dict[str, Any]
 
 _MEANINGLESS = frozenset({"conditionHash", "bytecode", "bytecode_error"})
 _OF_QUERIES = frozenset({"uuid"})
@@ -30,18 +29,19 @@ def prepare(project: Project, templates: frozenset[str]) -> None:
         project.left_out.append(Remark("draft", name, "publish it there, or write it anew here"))
     project.objects["draft"].clear()
     for kind in KINDS:
-        for name, document in list(project.objects[kind].items()):
+        documents = project.of_kind(kind)
+        for name, document in list(documents.items()):
             drop = _MEANINGLESS | (_OF_QUERIES if kind == "endpoint" else frozenset())
             cleaned = _without(document, drop)
             reason = _why_not(kind, cleaned)
             if reason:
                 project.left_out.append(Remark(kind, name, reason))
-                del project.objects[kind][name]
+                del documents[name]
                 continue
             if kind == "function":
                 for change in _adapt_function(cleaned, templates):
                     project.changed.append(Remark(kind, name, change))
-            project.objects[kind][name] = cleaned
+            documents[name] = cleaned
     project.settings = _without(project.settings, _MEANINGLESS)
     filters = project.settings.get("test_account_filters")
     for kind, key in list(unresolved(filters)):
@@ -50,7 +50,7 @@ def prepare(project: Project, templates: frozenset[str]) -> None:
         project.settings.pop("test_account_filters", None)
 
 
-def _why_not(kind: str, document: Json) -> str:
+def _why_not(kind: str, document: Document) -> str:
     missing = next(unresolved({**document, "inputs": None}), None)
     if missing is not None:
         return f"it refers to the {missing[0]} {missing[1]}, which there is not"
@@ -61,14 +61,14 @@ def _why_not(kind: str, document: Json) -> str:
     return f"functions on {warehouse} are never run here" if warehouse else ""
 
 
-def _filters_of(kind: str, document: Json) -> Iterator[Json]:
+def _filters_of(kind: str, document: Document) -> Iterator[dict[str, Any]]:
     if kind == "function":
         yield document["filters"] or {}
         for mapping in document["mappings"]:
             yield mapping.get("filters") or {}
 
 
-def _adapt_function(document: Json, templates: frozenset[str]) -> Iterator[str]:
+def _adapt_function(document: FunctionDocument, templates: frozenset[str]) -> Iterator[str]:
     template = document["template_id"]
     if template is not None and template not in templates:
         document["template_id"] = None
@@ -81,7 +81,7 @@ def _adapt_function(document: Json, templates: frozenset[str]) -> Iterator[str]:
     schema = {item.get("key"): item for item in document["inputs_schema"]}
     for key, value in document["inputs"].items():
         if schema.get(key, {}).get("type") in _INTEGRATION_TYPES and value.get("value"):
-            is_list = isinstance(value["value"], list)
+            is_list = isinstance(value.get("value"), list)
             document["inputs"][key] = {**value, "value": [] if is_list else NO_INTEGRATION}
             was_enabled = " and the function is disabled" if document["enabled"] else ""
             document["enabled"] = False

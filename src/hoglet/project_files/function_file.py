@@ -26,12 +26,13 @@ the value. Omitted keys have their defaults.
 """
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from hoglet.project_files.api import Record
+from hoglet.project_files.documents import Document, FunctionDocument, InputDocument, InputDocuments
 from hoglet.project_files.yaml_files import BadFile, load, place_of
-
-type Json = dict[str, Any]
 
 SETTINGS = "function.yaml"
 CODE = "code.hog"
@@ -46,7 +47,7 @@ TYPES = (
     "site_destination",
     "site_app",
 )
-DEFAULTS: Json = {
+DEFAULTS: Document = {
     "description": "",
     "enabled": False,
     "icon_url": None,
@@ -67,7 +68,7 @@ _KEPT = frozenset({"value", "default", "inputs"})  # their values mean themselve
 _ENVIRONMENT = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
 
 
-def read_function(folder: Path) -> Json:
+def read_function(folder: Path) -> FunctionDocument:
     """Read the function in a folder: every key of :data:`KEYS`, and ``hog``.
 
     Raises:
@@ -85,20 +86,20 @@ def read_function(folder: Path) -> Json:
     if kind not in TYPES:
         raise BadFile(f"{place_of(path, 'type')}: type is one of {', '.join(TYPES)}.")
     given = {key: value for key, value in loaded.items() if value is not None}
-    document: Json = {"name": folder.name, **DEFAULTS, **given, "type": kind}
+    document: dict[str, Any] = {"name": folder.name, **DEFAULTS, **given, "type": kind}
     check_shapes(path, document)
-    document["inputs"] = {
-        str(key): read_input(path, key, value) for key, value in document["inputs"].items()
-    }
+    document["inputs"] = read_inputs(path, document["inputs"])
     for mapping in document["mappings"]:
-        inputs: Json = mapping.get("inputs") or {}
-        mapping["inputs"] = {
-            str(key): read_input(path, key, value) for key, value in inputs.items()
-        }
-    return {**canonical(document), "hog": _read_code(folder, kind)}
+        mapping["inputs"] = read_inputs(path, mapping.get("inputs") or {})
+    return canonical(document, _read_code(folder, kind))
 
 
-def read_input(path: Path, key: Any, value: Any) -> Json:
+def read_inputs(path: Path, inputs: Mapping[Any, Any]) -> InputDocuments:
+    """The inputs of a function or mapping; see :func:`read_input`."""
+    return {str(key): read_input(path, key, value) for key, value in inputs.items()}
+
+
+def read_input(path: Path, key: Any, value: Any) -> InputDocument:
     """``{"value": …}`` or ``{"secret": "env:NAME"}``; a plain value is short for the former.
 
     Raises:
@@ -107,7 +108,7 @@ def read_input(path: Path, key: Any, value: Any) -> Json:
     if not isinstance(value, dict) or not {"value", "secret"} & set(value):
         return {"value": value}
     if "secret" not in value:
-        return {name: item for name, item in value.items() if name not in GENERATED}
+        return _without_generated(value)
     if not isinstance(value["secret"], str) or not _ENVIRONMENT.fullmatch(value["secret"]):
         raise BadFile(
             f"{place_of(path, 'inputs')}: {key}: secret names an environment variable, such as "
@@ -116,7 +117,7 @@ def read_input(path: Path, key: Any, value: Any) -> Json:
     return {"secret": value["secret"]}
 
 
-def written_fields(document: Json) -> Json:
+def written_fields(document: Document) -> Document:
     """The content of ``function.yaml``: keys in a fixed order, without defaults."""
     return {
         key: document[key]
@@ -125,7 +126,7 @@ def written_fields(document: Json) -> Json:
     }
 
 
-def document_of(record: Json) -> Json:
+def document_of(record: Record) -> FunctionDocument:
     """Convert a function of the API to a document; secret inputs are ``{"secret": true}``."""
     document = {key: record.get(key) for key in KEYS}
     document = {
@@ -137,10 +138,10 @@ def document_of(record: Json) -> Json:
         {**mapping, "inputs": _api_inputs(mapping.get("inputs"))}
         for mapping in record.get("mappings") or []
     ]
-    return {**canonical(document), "hog": (record.get("hog") or "").rstrip("\n")}
+    return canonical(document, (record.get("hog") or "").rstrip("\n"))
 
 
-def canonical(document: Json) -> Json:
+def canonical(document: Document, code: str) -> FunctionDocument:
     """The document without generated values and defaults, for comparison."""
     found = {key: document[key] for key in KEYS}
     for key in ("filters", "inputs_schema", "masking", "mappings"):
@@ -160,7 +161,7 @@ def canonical(document: Json) -> Json:
             mapping.pop("filters", None)
         if not mapping.get("inputs"):
             mapping.pop("inputs", None)
-    return found
+    return cast("FunctionDocument", {**found, "hog": code})
 
 
 def _in_order(item: Any) -> Any:
@@ -177,7 +178,7 @@ def without_defaults(value: Any) -> Any:
         return [without_defaults(item) for item in value]
     if not isinstance(value, dict):
         return value
-    found: Json = {}
+    found: dict[Any, Any] = {}
     for key, item in value.items():
         inner = item if key in _KEPT else without_defaults(item)
         is_empty = inner is None or (key not in _KEPT and inner in (False, "", [], {}))
@@ -191,15 +192,20 @@ def code_name(kind: str) -> str:
     return SITE_CODE if kind in SITE_TYPES else CODE
 
 
-def _api_inputs(inputs: Any) -> Json:
+def _api_inputs(inputs: Any) -> InputDocuments:
     return {
-        str(key): {name: item for name, item in value.items() if name not in GENERATED}
+        str(key): _without_generated(value)
         for key, value in (inputs or {}).items()
         if isinstance(value, dict)
     }
 
 
-def check_shapes(path: Path, document: Json) -> None:
+def _without_generated(value: Mapping[Any, Any]) -> InputDocument:
+    found = {name: item for name, item in value.items() if name not in GENERATED}
+    return cast("InputDocument", found)
+
+
+def check_shapes(path: Path, document: Document) -> None:
     """Check the types of those fields that a document has.
 
     Raises:

@@ -5,14 +5,26 @@ import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, cast
 
 from hoglet.project_files import endpoint_file, function_file
+from hoglet.project_files.documents import (
+    ActionDocument,
+    CohortDocument,
+    Document,
+    DraftDocument,
+    EndpointDocument,
+    FunctionDocument,
+    InputDocuments,
+    Kind,
+    SettingsDocument,
+    VariableDocument,
+)
 from hoglet.project_files.yaml_files import dump
 
-type Json = dict[str, Any]
+KINDS: tuple[Kind, ...] = ("variable", "action", "cohort", "function", "draft", "endpoint")
+"""In the order in which objects are made, so that references can be resolved."""
 
-KINDS = ("variable", "action", "cohort", "function", "draft", "endpoint")
 _SLUG_CHARACTERS = 60
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
@@ -32,28 +44,48 @@ class Remark(NamedTuple):
         )
 
 
+class Objects(TypedDict):
+    """Documents by name; a second function of a name is ``Name (2)``.
+
+    Variables have the names of their code, drafts those of their functions.
+    """
+
+    variable: dict[str, VariableDocument]
+    action: dict[str, ActionDocument]
+    cohort: dict[str, CohortDocument]
+    function: dict[str, FunctionDocument]
+    draft: dict[str, DraftDocument]
+    endpoint: dict[str, EndpointDocument]
+
+
+def no_objects() -> Objects:
+    """The objects of an empty project."""
+    return {"variable": {}, "action": {}, "cohort": {}, "function": {}, "draft": {}, "endpoint": {}}
+
+
 @dataclass(slots=True)
 class Project:
     """The content of a project's files.
 
     Attributes:
         settings: of ``hoglet.yaml``: ``{"name": "Shop", "timezone": "UTC"}``.
-        objects: documents by kind (:data:`KINDS`) and name, ``{"action": {"Docs": {…}}}``; a
-            second function of a name is ``Name (2)``; drafts have the names of their functions.
+        objects: documents by kind and name, ``{"action": {"Docs": {…}}}``.
         folders: folder of each function that was read from files, by its name in ``objects``.
         left_out: objects that cannot be written as files.
         changed: objects that are written differently from what was read.
     """
 
-    settings: Json = field(default_factory=dict[str, Any])
-    objects: dict[str, dict[str, Json]] = field(
-        default_factory=lambda: {kind: dict[str, Json]() for kind in KINDS}
-    )
+    settings: SettingsDocument = field(default_factory=SettingsDocument)
+    objects: Objects = field(default_factory=no_objects)
     folders: dict[str, Path] = field(default_factory=dict[str, Path])
     left_out: list[Remark] = field(default_factory=list[Remark])
     changed: list[Remark] = field(default_factory=list[Remark])
 
-    def add_function(self, document: Json) -> str:
+    def of_kind(self, kind: str) -> dict[str, Document]:
+        """The documents of a kind, for code that treats all kinds alike."""
+        return cast("dict[str, dict[str, Document]]", self.objects)[kind]
+
+    def add_function(self, document: FunctionDocument) -> str:
         """Add a function under its name, or the next free one; returns the name used."""
         taken = self.objects["function"]
         key = free_name(document["name"], taken)
@@ -89,10 +121,10 @@ def slug(name: str, taken: Iterable[str]) -> str:
     return found
 
 
-def text_of(kind: str, document: Json) -> str:
+def text_of(kind: str, document: Document) -> str:
     """The text of a document's file; a function's code follows its settings."""
     if kind == "endpoint":
-        return endpoint_file.write_text(document)
+        return endpoint_file.write_text(cast("EndpointDocument", document))
     if kind == "function":
         code = document.get("hog", "")
         return f"{dump(function_file.written_fields(comparable(kind, document)))}\n{code}\n"
@@ -103,7 +135,7 @@ def text_of(kind: str, document: Json) -> str:
     return dump(document)
 
 
-def difference(kind: str, name: str, before: Json | None, after: Json | None) -> list[str]:
+def difference(kind: str, name: str, before: Document | None, after: Document | None) -> list[str]:
     """Lines of a unified diff from the server's document to the files'."""
     texts = ["" if document is None else text_of(kind, document) for document in (before, after)]
     sides = [
@@ -114,7 +146,7 @@ def difference(kind: str, name: str, before: Json | None, after: Json | None) ->
     return list(difflib.unified_diff(old, new, sides[0], sides[1], lineterm=""))
 
 
-def comparable(kind: str, document: Json) -> Json:
+def comparable(kind: str, document: Document) -> Document:
     """The document with secrets as ``{"secret": true}``: their values cannot be compared."""
     if kind not in {"function", "draft"}:
         return document
@@ -131,7 +163,7 @@ def comparable(kind: str, document: Json) -> Json:
     return found
 
 
-def _without_values(inputs: Json) -> Json:
+def _without_values(inputs: InputDocuments) -> InputDocuments:
     return {
         key: {"secret": True} if value.get("secret") else value for key, value in inputs.items()
     }

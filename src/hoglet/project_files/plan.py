@@ -6,19 +6,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hoglet.hog.compile import compile_program
 from hoglet.kit.errors import SourceError
 from hoglet.kit.json_values import same_json
+from hoglet.project_files.documents import (
+    Document,
+    DraftDocument,
+    FunctionDocument,
+    InputDocuments,
+    InputSchemaItem,
+    MappingDocument,
+)
 from hoglet.project_files.draft_file import draft_code_name
 from hoglet.project_files.endpoint_file import DEFAULTS as ENDPOINT_DEFAULTS
 from hoglet.project_files.function_file import SITE_TYPES, code_name
 from hoglet.project_files.model import KINDS, Project, comparable
 from hoglet.project_files.references import references
 from hoglet.project_files.yaml_files import BadFile
-
-type Json = dict[str, Any]
 
 _JSON_TYPES = frozenset({"dictionary", "json", "number", "boolean"})
 _NO_FIELD = object()
@@ -45,8 +51,8 @@ class PlannedChange:
     verb: Verb
     kind: str
     name: str
-    before: Json | None
-    after: Json | None
+    before: Document | None
+    after: Document | None
     fields: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -64,7 +70,7 @@ class Plan:
 
     changes: list[PlannedChange] = field(default_factory=list[PlannedChange])
     extra: list[PlannedChange] = field(default_factory=list[PlannedChange])
-    functions: dict[str, Json] = field(default_factory=dict[str, Json])
+    functions: dict[str, FunctionDocument] = field(default_factory=dict[str, FunctionDocument])
 
 
 def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
@@ -90,7 +96,7 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
     plan.functions |= {old: plan.functions[new] for new, old in renamed.items()}
     for kind in KINDS:
         names = renamed if kind in _NAMED_BY_FUNCTIONS else {}
-        plan.changes += _changes(kind, server.objects[kind], files.objects[kind], names)
+        plan.changes += _changes(kind, server.of_kind(kind), files.of_kind(kind), names)
     plan.changes = _in_order(plan.changes)
     for kind in reversed(KINDS):
         names = {
@@ -98,11 +104,11 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
             for new, old in renamed.items()
             if kind == "function" or (kind == "draft" and new in files.objects["draft"])
         }
-        gone = sorted(server.objects[kind].keys() - files.objects[kind].keys() - names)
+        gone = sorted(server.of_kind(kind).keys() - files.of_kind(kind).keys() - names)
         if kind == "draft":  # those of functions that are gone go with them
             gone = [name for name in gone if name in plan.functions]
         plan.extra += [
-            PlannedChange(Verb.DELETE, kind, name, server.objects[kind][name], None)
+            PlannedChange(Verb.DELETE, kind, name, server.of_kind(kind)[name], None)
             for name in gone
         ]
     if prune:
@@ -133,7 +139,9 @@ def _check_hog(path: Path, code: str) -> None:
         raise BadFile(f"{path}:{error}") from None
 
 
-def with_secrets(document: Json, stored: Json | None, environment: Mapping[str, str]) -> Json:
+def with_secrets(
+    document: FunctionDocument, stored: FunctionDocument | None, environment: Mapping[str, str]
+) -> FunctionDocument:
     """Fill in the values of a function's secrets.
 
     Args:
@@ -145,9 +153,9 @@ def with_secrets(document: Json, stored: Json | None, environment: Mapping[str, 
         BadFile: a variable is not set and the server has no value.
     """
     kept = {} if stored is None else stored["inputs"]
-    schema: list[Json] = document.get("inputs_schema") or []
+    schema = document.get("inputs_schema") or []
     document = {**document, "inputs": _filled(schema, document["inputs"], kept, environment)}
-    before: list[Json] = [] if stored is None else stored["mappings"]
+    before: list[MappingDocument] = [] if stored is None else stored["mappings"]
     document["mappings"] = [
         {
             **mapping,
@@ -163,9 +171,14 @@ def with_secrets(document: Json, stored: Json | None, environment: Mapping[str, 
     return document
 
 
-def _filled(schema: list[Json], inputs: Json, stored: Json, environment: Mapping[str, str]) -> Json:
+def _filled(
+    schema: list[InputSchemaItem],
+    inputs: InputDocuments,
+    stored: InputDocuments,
+    environment: Mapping[str, str],
+) -> InputDocuments:
     types = {item.get("key"): str(item.get("type")) for item in schema}
-    filled: Json = {}
+    filled: InputDocuments = {}
     for key, value in inputs.items():
         name = str(value.get("secret") or "").removeprefix("env:")
         if not name:
@@ -197,8 +210,9 @@ def secret_variables(files: Project) -> set[str]:
     for document in (*files.objects["function"].values(), *files.objects["draft"].values()):
         parts = [document, *document.get("mappings", [])]
         for value in (each for part in parts for each in (part.get("inputs") or {}).values()):
-            if isinstance(value.get("secret"), str):
-                found.add(value["secret"].removeprefix("env:"))
+            secret = value.get("secret")
+            if isinstance(secret, str):
+                found.add(secret.removeprefix("env:"))
     return found
 
 
@@ -212,14 +226,15 @@ def check_secrets(plan: Plan, server: Project) -> None:
         if change.after is None:
             continue
         if change.kind == "function":
-            with_secrets(change.after, change.before, os.environ)
+            after = cast("FunctionDocument", change.after)
+            with_secrets(after, cast("FunctionDocument | None", change.before), os.environ)
         elif change.kind == "draft":
             draft_with_secrets(change, plan, server, os.environ)
 
 
 def draft_with_secrets(
     change: PlannedChange, plan: Plan, server: Project, environment: Mapping[str, str]
-) -> Json:
+) -> Document:
     """The fields of a draft with the values of its secrets.
 
     Args:
@@ -231,14 +246,17 @@ def draft_with_secrets(
     Raises:
         BadFile: a variable is not set and the server has no value.
     """
-    draft = change.after or {}
+    draft = cast("DraftDocument", change.after or {})
+    before = cast("DraftDocument", change.before or {})
     live = server.objects["function"].get(change.name)
-    stored = None if live is None else {**live, **(change.before or {})}
+    stored: FunctionDocument | None = None if live is None else {**live, **before}
     filled = with_secrets({**plan.functions[change.name], **draft}, stored, environment)
     return {key: filled[key] for key in draft}
 
 
-def renamed_functions(before: dict[str, Json], after: dict[str, Json]) -> dict[str, str]:
+def renamed_functions(
+    before: dict[str, FunctionDocument], after: dict[str, FunctionDocument]
+) -> dict[str, str]:
     """Functions that have another name now, new name to old name.
 
     One that is gone and one that is new are the same if they have the same type and code, and no
@@ -255,7 +273,9 @@ def renamed_functions(before: dict[str, Json], after: dict[str, Json]) -> dict[s
     }
 
 
-def _by_code(functions: dict[str, Json], names: list[str]) -> dict[tuple[str, str], list[str]]:
+def _by_code(
+    functions: dict[str, FunctionDocument], names: list[str]
+) -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = {}
     for name in names:
         function = functions[name]
@@ -264,7 +284,10 @@ def _by_code(functions: dict[str, Json], names: list[str]) -> dict[tuple[str, st
 
 
 def _changes(
-    kind: str, server: dict[str, Json], files: dict[str, Json], renamed: Mapping[str, str]
+    kind: str,
+    server: Mapping[str, Document],
+    files: Mapping[str, Document],
+    renamed: Mapping[str, str],
 ) -> Iterator[PlannedChange]:
     for new_name, document in files.items():
         name = renamed.get(new_name, new_name)
@@ -283,7 +306,7 @@ def _changes(
             yield PlannedChange(Verb.UPDATE, kind, name, there, document, tuple(differing))
 
 
-def _value(kind: str, document: Json, key: str) -> Any:
+def _value(kind: str, document: Document, key: str) -> Any:
     if kind == "draft":  # a draft can set a field to its default
         return document.get(key, _NO_FIELD)
     default = ENDPOINT_DEFAULTS.get(key) if kind == "endpoint" else None

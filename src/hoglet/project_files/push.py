@@ -3,9 +3,15 @@
 import contextlib
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import cast
 
 from hoglet.kit.errors import HogletError
+from hoglet.project_files.documents import (
+    Document,
+    FunctionDocument,
+    SettingsDocument,
+    VariableDocument,
+)
 from hoglet.project_files.model import comparable
 from hoglet.project_files.plan import (
     Plan,
@@ -15,8 +21,6 @@ from hoglet.project_files.plan import (
     with_secrets,
 )
 from hoglet.project_files.server_project import ServerProject
-
-type Json = dict[str, Any]
 
 _NEVER_SENT = frozenset({"template_id"})  # of an update: it says where a function came from
 
@@ -86,7 +90,7 @@ def _apply(server: ServerProject, plan: Plan, change: PlannedChange) -> None:
         as_live = with_secrets(
             live, server.project.objects["function"].get(change.name), os.environ
         )
-        server.save_draft(change.name, body | {key: as_live[key] for key in removed})
+        server.save_draft(change.name, {**body, **{key: as_live[key] for key in removed}})
     elif change.verb is Verb.CREATE:
         server.create(change.kind, change.name, _body(change, change.after or {}, None))
     else:
@@ -99,12 +103,12 @@ def _revert(server: ServerProject, change: PlannedChange) -> None:
     if change.verb is Verb.CREATE:
         server.delete(change.kind, change.name)
     elif change.kind == "project":
-        defaults: Json = {"test_account_filters": [], "week_start_day": 0}
+        defaults: SettingsDocument = {"test_account_filters": [], "week_start_day": 0}
         server.update_settings({key: before.get(key, defaults.get(key)) for key in change.fields})
     elif change.kind == "draft":
         live = server.project.objects["function"][change.name]
         added = (change.after or {}).keys() - before.keys()
-        body = comparable("draft", before | {key: live[key] for key in added})
+        body = comparable("draft", {**before, **{key: live[key] for key in added}})
         server.save_draft(change.name, body)
     elif change.verb is Verb.DELETE:
         server.undelete(change.kind, change.name, _body(change, before, None))
@@ -117,33 +121,37 @@ def _revert(server: ServerProject, change: PlannedChange) -> None:
         )
 
 
-def _body(change: PlannedChange, document: Json, stored: Json | None) -> Json:
+def _body(change: PlannedChange, document: Document, stored: Document | None) -> Document:
     if change.kind != "function":
         return body_of(change.kind, document, change.name)
-    filled = with_secrets(document, stored, os.environ)
+    function = cast("FunctionDocument", document)
+    filled = with_secrets(function, cast("FunctionDocument | None", stored), os.environ)
     return {key: value for key, value in filled.items() if value is not None or stored is not None}
 
 
-def body_of(kind: str, document: Json, name: str) -> Json:
+def body_of(kind: str, document: Document, name: str) -> Document:
     """The body of a request that makes an object; of functions, the document itself."""
     if kind == "variable":
-        return _variable_body(document, name)
+        return _variable_body(cast("VariableDocument", document), name)
     if kind == "action":
         return {"description": "", "steps": [], **document}
     return document
 
 
-def _variable_body(document: Json, code: str) -> Json:
-    body: Json = {"type": document["type"], "default_value": document["default"]}
-    body["name"] = document.get("name") or code.replace("_", " ")
-    if document.get("choices"):
-        body["values"] = document["choices"]
+def _variable_body(document: VariableDocument, code: str) -> Document:
+    body = {
+        "type": document["type"],
+        "default_value": document["default"],
+        "name": document.get("name") or code.replace("_", " "),
+    }
+    if choices := document.get("choices"):
+        body["values"] = choices
     if document.get("multi"):
         body["is_multi"] = True
     return body
 
 
-def _only(change: PlannedChange, body: Json) -> Json:
+def _only(change: PlannedChange, body: Document) -> Document:
     """The body of an update: the changed fields; endpoints and variables completely."""
     if change.kind in {"endpoint", "variable"}:
         return body

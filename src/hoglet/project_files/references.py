@@ -11,9 +11,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hoglet.project_files.documents import Document
 from hoglet.project_files.yaml_files import BadFile
-
-type Json = dict[str, Any]
 
 _COHORT_TYPES = frozenset({"cohort", "static-cohort", "precalculated-cohort"})
 _OPAQUE = frozenset({"inputs"})  # arbitrary user values, never references
@@ -109,7 +108,7 @@ def unresolved(value: Any) -> Iterator[tuple[str, Any]]:
                 yield from unresolved(item)
 
 
-def _place(value: Json) -> tuple[str, str] | None:
+def _place(value: Document) -> tuple[str, str] | None:
     """The kind of object that a mapping refers to, and the field with its id."""
     if value.get("type") == "actions" or value.get("kind") == "ActionsNode":
         return "action", "id"

@@ -3,10 +3,9 @@
 from typing import Any, NamedTuple
 
 from hoglet.project_files import function_file
+from hoglet.project_files.documents import Document, InputDocuments
 from hoglet.project_files.model import Project
 from hoglet.project_files.yaml_files import load
-
-type Json = dict[str, Any]
 
 
 def secret_name(folder: str, key: str) -> str:
@@ -47,15 +46,15 @@ def _list(settings: Any, key: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def item_at(items: Any, number: int) -> Json:
+def item_at(items: Any, number: int) -> Document:
     """The mapping at a place of what may be a list; ``{}`` if there is none."""
     found = items[number] if isinstance(items, list) and number < len(items) else {}
     return found if isinstance(found, dict) else {}
 
 
-def with_variables(folder: str, inputs: Json, before: Any) -> Json:
+def with_variables(folder: str, inputs: InputDocuments, before: Any) -> InputDocuments:
     """Inputs with ``secret: env:NAME``, the name that the file gives or a new one."""
-    named: Json = {}
+    named: InputDocuments = {}
     for key, value in inputs.items():
         given = before.get(key) if isinstance(before, dict) else None
         name = given.get("secret") if isinstance(given, dict) else None

@@ -1,12 +1,13 @@
 """Reads a project from a server and changes it."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 from hoglet.kit.errors import HogletError
 from hoglet.project_files import endpoint_file, function_file
-from hoglet.project_files.api import Api
+from hoglet.project_files.api import Api, Record, VariableUse
+from hoglet.project_files.documents import Document, EndpointDocument, SettingsDocument
 from hoglet.project_files.draft_file import draft_of
 from hoglet.project_files.endpoint_sync import Endpoints
 from hoglet.project_files.model import Project, Remark, free_name
@@ -14,11 +15,8 @@ from hoglet.project_files.references import Names, with_ids, with_names
 from hoglet.project_files.settings_file import SETTINGS
 from hoglet.project_files.yaml_files import BadFile
 
-type Json = dict[str, Any]
-
 _NOT_DEFAULT = {"week_start_day": 0, "test_account_filters": [],
                 "person_display_name_properties": None}  # fmt: skip
-
 
 _NOT_FOUND = 404
 _OTHER_TYPES = ("warehouse_source_webhook", "alert", "activity", "broadcast", "email", "push")
@@ -50,25 +48,24 @@ class ServerProject:
         self._read_cohorts(cohorts)
         self._read_functions()
         for name in sorted(self.endpoints.records):
-            document = self.endpoints.document(name) or {}
-            document = {**endpoint_file.DEFAULTS, **document}
+            document = {**endpoint_file.DEFAULTS, **(self.endpoints.document(name) or {})}
             document["query"] = with_names(document["query"], self.names)
             document = {key: document[key] for key in endpoint_file.ORDER}
-            self.project.objects["endpoint"][name] = document
+            self.project.objects["endpoint"][name] = cast("EndpointDocument", document)
 
-    def _settings(self) -> Json:
-        record: Json = self._api.call("GET", "/")
+    def _settings(self) -> SettingsDocument:
+        record: Record = self._api.call("GET", "/")
         found = {key: record[key] for key in SETTINGS if key in record}
         found = {
             key: value for key, value in found.items() if value not in (None, _NOT_DEFAULT.get(key))
         }
-        return with_names(found, self.names)
+        return cast("SettingsDocument", with_names(found, self.names))
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """See ``Api.call``."""
         return self._api.call(method, path, body)
 
-    def every(self, path: str, **query: str) -> Iterator[Json]:
+    def every(self, path: str, **query: str) -> Iterator[Any]:
         """All items of a list; none, with a remark, where a server does not have the list."""
         try:
             yield from self._api.every(path, **query)
@@ -78,10 +75,10 @@ class ServerProject:
             kind = path.strip("/").replace("_", " ")
             self.project.left_out.append(Remark(kind, "", "this server has no such list"))
 
-    def _named_records(self, kind: str, path: str) -> list[Json]:
+    def _named_records(self, kind: str, path: str) -> list[Record]:
         """Records, oldest first and with unique names; without deleted ones."""
         taken: set[str] = set()
-        found: list[Json] = []
+        found: list[Record] = []
         for record in sorted(self.every(path), key=lambda each: each["id"]):
             if record.get("deleted"):
                 continue
@@ -99,18 +96,18 @@ class ServerProject:
     def _read_variables(self) -> None:
         for record in self.endpoints.variables.values():
             code = record["code_name"]
-            definition = {"code_name": code, "value": record.get("default_value")}
+            definition: VariableUse = {"code_name": code, "value": record.get("default_value")}
             self.project.objects["variable"][code] = endpoint_file.variable_of(definition, record)
             self._ids["variable", code] = str(record["id"])
 
-    def _read_actions(self, records: list[Json]) -> None:
+    def _read_actions(self, records: list[Record]) -> None:
         for record in records:
             self._ids["action", record["name"]] = str(record["id"])
             self.project.objects["action"][record["name"]] = self._named(
                 {key: record.get(key) for key in ("name", "description", "steps")}
             )
 
-    def _read_cohorts(self, records: list[Json]) -> None:
+    def _read_cohorts(self, records: list[Record]) -> None:
         for record in records:
             name = record["name"]
             if record.get("is_static"):
@@ -122,7 +119,7 @@ class ServerProject:
                 {key: record.get(key) for key in ("name", "description", "filters")}
             )
 
-    def _named(self, document: Json) -> Json:
+    def _named(self, document: Document) -> Any:
         return function_file.without_defaults(with_names(document, self.names))
 
     def _read_functions(self) -> None:
@@ -157,7 +154,7 @@ class ServerProject:
         }
         return f"/{folders[kind]}/{self._ids[kind, name]}/"
 
-    def create(self, kind: str, name: str, body: Json) -> Json:
+    def create(self, kind: str, name: str, body: Document) -> Record:
         """Create an object, for an endpoint also its variables; returns the record."""
         if kind == "endpoint":
             self.endpoints.push(self.resolved(body))
@@ -176,7 +173,7 @@ class ServerProject:
             self.endpoints.variables[made["id"]] = made
         return made
 
-    def update(self, kind: str, name: str, body: Json) -> None:
+    def update(self, kind: str, name: str, body: Document) -> None:
         """Change fields of an object; an endpoint is replaced completely."""
         if kind == "endpoint":
             self.endpoints.push(self.resolved(body))
@@ -185,11 +182,11 @@ class ServerProject:
         if kind == "variable":
             self.endpoints.variables[saved["id"]] = saved
 
-    def update_settings(self, body: Json) -> None:
+    def update_settings(self, body: Document) -> None:
         """Change fields of the project itself."""
         self._api.call("PATCH", "/", self.resolved(body))
 
-    def save_draft(self, name: str, fields: Json | None) -> None:
+    def save_draft(self, name: str, fields: Document | None) -> None:
         """Change fields of a function's draft, or discard it."""
         body = None if fields is None else self.resolved(fields)
         self._api.call("PATCH", self.path("function", name), {"draft": body})
@@ -204,7 +201,7 @@ class ServerProject:
         else:
             self._api.call("PATCH", self.path(kind, name), {"deleted": True})
 
-    def undelete(self, kind: str, name: str, body: Json) -> None:
+    def undelete(self, kind: str, name: str, body: Document) -> None:
         """Restore an object deleted by :meth:`delete`."""
         if kind in {"endpoint", "variable"}:
             if kind == "endpoint":
@@ -213,7 +210,7 @@ class ServerProject:
         else:
             self._api.call("PATCH", self.path(kind, name), {"deleted": False})
 
-    def resolved(self, body: Json) -> Json:
+    def resolved(self, body: Document) -> Any:
         """The body with ids instead of names."""
         return with_ids(body, self.names)
 
@@ -226,13 +223,13 @@ class ServerProject:
         }[kind]
 
 
-def _why_not(listed: Json) -> str:
+def _why_not(listed: Record) -> str:
     """Why a function of a list cannot be a file; "" if it can."""
     kind = str(listed.get("type"))
     if kind not in function_file.TYPES:
         return f"functions of type {kind} are not supported"
     found = listed.get("template")
-    template: Json = found if isinstance(found, dict) else {}
+    template: Record = found if isinstance(found, dict) else {}
     template_id = str(listed.get("template_id") or template.get("id") or "")
     is_site = kind in function_file.SITE_TYPES
     if template_id.startswith(_OTHER_CODE) or (

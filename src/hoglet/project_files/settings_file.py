@@ -12,12 +12,11 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from zoneinfo import available_timezones
 
+from hoglet.project_files.documents import SettingsDocument
 from hoglet.project_files.yaml_files import BadFile, load, place_of
-
-type Json = dict[str, Any]
 
 
 def _is_text(value: Any) -> bool:
@@ -47,7 +46,7 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
 SETTINGS = tuple(_VALUES)
 
 
-def read_settings(path: Path) -> Json:
+def read_settings(path: Path) -> SettingsDocument:
     """Read the settings in a file; omitted keys are absent.
 
     Raises:
@@ -64,4 +63,4 @@ def read_settings(path: Path) -> Json:
         is_right, words = _VALUES[key]
         if not is_right(value):
             raise BadFile(f"{place_of(path, key)}: {key} is {words}.")
-    return loaded
+    return cast("SettingsDocument", loaded)

@@ -6,8 +6,7 @@ from typing import Any
 
 from hoglet.events.parse import read_time
 from hoglet.kit.errors import HogletError
-
-type Json = dict[str, Any]
+from hoglet.project_tests.case_types import CaseEvent
 
 
 class BadTestFile(HogletError):
@@ -17,7 +16,7 @@ class BadTestFile(HogletError):
     blame = "author"
 
 
-def read_event_lines(path: Path) -> list[Json]:
+def read_event_lines(path: Path) -> list[CaseEvent]:
     """Read the events in a file of JSON lines.
 
     Raises:
@@ -27,7 +26,7 @@ def read_event_lines(path: Path) -> list[Json]:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BadTestFile(f"{path}: {error}.") from None
-    events: list[Json] = []
+    events: list[CaseEvent] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from zoneinfo import available_timezones
 
 import yaml
 
+from hoglet.kit.json_values import JsonObject
 from hoglet.project_files.folder import endpoint_files, function_folders
 from hoglet.project_files.yaml_files import Loader, load_text
 from hoglet.project_tests.case_events import BadTestFile, problem_of, read_event_lines
+from hoglet.project_tests.case_types import CaseBody, CaseEvent
 from hoglet.project_tests.comparison import is_pattern
-
-type Json = dict[str, Any]
 
 FUNCTION_KEYS = ("name", "event", "person", "groups", "request", "record", "inputs", "fetch",
                  "now", "expect")  # fmt: skip
@@ -42,9 +42,9 @@ class Case:
     path: Path
     line: int
     name: str
-    body: Json
+    body: CaseBody
     now: datetime = NOW
-    events: list[Json] = field(default_factory=list[Any])
+    events: list[CaseEvent] = field(default_factory=list[CaseEvent])
 
     @property
     def id(self) -> str:
@@ -116,9 +116,10 @@ class _Reader:
         now = self._now(given.get("now"))
         events = [] if is_function else self._events(given.get("events", []))
         line = self._node.start_mark.line + 1
-        return Case(self._kind, self._subject, self._path, line, name.strip(), given, now, events)
+        body = cast("CaseBody", given)
+        return Case(self._kind, self._subject, self._path, line, name.strip(), body, now, events)
 
-    def _check_function(self, given: Json, expect: Json) -> None:
+    def _check_function(self, given: JsonObject, expect: JsonObject) -> None:
         for key in ("event", "person", "groups", "inputs", "request", "record"):
             if not isinstance(given.get(key), dict | None):
                 raise self._wrong(f"{key} is a mapping", key)
@@ -131,7 +132,7 @@ class _Reader:
         self._check_answers(given.get("fetch", []))
         self._check_expected_run(expect)
 
-    def _check_expected_run(self, expect: Json) -> None:
+    def _check_expected_run(self, expect: JsonObject) -> None:
         if expect.get("status") not in {None, *STATUSES}:
             raise self._wrong(f"expect.status is one of {', '.join(STATUSES)}", "expect")
         if not isinstance(expect.get("matched"), bool | None):
@@ -144,7 +145,7 @@ class _Reader:
                 raise self._wrong("expect.requests is a list of mappings", "expect")
             self._check_keys(request, REQUEST_KEYS, "expect")
 
-    def _check_globals(self, given: Json) -> None:
+    def _check_globals(self, given: JsonObject) -> None:
         for name, group in (given.get("groups") or {}).items():
             if not isinstance(group, dict):
                 raise self._wrong(f"groups.{name} is a mapping with key and properties", "groups")
@@ -187,7 +188,7 @@ class _Reader:
                     f"times of a response must be a number from 1 to {MOST_TIMES}", "fetch"
                 )
 
-    def _check_endpoint(self, given: Json, expect: Json) -> None:
+    def _check_endpoint(self, given: JsonObject, expect: JsonObject) -> None:
         if not isinstance(given.get("variables"), dict | None):
             raise self._wrong("variables is a mapping of values by code name", "variables")
         if given.get("timezone") not in {None, *available_timezones()}:
@@ -208,7 +209,7 @@ class _Reader:
         except (ValueError, OverflowError):
             raise self._wrong("now must be a time such as 2026-01-05T12:00:00Z", "now") from None
 
-    def _events(self, given: Any) -> list[Json]:
+    def _events(self, given: Any) -> list[CaseEvent]:
         if isinstance(given, str):
             return self._fixture(given)
         if not isinstance(given, list):
@@ -220,7 +221,7 @@ class _Reader:
                 raise self._wrong(problem, "events")
         return given
 
-    def _fixture(self, name: str) -> list[Json]:
+    def _fixture(self, name: str) -> list[CaseEvent]:
         """A file next to the tests, or in the project's folder."""
         places = (self._path.parent / name, self._path.parent.parent / name)
         path = next((place for place in places if place.is_file()), None)
@@ -228,7 +229,9 @@ class _Reader:
             raise self._wrong(f"there is no file {places[0]}", "events")
         return read_event_lines(path)
 
-    def _check_keys(self, given: Json, known: tuple[str, ...], under: str | None = None) -> None:
+    def _check_keys(
+        self, given: JsonObject, known: tuple[str, ...], under: str | None = None
+    ) -> None:
         import difflib
 
         for key in given:

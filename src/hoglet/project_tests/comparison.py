@@ -6,9 +6,8 @@ captures and results of insights, omitted keys are ignored; all other values mus
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
-
-type Json = dict[str, Any]
 
 _SUBSETS = frozenset({"headers"})
 
@@ -38,7 +37,7 @@ def equals(expected: Any, actual: Any, *, partly: bool = False) -> bool:
     return _equal_scalars(expected, actual)
 
 
-def differences(expect: Json, actual: Json) -> list[str]:
+def differences(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[str]:
     """Describe each key of ``expect`` that differs; ``[]`` if none does."""
     lines: list[str] = []
     for key, wanted in expect.items():

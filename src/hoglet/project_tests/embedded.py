@@ -27,8 +27,6 @@ from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.project_tests.cases import NOW
 from hoglet.settings import Settings
 
-type Json = dict[str, Any]
-
 _KEY = "phx_" + "t" * 40
 _PREFIX = "HOGLET_"
 
@@ -138,7 +136,7 @@ class ProjectApi:
         asked = self._embedded.call(method, self._base + path, body)
         return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
 
-    def every(self, path: str, **query: str) -> Iterator[Json]:
+    def every(self, path: str, **query: str) -> Iterator[Any]:
         """All items of a list, page by page."""
         asked = "&".join(f"{name}={value}" for name, value in query.items())
         yield from self.call("GET", f"{path}?limit=500&{asked}")["results"]

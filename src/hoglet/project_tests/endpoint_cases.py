@@ -5,8 +5,9 @@ from typing import Any
 from urllib.parse import quote
 
 from hoglet.kit.errors import HogletError
+from hoglet.project_files.documents import EndpointDocument
 from hoglet.project_files.endpoint_file import read_file
-from hoglet.project_files.model import Project
+from hoglet.project_files.model import Objects, Project
 from hoglet.project_files.plan import make_plan
 from hoglet.project_files.push import push
 from hoglet.project_files.server_project import ServerProject
@@ -15,8 +16,6 @@ from hoglet.project_tests.cases import Case
 from hoglet.project_tests.comparison import differences
 from hoglet.project_tests.embedded import Embedded
 from hoglet.project_tests.outcome import CaseOutcome
-
-type Json = dict[str, Any]
 
 
 class EndpointCases:
@@ -66,11 +65,16 @@ class EndpointCases:
             raise BadTestFile(f"{case.path}:{case.line}: {error.detail}") from None
         await self._embedded.ingestion.drain()
 
-    def _push(self, api: Any, document: Json) -> None:
-        wanted = Project(settings={})
-        for kind in ("variable", "action", "cohort"):
-            wanted.objects[kind] = self._files.objects[kind]
-        wanted.objects["endpoint"] = {document["name"]: {**document, "is_active": True}}
+    def _push(self, api: Any, document: EndpointDocument) -> None:
+        active: EndpointDocument = {**document, "is_active": True}
+        endpoints = {document["name"]: active}
+        objects: Objects = {
+            **self._files.objects,
+            "function": {},
+            "draft": {},
+            "endpoint": endpoints,
+        }
+        wanted = Project(objects=objects)
         server = ServerProject(api)
         push(server, make_plan(server.project, wanted, prune=False))
 

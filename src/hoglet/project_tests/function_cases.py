@@ -1,7 +1,6 @@
 """Runs test cases of functions with the parts of the pipeline."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
@@ -13,6 +12,7 @@ from hoglet.functions import types
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.integrations.resolving import integration_ids, with_integrations
 from hoglet.functions.jobs import InvokeV1
+from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime.engine import Pinned
 from hoglet.functions.runtime.globals import (
     group_globals,
@@ -23,21 +23,22 @@ from hoglet.functions.runtime.globals import (
 from hoglet.functions.runtime.messages import Step, StepRequest
 from hoglet.functions.test_runs.globals import read_globals
 from hoglet.functions.test_runs.result import SandboxClient
+from hoglet.hog.python.steps import TraceStep
 from hoglet.kit.errors import HogletError
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
 from hoglet.pipeline.delivery.host_limits import HostLimiter
 from hoglet.pipeline.delivery.run import InvocationRunner, LeaseEnd, RunOutcome
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
+from hoglet.project_files.documents import FunctionDocument, InputDocument
 from hoglet.project_files.function_file import SITE_TYPES, read_function, read_input
 from hoglet.project_files.references import Names, with_ids
 from hoglet.project_tests.case_events import BadTestFile
+from hoglet.project_tests.case_types import CaseEvent, Results, RunStatus
 from hoglet.project_tests.cases import Case
 from hoglet.project_tests.comparison import differences
 from hoglet.project_tests.embedded import Embedded
 from hoglet.project_tests.outcome import CaseOutcome
 from hoglet.project_tests.scripted_calls import ScriptedCalls
-
-type Json = dict[str, Any]
 
 _NAMESPACE = UUID("8f0d2c0e-9d0e-5a63-9f6c-3f6f3a1c7a11")
 _CLOSING = re.compile(r"^Function completed in ")
@@ -55,7 +56,7 @@ class _TracedSteps(StepBatcher):
         self.trace = step.trace
         return step
 
-    trace: list[Any] = []  # noqa: RUF012 (replaced, never changed)
+    trace: list[TraceStep] = []  # noqa: RUF012 (replaced, never changed)
 
 
 class FunctionCases:
@@ -95,11 +96,11 @@ class FunctionCases:
         outcome.differences = differences(case.body["expect"], outcome.actual)
         return outcome
 
-    async def _executable(self, document: Json, case: Case) -> ExecutableFunction:
+    async def _executable(self, document: FunctionDocument, case: Case) -> ExecutableFunction:
         configuration = with_ids({key: document[key] for key in _SENT}, self._names)
         configuration = {k: v for k, v in configuration.items() if v is not None}
         inputs = {key: _placeholder(value) for key, value in document["inputs"].items()}
-        given: Json = case.body.get("inputs") or {}
+        given = case.body.get("inputs") or {}
         inputs |= {key: _value(case.path, key, value) for key, value in given.items()}
         configuration["inputs"] = inputs
         configuration["mappings"] = [
@@ -119,20 +120,20 @@ class FunctionCases:
             function, {each: _integration(each) for each in integration_ids(function)}
         )
 
-    def _globals(self, function: ExecutableFunction, case: Case) -> Json:
+    def _globals(self, function: ExecutableFunction, case: Case) -> Globals:
         project = project_globals(
             project_id=self._scope.project.id, name="Tests", site_url="http://hoglet.test"
         )
         source = source_globals(
             project_url=project["url"], function_id=function.id, name=function.name
         )
-        event: Json = dict(case.body.get("event") or {"event": "", "properties": {}})
-        event.setdefault("distinct_id", "test")
+        event: CaseEvent = {**(case.body.get("event") or {"event": "", "properties": {}})}
+        distinct_id = event.setdefault("distinct_id", "test")
         event.setdefault("uuid", str(_case_uuid(case)))
-        given: Json = {"event": event}
-        person: Json | None = case.body.get("person")
+        given: Globals = {"event": event}
+        person = case.body.get("person")
         if person is not None:
-            distinct_id = str(event["distinct_id"])
+            distinct_id = str(distinct_id)
             made = person_globals(
                 project_url=project["url"],
                 person_id=str(uuid5(_NAMESPACE, distinct_id)),
@@ -141,7 +142,7 @@ class FunctionCases:
                 name_properties=self._scope.project.person_display_name_properties,
             )
             given["person"] = {**made, **person, "properties": made["properties"]}
-        groups: Json = case.body.get("groups") or {}
+        groups = case.body.get("groups") or {}
         given["groups"] = {
             name: group_globals(
                 project_url=project["url"],
@@ -153,8 +154,8 @@ class FunctionCases:
             for number, (name, group) in enumerate(groups.items())
         }
         for key in ("request", "record"):
-            if case.body.get(key) is not None:
-                given[key] = case.body[key]
+            if (value := case.body.get(key)) is not None:
+                given[key] = value
         return read_globals(
             {"globals": given},
             project=project,
@@ -164,7 +165,7 @@ class FunctionCases:
         )
 
     async def _transform(
-        self, function: ExecutableFunction, run: Json, outcome: CaseOutcome
+        self, function: ExecutableFunction, run: Globals, outcome: CaseOutcome
     ) -> None:
         is_log = function.type == types.TRANSFORMATION_LOG
         subject = run.get("record") if is_log else run["event"]
@@ -177,9 +178,13 @@ class FunctionCases:
             with_trace=True,
             pinned={"now": outcome.case.now.isoformat()},
         )
-        outcome.trace = [msgspec.to_builtins(each) for each in done.trace]
+        outcome.trace = list(done.trace)
         outcome.logs = [line.message for line in done.logs]
-        statuses = {"succeeded": "success", "dropped": "success", "skipped": "filtered"}
+        statuses: dict[str, RunStatus] = {
+            "succeeded": "success",
+            "dropped": "success",
+            "skipped": "filtered",
+        }
         outcome.actual = {
             "matched": done.outcome != "skipped",
             "status": statuses.get(done.outcome, "failed"),
@@ -194,10 +199,10 @@ class FunctionCases:
         }
 
     async def _deliver(
-        self, function: ExecutableFunction, run: Json, case: Case, outcome: CaseOutcome
+        self, function: ExecutableFunction, run: Globals, case: Case, outcome: CaseOutcome
     ) -> None:
         calls = ScriptedCalls(case.body.get("fetch") or [])
-        actual: Json = {
+        actual: Results = {
             "matched": True,
             "status": "success",
             "requests": calls.requests,
@@ -226,7 +231,7 @@ class FunctionCases:
     async def _run(
         self,
         function: ExecutableFunction,
-        run: Json,
+        run: Globals,
         calls: ScriptedCalls,
         *,
         mapping: int | None,
@@ -252,11 +257,12 @@ class FunctionCases:
             assert ended.invoke is not None, "a run that waits goes on"  # noqa: S101
             invoke = ended.invoke
             clock.at = max(clock.at, ended.run_at or clock.at)
-        outcome.trace += [msgspec.to_builtins(each) for each in steps.trace]
+        outcome.trace += steps.trace
         step = ended.step
         if step is None:
             return
-        outcome.actual["captures"] += [dict(each) for each in step.captures]
+        captures = outcome.actual.setdefault("captures", [])
+        captures += [dict(each) for each in step.captures]
         if step.outcome == "failed":
             outcome.actual |= {"status": "failed", "error": step.error}
         else:
@@ -269,7 +275,7 @@ def _case_uuid(case: Case, mapping: int | None = None) -> UUID:
     return uuid5(_NAMESPACE, f"{case.subject.name}: {case.name}{part}")
 
 
-def _integration(integration_id: int) -> Json:
+def _integration(integration_id: int) -> dict[str, str]:
     """An integration as programs see it; real ones exist on servers only."""
     return {"access_token": f"integration-{integration_id}"}
 
@@ -279,12 +285,12 @@ def _printed(lines: list[str]) -> list[str]:
     return [line for line in lines if not _CLOSING.match(line)]
 
 
-def _placeholder(value: Mapping[str, Any]) -> Json:
+def _placeholder(value: InputDocument) -> InputDocument:
     """A value for secrets, which have none in files; a case can set it in ``inputs``."""
-    if value.get("secret"):
-        return {"value": str(value["secret"]).removeprefix("env:")}
-    return dict(value)
+    if secret := value.get("secret"):
+        return {"value": str(secret).removeprefix("env:")}
+    return value.copy()
 
 
-def _value(path: Path, key: str, value: Any) -> Json:
+def _value(path: Path, key: str, value: Any) -> InputDocument:
     return _placeholder(read_input(path, key, value))

@@ -1,11 +1,10 @@
 """The outcome of a test case."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
+from hoglet.hog.python.steps import TraceStep
+from hoglet.project_tests.case_types import Results
 from hoglet.project_tests.cases import Case
-
-type Json = dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -13,17 +12,17 @@ class CaseOutcome:
     """The actual results of a case and how they differ from the expected ones.
 
     Attributes:
-        actual: values by the keys of ``expect``.
+        actual: the results, all of them unless the run was refused.
         differences: descriptions of the differences; empty if the case passed.
         logs: the log lines of the run.
-        trace: ``[{"line": 3, "values": {"total": "4"}, "calls": ["fetch(): …"]}]``.
+        trace: the last executed lines of a function.
     """
 
     case: Case
-    actual: Json = field(default_factory=dict[str, Any])
+    actual: Results = field(default_factory=Results)
     differences: list[str] = field(default_factory=list[str])
     logs: list[str] = field(default_factory=list[str])
-    trace: list[Json] = field(default_factory=list[Any])
+    trace: list[TraceStep] = field(default_factory=list[TraceStep])
     seconds: float = 0.0
 
     @property

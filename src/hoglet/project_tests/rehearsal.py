@@ -2,11 +2,17 @@
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 from hoglet.kit.errors import HogletError
 from hoglet.project_files import function_file
+from hoglet.project_files.documents import (
+    Document,
+    FunctionDocument,
+    InputDocuments,
+    InputSchemaItem,
+)
 from hoglet.project_files.model import KINDS, Project, Remark, comparable
 from hoglet.project_files.plan import PlannedChange, Verb, make_plan
 from hoglet.project_files.push import body_of
@@ -14,9 +20,7 @@ from hoglet.project_files.references import with_names
 from hoglet.project_files.server_project import ServerProject
 from hoglet.project_tests.embedded import ProjectApi, open_embedded
 
-type Json = dict[str, Any]
-
-_SECRETS: dict[str, Any] = {
+_SECRETS = {
     "dictionary": {"name": "secret"},
     "json": {"name": "secret"},
     "number": 1,
@@ -56,9 +60,10 @@ class _Rehearsal:
                 self._try_object(change)
         stored = ServerProject(self._api).project
         for kind in KINDS:
-            for name, document in self._project.objects[kind].items():
-                found = self._function(name) if kind == "function" else stored.objects[kind][name]
-                self._project.objects[kind][name] = self._as_stored(kind, name, document, found)
+            documents = self._project.of_kind(kind)
+            for name, document in documents.items():
+                found = self._function(name) if kind == "function" else stored.of_kind(kind)[name]
+                documents[name] = self._as_stored(kind, name, document, found)
 
     def _try_settings(self, change: PlannedChange) -> None:
         for key in change.fields:
@@ -69,25 +74,26 @@ class _Rehearsal:
                 del self._project.settings[key]
 
     def _try_object(self, change: PlannedChange) -> None:
-        document: Json = change.after or {}
-        document = with_placeholders(document) if change.kind == "function" else document
+        document = change.after or {}
+        if change.kind == "function":
+            document = with_placeholders(cast("FunctionDocument", document))
         try:
             made = self._server.create(
                 change.kind, change.name, body_of(change.kind, document, change.name)
             )
         except HogletError as error:
             self._leave_out(change.kind, change.name, error.detail)
-            del self._project.objects[change.kind][change.name]
+            del self._project.of_kind(change.kind)[change.name]
             return
         for warning in made.get("warnings") or [] if change.kind == "function" else []:
             self._change(change.kind, change.name, f"line {warning['line']}: {warning['message']}")
 
-    def _function(self, name: str) -> Json:
+    def _function(self, name: str) -> Document:
         path = self._server.path("function", name)
         record = self._api.call("GET", quote(path))
         return with_names(function_file.document_of(record), self._server.names)
 
-    def _as_stored(self, kind: str, name: str, document: Json, stored: Json) -> Json:
+    def _as_stored(self, kind: str, name: str, document: Document, stored: Document) -> Document:
         before = comparable(kind, document)
         lost = [path for path in lost_paths(before, stored) if path not in _LEFT_TO_SERVER]
         if lost:
@@ -103,11 +109,11 @@ class _Rehearsal:
         self._project.changed.append(Remark(kind, name, reason))
 
 
-def with_placeholders(document: Json) -> Json:
+def with_placeholders(document: FunctionDocument) -> Document:
     """A function whose secrets have values of the types of their schemas."""
     mappings = [
-        {**mapping, "inputs": _filled(mapping.get("inputs_schema") or [], mapping["inputs"])}
-        if mapping.get("inputs")
+        {**mapping, "inputs": _filled(mapping.get("inputs_schema") or [], inputs)}
+        if (inputs := mapping.get("inputs"))
         else mapping
         for mapping in document["mappings"]
     ]
@@ -116,7 +122,7 @@ def with_placeholders(document: Json) -> Json:
     return {key: value for key, value in filled.items() if value is not None}
 
 
-def _filled(schema: list[Json], inputs: Json) -> Json:
+def _filled(schema: list[InputSchemaItem], inputs: InputDocuments) -> InputDocuments:
     types = {item.get("key"): item.get("type") for item in schema}
     return {
         key: {"value": _SECRETS.get(str(types.get(key)), "secret")}

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 from hoglet.functions.runtime.engine import statement_lines
+from hoglet.hog.python.steps import TraceStep
 from hoglet.project_files.folder import function_folders
 from hoglet.project_files.function_file import CODE
 from hoglet.project_tests.outcome import CaseOutcome
@@ -32,10 +32,10 @@ def outcome_lines(outcome: CaseOutcome) -> list[str]:
     return lines
 
 
-def _step(step: dict[str, Any]) -> str:
-    values = [f"{name} = {value}" for name, value in step["values"].items()]
-    said = "; ".join([*values, *step["calls"]])
-    return f"line {step['line']}: {said}"[:_CHARACTERS].rstrip(": ")
+def _step(step: TraceStep) -> str:
+    values = [f"{name} = {value}" for name, value in step.values.items()]
+    said = "; ".join([*values, *step.calls])
+    return f"line {step.line}: {said}"[:_CHARACTERS].rstrip(": ")
 
 
 def closing_line(outcomes: Sequence[CaseOutcome]) -> str:
@@ -53,7 +53,7 @@ def coverage_lines(folder: Path, outcomes: Iterable[CaseOutcome]) -> list[str]:
     for outcome in outcomes:
         if outcome.case.kind == "function":
             lines = ran.setdefault(outcome.case.subject, set())
-            lines |= {step["line"] for step in outcome.trace}
+            lines |= {step.line for step in outcome.trace}
     shown: list[str] = []
     for subject in function_folders(folder):
         code = subject / CODE

@@ -5,17 +5,18 @@ Only the network is replaced: requests are built, retried and evaluated as in pr
 
 import contextlib
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 from uuid import UUID
 
 from hoglet.functions.runtime.email import shape_sent
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.messages import StepHostCall
+from hoglet.kit.json_values import JsonObject
 from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse
+from hoglet.project_tests.case_types import ScriptedAnswer, SentRequest
 
-type Json = dict[str, Any]
-
-_ANSWER: Json = {"status": 200, "body": {}}
+_ANSWER: ScriptedAnswer = {"status": 200, "body": {}}
 
 
 class _Answers:
@@ -24,15 +25,15 @@ class _Answers:
     A response with ``times`` comes that often: a retried request takes one for each attempt.
     """
 
-    def __init__(self, answers: list[Json]) -> None:
+    def __init__(self, answers: list[ScriptedAnswer]) -> None:
         self._waiting = [each for each in answers for _ in range(each.get("times", 1))]
 
     async def fetch(
         self, _project_id: int, _request: OutboundRequest
     ) -> OutboundResponse | NetworkFailure:
         answer = self._waiting.pop(0) if self._waiting else _ANSWER
-        if answer.get("error"):
-            return NetworkFailure("ConnectionError", str(answer["error"]))
+        if error := answer.get("error"):
+            return NetworkFailure("ConnectionError", str(error))
         body = answer.get("body", {})
         text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
         headers = {str(k).lower(): str(v) for k, v in (answer.get("headers") or {}).items()}
@@ -43,14 +44,14 @@ class ScriptedCalls(HostCalls):
     """Host calls with the responses of a case.
 
     Attributes:
-        requests: ``{"method", "url", "headers", "body"}`` of each call, without retries.
+        requests: those of the calls, without retries.
         emails: the sent messages.
     """
 
-    def __init__(self, answers: list[Json]) -> None:
+    def __init__(self, answers: list[ScriptedAnswer]) -> None:
         super().__init__(_Answers(answers), None)  # pyright: ignore[reportArgumentType] (fetch is all it needs)
-        self.requests: list[Json] = []
-        self.emails: list[Json] = []
+        self.requests: list[SentRequest] = []
+        self.emails: list[JsonObject] = []
 
     async def make(
         self, project_id: int, call: StepHostCall, *, invocation_id: UUID, number: int, attempt: int
@@ -66,10 +67,10 @@ class ScriptedCalls(HostCalls):
         )
 
 
-def _readable(request: Json) -> Json:
+def _readable(request: Mapping[str, Any]) -> SentRequest:
     """A request in the form of cases: a JSON body is parsed."""
     body = request.get("body")
     with contextlib.suppress(ValueError):
         body = json.loads(body) if isinstance(body, str) else body
     found = {key: request.get(key) for key in ("method", "url", "headers")}
-    return {**found, "body": body}
+    return cast("SentRequest", {**found, "body": body})

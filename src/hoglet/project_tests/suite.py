@@ -53,11 +53,10 @@ async def _functions(embedded: Embedded, files: Project, folder: Path) -> Functi
 
 
 def _push_named(api: ProjectApi, files: Project, folder: Path) -> Names:
-    wanted = Project(
-        settings={key: value for key, value in files.settings.items() if key != "name"}
-    )
+    wanted = Project(settings=files.settings.copy())
+    wanted.settings.pop("name", None)
     for kind in ("action", "cohort"):
-        wanted.objects[kind] = files.objects[kind]
+        wanted.of_kind(kind).update(files.of_kind(kind))
     server = ServerProject(api)
     try:
         push(server, make_plan(server.project, wanted, prune=False))

@@ -1,16 +1,15 @@
 """``--update``: writes actual results into test files; comments and order are preserved."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from hoglet.project_files.comments import merge_text
 from hoglet.project_files.yaml_files import load_text
+from hoglet.project_tests.case_types import CaseBody, Results, SentRequest
 from hoglet.project_tests.comparison import differences, equals
 from hoglet.project_tests.outcome import CaseOutcome
-
-type Json = dict[str, Any]
 
 
 def update_files(outcomes: Iterable[CaseOutcome]) -> list[Path]:
@@ -25,7 +24,7 @@ def update_files(outcomes: Iterable[CaseOutcome]) -> list[Path]:
             by_file[outcome.case.path].append(outcome)
     for path, failed in by_file.items():
         text = path.read_text(encoding="utf-8")
-        document: list[Json] = load_text(text)
+        document: list[CaseBody] = load_text(text)
         wanted = {outcome.case.name: outcome for outcome in failed}
         updated = [
             {**case, "expect": _expect(case["expect"], wanted[case["name"].strip()])}
@@ -37,18 +36,18 @@ def update_files(outcomes: Iterable[CaseOutcome]) -> list[Path]:
     return list(by_file)
 
 
-def _expect(expect: Json, outcome: CaseOutcome) -> Json:
+def _expect(expect: Results, outcome: CaseOutcome) -> Mapping[str, Any]:
     error = outcome.actual.get("error")
     if error is not None and "error" not in expect and outcome.case.kind == "endpoint":
         return {"error": error}
-    updated: Json = {}
+    updated: dict[str, Any] = {}
     for key, wanted in expect.items():
         is_wrong = bool(differences({key: wanted}, outcome.actual))
         updated[key] = _actual(key, wanted, outcome.actual) if is_wrong else wanted
     return updated
 
 
-def _actual(key: str, wanted: Any, found: Json) -> Any:
+def _actual(key: str, wanted: Any, found: Results) -> Any:
     """The value that replaces one that differs."""
     actual = found.get(key)
     if key == "requests":
@@ -61,9 +60,9 @@ def _actual(key: str, wanted: Any, found: Json) -> Any:
     return actual
 
 
-def _requests(wanted: list[Any], actual: list[Json]) -> list[Json]:
+def _requests(wanted: list[Any], actual: list[SentRequest]) -> list[Mapping[str, Any]]:
     """Each request with the fields that its case expects; new ones without headers."""
-    found: list[Json] = []
+    found: list[Mapping[str, Any]] = []
     for number, request in enumerate(actual):
         expected = wanted[number] if number < len(wanted) else None
         if not isinstance(expected, dict):

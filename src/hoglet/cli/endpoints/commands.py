@@ -27,18 +27,22 @@ from hoglet.cli.output import AsJson, print_json, print_table, wide_console
 from hoglet.cli.refusals import BadUsage, exit_with_two
 from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.cli.server.refused import ApiRefused
+from hoglet.cli.server.responses import QueryResponse
+from hoglet.kit.json_values import JsonObject
+from hoglet.project_files.documents import EndpointDocument
 from hoglet.project_files.yaml_files import BadFile
-
-type Json = dict[str, Any]
 
 Prune = Annotated[
     bool, typer.Option("--prune", help="Also delete what the other side does not have.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without confirmation; for scripts.")]
 
+type EndpointFile = tuple[Path, EndpointDocument]
+"""A file and the endpoint that it describes."""
+
 
 def names_without_file(
-    paths: list[Path] | None, documents: list[tuple[Path, Json]], there: Iterable[str]
+    paths: list[Path] | None, documents: list[EndpointFile], there: Iterable[str]
 ) -> list[str]:
     """The endpoints of the server without a file.
 
@@ -57,7 +61,7 @@ def names_without_file(
 
 
 def files_without_endpoint(
-    documents: list[tuple[Path, Json]], there: Iterable[str]
+    documents: list[EndpointFile], there: Iterable[str]
 ) -> list[tuple[Path, str]]:
     """The files of endpoints that the server does not have, with their names."""
     known = set(there)
@@ -67,7 +71,6 @@ def files_without_endpoint(
 
 
 endpoints_app = ServerTyper(help="Endpoints as files, and their runs.", no_args_is_help=True)
-
 
 _STATES = {True: "yes", False: "no"}
 
@@ -211,10 +214,10 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run an endpoint and print its rows."""
-    body: Json = {"refresh": refresh, "variables": _variables(variable or [])}
+    body: JsonObject = {"refresh": refresh, "variables": _variables(variable or [])}
     given = {"version": version and version_of(version), "limit": limit, "offset": offset}
     body |= {field: value for field, value in given.items() if value is not None}
-    answer: Json = connect().call("POST", f"/endpoints/{quote(name)}/run", body)
+    answer: QueryResponse = connect().call("POST", f"/endpoints/{quote(name)}/run", body)
     if as_json or shape == "json" or "columns" not in answer:
         print(json.dumps(answer, indent=2, ensure_ascii=False))
     elif shape == "csv":
@@ -224,7 +227,7 @@ def run(
         _print_rows(answer)
 
 
-def _push(there: Any, path: Path, document: Json) -> list[str]:
+def _push(there: Any, path: Path, document: EndpointDocument) -> list[str]:
     """Each line is printed at once, so that earlier changes are known after an error."""
     from hoglet.project_files.yaml_files import BadFile, place_of
 
@@ -240,7 +243,7 @@ def _push(there: Any, path: Path, document: Json) -> list[str]:
     return sentences
 
 
-def _documents(paths: list[Path] | None) -> list[tuple[Path, Json]]:
+def _documents(paths: list[Path] | None) -> list[EndpointFile]:
     """All files are parsed before anything is sent."""
     from hoglet.project_files.endpoint_file import BadFile, read_file
 
@@ -259,9 +262,9 @@ def _documents(paths: list[Path] | None) -> list[tuple[Path, Json]]:
     return documents
 
 
-def _variables(pairs: list[str]) -> Json:
+def _variables(pairs: list[str]) -> dict[str, str]:
     """Values stay strings: the server parses them by the type of the variable."""
-    found: Json = {}
+    found: dict[str, str] = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
         if not sign or not name:
@@ -272,10 +275,10 @@ def _variables(pairs: list[str]) -> Json:
     return found
 
 
-def _print_rows(answer: Json) -> None:
+def _print_rows(answer: QueryResponse) -> None:
     columns = [str(column) for column in answer["columns"]]
     print_table(columns, [[_cell(value) for value in row] for row in answer["results"]])
-    if answer["hasMore"]:
+    if answer.get("hasMore"):
         Console(stderr=True).print("There are more rows; use --limit and --offset.")
 
 

@@ -1,7 +1,7 @@
 """``hoglet endpoints alias|compare|openapi|usage``."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, cast
 from urllib.parse import quote
 
 import typer
@@ -12,8 +12,7 @@ from hoglet.cli.refusals import exit_with_two
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.completion import complete
 from hoglet.cli.server.connection import ServerTyper, connect
-
-type Json = dict[str, Any]
+from hoglet.cli.server.responses import UsageLine
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -110,7 +109,7 @@ def usage(
     if as_json:
         print_json(found)
         return
-    lines = [*found["days"], {**found, "day": "all"}]
+    lines = cast("list[UsageLine]", [*found["days"], {**found, "day": "all"}])
     print_table(["day", "runs", "errors", "p50 ms", "p95 ms", "from cache"], map(_usage, lines))
 
 
@@ -119,7 +118,7 @@ def version_of(text: str) -> int | str:
     return int(text) if text.isascii() and text.isdecimal() else text
 
 
-def _usage(line: Json) -> list[str]:
+def _usage(line: UsageLine) -> list[str]:
     share = line["cache_hit_share"]
     durations = ["" if line[name] is None else str(line[name]) for name in ("p50_ms", "p95_ms")]
     cached = "" if share is None else f"{share:.0%}"

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 import typer
@@ -14,6 +14,7 @@ from hoglet.cli.functions.reference import Function, find_id
 from hoglet.cli.output import AsJson, cell, print_json, print_table
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.connection import ServerTyper, connect
+from hoglet.cli.server.responses import BackfillProgress
 from hoglet.kit.errors import HogletError
 
 backfill_app = ServerTyper(help="Run a function on stored events.", no_args_is_help=True)
@@ -58,7 +59,7 @@ def start(
         confirm_extent(_ALL_EVENTS, "--start and --end", yes=yes)
     path = _path(client, function, enable=True)
     pairs = (("start_at", start_at), ("end_at", end_at))
-    window: dict[str, Any] = {name: text for name, text in pairs if text}
+    window = {name: text for name, text in pairs if text}
     made = client.call("POST", path, {**window, "with_filters": with_filters})
     print(f"Backfill {made['id']}")
     if not detach:
@@ -135,7 +136,7 @@ def _path(client: ApiClient, function: str, *, enable: bool = False) -> str:
     return f"/batch_exports/{found}/backfills"
 
 
-def _follow(poll: Callable[[], dict[str, Any]], function: str) -> None:
+def _follow(poll: Callable[[], BackfillProgress], function: str) -> None:
     """Show a progress bar until the end; Ctrl-C closes the bar, not the backfill."""
     shown = poll()
     try:

@@ -15,6 +15,7 @@ from hoglet.cli.functions.reference import ALL_TYPES, Draft, Function, find_id
 from hoglet.cli.json_input import read_json_object
 from hoglet.cli.output import AsJson, cell, print_json, print_table
 from hoglet.cli.server.connection import ServerTyper, connect
+from hoglet.cli.server.responses import TestRunResponse
 
 functions_app = ServerTyper(help="Functions of a project.", no_args_is_help=True)
 functions_app.add_typer(backfill_app, name="backfill")
@@ -186,7 +187,7 @@ def _input(value: Any) -> str:
     return cell(value.get("value") if isinstance(value, dict) else value, 400)
 
 
-def _print_run(answer: dict[str, Any]) -> None:
+def _print_run(answer: TestRunResponse) -> None:
     console = Console(highlight=False, soft_wrap=True)
     for line in answer["logs"]:
         text = Text(f"{line['level']:5} {line['message']}", style=_LEVELS.get(line["level"], ""))

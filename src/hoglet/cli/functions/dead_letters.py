@@ -1,6 +1,6 @@
 """``hoglet functions dead-letters``: inspects and redrives runs that failed permanently."""
 
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 import typer
@@ -59,7 +59,7 @@ def redrive(
 ) -> None:
     """Redrive dead letters: by id, class or time, or all that were not redriven yet."""
     wish = _filters(classes, after, before)
-    body: dict[str, Any] = {"ids": ids} if ids else wish or {"all": True}
+    body = {"ids": ids} if ids else wish or {"all": True}
     client = connect()
     path = f"{_path(client, function)}/redrive"
     answer = client.call("POST", path, {**body, "dry_run": dry_run})

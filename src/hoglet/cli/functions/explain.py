@@ -1,7 +1,7 @@
 """``hoglet functions explain``: why an event does or does not run a function."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import typer
@@ -12,6 +12,8 @@ from hoglet.cli.functions.reference import Draft, Function, find_id
 from hoglet.cli.json_input import read_json_object
 from hoglet.cli.output import AsJson, print_json
 from hoglet.cli.server.connection import connect
+from hoglet.cli.server.responses import ExplainedCondition, MatchResponse
+from hoglet.kit.json_values import JsonObject
 
 _MARKS = {True: ("✓", "green"), False: ("✗", "red")}
 
@@ -35,7 +37,7 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Show each condition of a function and whether an event meets it."""
-    body: dict[str, Any] = {}
+    body: JsonObject = {}
     if _is_uuid(event):
         body["event_uuid"] = event
     else:
@@ -62,7 +64,7 @@ def _is_uuid(text: str) -> bool:
     return True
 
 
-def _lines(answer: dict[str, Any]) -> Iterator[Text]:
+def _lines(answer: MatchResponse) -> Iterator[Text]:
     for condition in answer["conditions"]:
         yield from _condition(condition, 0)
     for mapping in answer["mappings"] or []:
@@ -77,7 +79,7 @@ def _lines(answer: dict[str, Any]) -> Iterator[Text]:
     yield Text(_summary(answer))
 
 
-def _condition(condition: dict[str, Any], depth: int) -> Iterator[Text]:
+def _condition(condition: ExplainedCondition, depth: int) -> Iterator[Text]:
     text = condition["condition"] if condition["matched"] else condition["reason"]
     if condition["operator"] is not None:
         text = "one of" if condition["operator"] == "any" else "all of"
@@ -93,7 +95,7 @@ def _marked(matched: bool, depth: int, path: str, text: str | None) -> Text:
     )
 
 
-def _summary(answer: dict[str, Any]) -> str:
+def _summary(answer: MatchResponse) -> str:
     name = answer["event"]["event"]
     if not answer["matched"]:
         return f"{name} does not match the function."

@@ -18,6 +18,7 @@ from hoglet.cli.refusals import print_hint
 from hoglet.cli.server.api_client import ApiClient, ApiUnreachable
 from hoglet.cli.server.connection import connect
 from hoglet.cli.server.refused import ApiRefused
+from hoglet.cli.server.responses import FunctionLogLine
 
 _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}
 _RECONNECT_SECONDS = 2.0
@@ -63,7 +64,7 @@ class _Seen:
     begins a while before the newest line, and what was read already is passed over.
     """
 
-    def __init__(self, past: list[dict[str, Any]]) -> None:
+    def __init__(self, past: list[FunctionLogLine]) -> None:
         now = datetime.now(UTC)
         self._newest = datetime.fromisoformat(past[-1]["timestamp"]) if past else now
         self._from = self._newest - _LATENESS
@@ -78,7 +79,7 @@ class _Seen:
         self._keys = {key for key in self._keys if datetime.fromisoformat(key[0]) >= self._from}
         return start
 
-    def is_new(self, line: dict[str, Any]) -> bool:
+    def is_new(self, line: FunctionLogLine) -> bool:
         """Whether a line was not read yet; now it is."""
         key = _key(line)
         if key in self._keys:
@@ -90,11 +91,11 @@ class _Seen:
         return True
 
 
-def _key(line: dict[str, Any]) -> tuple[str, str, str]:
+def _key(line: FunctionLogLine) -> tuple[str, str, str]:
     return line["timestamp"], line["instance_id"], line["message"]
 
 
-def _new_lines(client: ApiClient, path: str, seen: _Seen) -> Iterator[dict[str, Any]]:
+def _new_lines(client: ApiClient, path: str, seen: _Seen) -> Iterator[FunctionLogLine]:
     """Lines of the stream; when it ends or breaks, of the next one, from the same place on."""
     answered = False
     while True:
@@ -110,7 +111,7 @@ def _new_lines(client: ApiClient, path: str, seen: _Seen) -> Iterator[dict[str, 
         time.sleep(_RECONNECT_SECONDS)
 
 
-def _events(stream: Any) -> Iterator[dict[str, Any]]:
+def _events(stream: Any) -> Iterator[FunctionLogLine]:
     """The data of each ``log`` event; every one is a single line of JSON."""
     kind = ""
     for raw in stream:
@@ -121,14 +122,14 @@ def _events(stream: Any) -> Iterator[dict[str, Any]]:
             yield json.loads(value)
 
 
-def _print_json_line(line: dict[str, Any]) -> None:
+def _print_json_line(line: FunctionLogLine) -> None:
     print(json.dumps(line, ensure_ascii=False), flush=True)
 
 
-def _line_printer() -> Callable[[dict[str, Any]], None]:
+def _line_printer() -> Callable[[FunctionLogLine], None]:
     console = Console(highlight=False, soft_wrap=True)
 
-    def show(line: dict[str, Any]) -> None:
+    def show(line: FunctionLogLine) -> None:
         text = Text(f"{line['timestamp'][:23]} {line['level']:5} {line['message']}")
         text.stylize(_COLOURS.get(line["level"], ""))
         console.print(text)

@@ -17,6 +17,7 @@ import typer
 from hoglet.hog.compile import compile_program
 from hoglet.hog.python import compile_python, run_program
 from hoglet.kit.errors import SourceError
+from hoglet.kit.json_values import JsonObject
 from hoglet.kit.text import encode_utf8, replace_surrogates
 
 hog_app = typer.Typer(help="Run, compile and check Hog programs.", no_args_is_help=True)
@@ -212,7 +213,7 @@ def read_source(file: Path) -> str:
         raise typer.Exit(DOES_NOT_COMPILE) from None
 
 
-def read_globals(file: Path | None) -> dict[str, Any]:
+def read_globals(file: Path | None) -> JsonObject:
     """The globals of a JSON file. Exits with 2 when it is not an object."""
     if file is None:
         return {}
@@ -244,7 +245,7 @@ _MOST_RUNS = 200
 _ENOUGH_S = 2.0
 
 
-def measure(file: Path, source: str, values: dict[str, Any]) -> float:
+def measure(file: Path, source: str, values: JsonObject) -> float:
     """Median milliseconds of a warm run of ``source`` with the default budget.
 
     Args:

@@ -7,7 +7,6 @@ would see; what earlier entries print is not shown again.
 
 import secrets
 from pathlib import Path
-from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import WordCompleter
@@ -17,6 +16,7 @@ from hoglet.hog.compile import compile_program
 from hoglet.hog.python import run_program
 from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import SourceError
+from hoglet.kit.json_values import JsonObject
 from hoglet.syntax import parse_program, tree
 
 _KEYWORDS = (
@@ -28,7 +28,7 @@ _KEYWORDS = (
 class Session:
     """What has been entered, and the globals it runs with."""
 
-    def __init__(self, values: dict[str, Any]) -> None:
+    def __init__(self, values: JsonObject) -> None:
         self._values = values
         self._entries: list[str] = []
         self._printed = 0
@@ -61,7 +61,7 @@ class Session:
         return sorted({*_KEYWORDS.split(), *STL, *self._values, *declared})
 
 
-def start(values: dict[str, Any]) -> None:
+def start(values: JsonObject) -> None:
     """Read entries until the end of input; an open bracket continues on the next line."""
     session = Session(values)
     history = Path.home() / ".hoglet_history"

@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Generator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -23,8 +23,6 @@ from hoglet.cli.refusals import BadUsage, print_error
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.tail import print_event, recent_events
 from hoglet.kit.errors import HogletError
-
-type Json = dict[str, Any]
 
 _START_SECONDS = 120
 _POLL_SECONDS = 0.5

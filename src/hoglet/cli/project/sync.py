@@ -132,7 +132,7 @@ def print_plan(changes: list[Any]) -> None:
         print("nothing to do")
 
 
-def _as_json(change: Any) -> dict[str, Any]:
+def _as_json(change: Any) -> dict[str, str | list[str]]:
     return {
         "action": str(change.verb),
         "kind": change.kind,

@@ -14,8 +14,6 @@ from hoglet.cli.server.address import server_url
 from hoglet.cli.server.refused import ApiRefused, NoProject, name_missing, read_refusal
 from hoglet.kit.errors import HogletError
 
-type Json = dict[str, Any]
-
 _OWN = "@current"
 _SECONDS = 60
 _PAGE = 500
@@ -163,7 +161,7 @@ class ApiClient:
             return True
         return True
 
-    def every(self, path: str, **query: str) -> Iterator[Json]:
+    def every(self, path: str, **query: str) -> Iterator[Any]:
         """All items of a list, page by page.
 
         Where a server has the list of an environment only, that is read; so are its items.
