@@ -5,6 +5,10 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support.measured import start_coverage
+
+_coverage = start_coverage()
+
 # No example is late on a busy machine. In CI the same examples every time: a new find belongs to
 # whoever runs the tests at home, not to the change that happens to be checked.
 settings.register_profile(
@@ -35,6 +39,13 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return f"{len(val)} bytes" if isinstance(val, bytes) else None
 
 
+def pytest_sessionfinish() -> None:
+    """Keep what was measured."""
+    if _coverage:
+        _coverage.stop()
+        _coverage.save()
+
+
 _ENGINES = {
     "warehouse",
     "clickhouse_server",
@@ -49,10 +60,22 @@ _ENGINES = {
 }
 """Fixtures that start an engine, a server or another program."""
 
+_WAREHOUSES = {"warehouse", "clickhouse_server"}
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need an engine, a server or a worker; ``make quick`` leaves them out."""
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests that need an engine, a server or a worker; ``make quick`` leaves them out.
+
+    If a ClickHouse server is set, leave out what asks no warehouse: ``make test`` ran it.
+    """
     for item in items:
-        fixtures: set[str] = set(getattr(item, "fixturenames", ()))
-        if fixtures & _ENGINES:
+        if _fixtures(item) & _ENGINES:
             item.add_marker("engine")
+    if os.environ.get("HOGLET_TEST_CLICKHOUSE_URL"):
+        left_out = [item for item in items if not _fixtures(item) & _WAREHOUSES]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if _fixtures(item) & _WAREHOUSES]
+
+
+def _fixtures(item: pytest.Item) -> set[str]:
+    return set(getattr(item, "fixturenames", ()))
