@@ -1,12 +1,12 @@
 """Runs one server from start to stop."""
 
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack, closing
 from typing import Any, NamedTuple
 
 import structlog
-from rich.console import Console
 from starlette.applications import Starlette
 
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
@@ -130,12 +130,12 @@ def _greet(first: FirstStart, settings: Settings) -> None:
 
     Given ones are known to the operator and do not belong in a log.
     """
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"hoglet serves at [bold]{settings.resolved_site_url()}[/]")
-    if not first.created:
-        return
-    console.print(f"  console           {settings.resolved_site_url()}/")
-    if settings.bootstrap_project_token is None:
-        console.print(f"  project token     {first.project_token}   (for capture)")
-    if settings.bootstrap_personal_api_key is None:
-        console.print(f"  personal API key  {first.personal_api_key}   (for the API; keep it)")
+    site, lines = settings.resolved_site_url(), list[str]()
+    if first.created:
+        lines.append(f"console           {site}/")
+    if first.created and settings.bootstrap_project_token is None:
+        lines.append(f"project token     {first.project_token}   (for capture)")
+    if first.created and settings.bootstrap_personal_api_key is None:
+        lines.append(f"personal API key  {first.personal_api_key}   (for the API; keep it)")
+    sys.stdout.write("\n  ".join([f"hoglet serves at {site}", *lines]) + "\n")
+    sys.stdout.flush()

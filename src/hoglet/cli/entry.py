@@ -1,14 +1,30 @@
-"""The installed command. It imports little: Ctrl-C while commands are imported is no traceback."""
+"""The installed command. It imports little: Ctrl-C while commands are imported is no traceback.
+
+A server starts without the other commands, whose packages would stay in its memory.
+"""
+
+import sys
 
 from hoglet.cli.guard import guarded
+
+SERVE = "serve"
 
 
 def main() -> None:
     """Run the command line."""
-    guarded(_command_line)
+    guarded(_serve if sys.argv[1:2] == [SERVE] else _command_line)
 
 
 def _command_line() -> None:
     from hoglet.cli.main import app
 
+    app()
+
+
+def _serve() -> None:
+    from hoglet.cli.application import command_line
+    from hoglet.cli.server.serve import serve
+
+    app = command_line()
+    app.command(SERVE)(serve)
     app()

@@ -1,18 +1,15 @@
-"""The entry point: mounts the commands and turns expected errors into a sentence and an exit code.
+"""All commands.
 
 ``hoglet <noun> <verb>``, nouns in the plural. Commands call a server; those of ``hoglet admin``
 open a data folder. Exit codes: 0 done, 1 something differs or failed, 2 wrong use or no server.
 """
 
-import asyncio
 from pathlib import Path
-from typing import Annotated, Any, override
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from typer.core import TyperGroup
 
-from hoglet import __version__
 from hoglet.cli import (
     backup,
     cohorts,
@@ -29,92 +26,18 @@ from hoglet.cli.admin.keys import keys_app, projects_app
 from hoglet.cli.admin.queues import queues_app
 from hoglet.cli.admin.secrets import secrets_app
 from hoglet.cli.admin.warehouse import warehouse_app
+from hoglet.cli.application import command_line
 from hoglet.cli.endpoints.commands import endpoints_app
 from hoglet.cli.functions.commands import functions_app
 from hoglet.cli.guard import guarded
 from hoglet.cli.hog.commands import hog_app
-from hoglet.cli.old_spellings import modern_spelling
 from hoglet.cli.project import dev, init, pull, sync, tests
-from hoglet.cli.refusals import exit_code, exit_with_two, print_error, usage_errors_in_one_line
 from hoglet.cli.server import login
 from hoglet.cli.server.connection import ServerCommand
-from hoglet.kit.errors import HogletError
+from hoglet.cli.server.serve import serve
 
-
-class _Commands(TyperGroup):
-    @override
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, modern_spelling(args))
-
-    @override
-    def make_context(self, *args: Any, **more: Any) -> Any:
-        with usage_errors_in_one_line():
-            return super().make_context(*args, **more)
-
-    @override
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            with usage_errors_in_one_line():
-                return super().invoke(ctx)
-        except HogletError as error:
-            print_error(error)
-            raise typer.Exit(exit_code(error)) from error
-
-
-app = typer.Typer(
-    name="hoglet",
-    cls=_Commands,
-    help="A small server for hog functions and query endpoints.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _print_version(value: bool) -> None:
-    if value:
-        print(__version__)
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    _version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
-) -> None:
-    """A small server for hog functions and query endpoints."""
-
-
-@app.command("serve")
-def serve(
-    port: Annotated[int | None, typer.Option(help="Port to listen on. [default: 8000]")] = None,
-    host: Annotated[
-        str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")
-    ] = None,
-    data_dir: Annotated[
-        Path | None, typer.Option(help="Folder for all data. [default: hoglet-data]")
-    ] = None,
-    roles: Annotated[
-        str | None,
-        typer.Option(help="Comma-separated: api, pipeline, executor, console. [default: all]"),
-    ] = None,
-) -> None:
-    """Start the server; Ctrl-C or SIGTERM shuts it down gracefully.
-
-    Everything else is a setting: see docs/reference/settings.md (HOGLET_* variables).
-    """
-    import uvloop
-
-    from hoglet.app.run import run_server
-    from hoglet.settings import load_settings
-
-    with exit_with_two():
-        settings = load_settings(port=port, host=host, data_dir=data_dir, roles=roles)
-        asyncio.run(run_server(settings), loop_factory=uvloop.new_event_loop)
+app = command_line()
+app.command("serve")(serve)
 
 
 @app.command("demo")

@@ -9,8 +9,6 @@ from http import HTTPStatus
 from typing import Any, cast
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from hoglet.kit.errors import HogletError
 
@@ -57,12 +55,19 @@ def exit_code(error: HogletError) -> int:
 
 def print_error(error: HogletError) -> None:
     """One sentence on stderr."""
-    Console(stderr=True).print(Text(error.detail, style="red"), soft_wrap=True)
+    _print(error.detail, "red")
 
 
 def print_hint(text: str) -> None:
     """Print a hint on stderr."""
-    Console(stderr=True).print(Text(text, style="yellow"), soft_wrap=True)
+    _print(text, "yellow")
+
+
+def _print(text: str, style: str) -> None:
+    from rich.console import Console  # a server that starts does without it
+    from rich.text import Text
+
+    Console(stderr=True).print(Text(text, style=style), soft_wrap=True)
 
 
 @contextlib.contextmanager
@@ -77,8 +82,7 @@ def usage_errors_in_one_line() -> Generator[None]:
         command = "hoglet" if context is None else str(context.command_path)
         message = str(cast("Any", error).format_message()).replace("Value error, ", "")
         end = "" if message.endswith(("?", ".")) else "."
-        line = Text(f"{message}{end} See {command} -h.", style="red")
-        Console(stderr=True).print(line, soft_wrap=True)
+        _print(f"{message}{end} See {command} -h.", "red")
         raise typer.Exit(WRONG_USE) from None
 
 

@@ -55,7 +55,11 @@ class Body(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra="ignore", str_strip_whitespace=True, coerce_numbers_to_str=True, populate_by_name=True
+        extra="ignore",
+        str_strip_whitespace=True,
+        coerce_numbers_to_str=True,
+        populate_by_name=True,
+        defer_build=True,  # by the first request that validates one
     )
 
 

@@ -12,7 +12,6 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 import msgspec
-import yaml
 
 from hoglet.functions.json_types import FunctionFilters, InputSchema, MaskingSettings
 
@@ -77,6 +76,8 @@ def _is_template(entry: Traversable) -> bool:
 
 
 def _load(folder: Traversable) -> Template:
+    import yaml  # for the first request that asks for a template, not for the start
+
     about = yaml.safe_load(folder.joinpath("template.yaml").read_text("utf-8"))
     is_hog = folder.joinpath("template.hog").is_file()
     code = folder.joinpath("template.hog" if is_hog else "template.ts").read_text("utf-8")

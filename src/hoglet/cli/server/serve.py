@@ -1,0 +1,56 @@
+"""``hoglet serve``, a module that imports nothing of the other commands."""
+
+import asyncio
+import gc
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hoglet.cli.refusals import exit_with_two
+from hoglet.kit.optional_packages import without
+
+
+def serve(
+    port: Annotated[int | None, typer.Option(help="Port to listen on. [default: 8000]")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Folder for all data. [default: hoglet-data]")
+    ] = None,
+    roles: Annotated[
+        str | None,
+        typer.Option(help="Comma-separated: api, pipeline, executor, console. [default: all]"),
+    ] = None,
+) -> None:
+    """Start the server; Ctrl-C or SIGTERM shuts it down gracefully.
+
+    Everything else is a setting: see docs/reference/settings.md (HOGLET_* variables).
+    """
+    with importing_server():
+        import uvloop
+
+        from hoglet.app.run import run_server
+        from hoglet.settings import load_settings
+
+    with exit_with_two():
+        settings = load_settings(port=port, host=host, data_dir=data_dir, roles=roles)
+        asyncio.run(run_server(settings), loop_factory=uvloop.new_event_loop)
+
+
+@contextmanager
+def importing_server() -> Generator[None]:
+    """Import during the block without garbage collections; later ones skip what was imported.
+
+    structlog would load rich, for tracebacks of its own.
+    """
+    gc.disable()
+    try:
+        with without("rich"):
+            yield
+    finally:
+        gc.freeze()
+        gc.enable()
