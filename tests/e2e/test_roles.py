@@ -81,6 +81,9 @@ def test_a_second_embedded_warehouse_on_one_database_is_refused(
 ) -> None:
     shared = {"database_url": postgres_url, "secret_keys": Fernet.generate_key().decode()}
     first = RunningServer(tmp_path / "first", **shared).start()
+    assert first.stop() == 0
+    assert "belongs to another" in _refusal(tmp_path / "second", shared)  # also without events
+    first.start()
     try:
         _send(first, str(uuid.uuid4()))
         assert _until(lambda: first.client.get("/api/projects/1/events/").json()["results"])
@@ -88,8 +91,6 @@ def test_a_second_embedded_warehouse_on_one_database_is_refused(
         assert "Another server on this database writes its embedded warehouse" in beside
     finally:
         first.stop()
-    assert "belongs to another" in _refusal(tmp_path / "second", shared)
-    assert first.start().stop() == 0
 
 
 def _refusal(folder: Path, settings: dict[str, str]) -> str:

@@ -4,6 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from hoglet.warehouse.doubtful_parts import DoubtfulParts
+
 PROGRAM = """
 import os, resource, signal, sys
 from pathlib import Path
@@ -29,7 +33,7 @@ def limit_files(size):
 
 def refused(work):
     try:
-        with disk.insert(client, "t"):
+        with disk.insert(client, "t", is_repeated=True):
             work()
     except WarehouseDown:
         return
@@ -44,7 +48,7 @@ def fill_insert_and_fail():
     raise OSError("the engine noticed the second file")
 
 client.command(CREATE + " SETTINGS non_replicated_deduplication_window = 100")
-with disk.insert(client, "t"):
+with disk.insert(client, "t", is_repeated=True):
     insert(0)
 client.command("ALTER TABLE t DELETE WHERE n = 3 SETTINGS mutations_sync = 2")
 refused(fill_and_insert)
@@ -55,7 +59,7 @@ if "kill" in sys.argv:
     os.kill(os.getpid(), signal.SIGKILL)
 limit_files(resource.RLIM_INFINITY)
 for start in (4, 4, 8):
-    with disk.insert(client, "t"):
+    with disk.insert(client, "t", is_repeated=True):
         insert(start)
 """
 
@@ -64,7 +68,7 @@ AGAIN = (
     PROGRAM.partition("client.command(CREATE")[0]
     + """
 for start in (4, 4, 8):
-    with disk.insert(client, "t"):
+    with disk.insert(client, "t", is_repeated=True):
         insert(start)
 print(client.query("SELECT arraySort(groupArray(n)) FROM t").result_rows[0][0])
 print(client.query("SELECT count() FROM system.detached_parts").result_rows[0][0])
@@ -99,3 +103,105 @@ def test_a_server_killed_after_an_insert_on_a_full_disk_repeats_it(tmp_path: Pat
         done = run(AGAIN)
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines()[-2:] == ["[0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11]", "0"]
+
+
+BEGUN = (
+    PROGRAM.partition("refused(fill_and_insert)")[0]
+    + """
+begun = disk.insert(client, "t", is_repeated=True)
+begun.__enter__()
+how = sys.argv[2]
+if how == "before":
+    limit_files(20_000)
+    insert(4)
+    limit_files(resource.RLIM_INFINITY)
+elif how == "whole":
+    insert(4)
+elif how == "merged":
+    insert(4)
+    client.command("OPTIMIZE TABLE t FINAL SETTINGS mutations_sync = 2")
+elif how == "mutated":  # rewrites both parts
+    insert(4)
+    client.command("ALTER TABLE t DELETE WHERE n = 99 SETTINGS mutations_sync = 2")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+)
+
+
+@pytest.mark.parametrize("how", ["before", "whole", "merged", "mutated"])
+def test_an_insert_that_a_kill_interrupts_is_stored_once(tmp_path: Path, how: str) -> None:
+    def run(program: str, *words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", program, str(tmp_path / "warehouse"), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    begun = run(BEGUN, how)
+    assert begun.returncode == -9, begun.stderr
+
+    done = run(AGAIN)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-2:] == ["[0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11]", "0"]
+
+
+def test_an_insert_from_before_a_power_failure_is_left_to_the_engine(tmp_path: Path) -> None:
+    table = tmp_path / "store" / "t"
+    (table / "all_7_7_0").mkdir(parents=True)
+    parts = DoubtfulParts(tmp_path)
+    parts.write({}, {table: 6})
+    file = tmp_path / "hoglet_doubtful_parts.json"
+    file.write_bytes(file.read_bytes().replace(boot_id(), b"of another boot"))
+
+    parts.drop_left()
+
+    assert (table / "all_7_7_0").exists()
+
+
+def boot_id() -> bytes:
+    return Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
+
+
+@pytest.mark.parametrize(
+    ("block", "names", "left"),
+    [
+        (6, ["all_7_7_0", "all_6_6_0"], ["all_6_6_0"]),
+        (6, ["all_7_7_0", "all_8_8_0"], []),
+        (6, ["all_7_7_0", "all_1_7_2"], ["all_1_7_2", "all_7_7_0"]),
+        (6, ["all_7_7_0", "all_7_7_0_9"], ["all_7_7_0", "all_7_7_0_9"]),
+        (6, ["a_7_7_0", "b_1_7_2"], ["b_1_7_2"]),
+        (0, ["all_1_1_0", "tmp_insert_all_2_2_0"], ["tmp_insert_all_2_2_0"]),
+        (None, ["all_1_1_0"], ["all_1_1_0"]),
+    ],
+)
+def test_parts_of_an_interrupted_insert_are_known_by_their_blocks(
+    tmp_path: Path, block: int | None, names: list[str], left: list[str]
+) -> None:
+    table = tmp_path / "store" / "t"
+    for name in names:
+        (table / name).mkdir(parents=True)
+    parts = DoubtfulParts(tmp_path)
+    parts.write({}, {} if block is None else {table: block})
+
+    for _ in range(2):
+        parts.drop_left()
+
+    assert sorted(each.name for each in table.iterdir()) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "garbage",
+        "[]",
+        '{"parts": {"../..": ["all_1_1_0"], "\\u0000": ["all_1_1_0"], "/etc": ["a_1_1_0"]}}',
+        '{"store/t": ["all_1_1_0"]}',
+        '{"parts": {"store/t": ["../t/all_1_1_0", "detached"]}}',
+    ],
+)
+def test_a_damaged_note_drops_nothing(tmp_path: Path, text: str) -> None:
+    part = tmp_path / "store" / "t" / "all_1_1_0"
+    part.mkdir(parents=True)
+    (tmp_path / "hoglet_doubtful_parts.json").write_text(text)
+
+    DoubtfulParts(tmp_path).drop_left()
+
+    assert part.exists()

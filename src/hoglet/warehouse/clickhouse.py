@@ -9,6 +9,7 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -147,12 +148,19 @@ class ClickHouseWarehouse:
 
         def work(client: Client) -> None:
             block = encode()
-            with self._disk.insert(client, table) if self._disk else contextlib.nullcontext():
+            with self._checked_insert(client, table, is_repeated=token is not None):
                 client.raw_insert(table, columns, block, settings=settings, fmt=BLOCK_FORMAT)
 
         attributes = {"db.system.name": "clickhouse", "db.collection.name": table}
         with tracing.child("insert into warehouse", kind="client", attributes=attributes):
             await self._write(work)
+
+    def _checked_insert(
+        self, client: Client, table: str, *, is_repeated: bool
+    ) -> AbstractContextManager[None]:
+        if self._disk is None:
+            return contextlib.nullcontext()
+        return self._disk.insert(client, table, is_repeated=is_repeated)
 
     async def command(
         self,

@@ -6,7 +6,8 @@ beforehand, which is not enough beside other writers, and does not notice ``ulim
 
 So nothing is inserted when little space is free. If the disk fills up during an insert, its parts
 count as not written: they are dropped, with their deduplication tokens, before the next insert, or
-by the next start (see ``doubtful_parts``).
+by the next start (see ``doubtful_parts``). So are the parts of an insert that a kill interrupted,
+if it had a token, which says that it will be repeated.
 """
 
 import contextlib
@@ -61,6 +62,7 @@ class DiskChecks:
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._tables: dict[str, Path] = {}
         self._doubtful: defaultdict[str, set[str]] = defaultdict(set)
+        self._inserting: dict[str, int] = {}
         self._record = DoubtfulParts(folder)
         self._record_lock = threading.Lock()
 
@@ -83,8 +85,13 @@ class DiskChecks:
             check_disk_space(self._folder)
 
     @contextmanager
-    def insert(self, client: Client, table: str) -> Generator[None]:
+    def insert(self, client: Client, table: str, *, is_repeated: bool) -> Generator[None]:
         """Insert into a table within this context; one thread at a time does.
+
+        Args:
+            client: of the engine.
+            table: into which nothing else writes if the insert is repeated.
+            is_repeated: whether the insert will be repeated, under its token, after a kill.
 
         Raises:
             WarehouseDown: the disk is full. Nothing of the insert will stay; retrying with the same
@@ -94,19 +101,39 @@ class DiskChecks:
             check_disk_space(self._folder)
             self._drop_doubtful(client, table)
             before = self._parts(client, table)
+            if is_repeated:
+                self._begin(table, before)
             try:
                 yield
             finally:
-                self._check_parts(client, table, before)
+                self._end(client, table, before)
 
-    def _check_parts(self, client: Client, table: str, before: set[str]) -> None:
+    def _begin(self, table: str, before: set[str]) -> None:
+        """Remember that parts with higher block numbers are not to be relied on."""
+        blocks = [int(found[1]) for name in before if (found := INSERTED.fullmatch(name))]
+        with self._record_lock:
+            self._inserting[table] = max(blocks, default=0)
+        with contextlib.suppress(OSError):  # only a kill in this insert would miss it
+            self._remember(is_durable=False)
+
+    def _end(self, client: Client, table: str, before: set[str]) -> None:
         try:
             check_disk_space(self._folder)
-        except WarehouseDown:
+            self._finish(table)
+        except (WarehouseDown, OSError) as error:
             self._doubtful[table] |= self._parts(client, table) - before
             with contextlib.suppress(OSError):  # the server drops them, unless it is killed
                 self._remember()
-            raise
+            if isinstance(error, WarehouseDown):
+                raise
+            raise WarehouseDown(f"The disk of the warehouse cannot be written: {error}.") from None
+
+    def _finish(self, table: str) -> None:
+        """Have a later start keep the parts; if that fails they must not count as written."""
+        with self._record_lock:
+            is_remembered = self._inserting.pop(table, None) is not None
+        if is_remembered:
+            self._remember(is_durable=False)
 
     def _drop_doubtful(self, client: Client, table: str) -> None:
         for name in self._doubtful[table] & self._parts(client, table):
@@ -115,9 +142,12 @@ class DiskChecks:
             self._doubtful[table].clear()
             self._remember()
 
-    def _remember(self) -> None:
+    def _remember(self, *, is_durable: bool = True) -> None:
         with self._record_lock:
-            self._record.write({self._tables[name]: self._doubtful[name] for name in self._tables})
+            folders = dict(self._tables)
+            parts = {folder: set(self._doubtful[name]) for name, folder in folders.items()}
+            inserting = {folders[name]: block for name, block in self._inserting.items()}
+            self._record.write(parts, inserting, is_durable=is_durable)
 
     def _parts(self, client: Client, table: str) -> set[str]:
         """Names of the parts as inserted, neither merged nor mutated: ``202611_4_4_0``."""

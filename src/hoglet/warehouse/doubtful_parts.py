@@ -1,13 +1,18 @@
-"""Parts of inserts during which the disk filled up, remembered on disk.
+"""Parts that may be damaged because of a full disk, remembered on disk.
 
-The server drops them, with their deduplication tokens, before its next insert into the table. If it
-is killed before that, the next start does so before the engine opens: it would detach the parts as
-broken and take the repeated inserts for duplicates. Nobody relies on these parts: their inserts
-failed, so the batches are still in the spool.
+These are the parts of an insert during which the disk filled up. The server drops them, with their
+deduplication tokens, before its next insert into the table. If it is killed before that, the next
+start does so before the engine opens: it would detach the parts as broken and take the repeated
+inserts for duplicates. Nobody relies on these parts: their inserts failed, so the batches are still
+in the spool.
+
+For the same reason the parts of an insert that a kill interrupts are dropped, whole or not: the
+server had not looked at the disk yet. They are known by their block numbers, which grow.
 
 The file is as large from the start as it will ever be, so that a full disk can be written to.
 """
 
+import errno
 import fcntl
 import os
 import re
@@ -22,11 +27,28 @@ log = structlog.get_logger()
 
 INSERTED = re.compile(r"(?!tmp)[^_/]+_(\d+)_\1_0")  # partition, first and last block, level
 
+_PART = re.compile(r"(?!tmp)([^_/]+)_(\d+)_(\d+)_\d+(?:_\d+)?")
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 _FILE = "hoglet_doubtful_parts.json"
 _BYTES = 16 * 1024
 _ENGINE_LOCK = "status"
 _TOKENS = "deduplication_logs"
 _ADD, _DROP = "1", "2"
+
+
+class _Content(msgspec.Struct, frozen=True):
+    """What the file holds: folders of tables are relative to the engine's.
+
+    Attributes:
+        parts: names of doubtful parts by table.
+        inserting: the highest block before an insert that has not ended, by table.
+        boot: of the machine that wrote ``inserting``. It is not flushed to the disk, so it says
+            nothing after a power failure.
+    """
+
+    parts: dict[str, list[str]] = {}
+    inserting: dict[str, int] = {}
+    boot: str = ""
 
 
 class DoubtfulParts:
@@ -46,23 +68,40 @@ class DoubtfulParts:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.write({})
 
-    def write(self, parts: Mapping[Path, set[str]]) -> None:
-        """Remember the names of parts by the folder of their table; the others are forgotten."""
-        names = {
-            str(table.resolve().relative_to(self._folder)): sorted(found)
-            for table, found in parts.items()
-            if found
-        }
-        content = msgspec.json.encode(names).ljust(_BYTES)
+    def write(
+        self,
+        parts: Mapping[Path, set[str]],
+        inserting: Mapping[Path, int] | None = None,
+        *,
+        is_durable: bool = True,
+    ) -> None:
+        """Replace what is remembered.
+
+        Args:
+            parts: doubtful ones by the folder of their table.
+            inserting: the highest block of each table into which something is being inserted.
+            is_durable: wait for the disk; otherwise it outlives the process, not the machine.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        names = {self._name(table): sorted(found) for table, found in parts.items() if found}
+        blocks = {self._name(table): block for table, block in (inserting or {}).items()}
+        content = msgspec.json.encode(_Content(names, blocks, _boot())).ljust(_BYTES)
         if len(content) > _BYTES:
             log.warning("too many parts to remember", action="doubtful_parts_many")
-            return
+            content = msgspec.json.encode(_Content()).ljust(_BYTES)
         descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
-            os.pwrite(descriptor, content, 0)
-            os.fsync(descriptor)
+            if os.pwrite(descriptor, content, 0) != len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._file))
+            if is_durable:
+                os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+    def _name(self, table: Path) -> str:
+        return str(table.resolve().relative_to(self._folder))
 
     def drop_left(self) -> None:
         """Drop what a killed server left; call it before the engine opens.
@@ -88,24 +127,64 @@ class DoubtfulParts:
             _forget_tokens(folder / _TOKENS, set(names))
             for name in names:
                 shutil.rmtree(folder / name, ignore_errors=not (folder / name).exists())
+        self.write({})
         if left:
-            self.write({})
             log.warning(
-                "dropped parts of inserts during which the disk was full; they are repeated",
+                "dropped parts of inserts that were interrupted or met a full disk; they are "
+                "repeated",
                 action="doubtful_parts_dropped",
                 parts=left,
             )
 
     def _read(self) -> dict[str, list[str]]:
+        """Names of the parts to drop by the folder of their table."""
         try:
-            found = msgspec.json.decode(self._file.read_bytes(), type=dict[str, list[str]])
+            content = msgspec.json.decode(self._file.read_bytes(), type=_Content)
         except msgspec.DecodeError:  # killed while writing it
             return {}
-        return {
-            table: [name for name in names if INSERTED.fullmatch(name)]
-            for table, names in found.items()
-            if (self._folder / table).resolve().is_relative_to(self._folder)
+        found = {
+            table: {name for name in names if INSERTED.fullmatch(name)}
+            for table, names in content.parts.items()
+            if self._is_inside(table)
         }
+        if content.boot and content.boot == _boot():
+            for table, block in content.inserting.items():
+                if self._is_inside(table):
+                    found[table] = found.get(table, set()) | _inserted_after(
+                        self._folder / table, block
+                    )
+        return {table: sorted(names) for table, names in found.items() if names}
+
+    def _is_inside(self, table: str) -> bool:
+        return "\0" not in table and (self._folder / table).resolve().is_relative_to(self._folder)
+
+
+def _boot() -> str:
+    """An id of this run of the machine; empty where there is none."""
+    try:
+        return _BOOT.read_text().strip()
+    except OSError:
+        return ""
+
+
+def _inserted_after(folder: Path, block: int) -> set[str]:
+    """Parts with a higher block number, but for those whose rows are in a merged part already."""
+    if not folder.is_dir():
+        return set()
+    names = [each.name for each in folder.iterdir()]
+    merged = [found for name in names if (found := _PART.fullmatch(name)) is not None]
+    return {
+        name
+        for name in names
+        if (inserted := INSERTED.fullmatch(name)) is not None
+        and int(inserted[1]) > block
+        and not any(_covers(part, name, int(inserted[1])) for part in merged)
+    }
+
+
+def _covers(part: re.Match[str], name: str, block: int) -> bool:
+    is_same_partition = part[1] == name.partition("_")[0]
+    return is_same_partition and part[0] != name and int(part[2]) <= block <= int(part[3])
 
 
 def _forget_tokens(folder: Path, parts: set[str]) -> None:

@@ -52,16 +52,20 @@ async def claim_warehouse(
         if recorded is None:
             stored = stored or await store_warehouse_identity(warehouse, uuid4())
             await _record(session, stored, clock)
-        elif stored is None and not await _has_had_events(session):
+        elif stored is None and await _may_replace(database, session):
             await forget_warehouse(session)
             await _record(session, await store_warehouse_identity(warehouse, uuid4()), clock)
         elif stored != recorded:
             raise StartupFault(_refusal(url, is_new=stored is None))
 
 
-async def _has_had_events(session: AsyncSession) -> bool:
-    """Whether any project has stored an event: a deleted folder without any held nothing."""
-    return bool(await session.scalar(select(ProjectRow.id).where(ProjectRow.ingested_event)))
+async def _may_replace(database: Database, session: AsyncSession) -> bool:
+    """Whether nobody relies on the recorded warehouse: it has no event, and no other server.
+
+    On PostgreSQL another server may be about to store the first event in it.
+    """
+    has_events = await session.scalar(select(ProjectRow.id).where(ProjectRow.ingested_event))
+    return database.is_sqlite and not has_events
 
 
 async def forget_warehouse(session: AsyncSession) -> None:
