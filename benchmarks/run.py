@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 BENCHMARKS = (
+    "benchmarks.start",
     "benchmarks.hog.compare",
     "benchmarks.hog.events",
     "benchmarks.capture",
