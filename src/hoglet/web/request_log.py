@@ -12,8 +12,10 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hoglet.kit import tracing
+from hoglet.kit.errors import Unavailable
 from hoglet.kit.ids import new_id
-from hoglet.web.error_handlers import REQUEST_ID, server_error
+from hoglet.store.availability import is_unavailable
+from hoglet.web.error_handlers import REQUEST_ID, problem, server_error
 
 logger = structlog.get_logger(__name__)
 
@@ -128,6 +130,17 @@ class _Watched:
             span.fail(str(self._status))
 
     async def _fail(self, error: Exception, receive: Receive) -> None:
+        if is_unavailable(error):
+            await logger.aerror(
+                "the database does not answer",
+                action="database_unavailable",
+                request_id=self._id,
+                reason=str(error),
+            )
+            if not self._status:
+                refusal = Unavailable("The database does not answer at present; try again.")
+                await problem(refusal)(self._scope, receive, self._sender)
+            return
         await logger.aerror(
             "unexpected error", action="request_failed", request_id=self._id, exc_info=error
         )

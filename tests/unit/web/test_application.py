@@ -6,6 +6,7 @@ from typing import Any, Literal
 import httpx
 import pytest
 from pydantic import Field
+from sqlalchemy.exc import TimeoutError as PoolTimedOut
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -57,6 +58,7 @@ async def fail(how: str) -> Response:
         "error": add_error_key(errors.Invalid("Bad.", attr="version")),
         "bug": errors.Bug("secret internals"),
         "crash": ValueError("secret internals"),
+        "database": PoolTimedOut("secret internals"),
     }[how]
 
 
@@ -204,6 +206,7 @@ async def test_a_streamed_body_is_cut_at_the_limit(client: httpx.AsyncClient) ->
         ("error", (400, "validation_error", "invalid_input", "version"), None),
         ("bug", (500, "server_error", "error", None), None),
         ("crash", (500, "server_error", "error", None), None),
+        ("database", (503, "server_error", "unavailable", None), ("Retry-After", "5")),
     ],
 )
 async def test_raised_errors_have_one_shape(
