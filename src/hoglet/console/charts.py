@@ -1,6 +1,8 @@
 """Metrics as chart options: outcomes as stacked bars, everything else as lines. Pure."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from hoglet.console.records import ChartOptions, Metrics, MetricSeries
 
 TONES = {"ok": "#2f9e66", "danger": "#e5484d", "warn": "#c98a00", "busy": "#5b7cff", "": "#8b93a1"}
 """Colors of states, readable on white and on near-black."""
@@ -26,7 +28,7 @@ _TEXT = {"color": "#808794"}  # readable on white and on near-black
 _GRID_LINE = {"lineStyle": {"color": "rgba(128, 135, 148, 0.25)"}}
 
 
-def chart_frame(labels: list[str]) -> dict[str, Any]:
+def chart_frame(labels: list[str]) -> ChartOptions:
     """Axes, legend and tooltip of a chart over ``labels``; add ``series``."""
     return {
         "tooltip": {"trigger": "axis", "renderMode": "richText"},  # never HTML
@@ -39,7 +41,7 @@ def chart_frame(labels: list[str]) -> dict[str, Any]:
     }
 
 
-def metrics_chart(metrics: dict[str, Any]) -> dict[str, Any]:
+def metrics_chart(metrics: Metrics) -> ChartOptions:
     """Options for ECharts from ``{"labels": ["2026-01-05"], "series": [{"name", "values"}]}``."""
     frame = chart_frame(metrics["labels"])
     frame["yAxis"]["minInterval"] = 1
@@ -48,7 +50,7 @@ def metrics_chart(metrics: dict[str, Any]) -> dict[str, Any]:
     return frame | {"series": [_series(each) for each in metrics["series"] if _is_shown(each)]}
 
 
-def totals(metrics: dict[str, Any]) -> list[tuple[str, int, str]]:
+def totals(metrics: Metrics) -> list[tuple[str, int, str]]:
     """What a chart shows, as word, total and tone: ``[("Succeeded", 12, "ok"), ...]``."""
     shown = [each for each in metrics["series"] if _is_shown(each)]
     return [
@@ -57,7 +59,7 @@ def totals(metrics: dict[str, Any]) -> list[tuple[str, int, str]]:
     ]
 
 
-def _is_shown(series: dict[str, Any]) -> bool:
+def _is_shown(series: MetricSeries) -> bool:
     return series["name"] not in _SAME_AS_RUNS and any(series["values"])
 
 
@@ -65,7 +67,7 @@ def _measure(name: str) -> _Measure:
     return _MEASURES.get(name) or _Measure(name.replace("_", " ").capitalize(), "")
 
 
-def _series(series: dict[str, Any]) -> dict[str, Any]:
+def _series(series: MetricSeries) -> ChartOptions:
     measure = _measure(series["name"])
     options = {"name": measure.word, "type": "line", "data": series["values"]}
     if measure.is_outcome:

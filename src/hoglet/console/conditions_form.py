@@ -5,9 +5,8 @@ from typing import Any
 
 from nicegui import ui
 
+from hoglet.console.records import FilterEntry, PropertyCondition
 from hoglet.console.suggestions import Suggestions
-
-type Json = dict[str, Any]
 
 OPERATORS = {
     "exact": "is",
@@ -41,7 +40,7 @@ class ConditionsForm:
 
     def __init__(
         self,
-        owner: Json,
+        owner: FilterEntry,
         noun: str,
         suggestions: Suggestions,
         on_change: Callable[[], Awaitable[None] | None],
@@ -66,7 +65,7 @@ class ConditionsForm:
         self._owner["properties"] = [*(self._owner.get("properties") or []), condition]
         self._draw()
 
-    def _condition(self, condition: Json) -> None:
+    def _condition(self, condition: PropertyCondition) -> None:
         kind = condition.get("type", "event")
         if kind not in self._suggestions.properties:
             with ui.element("div").classes("toolbar"):
@@ -95,7 +94,7 @@ class ConditionsForm:
 
         key.on_value_change(change_key)
 
-    def _kind_and_key(self, condition: Json, kind: str) -> ui.select:
+    def _kind_and_key(self, condition: PropertyCondition, kind: str) -> ui.select:
         of = ui.select(
             {"event": "event", "person": "person"},
             value=kind,
@@ -113,7 +112,9 @@ class ConditionsForm:
         )
         return field.props(_FIELD).classes("grow")
 
-    def _value(self, condition: Json, kind: str) -> Callable[[], Awaitable[None]] | None:
+    def _value(
+        self, condition: PropertyCondition, kind: str
+    ) -> Callable[[], Awaitable[None]] | None:
         """Render the field of the value; returns what loads its suggestions."""
         operator = condition.get("operator", "exact")
         if operator in WITHOUT_VALUE:
@@ -155,7 +156,7 @@ class ConditionsForm:
         field.on("focus", suggest)
         return suggest
 
-    def _remove(self, condition: Json) -> ui.button:
+    def _remove(self, condition: PropertyCondition) -> ui.button:
         def remove() -> None:
             self._owner["properties"] = [
                 each for each in self._owner["properties"] if each is not condition
@@ -167,12 +168,14 @@ class ConditionsForm:
         button.props["aria-label"] = f"Remove condition {condition.get('key') or ''}"
         return button
 
-    def _set_operator(self, condition: Json, operator: str) -> None:
+    def _set_operator(self, condition: PropertyCondition, operator: str) -> None:
         if operator in WITHOUT_VALUE:
             condition["value"] = operator
         self._set(condition, "operator", operator, redraw=True)
 
-    def _set(self, condition: Json, key: str, value: Any, *, redraw: bool = False) -> None:
+    def _set(
+        self, condition: PropertyCondition, key: str, value: Any, *, redraw: bool = False
+    ) -> None:
         condition[key] = value
         if redraw:
             self._draw()

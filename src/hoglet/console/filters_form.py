@@ -9,10 +9,9 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.conditions_form import ConditionsForm
+from hoglet.console.records import EditedFilters, FilterEntry
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
-
-type Json = dict[str, Any]
 
 _FIELD = "dense outlined options-dense"
 
@@ -28,11 +27,11 @@ class FiltersForm:
 
     def __init__(
         self,
-        filters: Json | None,
+        filters: EditedFilters | None,
         suggestions: Suggestions,
         on_change: Callable[[], Awaitable[None] | None],
     ) -> None:
-        self._filters: Json = {
+        self._filters: EditedFilters = {
             key: value for key, value in (filters or {}).items() if not key.startswith("bytecode")
         }
         self._suggestions = suggestions
@@ -40,11 +39,11 @@ class FiltersForm:
         self._box = ui.element("div").classes("pane")
         self._draw()
 
-    def value(self) -> Json:
+    def value(self) -> EditedFilters:
         """The filters as edited."""
         return self._filters
 
-    def take_entries(self) -> Json:
+    def take_entries(self) -> EditedFilters:
         """Remove events and actions, and return them."""
         taken = {
             key: self._filters.pop(key) for key in ("events", "actions") if key in self._filters
@@ -52,7 +51,7 @@ class FiltersForm:
         self._draw()
         return taken
 
-    def _entries(self, key: str) -> list[Json]:
+    def _entries(self, key: str) -> list[FilterEntry]:
         return self._filters.get(key) or []
 
     def _draw(self) -> None:
@@ -80,7 +79,7 @@ class FiltersForm:
             Text("h3", "And for all of them")
             ConditionsForm(self._filters, "condition", self._suggestions, self._on_change)
 
-    def _event(self, entry: Json) -> None:
+    def _event(self, entry: FilterEntry) -> None:
         name = entry.get("id")
         options = list(dict.fromkeys([*filter(None, [name]), *self._suggestions.events]))
         with ui.element("div").classes("card"):
@@ -104,7 +103,7 @@ class FiltersForm:
                 )
             ConditionsForm(entry, "condition of this event", self._suggestions, self._on_change)
 
-    def _action(self, entry: Json) -> None:
+    def _action(self, entry: FilterEntry) -> None:
         with ui.element("div").classes("card"), ui.element("div").classes("toolbar"):
             chosen = str(entry.get("id"))
             options = {chosen: entry.get("name") or chosen} | self._suggestions.actions
@@ -124,7 +123,7 @@ class FiltersForm:
                 )
             )
 
-    def _remove(self, key: str, entry: Json, label: str) -> ui.button:
+    def _remove(self, key: str, entry: FilterEntry, label: str) -> ui.button:
         def remove() -> None:
             self._filters[key] = [each for each in self._filters[key] if each is not entry]
             self._draw()
@@ -147,6 +146,6 @@ class FiltersForm:
         self._draw()
         self._on_change()
 
-    def _set(self, owner: Json, key: str, value: Any, **others: Any) -> None:
+    def _set(self, owner: FilterEntry, key: str, value: Any, **others: Any) -> None:
         owner |= {key: value, **others}
         self._on_change()

@@ -7,8 +7,7 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-
-type Json = dict[str, Any]
+from hoglet.console.records import FunctionInputs, IntegrationRecord, SchemaItem
 
 _AS_JSON = frozenset({"dictionary", "json", "email", "native_email", "non_failure_status_codes"})
 _KEPT = "stored; leave empty to keep it"
@@ -30,23 +29,23 @@ class InputsForm:
 
     def __init__(
         self,
-        schema: list[Json],
-        inputs: Json,
-        integrations: list[Json],
+        schema: list[SchemaItem],
+        inputs: FunctionInputs,
+        integrations: list[IntegrationRecord],
         *,
         on_change: Callable[[], object] = lambda: None,
     ) -> None:
         self._integrations = integrations
         self._items = {item["key"]: item for item in schema if item.get("key")}
         self._stored = inputs
-        self._fields: dict[str, Any] = {}
+        self._fields: FunctionInputs = {}
         for key, item in self._items.items():
             if not item.get("hidden"):
                 field = self._field(item, inputs.get(key) or {})
                 field.on_value_change(on_change)
                 self._fields[key] = field.props("outlined dense")
 
-    def inputs(self) -> Json:
+    def inputs(self) -> FunctionInputs:
         """The inputs to send: the fields' values and inputs that the form does not show.
 
         Raises:
@@ -75,7 +74,7 @@ class InputsForm:
         for field in self._fields.values():
             field.props(remove="error error-message")
 
-    def _field(self, item: Json, stored: Json) -> Any:
+    def _field(self, item: SchemaItem, stored: FunctionInputs) -> Any:
         value = stored.get("value", item.get("default"))
         label = (item.get("label") or item["key"]) + (" *" if item.get("required") else "")
         if item["type"] == "choice" and item.get("choices"):
@@ -89,7 +88,7 @@ class InputsForm:
             return ui.switch(label, value=bool(value))
         return _text_field(item, label, value, is_stored=bool(stored.get("secret")))
 
-    def _integration(self, item: Json, label: str, value: Any) -> Any:
+    def _integration(self, item: SchemaItem, label: str, value: Any) -> Any:
         kind = item.get("integration")
         names = {
             one["id"]: one["display_name"]
@@ -116,13 +115,13 @@ class InputsForm:
             raise NotJson(f"{key} is not JSON: {error}") from None
 
 
-async def stored_integrations(backend: Backend) -> list[Json]:
+async def stored_integrations(backend: Backend) -> list[IntegrationRecord]:
     """The project's integrations; empty for keys without access."""
     reply = await backend.get("/integrations", limit=500)
     return reply.body["results"] if reply.is_good else []
 
 
-def _text_field(item: Json, label: str, value: Any, *, is_stored: bool) -> Any:
+def _text_field(item: SchemaItem, label: str, value: Any, *, is_stored: bool) -> Any:
     text = value if isinstance(value, str) or value is None else _json(value)
     hint = item.get("description") or ""
     if item["type"] in _AS_JSON:
@@ -134,7 +133,7 @@ def _text_field(item: Json, label: str, value: Any, *, is_stored: bool) -> Any:
     return field.classes("w-full").props(f'hint="{hint.replace(chr(34), chr(39))}"')
 
 
-def _settings(stored: Json) -> Json:
+def _settings(stored: FunctionInputs) -> FunctionInputs:
     return {"templating": stored["templating"]} if stored.get("templating") else {}
 
 

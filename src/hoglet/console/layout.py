@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from html import escape
-from typing import Any
 from urllib.parse import quote
 
 from nicegui import ui
@@ -11,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.navigation import PAGES
+from hoglet.console.records import ProjectRecord
 from hoglet.console.session import SIGN_IN, Sessions
 from hoglet.console.widgets import Link, Text, empty, heading
 from hoglet.web.pagination import ORIGINAL_PATH
@@ -18,7 +18,6 @@ from hoglet.web.pagination import ORIGINAL_PATH
 BUILD_SECONDS = 30.0  # for pages that query the warehouse before they are sent
 
 type Build = Callable[[Backend], Awaitable[None]]
-type Json = dict[str, Any]
 
 
 async def signed_in_page(
@@ -39,7 +38,7 @@ async def signed_in_page(
         path: str = request.scope.get(ORIGINAL_PATH, request.scope["path"])  # decoded
         query = f"?{request.url.query}" if request.url.query else ""
         return RedirectResponse(f"{SIGN_IN}?next={quote(quote(path) + query)}", 303)
-    listed: list[Json] = projects.body["results"] if projects.is_good else []
+    listed: list[ProjectRecord] = projects.body["results"] if projects.is_good else []
     project = next((each for each in listed if str(each["id"]) == project_id), None)
     zone = backend.zone = str((project or {}).get("timezone") or "UTC")
     ui.add_head_html(f'<meta name="hoglet-zone" content="{escape(zone)}">')
@@ -54,7 +53,7 @@ async def signed_in_page(
     return None
 
 
-def _no_project(projects: list[Json], project_id: str) -> None:
+def _no_project(projects: list[ProjectRecord], project_id: str) -> None:
     heading("Not found")
     hint = "It was deleted, or your key has no access to it."
     with empty(f"There is no project {project_id}", hint, "search_off"):
@@ -62,7 +61,7 @@ def _no_project(projects: list[Json], project_id: str) -> None:
             Link(str(project["name"]), f"/project/{project['id']}")
 
 
-def _shell(projects: list[Json], project_id: str, section: str) -> None:
+def _shell(projects: list[ProjectRecord], project_id: str, section: str) -> None:
     layout = ui.context.client.layout
     with layout:
         skip = Link("Skip to content", "#content").classes("skip")
@@ -72,7 +71,7 @@ def _shell(projects: list[Json], project_id: str, section: str) -> None:
         element.move(layout, target_index=index)
 
 
-def _top_bar(projects: list[Json], project_id: str) -> ui.element:
+def _top_bar(projects: list[ProjectRecord], project_id: str) -> ui.element:
     with ui.element("header").classes("topbar") as bar:
         _icon_button("menu", "Open the menu", "fold")
         Text("span", _name(projects, project_id)).classes("where")
@@ -80,7 +79,7 @@ def _top_bar(projects: list[Json], project_id: str) -> ui.element:
     return bar
 
 
-def _sidebar(projects: list[Json], project_id: str, section: str) -> ui.element:
+def _sidebar(projects: list[ProjectRecord], project_id: str, section: str) -> ui.element:
     with ui.element("nav").classes("sidebar") as side:
         side.props["aria-label"] = "Main"
         with Link("", f"/project/{project_id}").classes("brand"):
@@ -131,11 +130,11 @@ def _icon_button(icon: str, label: str, act: str) -> None:
         ui.icon(icon)
 
 
-def _name(projects: list[Json], project_id: str) -> str:
+def _name(projects: list[ProjectRecord], project_id: str) -> str:
     return next((str(each["name"]) for each in projects if str(each["id"]) == project_id), "")
 
 
-def _project_choice(projects: list[Json], project_id: str, section: str) -> None:
+def _project_choice(projects: list[ProjectRecord], project_id: str, section: str) -> None:
     names = {str(project["id"]): str(project["name"]) for project in projects}
     if len(names) > 1 and project_id in names:
         chosen = ui.select(

@@ -3,15 +3,14 @@
 from typing import Any
 
 from hoglet.console.charts import chart_frame
-
-type Json = dict[str, Any]
+from hoglet.console.records import ChartOptions, QueryResult
 
 _NUMBERS = ("Int", "UInt", "Float", "Decimal")
 _MOST_SERIES = 12
 _MOST_POINTS = 1000
 
 
-def query_chart(body: Json) -> Json | None:
+def query_chart(body: QueryResult) -> ChartOptions | None:
     """Options for ECharts; None without a first column of names or times beside numbers.
 
     The first column is the axis: lines over dates, bars over names. Each other column of numbers

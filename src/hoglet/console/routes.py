@@ -1,7 +1,7 @@
 """JSON routes of the console: targets of the jump dialog (Ctrl+K), queries of the code editor."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypedDict
+from typing import TypedDict
 from urllib.parse import quote
 
 import orjson
@@ -13,6 +13,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.components.variable_fields import project_variables, with_examples
 from hoglet.console.navigation import PAGES
 from hoglet.console.session import Sessions
+from hoglet.kit.json_values import JsonObject
 from hoglet.web.request_body import read_body
 from hoglet.web.responses import JsonResponse
 
@@ -75,7 +76,7 @@ async def _endpoints(backend: Backend, project: str) -> list[JumpTarget]:
     ]
 
 
-async def _results(backend: Backend, path: str) -> list[dict[str, Any]]:
+async def _results(backend: Backend, path: str) -> list[JsonObject]:
     reply = await backend.get(path, limit=_MOST)
     return reply.body["results"] if reply.is_good else []
 
@@ -107,7 +108,7 @@ def editor_route(sessions: Sessions) -> Route:
     return Route("/console/editor/{project_id}", answer, methods=["POST"])
 
 
-def _parsed(body: bytes) -> dict[str, Any] | None:
+def _parsed(body: bytes) -> JsonObject | None:
     try:
         query = orjson.loads(body)
     except orjson.JSONDecodeError:

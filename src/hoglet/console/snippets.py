@@ -2,7 +2,8 @@
 
 import json
 import shlex
-from typing import Any
+
+from hoglet.console.records import RequestBody
 
 
 def snippets(address: str, token: str) -> dict[str, str]:
@@ -36,13 +37,13 @@ def snippets(address: str, token: str) -> dict[str, str]:
     }
 
 
-def first_event(token: str) -> dict[str, Any]:
+def first_event(token: str) -> RequestBody:
     """The event that the snippets capture, as the body of a request."""
     event = {"api_key": token, "event": "signup", "distinct_id": "user-1"}
     return event | {"properties": {"plan": "pro"}}
 
 
-def call_snippets(url: str, body: dict[str, Any]) -> dict[str, str]:
+def call_snippets(url: str, body: RequestBody) -> dict[str, str]:
     r"""Code that runs an endpoint, by language; the key is in ``HOGLET_API_KEY``.
 
     Example:

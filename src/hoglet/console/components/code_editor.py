@@ -4,12 +4,13 @@
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import Literal
 
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from hoglet.console.api_client import Backend, Reply
+from hoglet.kit.json_values import JsonObject
 
 type Language = Literal["hog", "hogQL", "json", "javascript"]
 type Act = Callable[[], Awaitable[None] | None]
@@ -39,7 +40,7 @@ class CodeEditor(ui.element, component="code_editor.js"):
         language: Language,
         label: str,
         *,
-        globals_: dict[str, Any] | None = None,
+        globals_: JsonObject | None = None,
         guarded: bool = False,
         readonly: bool = False,
         on_change: Act | None = None,

@@ -11,10 +11,9 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.conditions_form import OPERATORS, WITHOUT_VALUE, scalar
+from hoglet.console.records import Criterion
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
-
-type Json = dict[str, Any]
 
 _FIELD = "outlined dense options-dense"
 _GROUPS = {"AND": "all of", "OR": "any of"}
@@ -22,8 +21,8 @@ _KINDS = {"person": "have property", "behavioral": "performed"}
 _BEHAVIORAL_KEYS = frozenset(
     {"type", "value", "key", "event_type", "time_value", "time_interval", "negation"}
 )
-_NEW: Json = {"type": "person", "key": "", "operator": "exact", "value": ""}
-_PERFORMED: Json = {
+_NEW: Criterion = {"type": "person", "key": "", "operator": "exact", "value": ""}
+_PERFORMED: Criterion = {
     "type": "behavioral",
     "value": "performed_event",
     "key": "",
@@ -41,7 +40,7 @@ class CriteriaForm:
         filters: as stored: ``{"properties": {"type": "OR", "values": [...]}}``.
     """
 
-    def __init__(self, suggestions: Suggestions, filters: Json | None) -> None:
+    def __init__(self, suggestions: Suggestions, filters: Criterion | None) -> None:
         self._suggestions = suggestions
         self._stored = filters or {}
         root = self._stored.get("properties") or {"type": "OR", "values": [dict(_NEW)]}
@@ -60,7 +59,7 @@ class CriteriaForm:
         self._box = ui.element("div").classes("pane")
         self._draw()
 
-    def value(self) -> Json:
+    def value(self) -> Criterion:
         """The filters as edited.
 
         Raises:
@@ -83,7 +82,7 @@ class CriteriaForm:
             button = ui.button("Add criterion", icon="add", on_click=self._add).props("outline")
             button.style("align-self: flex-start")
 
-    def _criterion(self, criterion: Json) -> None:
+    def _criterion(self, criterion: Criterion) -> None:
         def retype(event: Any) -> None:
             criterion.clear()
             criterion.update(_NEW if event.value == "person" else _PERFORMED)
@@ -108,7 +107,7 @@ class CriteriaForm:
         button = ui.button(icon="delete", on_click=remove).props("flat dense")
         button.props["aria-label"] = f"Remove criterion {criterion['key']}".strip()
 
-    def _property(self, criterion: Json) -> None:
+    def _property(self, criterion: Criterion) -> None:
         self._name(criterion, "Property", self._suggestions.properties["person"])
         operator = criterion.get("operator") or "exact"
 
@@ -136,7 +135,7 @@ class CriteriaForm:
 
         ui.input("Value", value=text, on_change=write).props("outlined dense").classes("grow")
 
-    def _event(self, criterion: Json) -> None:
+    def _event(self, criterion: Criterion) -> None:
         self._name(criterion, "Event", self._suggestions.events)
         days = ui.number(
             "In the last",
@@ -148,7 +147,7 @@ class CriteriaForm:
         )
         days.props("outlined dense").classes("w-40")
 
-    def _name(self, criterion: Json, label: str, known: list[str]) -> None:
+    def _name(self, criterion: Criterion, label: str, known: list[str]) -> None:
         name = criterion["key"]
         field = ui.input(
             label,
@@ -163,7 +162,7 @@ class CriteriaForm:
         self._draw()
 
 
-def _flat(root: Json) -> Json | None:
+def _flat(root: Criterion) -> Criterion | None:
     """The criteria as one group; None if the form cannot show them all."""
     values = root.get("values") or []
     while len(values) == 1 and "values" in values[0]:
@@ -171,7 +170,7 @@ def _flat(root: Json) -> Json | None:
     return root if all(map(_is_shown, values)) else None
 
 
-def _is_shown(criterion: Json) -> bool:
+def _is_shown(criterion: Criterion) -> bool:
     if criterion.get("type") == "person":
         return True
     used = {name for name, value in criterion.items() if value not in (None, [])}

@@ -6,6 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.api_client import Reply
+from hoglet.kit.json_values import JsonObject
 
 type Fields = Mapping[str, Any]
 
@@ -33,7 +34,7 @@ class FieldErrors:
 
     def show(self, reply: Reply) -> None:
         """Show the error of a response, and focus its field."""
-        body: dict[str, Any] = reply.body if isinstance(reply.body, dict) else {}
+        body: JsonObject = reply.body if isinstance(reply.body, dict) else {}
         field = self._fields.get(str(body.get("attr") or "").split("__")[0])
         if field is None:
             self.report(reply.problem)

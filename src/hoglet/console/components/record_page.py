@@ -12,6 +12,7 @@ from nicegui import ui
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, Row
 from hoglet.console.components.form_dialog import FormDialog
+from hoglet.console.records import ListedRecord, RequestBody
 from hoglet.console.widgets import (
     Link,
     Text,
@@ -25,8 +26,6 @@ from hoglet.console.widgets import (
     url_value,
 )
 from hoglet.kit.json_values import same_json
-
-type Json = dict[str, Any]
 
 MOST = 500
 _SHOWN_USERS = 20
@@ -43,10 +42,10 @@ class RecordUser(NamedTuple):
 class RecordForm(Protocol):
     """The fields of a record; renders them when it is created."""
 
-    fields: dict[str, Any]
+    fields: RequestBody
     """The fields by the key that errors of the API name."""
 
-    def body(self) -> Json:
+    def body(self) -> RequestBody:
         """What to send.
 
         Raises:
@@ -79,9 +78,9 @@ class RecordKind:
     icon: str
     path: str
     columns: list[dict[str, str]]
-    row: Callable[[Json], Row]
-    form: Callable[[Backend, Json | None], Awaitable[RecordForm]]
-    users: Callable[[Backend, Json], Awaitable[list[RecordUser]]]
+    row: Callable[[ListedRecord], Row]
+    form: Callable[[Backend, ListedRecord | None], Awaitable[RecordForm]]
+    users: Callable[[Backend, ListedRecord], Awaitable[list[RecordUser]]]
     is_deleted_with_patch: bool
     on_delete: str
 
@@ -97,7 +96,7 @@ class RecordPage:
     def __init__(self, backend: Backend, subject: RecordKind) -> None:
         self._backend = backend
         self._subject = subject
-        self._records: dict[str, Json] = {}
+        self._records: dict[str, ListedRecord] = {}
         self._rows: DataTable | None = None
 
     async def draw(self) -> None:
@@ -168,7 +167,7 @@ class RecordPage:
     async def _new(self) -> None:
         await self._edit(None)
 
-    async def _edit(self, record: Json | None) -> None:
+    async def _edit(self, record: ListedRecord | None) -> None:
         if record is not None:
             set_url_values(open=str(record["id"]))
             newest = await self._backend.get(f"{self._subject.path}/{record['id']}")
@@ -213,12 +212,12 @@ class _EditedRecord:
     The API gives these records no version, so the fields to be sent are compared.
     """
 
-    def __init__(self, backend: Backend, path: str, record: Json) -> None:
+    def __init__(self, backend: Backend, path: str, record: ListedRecord) -> None:
         self._backend = backend
         self._path = f"{path}/{record['id']}"
         self._seen = record
 
-    async def save(self, body: Json) -> Reply:
+    async def save(self, body: RequestBody) -> Reply:
         """Send the fields; a second save, after the warning, overwrites.
 
         Raises:

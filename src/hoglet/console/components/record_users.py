@@ -2,25 +2,25 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from typing import Any
 from urllib.parse import quote
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.record_page import RecordUser
-
-type Json = dict[str, Any]
+from hoglet.console.records import EditedFilters, EndpointRecord, FunctionRecord, StoredQuery
 
 _MOST = 1000
 _AT_ONCE = 4
 
 
-async def functions_with(backend: Backend, uses: Callable[[Json], bool]) -> list[RecordUser]:
+async def functions_with(
+    backend: Backend, uses: Callable[[FunctionRecord], bool]
+) -> list[RecordUser]:
     """The functions, as read one by one, that use something."""
     reply = await backend.get("/hog_functions", limit=_MOST)
-    listed: list[Json] = reply.body["results"] if reply.is_good else []
+    listed: list[FunctionRecord] = reply.body["results"] if reply.is_good else []
     limit = asyncio.Semaphore(_AT_ONCE)
 
-    async def whole(function: Json) -> Json:
+    async def whole(function: FunctionRecord) -> FunctionRecord:
         async with limit:
             found = await backend.get(f"/hog_functions/{function['id']}")
         return found.body if found.is_good else function
@@ -37,10 +37,10 @@ async def functions_with(backend: Backend, uses: Callable[[Json], bool]) -> list
     ]
 
 
-async def endpoints_with(backend: Backend, uses: Callable[[Json], bool]) -> list[RecordUser]:
+async def endpoints_with(backend: Backend, uses: Callable[[StoredQuery], bool]) -> list[RecordUser]:
     """The endpoints whose current query uses something."""
     reply = await backend.get("/endpoints", limit=_MOST)
-    listed: list[Json] = reply.body["results"] if reply.is_good else []
+    listed: list[EndpointRecord] = reply.body["results"] if reply.is_good else []
     return [endpoint_user(backend, each["name"]) for each in listed if uses(each["query"])]
 
 
@@ -49,7 +49,7 @@ def endpoint_user(backend: Backend, name: str) -> RecordUser:
     return RecordUser("endpoint", name, f"/project/{backend.project_id}/endpoints/{quote(name)}")
 
 
-def filters_of(function: Json) -> Iterator[Json]:
+def filters_of(function: FunctionRecord) -> Iterator[EditedFilters]:
     """The filters of a function and of its mappings."""
     for owner in (function, *(function.get("mappings") or ())):
         if owner.get("filters"):

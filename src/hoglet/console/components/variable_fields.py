@@ -8,14 +8,13 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-
-type Json = dict[str, Any]
+from hoglet.console.records import JsonSchema, VariableRecord, VariableValues
 
 _USED = re.compile(r"\{\s*variables\.([A-Za-z0-9_]+)\s*\}")
 _INSIGHT_DATES = frozenset({"date_from", "date_to"})
 _DATE_EXAMPLE = "-7d, 2026-01-05"
 _MOST = 1000
-_SCHEMAS: dict[str, Json] = {
+_SCHEMAS: dict[str, JsonSchema] = {
     "String": {"type": "string"},
     "Number": {"type": "number"},
     "Boolean": {"type": "boolean"},
@@ -25,13 +24,13 @@ _SCHEMAS: dict[str, Json] = {
 _EXAMPLES = {"String": "text", "Number": 1, "Boolean": True, "List": ["text"], "Date": "2026-01-05"}
 
 
-async def project_variables(backend: Backend) -> dict[str, Json]:
+async def project_variables(backend: Backend) -> dict[str, VariableRecord]:
     """The project's variables by code name; empty for keys without access."""
     reply = await backend.get("/insight_variables", limit=_MOST)
     return {each["code_name"]: each for each in reply.body["results"]} if reply.is_good else {}
 
 
-def with_values(variables: dict[str, Json], given: Json) -> Json:
+def with_values(variables: dict[str, VariableRecord], given: VariableValues) -> VariableValues:
     """``variables`` of a query: those given, the others with their default if they have one."""
     return {
         each["id"]: {"variableId": each["id"], "code_name": name, "value": value}
@@ -40,7 +39,7 @@ def with_values(variables: dict[str, Json], given: Json) -> Json:
     }
 
 
-def with_examples(variables: dict[str, Json]) -> Json:
+def with_examples(variables: dict[str, VariableRecord]) -> VariableValues:
     """``variables`` of a query that is checked, not run: each has a value of its type."""
     return with_values(
         variables, {name: _EXAMPLES[each["type"]] for name, each in variables.items()}
@@ -57,9 +56,9 @@ class VariableFields:
     """
 
     def __init__(
-        self, schema: Json, on_change: Callable[[], object], on_enter: Callable[[], Any]
+        self, schema: JsonSchema, on_change: Callable[[], object], on_enter: Callable[[], Any]
     ) -> None:
-        self._types: dict[str, Json] = schema.get("properties", {})
+        self._types: dict[str, JsonSchema] = schema.get("properties", {})
         required = set(schema.get("required", []))
         self._fields = {
             name: _field(name + (" *" if name in required else ""), given)
@@ -70,7 +69,7 @@ class VariableFields:
             if self._types[name]["type"] != "array":
                 field.on("keydown.enter.exact", on_enter)
 
-    def given(self) -> Json:
+    def given(self) -> VariableValues:
         """The entered values; defaults apply to the rest."""
         values = {name: self._value(name) for name in self._fields}
         return {name: value for name, value in values.items() if value not in (None, "", [])}
@@ -91,7 +90,7 @@ class UsedVariables:
         on_enter: called when Enter is pressed in a field.
     """
 
-    def __init__(self, variables: dict[str, Json], on_enter: Callable[[], Any]) -> None:
+    def __init__(self, variables: dict[str, VariableRecord], on_enter: Callable[[], Any]) -> None:
         self._variables = variables
         self._on_enter = on_enter
         self._shown: list[str] = []
@@ -110,12 +109,12 @@ class UsedVariables:
         with self._box:
             self._fields = VariableFields(self._schema(names), lambda: None, self._on_enter)
 
-    def values(self) -> Json:
+    def values(self) -> VariableValues:
         """``variables`` of the query."""
         used = {name: self._variables[name] for name in self._shown}
         return with_values(used, self._fields.given() if self._fields else {})
 
-    def _schema(self, names: list[str]) -> Json:
+    def _schema(self, names: list[str]) -> JsonSchema:
         used = {name: self._variables[name] for name in names}
         defaults = {name: each["default_value"] for name, each in used.items()}
         return {
@@ -128,7 +127,7 @@ class UsedVariables:
         }
 
 
-def _field(label: str, given: Json) -> Any:
+def _field(label: str, given: JsonSchema) -> Any:
     default = given.get("example", _DATE_EXAMPLE if label in _INSIGHT_DATES else None)
     if given["type"] == "boolean":
         first = "default" if default is None else f"default ({_text(default)})"

@@ -1,6 +1,5 @@
 """The home page: the way to a first event, after it an overview; starters on both."""
 
-from typing import Any
 from urllib.parse import quote
 
 from nicegui import ui
@@ -10,12 +9,11 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.overview import Overview
+from hoglet.console.records import EventRecord, RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.snippets import first_event, snippets
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import Link, Text, failed, heading, moment, notify, section
-
-type Json = dict[str, Any]
 
 _EVER = "1970-01-01T00:00:00Z"
 _POLL_SECONDS = 1.0
@@ -63,7 +61,7 @@ class _Home:
                         "sends a signup of user-1 with the plan pro, as a program would."
                     ).classes("muted")
 
-    async def _first_event(self) -> Json | None:
+    async def _first_event(self) -> EventRecord | None:
         reply = await self._backend.get("/events", limit=1, after=_EVER)
         return reply.body["results"][0] if reply.is_good and reply.body["results"] else None
 
@@ -100,7 +98,7 @@ class _Home:
 
         timer = ui.timer(_POLL_SECONDS, poll)
 
-    def _arrived(self, event: Json) -> None:
+    def _arrived(self, event: EventRecord) -> None:
         ui.icon("check_circle").classes("text-xl")
         with ui.row().classes("gap-2"):
             ui.label("Your first event arrived:")
@@ -161,7 +159,7 @@ class _Home:
             "Look at it, then enable it.",
         )
 
-    async def _create_function(self, body: Json, done: str) -> None:
+    async def _create_function(self, body: RequestBody, done: str) -> None:
         reply = await self._backend.send("POST", "/hog_functions", body | {"enabled": False})
         if notify(reply, done):
             ui.navigate.to(f"{self._project}/functions/{reply.body['id']}")

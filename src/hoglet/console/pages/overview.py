@@ -10,13 +10,11 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.charts import chart_frame
-from hoglet.console.components.data_table import column
+from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.live_table import LiveTable
 from hoglet.console.pages.functions.functions import status_of
 from hoglet.console.pages.functions.recent_runs import runs_by_hour
 from hoglet.console.widgets import Link, Text, empty, section
-
-type Json = dict[str, Any]
 
 _REFRESH_SECONDS = 10.0
 _MINUTES = (
@@ -119,7 +117,7 @@ class Overview:
             self._failing.fail(reply)
             return
         hours = await runs_by_hour(self._backend, datetime.now(UTC))
-        rows: list[Json] = [
+        rows: list[Row] = [
             {
                 "id": function["id"],
                 "name": function["name"] or "Untitled",

@@ -1,16 +1,14 @@
 """The builds of an endpoint's table: a bar for each, as long as it took, and a list."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.charts import TONES, chart_frame
 from hoglet.console.components.data_table import DataTable, Row, column
+from hoglet.console.records import BuildRecord, ChartOptions, MaterializationRecord
 from hoglet.console.widgets import empty, exact_time, failed, section
-
-type Json = dict[str, Any]
 
 _MOST = 200
 _BARS = 60
@@ -24,7 +22,7 @@ _STATES = {
 _UNCHANGED = ("up to date", "ok")
 
 
-async def builds_panel(backend: Backend, path: str, state: Json) -> None:
+async def builds_panel(backend: Backend, path: str, state: MaterializationRecord) -> None:
     """The newest builds; follows while the page is open.
 
     Args:
@@ -33,12 +31,12 @@ async def builds_panel(backend: Backend, path: str, state: Json) -> None:
         state: ``materialization`` of the API's record.
     """
     box = ui.element("div").classes("pane")
-    shown: list[Json] | None = None
+    shown: list[BuildRecord] | None = None
 
     async def show() -> None:
         nonlocal shown
         reply = await backend.get(f"{path}/materialization_builds", limit=_MOST)
-        builds: list[Json] | None = reply.body["results"] if reply.is_good else None
+        builds: list[BuildRecord] | None = reply.body["results"] if reply.is_good else None
         if builds is not None and builds == shown:
             return
         shown = builds
@@ -48,7 +46,7 @@ async def builds_panel(backend: Backend, path: str, state: Json) -> None:
                 failed(reply)
             elif not builds:
                 can = "Switch Materialized on above: each build of the table is listed here."
-                cannot = f"The query cannot be materialized: {state['reason']}"
+                cannot = f"The query cannot be materialized: {state.get('reason')}"
                 empty("No builds yet", can if state["can_materialize"] else cannot, "history")
             else:
                 _timeline(builds, backend.zone)
@@ -58,13 +56,13 @@ async def builds_panel(backend: Backend, path: str, state: Json) -> None:
     ui.timer(_AGAIN_SECONDS, show, immediate=False)
 
 
-def _timeline(builds: list[Json], zone: str) -> None:
+def _timeline(builds: list[BuildRecord], zone: str) -> None:
     options = timeline(builds, datetime.now(UTC), zone)
     with section(f"Seconds that the last builds took, times in {zone}"):
         ui.echart(options).classes("w-full").style("height: 12rem").mark("timeline")
 
 
-def timeline(builds: list[Json], now: datetime, zone: str) -> Json:
+def timeline(builds: list[BuildRecord], now: datetime, zone: str) -> ChartOptions:
     """Options for ECharts: a bar for each build, oldest first, by how it ended."""
     newest = builds[:_BARS][::-1]
     options = chart_frame([exact_time(each["started_at"], zone)[5:16] for each in newest])
@@ -88,7 +86,7 @@ def timeline(builds: list[Json], now: datetime, zone: str) -> Json:
     return options
 
 
-def _table(builds: list[Json]) -> None:
+def _table(builds: list[BuildRecord]) -> None:
     columns = [
         column("started", "Started", "time"),
         column("state", "State", "badge"),
@@ -100,7 +98,7 @@ def _table(builds: list[Json]) -> None:
     DataTable("Builds", columns, rows).mark("builds")
 
 
-def _row(build: Json) -> Row:
+def _row(build: BuildRecord) -> Row:
     state, tone = _state(build)
     return {
         "id": build["id"],
@@ -113,10 +111,10 @@ def _row(build: Json) -> Row:
     }
 
 
-def _state(build: Json) -> tuple[str, str]:
+def _state(build: BuildRecord) -> tuple[str, str]:
     return _UNCHANGED if build["is_unchanged"] else _STATES[build["status"]]
 
 
-def _seconds(build: Json, now: datetime) -> float:
+def _seconds(build: BuildRecord, now: datetime) -> float:
     ended = datetime.fromisoformat(build["ended_at"]) if build["ended_at"] else now
     return (ended - datetime.fromisoformat(build["started_at"])).total_seconds()

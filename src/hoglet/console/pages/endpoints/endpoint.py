@@ -1,7 +1,5 @@
 """The page of one endpoint, with its usage: figures of the last month and a chart by day."""
 
-from typing import Any
-
 from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,6 +14,7 @@ from hoglet.console.pages.endpoints.query import query_panel
 from hoglet.console.pages.endpoints.run import run_panel
 from hoglet.console.pages.endpoints.versions import versions_panel
 from hoglet.console.pages.functions.logs import logs_panel
+from hoglet.console.records import EndpointRecord, EndpointUsage, Metrics, UsageDay
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, failed, heading, legend, tabs
 
@@ -44,7 +43,7 @@ async def _build(backend: Backend, path: str) -> None:
         heading("Not found" if reply.status == 404 else "Endpoint")
         failed(reply)
         return
-    record: dict[str, Any] = reply.body
+    record: EndpointRecord = reply.body
     endpoint_head(backend, path, record)
     endpoint_table(backend, path, record)
     await tabs(
@@ -65,7 +64,7 @@ async def usage_panel(backend: Backend, path: str) -> None:
     if not reply.is_good:
         failed(reply)
         return
-    usage: dict[str, Any] = reply.body
+    usage: EndpointUsage = reply.body
     if not usage["count"]:
         empty("No runs yet", f"Runs of the last {DAYS} days are counted here.", "bar_chart")
         return
@@ -79,7 +78,7 @@ async def usage_panel(backend: Backend, path: str) -> None:
     ui.echart(metrics_chart(series)).classes("w-full h-72")
 
 
-def _figures(usage: dict[str, Any]) -> list[tuple[str, str]]:
+def _figures(usage: EndpointUsage) -> list[tuple[str, str]]:
     share = usage["cache_hit_share"]
     return [
         (f"runs in {DAYS} days", f"{usage['count']:,}"),
@@ -90,7 +89,7 @@ def _figures(usage: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _series(days: list[dict[str, Any]]) -> dict[str, Any]:
+def _series(days: list[UsageDay]) -> Metrics:
     good = [day["count"] - day["errors"] for day in days]
     return {
         "labels": [day["day"] for day in days],

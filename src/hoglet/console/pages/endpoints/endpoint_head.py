@@ -7,9 +7,8 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.form_dialog import FormDialog
+from hoglet.console.records import EndpointRecord
 from hoglet.console.widgets import clamped, confirm, heading, notify
-
-type Json = dict[str, Any]
 
 KINDS = {
     "HogQLQuery": "SQL",
@@ -22,7 +21,7 @@ KINDS = {
 }
 
 
-def endpoint_head(backend: Backend, path: str, record: Json) -> None:
+def endpoint_head(backend: Backend, path: str, record: EndpointRecord) -> None:
     """Render the header.
 
     Args:
@@ -54,7 +53,7 @@ def endpoint_head(backend: Backend, path: str, record: Json) -> None:
 class _Acts:
     """Copying under another name, which is how an endpoint is renamed, and deleting."""
 
-    def __init__(self, backend: Backend, path: str, record: Json) -> None:
+    def __init__(self, backend: Backend, path: str, record: EndpointRecord) -> None:
         self._backend = backend
         self._path = path
         self._record = record
@@ -99,7 +98,7 @@ class _Acts:
 class _Details:
     """Description and tags, as text or as fields."""
 
-    def __init__(self, backend: Backend, path: str, record: Json) -> None:
+    def __init__(self, backend: Backend, path: str, record: EndpointRecord) -> None:
         self._backend = backend
         self._path = path
         self._description: str = record["description"]

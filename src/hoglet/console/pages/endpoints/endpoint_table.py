@@ -1,14 +1,12 @@
 """The materialization of an endpoint: its state, and switching it on and off."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
+from hoglet.console.records import EndpointRecord, MaterializationRecord
 from hoglet.console.widgets import badge, moment, notify
-
-type Json = dict[str, Any]
 
 _INTERVALS = {
     "5min": ("5 minutes", timedelta(minutes=5)),
@@ -30,7 +28,7 @@ _STATES = {
 _AGAIN_SECONDS = 2.0
 
 
-def table_state(materialization: Json) -> tuple[str, str]:
+def table_state(materialization: MaterializationRecord) -> tuple[str, str]:
     """A label and a tone for the state of a materialization.
 
     Example:
@@ -44,7 +42,7 @@ def table_state(materialization: Json) -> tuple[str, str]:
     return _STATES["ready" if materialization["ready"] else "building"]
 
 
-def endpoint_table(backend: Backend, path: str, record: Json) -> None:
+def endpoint_table(backend: Backend, path: str, record: EndpointRecord) -> None:
     """Render the state; polled every two seconds during a build.
 
     Args:
@@ -56,7 +54,7 @@ def endpoint_table(backend: Backend, path: str, record: Json) -> None:
 
 
 class _Table:
-    def __init__(self, backend: Backend, path: str, state: Json) -> None:
+    def __init__(self, backend: Backend, path: str, state: MaterializationRecord) -> None:
         self._backend = backend
         self._path = path
         self._state = state
@@ -97,7 +95,7 @@ class _Table:
         state = self._state
         if not state["enabled"]:
             can = "Materialize the result as a table that runs read instead of all events."
-            return [can if state["can_materialize"] else f"Not possible: {state['reason']}"]
+            return [can if state["can_materialize"] else f"Not possible: {state.get('reason')}"]
         return [state["error"]] if state["error"] else []
 
     def _controls(self) -> None:
@@ -126,7 +124,7 @@ def _time(label: str, iso: str) -> None:
         moment(iso)
 
 
-def _next(state: Json) -> str:
-    built = datetime.fromisoformat(state["last_materialized_at"])
+def _next(state: MaterializationRecord) -> str:
+    built = datetime.fromisoformat(state["last_materialized_at"] or "")
     _, interval = _INTERVALS[state["sync_frequency"]]
     return (built + interval).isoformat()

@@ -1,18 +1,18 @@
 """The list of endpoints, and the dialog that creates one from an example query."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.endpoints.endpoint_head import KINDS
 from hoglet.console.pages.endpoints.endpoint_table import table_state
 from hoglet.console.pages.endpoints.versions import query_text
+from hoglet.console.records import EndpointRecord, StoredQuery
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import (
@@ -24,8 +24,6 @@ from hoglet.console.widgets import (
     until_closed,
     url_value,
 )
-
-type Json = dict[str, Any]
 
 
 def register(sessions: Sessions) -> None:
@@ -69,7 +67,7 @@ async def _build(backend: Backend) -> None:
 
 
 def _listing(
-    backend: Backend, records: list[Json], search: str, new: Callable[[], Awaitable[None]]
+    backend: Backend, records: list[EndpointRecord], search: str, new: Callable[[], Awaitable[None]]
 ) -> None:
     found = [record for record in records if _matches(record, search.casefold())]
     if found:
@@ -82,12 +80,12 @@ def _listing(
             ui.button("Create the first endpoint", on_click=new)
 
 
-def _matches(record: Json, search: str) -> bool:
+def _matches(record: EndpointRecord, search: str) -> bool:
     texts = (record["name"], record["description"], *record["tags"])
     return any(search in text.casefold() for text in texts)
 
 
-def _table(backend: Backend, records: list[Json]) -> None:
+def _table(backend: Backend, records: list[EndpointRecord]) -> None:
     columns = [
         column("name", "Name", "link"),
         column("kind", "Query"),
@@ -100,7 +98,7 @@ def _table(backend: Backend, records: list[Json]) -> None:
     DataTable("Endpoints", columns, [_row(backend, record) for record in records], key="name")
 
 
-def _row(backend: Backend, record: Json) -> Json:
+def _row(backend: Backend, record: EndpointRecord) -> Row:
     state, tone = table_state(record["materialization"])
     return {
         "name": record["name"],
@@ -121,7 +119,7 @@ _PAGEVIEW = {"kind": "EventsNode", "event": "$pageview", "name": "$pageview"}
 _ANY_EVENT = {"kind": "EventsNode", "event": None, "name": "All events"}
 _RETURNING = {"id": "$pageview", "type": "events"}
 
-FIRST_QUERIES: dict[str, dict[str, Any]] = {
+FIRST_QUERIES: dict[str, StoredQuery] = {
     "Events by name (SQL)": {
         "kind": "HogQLQuery",
         "query": "SELECT event, count() AS events\nFROM events\nGROUP BY event\n"

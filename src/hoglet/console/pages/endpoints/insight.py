@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 from nicegui import ui
 
-from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.insight_charts import (
     breakdown_name,
     funnel_groups,
@@ -13,10 +13,9 @@ from hoglet.console.insight_charts import (
     series_name,
     step_name,
 )
+from hoglet.console.records import FunnelStep, RetentionCohort
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import empty
-
-type Json = dict[str, Any]
 
 
 def insight_view(kind: str, results: Any) -> None:
@@ -35,7 +34,7 @@ def insight_view(kind: str, results: Any) -> None:
         code_block(orjson.dumps(results, option=orjson.OPT_INDENT_2).decode()).classes("max-h-96")
 
 
-def _figures(kind: str, results: Any) -> list[Json]:
+def _figures(kind: str, results: Any) -> list[Row]:
     """Rows of the table below a chart; empty if the chart shows everything."""
     if kind == "PathsQuery":
         return [
@@ -53,7 +52,7 @@ def _figures(kind: str, results: Any) -> list[Json]:
     ]
 
 
-def _steps(steps: list[Json]) -> list[Json]:
+def _steps(steps: list[FunnelStep]) -> list[Row]:
     first = steps[0]["count"] if steps else 0
     return [
         ({"Group": breakdown_name(step)} if {"breakdown_value", "compare_label"} & {*step} else {})
@@ -76,7 +75,7 @@ def _duration(seconds: float | None) -> str:
     return f"{seconds:.0f} s"
 
 
-def _table(rows: list[Json]) -> None:
+def _table(rows: list[Row]) -> None:
     columns = [
         column(name, name, "number" if isinstance(value, int | float) else "text")
         for name, value in rows[0].items()
@@ -85,7 +84,7 @@ def _table(rows: list[Json]) -> None:
     DataTable("Figures", columns, numbered, key="#").mark("figures")
 
 
-def _retention(results: list[Json]) -> None:
+def _retention(results: list[RetentionCohort]) -> None:
     """Cohorts as rows, periods as columns; darker means more returned."""
     periods = max((each["values"] for each in results), key=len)
     box = ui.element("div").classes("w-full overflow-x-auto")
@@ -97,7 +96,7 @@ def _retention(results: list[Json]) -> None:
             _cohort(cohort)
 
 
-def _cohort(cohort: Json) -> None:
+def _cohort(cohort: RetentionCohort) -> None:
     counts = [value["count"] for value in cohort["values"]]
     group = cohort.get("breakdown_value")
     name = cohort["date"][:10] + ("" if group is None else f" · {group}")

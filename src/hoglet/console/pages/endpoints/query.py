@@ -12,9 +12,8 @@ from hoglet.console.components.variable_fields import UsedVariables, project_var
 from hoglet.console.pages.endpoints.insight import insight_view
 from hoglet.console.pages.endpoints.result import result_table
 from hoglet.console.pages.endpoints.versions import query_text
+from hoglet.console.records import EndpointRecord, StoredQuery
 from hoglet.console.widgets import confirm, counted, failed, notify
-
-type Json = dict[str, Any]
 
 _NEWER = (
     "Version {newer} was saved in another tab or by somebody else after you opened version "
@@ -23,7 +22,7 @@ _NEWER = (
 )
 
 
-async def query_panel(backend: Backend, path: str, record: Json) -> None:
+async def query_panel(backend: Backend, path: str, record: EndpointRecord) -> None:
     """An editor for SQL, or for an insight as JSON.
 
     Args:
@@ -35,11 +34,11 @@ async def query_panel(backend: Backend, path: str, record: Json) -> None:
 
 
 class _Editor:
-    def __init__(self, backend: Backend, path: str, record: Json) -> None:
+    def __init__(self, backend: Backend, path: str, record: EndpointRecord) -> None:
         self._backend = backend
         self._path = path
         self._version: int = record["current_version"]
-        self._query: Json = record["query"]
+        self._query: StoredQuery = record["query"]
         self._is_sql = self._query["kind"] == "HogQLQuery"
 
     async def draw(self) -> None:

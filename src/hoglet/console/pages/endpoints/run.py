@@ -5,7 +5,6 @@ Golden cases are for the endpoint's file of tests, see docs/testing.md.
 
 import time
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 import yaml
@@ -14,18 +13,24 @@ from nicegui import ui
 from hoglet.console.api_client import Backend
 from hoglet.console.components.variable_fields import VariableFields
 from hoglet.console.pages.endpoints.result import result_view
+from hoglet.console.records import (
+    EndpointRecord,
+    EventRecord,
+    QueryResult,
+    RequestBody,
+    VariableValues,
+)
 from hoglet.console.snippets import call_snippets
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import counted, failed
-
-type Json = dict[str, Any]
+from hoglet.kit.json_values import JsonObject
 
 _REFRESH = {"blocking": "Cached if fresh", "force": "Computed now"}
 _RAW = {"force_blocking": "From raw events"}
 _DEFAULT_LIMIT = 100
 
 
-async def run_panel(backend: Backend, path: str, record: Json) -> None:
+async def run_panel(backend: Backend, path: str, record: EndpointRecord) -> None:
     """A form to run an endpoint.
 
     Args:
@@ -40,7 +45,9 @@ async def run_panel(backend: Backend, path: str, record: Json) -> None:
 class _RunForm:
     """The form; ``_offset`` is the start of the shown page."""
 
-    def __init__(self, backend: Backend, path: str, record: Json, document: Json) -> None:
+    def __init__(
+        self, backend: Backend, path: str, record: EndpointRecord, document: JsonObject
+    ) -> None:
         self._backend = backend
         self._path = path
         self._record = record
@@ -49,7 +56,7 @@ class _RunForm:
         self._offset = 0
 
     async def draw(self) -> None:
-        schemas: Json = self._document.get("components", {}).get("schemas", {})
+        schemas: JsonObject = self._document.get("components", {}).get("schemas", {})
         choices = _REFRESH | (_RAW if self._record["is_materialized"] else {})
         with ui.row().classes("w-full items-start gap-4 pt-2"):
             self._fields = VariableFields(schemas.get("Variables", {}), self._show_call, self._run)
@@ -66,8 +73,8 @@ class _RunForm:
         self._outcome = ui.column().classes("w-full gap-3 py-2").props("aria-live=polite")
         self._draw_call()
 
-    def _body(self) -> Json:
-        body: Json = {}
+    def _body(self) -> RequestBody:
+        body: RequestBody = {}
         if given := self._fields.given():
             body["variables"] = given
         if self._limit.value or self._offset:
@@ -100,7 +107,7 @@ class _RunForm:
             else:
                 failed(reply, str(self._record["query"].get("query") or ""))
 
-    def _draw_paging(self, body: Json) -> None:
+    def _draw_paging(self, body: QueryResult) -> None:
         limit = body.get("limit") or _DEFAULT_LIMIT
         if not self._is_sql or not (body.get("hasMore") or self._offset):
             return
@@ -140,7 +147,9 @@ _EVER = "1970-01-01T00:00:00Z"
 _GIVEN = ("event", "distinct_id", "timestamp", "properties")
 
 
-def golden_case(name: str, events: list[Json], variables: Json, result: Json) -> str:
+def golden_case(
+    name: str, events: list[EventRecord], variables: VariableValues, result: QueryResult
+) -> str:
     """The case as YAML.
 
     Args:
@@ -149,7 +158,7 @@ def golden_case(name: str, events: list[Json], variables: Json, result: Json) ->
         variables: those that the run was given.
         result: the body of its response.
     """
-    case: Json = {
+    case: JsonObject = {
         "name": name,
         "now": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         "events": [{key: event[key] for key in _GIVEN} for event in reversed(events)],
@@ -161,7 +170,9 @@ def golden_case(name: str, events: list[Json], variables: Json, result: Json) ->
     return yaml.safe_dump([case], sort_keys=False, allow_unicode=True, width=100)
 
 
-def golden_case_panel(backend: Backend, name: str, variables: Json, result: Json) -> None:
+def golden_case_panel(
+    backend: Backend, name: str, variables: VariableValues, result: QueryResult
+) -> None:
     """A panel with the case, made when it is opened."""
 
     async def show() -> None:
@@ -172,7 +183,7 @@ def golden_case_panel(backend: Backend, name: str, variables: Json, result: Json
             if not reply.is_good:
                 failed(reply)
                 return
-            events: list[Json] = reply.body["results"]
+            events: list[EventRecord] = reply.body["results"]
             ui.label(
                 f"Append it to endpoints/{name}.tests.yaml. hoglet test runs the endpoint on these "
                 f"{counted(len(events), 'event')}, the project's newest, and compares the rows. "

@@ -7,10 +7,9 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
+from hoglet.console.records import AliasRecord, EndpointVersionRecord, StoredQuery
 from hoglet.console.source_excerpt import code_block, diff_block
 from hoglet.console.widgets import exact_time, failed, notify, until_closed
-
-type Json = dict[str, Any]
 
 _PAGE = 50
 
@@ -26,12 +25,12 @@ async def versions_panel(backend: Backend, path: str) -> None:
     if not reply.is_good:
         failed(reply)
         return
-    versions: list[Json] = reply.body["results"]
+    versions: list[EndpointVersionRecord] = reply.body["results"]
 
     @ui.refreshable
     async def listing() -> None:
         aliases = await backend.get(f"{path}/aliases")
-        found: list[Json] = aliases.body["results"] if aliases.is_good else []
+        found: list[AliasRecord] = aliases.body["results"] if aliases.is_good else []
         _aliases(found, forget)
         for version in versions:
             named = [one["alias"] for one in found if one["version"] == version["version"]]
@@ -85,7 +84,7 @@ def _choice(label: str, numbers: list[int], value: int) -> ui.select:
     return chosen.classes("w-40").props("outlined dense options-dense")
 
 
-def _aliases(aliases: list[Json], forget: Any) -> None:
+def _aliases(aliases: list[AliasRecord], forget: Any) -> None:
     with ui.row().classes("w-full items-center gap-2 py-2").mark("aliases"):
         for one in aliases:
             with ui.badge(f"{one['alias']} → version {one['version']}").props("outline"):
@@ -99,7 +98,9 @@ def _aliases(aliases: list[Json], forget: Any) -> None:
             ).classes("text-sm opacity-70")
 
 
-def _version(backend: Backend, path: str, version: Json, aliases: list[str]) -> None:
+def _version(
+    backend: Backend, path: str, version: EndpointVersionRecord, aliases: list[str]
+) -> None:
     async def show() -> None:
         if panel.default_slot.children:
             return
@@ -131,7 +132,7 @@ async def _difference(backend: Backend, path: str, before: int, after: int) -> N
         ui.label(f"{change['field']}: {old} → {new}").classes("font-mono text-sm break-all")
 
 
-def query_text(query: Json) -> str:
+def query_text(query: StoredQuery) -> str:
     """The query as its author wrote it: the SQL, or the insight without empty keys."""
     if query["kind"] == "HogQLQuery":
         return str(query["query"])

@@ -7,6 +7,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.records import DeadLetterRecord, RequestBody
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import empty, failed, notify, until_closed
 
@@ -32,7 +33,7 @@ async def dead_letters_panel(backend: Backend, path: str) -> None:
         else:
             _listed(reply.body["results"], redrive)
 
-    async def redrive(body: dict[str, Any]) -> None:
+    async def redrive(body: RequestBody) -> None:
         reply = await backend.send("POST", f"{letters}/redrive", body)
         queued = reply.body["queued"] if reply.is_good else 0
         if notify(reply, f"{queued} queued again."):
@@ -42,7 +43,7 @@ async def dead_letters_panel(backend: Backend, path: str) -> None:
         reply = await backend.get(f"{letters}/{letter_id}")
         await _show(reply.body if reply.is_good else {"problem": reply.problem})
 
-    def _listed(found: list[dict[str, Any]], redrive: Any) -> None:
+    def _listed(found: list[DeadLetterRecord], redrive: Any) -> None:
         table = _table(found, show, lambda keys: chosen.set_enabled(bool(keys)))
 
         async def redrive_chosen() -> None:
@@ -58,7 +59,7 @@ async def dead_letters_panel(backend: Backend, path: str) -> None:
     await listing()
 
 
-def _table(found: list[dict[str, Any]], show: Any, choose: Any) -> DataTable:
+def _table(found: list[DeadLetterRecord], show: Any, choose: Any) -> DataTable:
     rows = [
         {
             "id": letter["id"],
@@ -84,7 +85,7 @@ def _table(found: list[dict[str, Any]], show: Any, choose: Any) -> DataTable:
     return table.mark("dead-letters")
 
 
-async def _show(dead_letter: dict[str, Any]) -> None:
+async def _show(dead_letter: DeadLetterRecord | dict[str, str]) -> None:
     """Show a dead letter with the globals of its run in a dialog."""
     text = orjson.dumps(dead_letter, option=orjson.OPT_INDENT_2).decode()
     with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):

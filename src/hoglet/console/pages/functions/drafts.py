@@ -4,14 +4,13 @@ Source: docs/functions.md#drafts.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import cast
 
 from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
+from hoglet.console.records import FunctionRecord, RequestBody
 from hoglet.console.widgets import Link, confirm, moment, notify, url_value
-
-type Json = dict[str, Any]
 
 _CONFLICT = 409
 _CHANGED = (
@@ -33,14 +32,18 @@ class DraftSwitch:
         function: the API's record.
     """
 
-    def __init__(self, backend: Backend, path: str, function: Json) -> None:
+    def __init__(self, backend: Backend, path: str, function: FunctionRecord) -> None:
         self._backend = backend
         self._path = path
         self._function = function
-        self._draft: Json | None = function.get("draft")
+        self._draft: RequestBody | None = function.get("draft")
         self._saved_at: str | None = function.get("draft_updated_at")
         self.is_open = self._draft is not None and url_value("version") == "draft"
-        self.edited: Json = {**function, **(self._draft or {})} if self.is_open else function
+        self.edited: FunctionRecord = (
+            cast("FunctionRecord", {**function, **(self._draft or {})})
+            if self.is_open
+            else function
+        )
         self._page = f"/project/{backend.project_id}/functions/{function['id']}"
 
     def notice(self) -> None:
@@ -61,8 +64,8 @@ class DraftSwitch:
 
     def buttons(
         self,
-        body: Callable[[], Json | None],
-        saved: Callable[[Json], None],
+        body: Callable[[], RequestBody | None],
+        saved: Callable[[FunctionRecord], None],
         refused: Callable[[Reply], None],
     ) -> None:
         """Render the buttons.
@@ -101,7 +104,7 @@ class DraftSwitch:
         ui.notify("Draft saved." if is_draft else "Saved.", type="positive")
         return True
 
-    async def _patch(self, body: Json) -> Reply | None:
+    async def _patch(self, body: RequestBody) -> Reply | None:
         """Save the live function; None if it changed elsewhere and shall stay so."""
         base = {"base_updated_at": self._function["updated_at"]}
         reply = await self._backend.send("PATCH", self._path, body | base)
@@ -111,7 +114,7 @@ class DraftSwitch:
             return None
         return await self._backend.send("PATCH", self._path, body)
 
-    async def _patch_draft(self, body: Json) -> Reply | None:
+    async def _patch_draft(self, body: RequestBody) -> Reply | None:
         """The same for the draft, which the API saves without a base."""
         stored = await self._backend.get(self._path)
         is_newer = stored.is_good and stored.body.get("draft_updated_at") != self._saved_at

@@ -1,7 +1,6 @@
 """The dead letters of all functions, grouped by error, with redrive."""
 
 import asyncio
-from typing import Any
 
 from nicegui import ui
 from starlette.requests import Request
@@ -10,10 +9,10 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.records import DeadLetterRecord
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import confirm, empty, failed, heading
 
-type Json = dict[str, Any]
 type Group = tuple[str, str]
 
 _PAGE = 500
@@ -44,7 +43,7 @@ def register(sessions: Sessions) -> None:
 class _DeadLetters:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._groups: dict[Group, list[Json]] = {}
+        self._groups: dict[Group, list[DeadLetterRecord]] = {}
         self._is_cut = False
 
     async def draw(self) -> None:
@@ -80,7 +79,7 @@ class _DeadLetters:
     async def _load(self, ids: list[str]) -> None:
         limit = asyncio.Semaphore(_AT_ONCE)
 
-        async def dead_letters_of(function_id: str) -> list[Json]:
+        async def dead_letters_of(function_id: str) -> list[DeadLetterRecord]:
             path = f"/hog_functions/{function_id}/dead_letters"
             async with limit:
                 reply = await self._backend.get(path, limit=_PAGE, redriven="false")

@@ -16,6 +16,7 @@ from hoglet.console.pages.functions.functions import status_of
 from hoglet.console.pages.functions.history import history_panel, written
 from hoglet.console.pages.functions.logs import logs_panel
 from hoglet.console.pages.functions.workbench import Workbench
+from hoglet.console.records import FunctionRecord
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     badge,
@@ -64,7 +65,7 @@ async def _build(backend: Backend, path: str) -> None:
         heading("Not found" if reply.status == 404 else "Function")
         failed(reply)
         return
-    function: dict[str, Any] = reply.body
+    function: FunctionRecord = reply.body
     _title(backend, path, function)
     await tabs(
         {
@@ -77,7 +78,7 @@ async def _build(backend: Backend, path: str) -> None:
     )
 
 
-def _title(backend: Backend, path: str, function: dict[str, Any]) -> None:
+def _title(backend: Backend, path: str, function: FunctionRecord) -> None:
     async def switch(event: Any) -> None:
         if event.value == function["enabled"]:
             return  # reset below
@@ -110,7 +111,7 @@ def _icon(icon: str, label: str, act: Callable[[], Awaitable[None]]) -> None:
     button.tooltip(label)
 
 
-async def _rename(backend: Backend, path: str, function: dict[str, Any]) -> None:
+async def _rename(backend: Backend, path: str, function: FunctionRecord) -> None:
     dialog = FormDialog("Rename or describe", "Save")
     with dialog.fields():
         name = ui.input("Name", value=function["name"]).classes("w-full")
@@ -127,7 +128,7 @@ async def _rename(backend: Backend, path: str, function: dict[str, Any]) -> None
         ui.navigate.reload()
 
 
-async def _duplicate(backend: Backend, function: dict[str, Any]) -> None:
+async def _duplicate(backend: Backend, function: FunctionRecord) -> None:
     """A disabled copy; stored secrets are not copied, they have to be entered again."""
     inputs = {
         key: given for key, given in (function["inputs"] or {}).items() if not given.get("secret")
@@ -139,7 +140,7 @@ async def _duplicate(backend: Backend, function: dict[str, Any]) -> None:
         ui.navigate.to(f"/project/{backend.project_id}/functions/{reply.body['id']}")
 
 
-async def _delete(backend: Backend, path: str, function: dict[str, Any]) -> None:
+async def _delete(backend: Backend, path: str, function: FunctionRecord) -> None:
     text = f"{function['name'] or 'This function'} stops running. Its history is kept."
     if not await confirm("Delete this function?", text, "Delete"):
         return

@@ -10,10 +10,17 @@ from nicegui import ui
 from hoglet.console.api_client import Backend
 from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.records import (
+    EditedFilters,
+    EventRecord,
+    ExampleGlobals,
+    MatchExplanation,
+    RequestBody,
+    TestRunRecord,
+    TracedStep,
+)
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import Text, badge, failed, url_value
-
-type Json = dict[str, Any]
 
 _EXAMPLE = {
     "event": {
@@ -48,14 +55,14 @@ class TestPanel:
         self,
         backend: Backend,
         path: str,
-        subject: Callable[[], Json],
+        subject: Callable[[], RequestBody],
         source: Callable[[], str],
     ) -> None:
         self._backend = backend
         self._path = path
         self._subject = subject
         self._source = source
-        self._events: list[Json] = []
+        self._events: list[EventRecord] = []
 
     async def draw(self) -> None:
         """Render the panel."""
@@ -82,17 +89,17 @@ class TestPanel:
             self._mock = ui.switch("Mock requests", value=True)
         self._outcome = ui.element("div").classes("pane").props('role="status"')
 
-    async def _recent_events(self) -> list[Json]:
+    async def _recent_events(self) -> list[EventRecord]:
         """The newest events, those first that have the name of an event of the filters."""
         newest = await self._newest(None)
-        filters: Json = self._subject()["configuration"].get("filters") or {}
+        filters: EditedFilters = self._subject()["configuration"].get("filters") or {}
         named = {str(entry["id"]) for entry in filters.get("events") or () if entry.get("id")}
         known = {event["event"] for event in newest}
         rare = [await self._newest(name) for name in sorted(named - known)[:_MOST_NAMES]]
         events = [event for found in (*rare, newest) for event in found]
         return sorted(events, key=lambda event: event["event"] not in named)
 
-    async def _newest(self, name: str | None) -> list[Json]:
+    async def _newest(self, name: str | None) -> list[EventRecord]:
         limit = _EVENTS if name is None else _OF_A_NAME
         reply = await self._backend.get("/events", limit=limit, after=_EVER, event=name)
         return reply.body["results"] if reply.is_good else []
@@ -108,12 +115,12 @@ class TestPanel:
             self._editor.set_value(_json(_globals(self._events[event.value])))
             await self._explain()
 
-    async def _stored(self, uuid: str) -> Json | None:
+    async def _stored(self, uuid: str) -> ExampleGlobals | None:
         """The globals of a stored event; None if there is none."""
         reply = await self._backend.get(f"/events/{quote(uuid, safe='')}")
         return _globals(reply.body) if reply.is_good else None
 
-    def _given(self) -> Json | None:
+    def _given(self) -> ExampleGlobals | None:
         try:
             given = orjson.loads(self._editor.value)
         except orjson.JSONDecodeError as error:
@@ -151,12 +158,12 @@ class TestPanel:
             else:
                 failed(reply)
 
-    def _about(self, given: Json) -> Json:
+    def _about(self, given: ExampleGlobals) -> RequestBody:
         parts = {key: given[key] for key in ("event", "person", "groups") if given.get(key)}
         return parts | self._subject()
 
 
-def explanation_view(explanation: Json) -> None:
+def explanation_view(explanation: MatchExplanation) -> None:
     """Whether an event would run a function, and each condition that does not hold."""
     if explanation["would_run"]:
         badge("This event runs the function.", "ok")
@@ -168,12 +175,12 @@ def explanation_view(explanation: Json) -> None:
         ui.label(note).classes("muted text-sm break-words")
 
 
-def _result(result: Json, source: str) -> None:
+def _result(result: TestRunRecord, source: str) -> None:
     badge(result["status"], _TONES.get(result["status"], ""))
     for error in result["errors"]:
         ui.label(error).classes("field-error font-mono")
-    if result.get("trace"):
-        _trace(result["trace"], source)
+    if trace := result.get("trace"):
+        _trace(trace, source)
     if result["logs"]:
         Text("h3", "Log")
         lines = [f"{entry['level']:5} {entry['message']}" for entry in result["logs"]]
@@ -183,7 +190,7 @@ def _result(result: Json, source: str) -> None:
         code_block(_json(result["result"]), wraps=True)
 
 
-def _trace(steps: list[Json], source: str) -> None:
+def _trace(steps: list[TracedStep], source: str) -> None:
     lines = source.splitlines()
     rows = [
         {
@@ -205,7 +212,7 @@ def _trace(steps: list[Json], source: str) -> None:
     DataTable("Steps", columns, rows, page_size=100).mark("trace")
 
 
-def _globals(event: Json) -> Json:
+def _globals(event: EventRecord) -> ExampleGlobals:
     inner = {
         "uuid": event["id"],
         "event": event["event"],

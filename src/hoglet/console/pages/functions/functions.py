@@ -1,18 +1,18 @@
 """The list of functions, with what they did in the last 24 hours."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import column
+from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.live_table import LiveTable
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.new_function import BLANKS
 from hoglet.console.pages.functions.recent_runs import RecentRuns, recent_runs
+from hoglet.console.records import FunctionRecord, RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     Link,
@@ -24,8 +24,6 @@ from hoglet.console.widgets import (
     set_url_values,
     url_value,
 )
-
-type Json = dict[str, Any]
 
 _STATES = {
     0: ("off", ""),
@@ -56,7 +54,7 @@ def register(sessions: Sessions) -> None:
         return await signed_in_page(sessions, request, project_id, section="functions", build=build)
 
 
-def status_of(function: Json) -> tuple[str, str]:
+def status_of(function: FunctionRecord) -> tuple[str, str]:
     """The watcher's state as a label and a tone."""
     state = function["status"]["state"]
     return _STATES.get(state, (f"state {state}", ""))
@@ -149,7 +147,7 @@ class _FunctionList:
     def _select(self, keys: list[str]) -> None:
         self._bulk.set_visibility(bool(keys))
 
-    def _row(self, function: Json) -> Json:
+    def _row(self, function: FunctionRecord) -> Row:
         state, tone = status_of(function)
         hours = self._recent.hours.get(function["id"])
         good, bad = (sum(pair[side] for pair in hours or []) for side in (0, 1))
@@ -175,7 +173,7 @@ class _FunctionList:
         notify(reply, "Enabled." if value else "Disabled.")
         await self._show()
 
-    async def _change_all(self, change: Json) -> None:
+    async def _change_all(self, change: RequestBody) -> None:
         for function_id in self._rows.selected:
             reply = await self._backend.send("PATCH", f"/hog_functions/{function_id}", change)
             if not reply.is_good:

@@ -7,7 +7,6 @@ Source: docs/spec/hog-functions.md#11-templates.
 """
 
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import urlencode
 
 from nicegui import ui
@@ -19,6 +18,7 @@ from hoglet.console.components.data_table import Row
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.new_function import BLANKS, Beginning, beginnings, needs_of
+from hoglet.console.records import IntegrationRecord
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     Link,
@@ -32,6 +32,7 @@ from hoglet.console.widgets import (
     submit_button,
     url_value,
 )
+from hoglet.kit.json_values import JsonObject
 
 _ALL = {"": "All types"} | {blank.type: blank.plural for blank in BLANKS}
 
@@ -153,7 +154,7 @@ class _NewFunction:
             button = submit_button("Create", self._create, icon="add")
             button.style("align-self: flex-start")
 
-    def _missing_integrations(self, integrations: list[Row]) -> None:
+    def _missing_integrations(self, integrations: list[IntegrationRecord]) -> None:
         stored = {each["kind"] for each in integrations}
         for need in needs_of(self._beginning.inputs_schema):
             if need.integration is not None and need.integration not in stored:
@@ -189,7 +190,7 @@ class _NewFunction:
             self._problem.set_text(reply.problem)
 
 
-def _place_of(body: dict[str, Any] | None) -> tuple[str, str]:
+def _place_of(body: JsonObject | None) -> tuple[str, str]:
     """The input that an error is about, "" for none, and the error's text."""
     attr = str((body or {}).get("attr") or "")
     name = attr.split("__")[1] if attr.startswith("inputs__") else ""

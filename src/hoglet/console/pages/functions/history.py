@@ -7,6 +7,7 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
+from hoglet.console.records import ActivityRecord, FieldChange
 from hoglet.console.source_excerpt import diff_block
 from hoglet.console.widgets import empty, exact_time, failed, notify
 
@@ -22,7 +23,7 @@ async def history_panel(backend: Backend, path: str) -> None:
         path: of the function, ``/hog_functions/<id>``.
     """
 
-    async def restore(entry: dict[str, Any]) -> None:
+    async def restore(entry: ActivityRecord) -> None:
         reply = await backend.send("POST", f"{path}/restore", {"activity_id": entry["id"]})
         if notify(reply, "Restored; the restore is an entry of its own."):
             ui.navigate.reload()
@@ -36,7 +37,7 @@ async def history_panel(backend: Backend, path: str) -> None:
         _entry(entry, restore if place else None, backend.zone)
 
 
-def _entry(entry: dict[str, Any], restore: Any, zone: str) -> None:
+def _entry(entry: ActivityRecord, restore: Any, zone: str) -> None:
     user = entry["user"] or {}
     who = user.get("email") or user.get("first_name") or "hoglet"
     title = f"{exact_time(entry['created_at'], zone)} · {entry['activity']} · {who}"
@@ -49,7 +50,7 @@ def _entry(entry: dict[str, Any], restore: Any, zone: str) -> None:
             )
 
 
-def change_block(change: dict[str, Any]) -> None:
+def change_block(change: FieldChange) -> None:
     """The changed field of a function, a cohort or the like, and the diff of its values."""
     ui.label(str(change["field"])).classes("text-sm font-medium opacity-70")
     diff_block(difference(change["before"], change["after"]))

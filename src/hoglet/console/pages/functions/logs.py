@@ -1,15 +1,13 @@
 """The log table shared by functions and endpoints; it follows by itself."""
 
 from collections import Counter
-from typing import Any
 
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, Row, column
+from hoglet.console.records import FunctionLogEntry
 from hoglet.console.widgets import empty, failed
-
-type Json = dict[str, Any]
 
 _LEVELS = {
     "": "All levels",
@@ -34,7 +32,7 @@ async def logs_panel(backend: Backend, path: str, hint: str) -> None:
         live = ui.switch("Live", value=True)
 
     box = ui.element("div").classes("pane")
-    shown: list[Json] | None = None
+    shown: list[FunctionLogEntry] | None = None
     table: DataTable | None = None
 
     async def show() -> None:
@@ -43,7 +41,7 @@ async def logs_panel(backend: Backend, path: str, hint: str) -> None:
         reply = await backend.get(
             path, limit=_LINES, level=level.value or None, search=search.value or None
         )
-        entries: list[Json] = reply.body["results"] if reply.is_good else []
+        entries: list[FunctionLogEntry] = reply.body["results"] if reply.is_good else []
         if reply.is_good and entries == shown:
             return
         shown = entries if reply.is_good else None
@@ -68,7 +66,7 @@ async def logs_panel(backend: Backend, path: str, hint: str) -> None:
     ui.timer(_LIVE_SECONDS, follow, immediate=False)
 
 
-def _rows(entries: list[Json]) -> list[Row]:
+def _rows(entries: list[FunctionLogEntry]) -> list[Row]:
     return [
         {
             "id": key,
@@ -81,7 +79,7 @@ def _rows(entries: list[Json]) -> list[Row]:
     ]
 
 
-def _keys(entries: list[Json]) -> list[str]:
+def _keys(entries: list[FunctionLogEntry]) -> list[str]:
     """A key of each line that it keeps when newer lines come; equal lines are numbered."""
     seen: Counter[str] = Counter()
     keys: list[str] = []
@@ -92,7 +90,7 @@ def _keys(entries: list[Json]) -> list[str]:
     return keys[::-1]
 
 
-def _table(entries: list[Json]) -> DataTable:
+def _table(entries: list[FunctionLogEntry]) -> DataTable:
     columns = [
         column("time", "Time", "time"),
         column("level", "Level", "badge"),

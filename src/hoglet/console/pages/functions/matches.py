@@ -7,8 +7,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
-
-type Json = dict[str, Any]
+from hoglet.console.records import MatchCount, MatchedEvent, RequestBody
 
 _PAUSE_SECONDS = 0.6
 _COLUMNS = [
@@ -32,7 +31,7 @@ class MatchCounter:
         self,
         backend: Backend,
         path: str,
-        subject: Callable[[], Json],
+        subject: Callable[[], RequestBody],
         on_choose: Callable[[str], Awaitable[None]] | None,
     ) -> None:
         self._backend = backend
@@ -79,7 +78,7 @@ class MatchCounter:
             if reply.body["events"]:
                 self._examples(reply.body["events"])
 
-    def _examples(self, events: list[Json]) -> None:
+    def _examples(self, events: list[MatchedEvent]) -> None:
         project = f"/project/{self._backend.project_id}"
         rows = [
             {**event, "href": f"{project}/events/{event['uuid']}", "test": "Test"}
@@ -96,7 +95,7 @@ class MatchCounter:
             await self._on_choose(uuid)
 
 
-def count_text(count: Json) -> str:
+def count_text(count: MatchCount) -> str:
     """The count as a sentence.
 
     Example:

@@ -1,11 +1,16 @@
 """What a new function begins with: templates, and a blank one for each type."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from hoglet.console.api_client import Backend, Reply
-
-type Json = dict[str, Any]
+from hoglet.console.records import (
+    FunctionInputs,
+    FunctionMapping,
+    RequestBody,
+    SchemaItem,
+    TemplateRecord,
+)
 
 _HIDDEN = "hidden"
 _PRINT_EVENT = "print(event.event, event.distinct_id)\n"
@@ -117,10 +122,10 @@ class Beginning:
     type: str
     description: str
     icon_url: str | None = None
-    inputs_schema: list[Json] = field(default_factory=list)
+    inputs_schema: list[SchemaItem] = field(default_factory=list)
     needs: tuple[str, ...] = ()
-    created: Json = field(default_factory=dict)
-    mappings: list[Json] = field(default_factory=list)
+    created: RequestBody = field(default_factory=dict)
+    mappings: list[FunctionMapping] = field(default_factory=list)
 
     def matches(self, search: str, type_: str | None) -> bool:
         """Whether all words of a search occur in the name or description."""
@@ -128,7 +133,9 @@ class Beginning:
         words = all(word in text for word in search.lower().split())
         return words and type_ in (None, "", self.type)
 
-    def body(self, name: str, inputs: Json, mappings: list[Json]) -> Json:
+    def body(
+        self, name: str, inputs: FunctionInputs, mappings: list[FunctionMapping]
+    ) -> RequestBody:
         """The request that creates the function with some of its mappings."""
         named = {"name": name} if name else {}
         mapped = {"mappings": [_mapping(each) for each in mappings]} if self.mappings else {}
@@ -141,7 +148,7 @@ async def beginnings(backend: Backend) -> list[Beginning] | Reply:
     reply = await backend.get("/hog_function_templates", limit=500, types=kinds)
     if not reply.is_good:
         return reply
-    templates: dict[str, Json] = {each["id"]: each for each in reply.body["results"]}
+    templates: dict[str, TemplateRecord] = {each["id"]: each for each in reply.body["results"]}
     used = {blank.template_id for blank in BLANKS}
     listed = [
         _of_template(each)
@@ -151,7 +158,7 @@ async def beginnings(backend: Backend) -> list[Beginning] | Reply:
     return listed + [_of_blank(blank, templates) for blank in BLANKS]
 
 
-def needs_of(schema: list[Json]) -> list[Need]:
+def needs_of(schema: list[SchemaItem]) -> list[Need]:
     """What a person has to supply before a function with this schema can run."""
     return [
         Need(item.get("label") or item["key"], item.get("integration"))
@@ -160,7 +167,7 @@ def needs_of(schema: list[Json]) -> list[Need]:
     ]
 
 
-def _of_template(template: Json) -> Beginning:
+def _of_template(template: TemplateRecord) -> Beginning:
     filters = {"filters": template["filters"]} if template["filters"] else {}
     schema = template["inputs_schema"] or []
     return Beginning(
@@ -177,9 +184,9 @@ def _of_template(template: Json) -> Beginning:
     )
 
 
-def _of_blank(blank: Blank, templates: dict[str, Json]) -> Beginning:
+def _of_blank(blank: Blank, templates: dict[str, TemplateRecord]) -> Beginning:
     template = templates.get(blank.template_id or "")
-    created: Json = {"type": blank.type, "name": blank.name}
+    created: RequestBody = {"type": blank.type, "name": blank.name}
     if template is None:
         created["hog"] = blank.hog
     else:
@@ -196,7 +203,7 @@ def _of_blank(blank: Blank, templates: dict[str, Json]) -> Beginning:
     )
 
 
-def _mapping(template: Json) -> Json:
+def _mapping(template: FunctionMapping) -> FunctionMapping:
     """The mapping that a mapping template creates."""
     inputs = {
         key: given if isinstance(given, dict) and "value" in given else {"value": given}

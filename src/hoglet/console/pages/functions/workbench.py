@@ -18,10 +18,9 @@ from hoglet.console.pages.functions.forms.schema_form import SchemaForm
 from hoglet.console.pages.functions.function_test import TestPanel
 from hoglet.console.pages.functions.history import written
 from hoglet.console.pages.functions.matches import MatchCounter
+from hoglet.console.records import EditedFilters, FunctionInputs, FunctionRecord, RequestBody
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
-
-type Json = dict[str, Any]
 
 _SITE = frozenset({"site_app", "site_destination"})
 _UNFILTERED = frozenset({"source_webhook", "site_app"})
@@ -38,7 +37,7 @@ class Workbench:
         function: the API's record; updated when saved.
     """
 
-    def __init__(self, backend: Backend, path: str, function: Json) -> None:
+    def __init__(self, backend: Backend, path: str, function: FunctionRecord) -> None:
         self._backend = backend
         self._path = path
         self._drafts = DraftSwitch(backend, path, function)
@@ -106,7 +105,7 @@ class Workbench:
     def _format(self) -> None:
         self._editor.format()
 
-    def _inputs(self, values: Json) -> None:
+    def _inputs(self, values: FunctionInputs) -> None:
         schema = self._forms["inputs_schema"].value() if self._forms else None
         if schema is None:
             schema = self._function["inputs_schema"] or []
@@ -142,7 +141,7 @@ class Workbench:
             self._filters_problem = ui.label().classes("field-error").props("role=alert")
             self._matches_box = ui.element("div").classes("pane")
 
-    def _take_entries(self) -> Json:
+    def _take_entries(self) -> EditedFilters:
         return {} if self._filters_form is None else self._filters_form.take_entries()
 
     def _mappings(self) -> None:
@@ -182,16 +181,16 @@ class Workbench:
         if self._matches is not None:
             self._matches.recount()
 
-    def _subject(self) -> Json:
+    def _subject(self) -> RequestBody:
         """The function as edited, for tests; what is not valid JSON is left as stored."""
-        body: Json = {"hog": self._editor.value}
+        body: RequestBody = {"hog": self._editor.value}
         if self._filters_form is not None:
             body["filters"] = self._filters_form.value()
         with suppress(NotJson):
             body |= {"inputs": self._form.inputs()} | self._changed_forms()
         return {"configuration": body} | ({"draft": True} if self._drafts.is_open else {})
 
-    def _changed_forms(self) -> Json:
+    def _changed_forms(self) -> RequestBody:
         values = {key: form.value() for key, form in self._forms.items()}
         return {
             key: value
@@ -199,11 +198,11 @@ class Workbench:
             if (value or None) != (written(self._function[key]) or None)
         }
 
-    def _body(self) -> Json | None:
+    def _body(self) -> RequestBody | None:
         """What to save; None if something is not valid JSON, which is shown."""
         self._clear_problems()
         try:
-            body: Json = {"inputs": self._form.inputs()} | self._changed_forms()
+            body: RequestBody = {"inputs": self._form.inputs()} | self._changed_forms()
         except NotJson as problem:
             self._problem.set_text(str(problem))
             return None
@@ -212,7 +211,7 @@ class Workbench:
             body["filters"] = self._filters_form.value()
         return body
 
-    def _saved(self, function: Json) -> None:
+    def _saved(self, function: FunctionRecord) -> None:
         self._function |= function
         self._editor.mark_saved()
         self._saved_forms = self._form_values()

@@ -11,11 +11,10 @@ from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
 from hoglet.console.components.record_users import filters_of, functions_with
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.records import ActionRecord, ActionStep, FunctionRecord, RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
-
-type Json = dict[str, Any]
 
 _MATCHING = {"contains": "contains", "exact": "is", "regex": "matches regex"}
 _FIELD = "outlined dense options-dense"
@@ -34,7 +33,7 @@ def register(sessions: Sessions) -> None:
         return await signed_in_page(sessions, request, project_id, section="actions", build=build)
 
 
-def _row(action: Json) -> Row:
+def _row(action: ActionRecord) -> Row:
     return {
         "name": action["name"] or "Untitled",
         "steps": " or ".join(_step_text(step) for step in action["steps"]),
@@ -43,13 +42,13 @@ def _row(action: Json) -> Row:
     }
 
 
-def _step_text(step: Json) -> str:
+def _step_text(step: ActionStep) -> str:
     page = f" at {step['url']}" if step["url"] else ""
     return f"{step['event'] or 'any event'}{page}"
 
 
-async def _users(backend: Backend, action: Json) -> list[RecordUser]:
-    def uses(function: Json) -> bool:
+async def _users(backend: Backend, action: ActionRecord) -> list[RecordUser]:
+    def uses(function: FunctionRecord) -> bool:
         entries = [
             each for filters in filters_of(function) for each in filters.get("actions") or ()
         ]
@@ -58,23 +57,24 @@ async def _users(backend: Backend, action: Json) -> list[RecordUser]:
     return await functions_with(backend, uses)
 
 
-async def _form(backend: Backend, action: Json | None) -> "_Form":
+async def _form(backend: Backend, action: ActionRecord | None) -> "_Form":
     suggestions = Suggestions(backend)
     await suggestions.load()
-    return _Form(suggestions, action or {"name": "", "description": "", "steps": [{}]})
+    blank: RequestBody = {"name": "", "description": "", "steps": [{}]}
+    return _Form(suggestions, action or blank)
 
 
 class _Form:
     """Name, description and steps; keys of a step that it does not show are kept."""
 
-    def __init__(self, suggestions: Suggestions, action: Json) -> None:
+    def __init__(self, suggestions: Suggestions, action: ActionRecord | RequestBody) -> None:
         self._events = suggestions.events
         self._name = ui.input("Name", value=action["name"]).classes("w-full")
         self._name.props("outlined dense autofocus")
         self._description = ui.input("Description", value=action["description"])
         self._description.props("outlined dense").classes("w-full")
-        self.fields: dict[str, Any] = {"name": self._name, "description": self._description}
-        self._steps: list[Json] = [
+        self.fields: RequestBody = {"name": self._name, "description": self._description}
+        self._steps: list[ActionStep] = [
             {key: value for key, value in step.items() if value is not None}
             for step in action["steps"]
         ]
@@ -82,7 +82,7 @@ class _Form:
         self._box = ui.element("div").classes("pane")
         self._draw()
 
-    def body(self) -> Json:
+    def body(self) -> RequestBody:
         return {
             "name": self._name.value or "",
             "description": self._description.value or "",
@@ -97,7 +97,7 @@ class _Form:
             button = ui.button("Add step", icon="add", on_click=self._add).props("outline")
             button.style("align-self: flex-start")
 
-    def _step(self, step: Json) -> None:
+    def _step(self, step: ActionStep) -> None:
         def change(key: str, value: Any) -> None:
             step.pop(key, None)
             if value:

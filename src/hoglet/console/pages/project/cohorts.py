@@ -1,5 +1,6 @@
 """The page of cohorts: sets of persons, by criteria or by a list."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -13,11 +14,10 @@ from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
 from hoglet.console.components.record_users import endpoint_user
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.records import CohortRecord, RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
-
-type Json = dict[str, Any]
 
 _KINDS = {False: "By criteria, kept up to date", True: "A fixed list of persons"}
 
@@ -35,7 +35,7 @@ def register(sessions: Sessions) -> None:
         return await signed_in_page(sessions, request, project_id, section="cohorts", build=build)
 
 
-def _row(cohort: Json) -> Row:
+def _row(cohort: CohortRecord) -> Row:
     state, tone = "ready", "ok"
     if cohort["is_calculating"]:
         state, tone = "calculating", "busy"
@@ -51,7 +51,7 @@ def _row(cohort: Json) -> Row:
     }
 
 
-async def _users(backend: Backend, cohort: Json) -> list[RecordUser]:
+async def _users(backend: Backend, cohort: CohortRecord) -> list[RecordUser]:
     reply = await backend.get(f"/cohorts/{cohort['id']}/used_in")
     if not reply.is_good:
         return []
@@ -70,15 +70,20 @@ async def _users(backend: Backend, cohort: Json) -> list[RecordUser]:
     ]
 
 
-async def _form(backend: Backend, cohort: Json | None) -> "_Form":
+async def _form(backend: Backend, cohort: CohortRecord | None) -> "_Form":
     suggestions = Suggestions(backend)
     await suggestions.load()
     return _Form(suggestions, cohort)
 
 
 class _Form:
-    def __init__(self, suggestions: Suggestions, cohort: Json | None) -> None:
-        shown = cohort or {"name": "", "description": "", "is_static": False, "filters": None}
+    def __init__(self, suggestions: Suggestions, cohort: CohortRecord | None) -> None:
+        shown: Mapping[str, Any] = cohort or {
+            "name": "",
+            "description": "",
+            "is_static": False,
+            "filters": None,
+        }
         self._cohort = cohort
         self._stored_query = shown.get("query")
         self._name = ui.input("Name", value=shown["name"]).props("outlined dense autofocus")
@@ -88,7 +93,7 @@ class _Form:
             _KINDS, value=shown["is_static"], label="Kind", on_change=self._switch
         )
         self._kind.props("outlined dense options-dense").set_enabled(cohort is None)
-        self.fields: dict[str, Any] = {
+        self.fields: RequestBody = {
             "name": self._name,
             "description": self._description,
             "is_static": self._kind,
@@ -104,8 +109,11 @@ class _Form:
             ui.label(orjson.dumps(self._stored_query).decode()).classes("font-mono break-all")
         self._switch()
 
-    def body(self) -> Json:
-        body: Json = {"name": self._name.value or "", "description": self._description.value or ""}
+    def body(self) -> RequestBody:
+        body: RequestBody = {
+            "name": self._name.value or "",
+            "description": self._description.value or "",
+        }
         if self._cohort is None:
             body["is_static"] = self._kind.value
             if self._kind.value:

@@ -1,20 +1,18 @@
 """The data page: the events and properties that were seen, and their types."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend, Reply
-from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.records import PropertyDefinition, RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, failed, heading, send_events_link, tabs
-
-type Json = dict[str, Any]
 
 _MOST = 1000
 _TYPES = ["String", "Numeric", "Boolean", "DateTime", "Duration"]
@@ -111,7 +109,7 @@ async def _properties(backend: Backend, kind: str) -> None:
     await listing()
 
 
-def _property(definition: Json) -> Json:
+def _property(definition: PropertyDefinition) -> Row:
     share = definition.get("unconverted_share") or 0.0
     return {
         "id": definition["id"],
@@ -124,7 +122,10 @@ def _property(definition: Json) -> Json:
 
 
 async def _edit(
-    backend: Backend, path: str, definition: Json, done: Callable[[], Awaitable[None] | None]
+    backend: Backend,
+    path: str,
+    definition: PropertyDefinition,
+    done: Callable[[], Awaitable[None] | None],
 ) -> None:
     """Change the description, and the type of a property."""
     is_property = "property_type" in definition
@@ -141,7 +142,7 @@ async def _edit(
             kind.props("outlined dense").classes("w-full")
 
     async def send() -> Reply:
-        body: Json = {"description": description.value or ""}
+        body: RequestBody = {"description": description.value or ""}
         if kind is not None:
             body["property_type"] = kind.value
         return await backend.send("PATCH", f"{path}/{definition['id']}", body)

@@ -13,18 +13,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.navigation import group_href, person_href
 from hoglet.console.pages.functions.logs import LEVEL_TONES
 from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.properties import properties_table
+from hoglet.console.records import EventRecord, FunctionRecord
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import Link, empty, exact_time, failed, heading, section
 from hoglet.pipeline.ingest.matching import invocation_id
-
-type Json = dict[str, Any]
 
 _FUNCTIONS = 1000
 _EXPLAINED = 100
@@ -82,7 +81,7 @@ async def _build(backend: Backend, uuid: str) -> None:
         heading("Event")
         failed(reply)
         return
-    event: Json = reply.body
+    event: EventRecord = reply.body
     heading(event["event"], f"{exact_time(event['timestamp'], backend.zone)} · {event['id']}")
     _person_line(backend, event)
     await _groups_line(backend, event["properties"].get("$groups"))
@@ -97,7 +96,7 @@ async def _build(backend: Backend, uuid: str) -> None:
         await _runs(backend, event)
 
 
-def _person_line(backend: Backend, event: Json) -> None:
+def _person_line(backend: Backend, event: EventRecord) -> None:
     distinct_id = event["distinct_id"]
     person = event.get("person") or {}
     name = str(person.get("name") or distinct_id)
@@ -124,7 +123,7 @@ async def _groups_line(backend: Backend, groups: Any) -> None:
             Link(f"{each['group_type']} {key}", href).classes("break-all")
 
 
-def _elements(event: Json) -> None:
+def _elements(event: EventRecord) -> None:
     rows = [
         {
             "order": element["order"],
@@ -141,7 +140,7 @@ def _elements(event: Json) -> None:
     code_block(event["elements_chain"])
 
 
-async def _why(backend: Backend, event: Json) -> None:
+async def _why(backend: Backend, event: EventRecord) -> None:
     """Which functions run for this event, and of the others why not."""
     reply = await backend.get("/hog_functions", limit=_EXPLAINED)
     if not reply.is_good:
@@ -149,7 +148,7 @@ async def _why(backend: Backend, event: Json) -> None:
         return
     limit = asyncio.Semaphore(_AT_ONCE)
 
-    async def explained(function: Json) -> Json:
+    async def explained(function: FunctionRecord) -> Row:
         path = f"/hog_functions/{function['id']}"
         async with limit:
             answer = await backend.send(
@@ -181,7 +180,7 @@ async def _why(backend: Backend, event: Json) -> None:
     )
 
 
-async def _runs(backend: Backend, event: Json) -> None:
+async def _runs(backend: Backend, event: EventRecord) -> None:
     """Log lines of the runs that the event triggered."""
     functions = await backend.get("/hog_functions", limit=_FUNCTIONS)
     if not functions.is_good:

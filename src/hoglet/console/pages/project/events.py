@@ -9,9 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import DataTable, Kind, column
+from hoglet.console.components.data_table import DataTable, Kind, Row, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.navigation import person_href
+from hoglet.console.records import EventRecord, StoredQuery
 from hoglet.console.session import Sessions
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import (
@@ -22,8 +23,6 @@ from hoglet.console.widgets import (
     set_url_values,
     url_value,
 )
-
-type Json = dict[str, Any]
 
 _LINES = 200
 _LIVE_SECONDS = 2.0
@@ -96,8 +95,8 @@ class _EventList:
         field = ui.select(options, value=given or None, label=label, with_input=True)
         return field.props(_FIELD).classes("w-44")
 
-    def _query(self) -> Json:
-        query: Json = {
+    def _query(self) -> StoredQuery:
+        query: StoredQuery = {
             "event": self._event.value or None,
             "distinct_id": self._person.value or None,
             "after": _EVER if self._after.value == "all" else self._after.value,
@@ -133,7 +132,7 @@ class _EventList:
             with self._box:
                 failed(reply)
             return
-        found: list[Json] = reply.body["results"]
+        found: list[EventRecord] = reply.body["results"]
         ids = [event["id"] for event in found]
         if ids == self._seen and ids:
             return
@@ -149,7 +148,7 @@ class _EventList:
                 with empty("No events", "New events appear here by themselves.", "events"):
                     send_events_link(self._backend.project_id)
 
-    def _draw_table(self, found: list[Json]) -> None:
+    def _draw_table(self, found: list[EventRecord]) -> None:
         rows = [self._row(event) for event in found]
         columns = [
             column("event", "Event", "link"),
@@ -162,7 +161,7 @@ class _EventList:
         ]
         self._table = DataTable("Events", columns, rows, follows=True).mark("events")
 
-    def _row(self, event: Json) -> Json:
+    def _row(self, event: EventRecord) -> Row:
         project = f"/project/{self._backend.project_id}"
         person = event.get("person") or {}
         known = person.get("properties") or {}

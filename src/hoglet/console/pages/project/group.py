@@ -15,10 +15,9 @@ from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.properties import properties_table
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import exact_time, failed, heading, section
+from hoglet.kit.json_values import Properties
 from hoglet.kit.text import parse_json
 from hoglet.web.pagination import ORIGINAL_PATH
-
-type Json = dict[str, Any]
 
 _GROUP = "SELECT created_at, properties FROM groups WHERE index = {index} AND key = {key} LIMIT 1"
 
@@ -58,5 +57,5 @@ async def _build(backend: Backend, index: int, key: str) -> None:
         properties_table(_object(properties), "Set them by $group_set of a $groupidentify event.")
 
 
-def _object(properties: Any) -> Json:
+def _object(properties: Any) -> Properties:
     return parse_json(properties) if isinstance(properties, str) else properties

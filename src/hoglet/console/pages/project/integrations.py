@@ -1,7 +1,5 @@
 """The page of integrations: stored credentials that functions use without seeing them."""
 
-from typing import Any
-
 from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,10 +9,9 @@ from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
 from hoglet.console.components.record_users import functions_with
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.records import FunctionInputs, FunctionRecord, IntegrationRecord, RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import url_value
-
-type Json = dict[str, Any]
 
 _TYPES = frozenset({"integration", "integration_multi"})
 
@@ -36,7 +33,7 @@ def register(sessions: Sessions) -> None:
         )
 
 
-def _row(integration: Json) -> Row:
+def _row(integration: IntegrationRecord) -> Row:
     return {
         "name": integration["display_name"],
         "kind": integration["kind"],
@@ -47,9 +44,9 @@ def _row(integration: Json) -> Row:
     }
 
 
-async def _users(backend: Backend, integration: Json) -> list[RecordUser]:
-    def uses(function: Json) -> bool:
-        given: Json = function.get("inputs") or {}
+async def _users(backend: Backend, integration: IntegrationRecord) -> list[RecordUser]:
+    def uses(function: FunctionRecord) -> bool:
+        given: FunctionInputs = function.get("inputs") or {}
         keys = [
             item["key"] for item in function.get("inputs_schema") or () if item["type"] in _TYPES
         ]
@@ -61,14 +58,14 @@ async def _users(backend: Backend, integration: Json) -> list[RecordUser]:
     return await functions_with(backend, uses)
 
 
-async def _form(_backend: Backend, integration: Json | None) -> "_Form":
+async def _form(_backend: Backend, integration: IntegrationRecord | None) -> "_Form":
     return _Form(integration)
 
 
 class _Form:
     """``?new=<kind>`` fills in the kind of a new one."""
 
-    def __init__(self, integration: Json | None) -> None:
+    def __init__(self, integration: IntegrationRecord | None) -> None:
         shown = integration or {"kind": "", "display_name": "", "hosts": None}
         wanted = url_value("new")
         kind = shown["kind"] or ("" if wanted == "1" else wanted)
@@ -83,7 +80,7 @@ class _Form:
         self._token = ui.input("Token", password=True)
         if not self._is_new:
             self._token.props["hint"] = "stored; leave empty to keep it"
-        self.fields: dict[str, Any] = {
+        self.fields: RequestBody = {
             "kind": self._kind,
             "display_name": self._name,
             "hosts": self._hosts,
@@ -92,9 +89,9 @@ class _Form:
         for field in self.fields.values():
             field.props("outlined dense stack-label").classes("w-full")
 
-    def body(self) -> Json:
+    def body(self) -> RequestBody:
         hosts = [part.strip() for part in (self._hosts.value or "").split(",") if part.strip()]
-        body: Json = {"display_name": self._name.value or None, "hosts": hosts or None}
+        body: RequestBody = {"display_name": self._name.value or None, "hosts": hosts or None}
         if self._is_new:
             body["kind"] = (self._kind.value or "").strip()
         if self._token.value:

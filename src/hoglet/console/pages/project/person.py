@@ -4,7 +4,6 @@ Source: docs/spec/data-and-queries.md#43-links.
 """
 
 import asyncio
-from typing import Any
 from urllib.parse import quote
 
 from nicegui import ui
@@ -17,11 +16,11 @@ from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.person_properties import PersonProperties
+from hoglet.console.records import EventRecord, PersonRecord
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, exact_time, failed, heading, section
+from hoglet.kit.json_values import Properties
 from hoglet.web.pagination import ORIGINAL_PATH
-
-type Json = dict[str, Any]
 
 _EVENTS = 100
 _LOOKS = 20
@@ -78,7 +77,7 @@ async def _build(backend: Backend, reply: Reply, what: str) -> None:
 
 
 class _Person:
-    def __init__(self, backend: Backend, person: Json) -> None:
+    def __init__(self, backend: Backend, person: PersonRecord) -> None:
         self._backend = backend
         self._person = person
         self._path = f"/persons/{person['uuid']}"
@@ -99,7 +98,7 @@ class _Person:
         with section("Events"):
             await _events(self._backend, person)
 
-    async def _reload(self, expected: Json) -> Json:
+    async def _reload(self, expected: Properties) -> PersonRecord:
         """The person once its properties are as expected, or after a while as it is."""
         for _ in range(_LOOKS):
             reply = await self._backend.get(self._path)
@@ -127,7 +126,7 @@ class _Person:
             ui.navigate.to(f"/project/{self._backend.project_id}/persons")
 
 
-async def _cohorts(backend: Backend, person: Json) -> None:
+async def _cohorts(backend: Backend, person: PersonRecord) -> None:
     reply = await backend.get("/persons/cohorts", person_id=person["uuid"])
     if not reply.is_good:
         failed(reply)
@@ -148,12 +147,12 @@ async def _cohorts(backend: Backend, person: Json) -> None:
     DataTable("Cohorts of this person", columns, rows)
 
 
-def _distinct_ids(person: Json) -> None:
+def _distinct_ids(person: PersonRecord) -> None:
     rows = [{"id": distinct_id} for distinct_id in person["distinct_ids"]]
     DataTable("Distinct ids", [column("id", "Distinct id")], rows).mark("distinct-ids")
 
 
-async def _events(backend: Backend, person: Json) -> None:
+async def _events(backend: Backend, person: PersonRecord) -> None:
     reply = await backend.get(
         "/events", person_id=person["uuid"], limit=_EVENTS, after=_EVER, include_person="false"
     )
@@ -165,7 +164,7 @@ async def _events(backend: Backend, person: Json) -> None:
         _event_table(backend, reply.body["results"])
 
 
-def _event_table(backend: Backend, events: list[Json]) -> None:
+def _event_table(backend: Backend, events: list[EventRecord]) -> None:
     rows = [
         {
             "id": event["id"],

@@ -10,9 +10,9 @@ from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.pages.project.properties import property_text
+from hoglet.console.records import PersonRecord
 from hoglet.console.widgets import confirm, empty, notify
-
-type Json = dict[str, Any]
+from hoglet.kit.json_values import Properties
 
 _PENDING = "Accepted; it is visible in a moment."
 
@@ -27,11 +27,14 @@ class PersonProperties:
     """
 
     def __init__(
-        self, backend: Backend, person: Json, reload: Callable[[Json], Awaitable[Json]]
+        self,
+        backend: Backend,
+        person: PersonRecord,
+        reload: Callable[[Properties], Awaitable[PersonRecord]],
     ) -> None:
         self._backend = backend
         self._path = f"/persons/{person['uuid']}"
-        self._properties: Json = person["properties"]
+        self._properties: Properties = person["properties"]
         self._reload = reload
 
     def draw(self) -> None:
@@ -91,7 +94,7 @@ class PersonProperties:
             value.props["hint"] = (
                 'Numbers, true, false, null, {…} and […] are JSON; "12" is a text.'
             )
-        wanted: Json = {}
+        wanted: Properties = {}
 
         async def send() -> Any:
             wanted["key"], wanted["value"] = key.value or "", read_value(value.value or "")
@@ -101,7 +104,7 @@ class PersonProperties:
             ui.notify(_PENDING, type="positive")
             await self._refresh({**self._properties, wanted["key"]: wanted["value"]})
 
-    async def _refresh(self, expected: Json) -> None:
+    async def _refresh(self, expected: Properties) -> None:
         self._properties = (await self._reload(expected))["properties"]
         self._show()
 

@@ -4,12 +4,13 @@ from typing import Any
 
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.widgets import empty
+from hoglet.kit.json_values import Properties
 from hoglet.kit.text import dump_json
 
 _LEVELS = 20
 
 
-def properties_table(properties: dict[str, Any], hint: str) -> None:
+def properties_table(properties: Properties, hint: str) -> None:
     """Names and values, sorted; ``hint`` is shown if there are none."""
     if not properties:
         empty("No properties", hint, "list")

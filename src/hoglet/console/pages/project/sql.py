@@ -19,6 +19,7 @@ from hoglet.console.components.variable_fields import UsedVariables, project_var
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.endpoints.result import downloads, result_table
 from hoglet.console.query_chart import query_chart
+from hoglet.console.records import QueryResult
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     Text,
@@ -31,8 +32,6 @@ from hoglet.console.widgets import (
     until_closed,
     url_value,
 )
-
-type Json = dict[str, Any]
 
 _FIRST = (
     "SELECT event, count() AS events\nFROM events\nWHERE timestamp > now() - INTERVAL 7 DAY\n"
@@ -62,7 +61,7 @@ def register(sessions: Sessions) -> None:
 class _SqlPage:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._body: Json | None = None
+        self._body: QueryResult | None = None
 
     async def draw(self) -> None:
         given = url_value("q")
@@ -146,7 +145,7 @@ class _SqlPage:
             self._shown = ui.element("div").classes("pane")
         self._show()
 
-    def _summary(self, body: Json, seconds: float, cost: Reply) -> None:
+    def _summary(self, body: QueryResult, seconds: float, cost: Reply) -> None:
         more = " shown, there are more: add a LIMIT" if body["hasMore"] else ""
         notes = [counted(len(body["results"]), "row") + more]
         notes.append(f"{seconds:.2f} s")
@@ -163,8 +162,10 @@ class _SqlPage:
             self._show()
 
     def _show(self) -> None:
-        body = self._body or {}
+        body = self._body
         self._shown.clear()
+        if body is None:
+            return
         with self._shown:
             if self._view.value == "table":
                 result_table(body)

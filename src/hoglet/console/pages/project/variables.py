@@ -1,5 +1,6 @@
 """The page of variables: named values of queries that callers of an endpoint supply."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -13,9 +14,8 @@ from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
 from hoglet.console.components.record_users import endpoints_with
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.records import RequestBody, StoredQuery, VariableRecord
 from hoglet.console.session import Sessions
-
-type Json = dict[str, Any]
 
 _TYPES = ["String", "Number", "Boolean", "List", "Date"]
 _BOOLEANS = {"true": True, "false": False}
@@ -69,7 +69,7 @@ def _text(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def _row(variable: Json) -> Row:
+def _row(variable: VariableRecord) -> Row:
     return {
         "name": variable["name"],
         "code": f"{{variables.{variable['code_name']}}}",
@@ -79,20 +79,25 @@ def _row(variable: Json) -> Row:
     }
 
 
-async def _users(backend: Backend, variable: Json) -> list[RecordUser]:
-    def uses(query: Json) -> bool:
+async def _users(backend: Backend, variable: VariableRecord) -> list[RecordUser]:
+    def uses(query: StoredQuery) -> bool:
         return variable["id"] in (query.get("variables") or {})
 
     return await endpoints_with(backend, uses)
 
 
-async def _form(_backend: Backend, variable: Json | None) -> "_Form":
+async def _form(_backend: Backend, variable: VariableRecord | None) -> "_Form":
     return _Form(variable)
 
 
 class _Form:
-    def __init__(self, variable: Json | None) -> None:
-        shown = variable or {"name": "", "type": "String", "default_value": None, "values": None}
+    def __init__(self, variable: VariableRecord | None) -> None:
+        shown: Mapping[str, Any] = variable or {
+            "name": "",
+            "type": "String",
+            "default_value": None,
+            "values": None,
+        }
         self._name = ui.input("Name", value=shown["name"]).classes("w-full")
         self._name.props("outlined dense autofocus")
         if variable is None:
@@ -107,7 +112,7 @@ class _Form:
         self._is_multi = ui.switch("Several choices at once", value=shown.get("is_multi") or False)
         for field in (self._default, self._values):
             field.props("outlined dense").classes("w-full")
-        self.fields: dict[str, Any] = {
+        self.fields: RequestBody = {
             "name": self._name,
             "type": self._type,
             "default_value": self._default,
@@ -119,9 +124,9 @@ class _Form:
         code = code_name(self._name.value or "") or "plan_name"
         self._name.props["hint"] = f"Queries name it {{variables.{code}}}"
 
-    def body(self) -> Json:
+    def body(self) -> RequestBody:
         is_list = self._type.value == "List"
-        body: Json = {
+        body: RequestBody = {
             "name": self._name.value or "",
             "type": self._type.value,
             "default_value": self._default_value(),

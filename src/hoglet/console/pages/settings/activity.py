@@ -9,6 +9,7 @@ from nicegui import ui
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.pages.functions.history import change_block
+from hoglet.console.records import ActivityRecord
 from hoglet.console.widgets import (
     Text,
     empty,
@@ -18,8 +19,6 @@ from hoglet.console.widgets import (
     until_closed,
     url_value,
 )
-
-type Json = dict[str, Any]
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 
@@ -46,7 +45,7 @@ class ActivityList:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._entries: dict[str, Json] = {}
+        self._entries: dict[str, ActivityRecord] = {}
 
     async def draw(self) -> None:
         """Render it."""
@@ -94,7 +93,7 @@ class ActivityList:
         rows = [self._row(entry) for entry in self._entries.values()]
         DataTable("Activity", columns, rows, page_size=_PAGE, on_action=self._open)
 
-    def _row(self, entry: Json) -> Row:
+    def _row(self, entry: ActivityRecord) -> Row:
         changes = entry["detail"].get("changes") or []
         noun = _noun(entry["scope"])
         return {
@@ -118,7 +117,7 @@ class ActivityList:
             with ui.row().classes("gap-2 muted"):
                 Text("span", who(entry))
                 moment(entry["created_at"])
-            for change in entry["detail"]["changes"]:
+            for change in entry["detail"].get("changes") or ():
                 change_block(change)
             ui.button("Close", on_click=dialog.close).props("flat autofocus").style(
                 "align-self: flex-end"
@@ -126,7 +125,7 @@ class ActivityList:
         await until_closed(dialog)
 
 
-def who(entry: Json) -> str:
+def who(entry: ActivityRecord) -> str:
     """The name of the user who made a change; changes of no user are hoglet's own."""
     user = entry["user"] or {}
     return user.get("email") or user.get("first_name") or "hoglet"
@@ -143,7 +142,7 @@ def _noun(scope: str) -> str:
     return " ".join(word if word.isupper() else word.lower() for word in words)
 
 
-def _href(project_id: str, entry: Json) -> str | None:
+def _href(project_id: str, entry: ActivityRecord) -> str | None:
     """Where the changed thing is shown."""
     name, item = str(entry["detail"].get("name") or ""), quote(str(entry["item_id"]), safe="")
     places = {

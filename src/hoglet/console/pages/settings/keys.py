@@ -8,9 +8,8 @@ from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.pages.settings.shown_once import shown_once
+from hoglet.console.records import ApiKeyRecord
 from hoglet.console.widgets import confirm, empty, failed, notify
-
-type Json = dict[str, Any]
 
 _HASHED = "It is shown this once; hoglet keeps a hash of it only."
 
@@ -44,7 +43,9 @@ class Keys:
             if not reply.is_good:
                 failed(reply)
                 return
-            keys: list[Json] = reply.body if isinstance(reply.body, list) else reply.body["results"]
+            keys: list[ApiKeyRecord] = (
+                reply.body if isinstance(reply.body, list) else reply.body["results"]
+            )
             if not keys:
                 empty(f"No {self._noun}s", "Programs sign their requests with a key.", "key")
                 return

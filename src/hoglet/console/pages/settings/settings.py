@@ -1,6 +1,5 @@
 """The settings page: the project, keys, tenant tokens, and who changed what."""
 
-from typing import Any
 from zoneinfo import available_timezones
 
 from nicegui import ui
@@ -14,12 +13,11 @@ from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.settings.activity import ActivityList
 from hoglet.console.pages.settings.keys import Keys
 from hoglet.console.pages.settings.tenant_tokens import TenantTokens
+from hoglet.console.records import EditedFilters, ProjectRecord
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import failed, heading, section, submit_button, tabs
-
-type Json = dict[str, Any]
 
 _PERSONAL = "/api/personal_api_keys"
 
@@ -55,7 +53,7 @@ async def _project(backend: Backend) -> None:
     if not reply.is_good:
         failed(reply)
         return
-    project: Json = reply.body
+    project: ProjectRecord = reply.body
 
     async def save() -> None:
         body = {"name": name.value or "", "timezone": zone.value}
@@ -82,11 +80,13 @@ async def _project(backend: Backend) -> None:
         code_block(project["api_token"], wraps=True)
 
 
-async def _test_accounts(backend: Backend, path: str, project: Json) -> None:
+async def _test_accounts(backend: Backend, path: str, project: ProjectRecord) -> None:
     """Filters that leave test accounts out; functions and queries use them on demand."""
     suggestions = Suggestions(backend)
     await suggestions.load()
-    filters: Json = {"properties": [dict(each) for each in project["test_account_filters"]]}
+    filters: EditedFilters = {
+        "properties": [dict(each) for each in project["test_account_filters"]]
+    }
 
     async def save() -> None:
         body = {"test_account_filters": filters["properties"]}

@@ -12,10 +12,9 @@ from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.pages.project.variables import default_value
 from hoglet.console.pages.settings.shown_once import shown_once
+from hoglet.console.records import RequestBody, SigningKeyRecord
 from hoglet.console.snippets import call_snippets
 from hoglet.console.widgets import confirm, empty, failed, notify, section
-
-type Json = dict[str, Any]
 
 _PATH = "/tenant_tokens"
 _VARIABLES = "/insight_variables"
@@ -63,7 +62,7 @@ class TenantTokens:
             else:
                 self._table(reply.body["results"])
 
-    def _table(self, keys: list[Json]) -> None:
+    def _table(self, keys: list[SigningKeyRecord]) -> None:
         rows = [
             {
                 "id": key["id"],
@@ -130,7 +129,7 @@ class TenantTokens:
             await shown_once("token", token, _UNSTORED, call.replace("$HOGLET_API_KEY", token))
             await self._show()
 
-    async def _results(self, path: str) -> list[Json]:
+    async def _results(self, path: str) -> list[Any]:
         reply = await self._backend.get(path, limit=_MOST)
         return reply.body["results"] if reply.is_good else []
 
@@ -144,7 +143,7 @@ class _Variables:
         self._box = ui.element("div").classes("pane")
         self._draw()
 
-    def value(self) -> Json:
+    def value(self) -> RequestBody:
         """The fixed variables: ``{"tenant": "acme"}``.
 
         Raises:

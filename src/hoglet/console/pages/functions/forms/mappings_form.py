@@ -11,18 +11,17 @@ from nicegui import ui
 from hoglet.console.filters_form import FiltersForm
 from hoglet.console.inputs_form import InputsForm, NotJson
 from hoglet.console.pages.functions.forms.schema_form import SchemaForm
+from hoglet.console.records import EditedFilters, FunctionMapping, IntegrationRecord
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
-
-type Json = dict[str, Any]
 
 
 class Choices(NamedTuple):
     """What the fields offer."""
 
     suggestions: Suggestions
-    integrations: list[Json]
-    take_entries: Callable[[], Json] = dict
+    integrations: list[IntegrationRecord]
+    take_entries: Callable[[], EditedFilters] = dict
     """Takes events and actions out of the function's filters, which have none beside mappings."""
 
 
@@ -42,7 +41,7 @@ class MappingsForm:
         self._box = ui.element("div").classes("pane")
         self._draw()
 
-    def value(self) -> list[Json] | None:
+    def value(self) -> list[FunctionMapping] | None:
         """The mappings as edited.
 
         Raises:
@@ -50,7 +49,7 @@ class MappingsForm:
         """
         return [mapping.value() for mapping in self._mappings] or None
 
-    def _mapping(self, stored: Json) -> "_Mapping":
+    def _mapping(self, stored: FunctionMapping) -> "_Mapping":
         return _Mapping(stored, self._choices, self._on_change)
 
     def _draw(self) -> None:
@@ -90,14 +89,16 @@ class MappingsForm:
 
 
 class _Mapping:
-    def __init__(self, stored: Json, choices: Choices, on_change: Callable[[], None]) -> None:
-        self._fields: Json = dict(stored)
+    def __init__(
+        self, stored: FunctionMapping, choices: Choices, on_change: Callable[[], None]
+    ) -> None:
+        self._fields: FunctionMapping = dict(stored)
         self._choices = choices
         self._on_change = on_change
         self._filters: FiltersForm | None = None
         self._inputs: InputsForm | None = None
 
-    def value(self) -> Json:
+    def value(self) -> FunctionMapping:
         value = dict(self._fields)
         if self._filters is not None:
             value["filters"] = self._filters.value()

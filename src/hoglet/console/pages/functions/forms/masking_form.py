@@ -8,12 +8,12 @@ from typing import Any
 
 from nicegui import ui
 
-type Json = dict[str, Any]
+from hoglet.console.records import MaskingSettings
 
 _UNITS = {1: "seconds", 60: "minutes", 3600: "hours"}
 _ONCE, _EVERY = "once", "every"
 _RUNS = {_ONCE: "the first event only", _EVERY: "every n-th event"}
-_NEW: Json = {"hash": "{event.distinct_id}", "ttl": 3600, "threshold": None}
+_NEW: MaskingSettings = {"hash": "{event.distinct_id}", "ttl": 3600, "threshold": None}
 _FIELD = "dense outlined"
 
 
@@ -26,7 +26,7 @@ class MaskingForm:
     """
 
     def __init__(self, masking: Any, on_change: Callable[[], None]) -> None:
-        self._masking: Json = {**_NEW, **(masking or {})}
+        self._masking: MaskingSettings = {**_NEW, **(masking or {})}
         self._is_on = bool(masking)
         self._on_change = on_change
         self._unit = _unit_of(int(self._masking["ttl"]))
@@ -34,7 +34,7 @@ class MaskingForm:
         self._box = ui.element("div").classes("pane")
         self._draw()
 
-    def value(self) -> Json | None:
+    def value(self) -> MaskingSettings | None:
         """Masking as edited."""
         return self._masking if self._is_on else None
 

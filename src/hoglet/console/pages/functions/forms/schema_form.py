@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from nicegui import ui
 
-type Json = dict[str, Any]
+from hoglet.console.records import SchemaItem
 
 TYPES = {
     "string": "text",
@@ -48,12 +48,12 @@ class SchemaForm:
     """
 
     def __init__(self, schema: Any, on_change: Callable[[], None]) -> None:
-        self._items: list[Json] = [dict(item) for item in schema or []]
+        self._items: list[SchemaItem] = [dict(item) for item in schema or []]
         self._on_change = on_change
         self._box = ui.element("div").classes("pane")
         self._draw()
 
-    def value(self) -> list[Json]:
+    def value(self) -> list[SchemaItem]:
         """The schema as edited."""
         return self._items
 
@@ -69,7 +69,7 @@ class SchemaForm:
             button = ui.button("Add input", icon="add", on_click=self._add).props("outline")
             button.style("align-self: flex-start")
 
-    def _item(self, item: Json) -> None:
+    def _item(self, item: SchemaItem) -> None:
         key = str(item.get("key") or "")
         with ui.element("div").classes("toolbar"):
             self._text(item, "key", "Key").props("autofocus" if not key else "")
@@ -91,7 +91,7 @@ class SchemaForm:
             self._switch(item, "hidden", "Hidden")
             self._select(item, "templating", "Templates", _TEMPLATING).classes("w-32")
 
-    def _of_type(self, item: Json) -> None:
+    def _of_type(self, item: SchemaItem) -> None:
         """The fields that only one type has."""
         kind = item["type"]
         if kind == "choice":
@@ -102,7 +102,7 @@ class SchemaForm:
             self._text(item, "integration_key", "Key of the integration's input")
             self._text(item, "integration_field", "Its field")
 
-    def _text(self, item: Json, name: str, label: str) -> ui.input:
+    def _text(self, item: SchemaItem, name: str, label: str) -> ui.input:
         field = ui.input(
             label,
             value=str(item.get(name) or ""),
@@ -111,7 +111,13 @@ class SchemaForm:
         return field.props(f"{_FIELD} debounce=400").classes("grow")
 
     def _select(
-        self, item: Json, name: str, label: str, options: dict[Any, str], *, redraw: bool = False
+        self,
+        item: SchemaItem,
+        name: str,
+        label: str,
+        options: dict[Any, str],
+        *,
+        redraw: bool = False,
     ) -> ui.select:
         value = item.get(name, "")
         field = ui.select(
@@ -122,14 +128,14 @@ class SchemaForm:
         )
         return field.props(f"{_FIELD} options-dense")
 
-    def _switch(self, item: Json, name: str, label: str) -> None:
+    def _switch(self, item: SchemaItem, name: str, label: str) -> None:
         ui.switch(
             label,
             value=bool(item.get(name)),
             on_change=lambda event: self._set(item, name, event.value, redraw=name == "secret"),
         )
 
-    def _choices(self, item: Json) -> None:
+    def _choices(self, item: SchemaItem) -> None:
         values = [str(choice.get("value", "")) for choice in item.get("choices") or []]
         labels = {choice.get("value"): choice.get("label") for choice in item.get("choices") or []}
 
@@ -141,7 +147,7 @@ class SchemaForm:
         field = ui.input("Choices, separated by commas", value=", ".join(values), on_change=write)
         field.props(f"{_FIELD} debounce=400").classes("grow")
 
-    def _default(self, item: Json) -> None:
+    def _default(self, item: SchemaItem) -> None:
         def write(event: Any) -> None:
             field.props(remove="error error-message")
             try:
@@ -159,12 +165,12 @@ class SchemaForm:
         self._items.append({"key": "", "type": "string", "label": "", "required": False})
         self._draw()
 
-    def _remove(self, item: Json) -> None:
+    def _remove(self, item: SchemaItem) -> None:
         self._items = [each for each in self._items if each is not item]
         self._draw()
         self._on_change()
 
-    def _set(self, item: Json, name: str, value: Any, *, redraw: bool = False) -> None:
+    def _set(self, item: SchemaItem, name: str, value: Any, *, redraw: bool = False) -> None:
         item[name] = value
         if value in ("", None) and name not in {"key", "label", "type"}:
             del item[name]  # an optional key is absent, not empty
