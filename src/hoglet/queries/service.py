@@ -253,7 +253,11 @@ def with_known_variables(
         if variable is None:
             named = entry.get("code_name") or key
             names = [each.code_name for each in known]
-            detail = f'The project has no variable "{named}".{near(str(named), names)}'
+            detail = (
+                f'The variable "{named}" has another id in the project.'
+                if named in names
+                else f'The project has no variable "{named}".{near(str(named), names)}'
+            )
             raise Unreadable(detail, attr=attr_of(f"variables__{key}"))
         completed[key] = entry | {
             "variableId": str(variable.id),

@@ -221,13 +221,13 @@ class TryCast(Node, frozen=True, kw_only=True):
 
 
 class ColumnsExpr(Node, frozen=True, kw_only=True):
-    """``columns('regex')``, ``columns(a, b)``, ``* exclude (a)``."""
+    """``columns('regex')``, ``columns(a, b)``, ``* exclude (a)``, ``(* replace (f(a) as a))``."""
 
     regex: str | None = None
     columns: tuple["Expression", ...] | None = None
     all_columns: bool = False
     exclude: tuple[str, ...] | None = None
-    replace: Any = None
+    replace: dict[str, "Expression"] | None = None
 
 
 class WindowFrameExpr(Node, frozen=True, kw_only=True):

@@ -75,3 +75,13 @@ select embedText(event) from events
 -- case: a hash as text
 select md5('a'), lower(md5('a'))
 -- rows [["0CC175B9C0F1B6A831C399E269772661", "0cc175b9c0f1b6a831c399e269772661"]]
+-- case: columns replaced in a star
+select columns(* exclude (properties, elements_chain) replace (upper(event) as event, 1 as created_at)) from (select event, properties, elements_chain, created_at, distinct_id from events order by timestamp limit 1)
+-- rows [["$PAGEVIEW", 1, "anon"]]
+-- columns ["event", "created_at", "distinct_id"]
+-- case: a star in brackets with a column replaced
+select (* replace (n * 2 as n)) from (select 1 as m, 2 as n)
+-- rows [[1, 4]]
+-- case: a replaced column that is not there
+select (* replace (1 as nope)) from (select 1 as m)
+-- refused hogql_query_error at 1:8: "REPLACE names no column: nope"

@@ -75,3 +75,15 @@ select $virt_is_bot, properties.$virt_traffic_type, $virt_traffic_category, $vir
 -- case: where persons came from first
 select properties.$virt_initial_referring_domain_type, count() from persons where properties.$virt_initial_channel_type = 'Unknown' group by 1
 -- rows [[null, 2]]
+-- case: recordings, of which there are none, know their person and session
+select person.properties.email, min_first_timestamp as start, recordingButton(session_id), session.$session_duration, pdi.person.id from raw_session_replay_events where min_first_timestamp >= now() - interval 1 day and person.properties.plan = 'pro' order by start desc limit 10
+-- rows []
+-- case: counted by person
+select r.person.properties.email as email, count() from session_replay_events r group by email
+-- rows []
+-- case: fields of recordings that do not exist
+select person.nmae from session_replay_events
+-- refused hogql_query_error at 1:8: "person.nmae"
+-- case: a person of a recording as a whole
+select person from session_replay_events
+-- refused hogql_query_error at 1:8: "use one of its fields"

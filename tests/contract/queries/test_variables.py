@@ -76,6 +76,16 @@ async def test_values_that_do_not_fit_the_type_are_refused(
         assert "variable x is not a " + kind in response.json()["detail"]
 
 
+async def test_an_id_of_another_project_is_told(queries: QueryWorld) -> None:
+    await add(queries, "Plan", "String", "pro")
+
+    entry = {"variableId": "01890000-0000-7000-8000-000000000001", "value": "free"}
+    response = await queries.send(query("select {variables.plan}", plan=entry))
+
+    assert response.status_code == 400
+    assert response.json()["detail"] == 'The variable "plan" has another id in the project.'
+
+
 async def test_without_an_entry_near_names_are_told(queries: QueryWorld) -> None:
     identifier = await add(queries, "tenant", "String", "acme")
     response = await queries.send(

@@ -219,8 +219,12 @@ class _HogQL:
         return f"({self.query(node)})"
 
     def columns_expr(self, node: tree.ColumnsExpr) -> str:
+        exclude = f" EXCLUDE ({', '.join(_name(each) for each in node.exclude or ())})"
+        if node.replace:
+            pairs = [f"{self.expr(expr)} AS {_name(name)}" for name, expr in node.replace.items()]
+            return f"(*{exclude if node.exclude else ''} REPLACE ({', '.join(pairs)}))"
         if node.exclude:
-            return f"* EXCLUDE ({', '.join(_name(each) for each in node.exclude)})"
+            return f"*{exclude}"
         inner = _quoted(node.regex or "") if node.columns is None else self.many(node.columns)
         return f"columns({inner})"
 

@@ -23,7 +23,10 @@ from hoglet.hogql.plan import (
 from hoglet.hogql.schema.catalog import LAZY_TABLES
 from hoglet.hogql.schema.events import PERSON_ON_EVENT
 from hoglet.hogql.schema.fields import (
+    Computed,
+    Derived,
     Field,
+    LazyTable,
     Properties,
     StoredColumn,
 )
@@ -31,7 +34,7 @@ from hoglet.hogql.schema.properties import (
     read_text,
     typed_text,
 )
-from hoglet.hogql.types import UNKNOWN, Type
+from hoglet.hogql.types import JSON, STRING, UNKNOWN, Type
 
 type Chain = tuple[str | int, ...]
 
@@ -226,22 +229,62 @@ class EmptySource(QuerySource):
     """A PostHog table that is always empty here: ``SELECT ... WHERE false``."""
 
     def __init__(self, alias: str, fields: Mapping[str, Field]) -> None:
-        columns = tuple(
-            (
-                name,
-                TrustedSQL(
-                    parts=(f"CAST(NULL, 'Nullable({_EMPTY.get(kind, kind)})')",), type=type_
-                ),
-            )
-            for name, type_, kind in _column_kinds(fields)
-        )
+        columns = tuple((name, _no_value(type_)) for name, type_ in _column_types(fields))
         super().__init__(alias, Select(columns=columns, where=FALSE))
+        self._joined = {
+            name: LAZY_TABLES[field.table].fields
+            for name, field in fields.items()
+            if isinstance(field, LazyTable)
+        }
+
+    def knows(self, name: str) -> bool:
+        """Whether ``name`` is a column or a table that would be joined."""
+        return name in self._joined or super().knows(name)
+
+    def has_fields(self, name: str) -> bool:
+        """Whether ``name`` is a table that would be joined."""
+        return name in self._joined or super().has_fields(name)
+
+    def resolve(self, chain: Chain, node: Any) -> Expr:
+        """A column; fields of joined tables, of which there are no rows, are NULL."""
+        fields = self._joined.get(str(chain[0]))
+        if fields is None:
+            return super().resolve(chain, node)
+        for place, part in enumerate(chain[1:], 2):
+            field = fields.get(str(part))
+            if field is None:
+                path = ".".join(map(str, chain))
+                raise unknown_field(path, node, fields, f"not in {self.alias}")
+            if not isinstance(field, LazyTable):
+                return _of_no_row(field, chain[place:])
+            fields = LAZY_TABLES[field.table].fields
+        path = ".".join(map(str, chain))
+        raise refused(f"'{path}' is a table: use one of its fields, e.g. {path}.id", node)
 
 
-_EMPTY = {"Integer": "Int64", "Float": "Float64", "DateTime": "DateTime64(6)", "Boolean": "Bool"}
+def _of_no_row(field: Field, rest: Chain) -> Expr:
+    if isinstance(field, Properties) and not rest:
+        return _no_value(JSON)
+    if isinstance(field, StoredColumn | Computed | Derived) and not rest:
+        return _no_value(field.type)
+    return _no_value(STRING)
 
 
-def _column_kinds(fields: Mapping[str, Field]) -> Iterator[tuple[str, Type, str]]:
+def _no_value(type_: Type) -> Expr:
+    name = _EMPTY.get(type_.name, type_.name)
+    return TrustedSQL(parts=(f"CAST(NULL, 'Nullable({name})')",), type=type_.or_null())
+
+
+_EMPTY = {
+    "JSON": "String",
+    "Integer": "Int64",
+    "Float": "Float64",
+    "DateTime": "DateTime64(6)",
+    "Boolean": "Bool",
+}
+
+
+def _column_types(fields: Mapping[str, Field]) -> Iterator[tuple[str, Type]]:
     for name, field in fields.items():
         if isinstance(field, StoredColumn):
-            yield name, field.type.or_null(), field.type.name
+            yield name, field.type

@@ -1,6 +1,6 @@
 """Expands ``*``, ``alias.*`` and ``columns(...)``."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import re2
@@ -48,8 +48,6 @@ def _fields(item: Any, scope: Scope, wanted: str | None = None) -> list[Any]:
 
 
 def _columns(item: tree.ColumnsExpr, scope: Scope) -> list[Any]:
-    if item.replace:
-        raise refused("REPLACE is not supported", item)
     if item.columns:
         return list(item.columns)
     found = _fields(item, scope)
@@ -59,14 +57,24 @@ def _columns(item: tree.ColumnsExpr, scope: Scope) -> list[Any]:
         except re2.error:
             raise refused("columns(...) needs a valid regular expression", item) from None
         found = [each for each in found if pattern.search(_name(each))]
-    excluded = set(item.exclude or ())
-    unknown = excluded - {_name(each) for each in found}
-    if unknown:
-        raise refused(f"EXCLUDE names no column: {', '.join(sorted(unknown))}", item)
+    excluded, replaced = set(item.exclude or ()), item.replace or {}
     retained = [each for each in found if _name(each) not in excluded]
+    _require_known(excluded, found, "EXCLUDE", item)
+    _require_known(replaced, retained, "REPLACE", item)
     if not retained:
         raise refused("columns(...) leaves no column", item)
-    return retained
+    return [
+        tree.Alias(expr=replaced[_name(each)], alias=_name(each))
+        if _name(each) in replaced
+        else each
+        for each in retained
+    ]
+
+
+def _require_known(names: Iterable[str], columns: list[Any], word: str, item: Any) -> None:
+    unknown = set(names) - {_name(each) for each in columns}
+    if unknown:
+        raise refused(f"{word} names no column: {', '.join(sorted(unknown))}", item)
 
 
 def _name(item: Any) -> str:

@@ -1,6 +1,6 @@
 """hoglet's own tables, and PostHog tables that are empty here."""
 
-from hoglet.hogql.schema.fields import Field, StoredColumn, Table
+from hoglet.hogql.schema.fields import Field, LazyTable, StoredColumn, Table
 from hoglet.hogql.types import DATETIME, INTEGER, STRING
 
 LOG_ENTRIES = Table(
@@ -54,6 +54,9 @@ _RECORDINGS: dict[str, Field] = {
     "message_count": StoredColumn("message_count", INTEGER),
     "snapshot_source": StoredColumn("snapshot_source", STRING.or_null()),
     "snapshot_library": StoredColumn("snapshot_library", STRING.or_null()),
+    "person": LazyTable("persons", ("distinct_id",), ("id",)),
+    "pdi": LazyTable("person_distinct_ids", ("distinct_id",), ("distinct_id",)),
+    "session": LazyTable("sessions", ("session_id",), ("session_id",)),
 }
 
 EMPTY: dict[str, dict[str, Field]] = {
