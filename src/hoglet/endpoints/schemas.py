@@ -78,7 +78,7 @@ type PlainText = Annotated[Text, Field(strict=True)]
 
 
 class _Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class _Settable(_Closed):

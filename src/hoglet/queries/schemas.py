@@ -34,7 +34,7 @@ def _word(value: Any) -> Any:
 class FiltersOverride(BaseModel):
     """Filter overrides: dates and interval replace, properties are combined with AND."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     date_from: StrictStr | None = None
     date_to: StrictStr | None = None
@@ -50,7 +50,7 @@ class FiltersOverride(BaseModel):
 class VariableOverride(BaseModel):
     """An entry of ``variables_override``; replaces the entry with the same id."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     variableId: StrictStr | None = None  # noqa: N815 (the name on the wire)
     code_name: StrictStr | None = None
@@ -61,7 +61,7 @@ class VariableOverride(BaseModel):
 class QueryBody(BaseModel):
     """Body of ``POST query``; ``query`` is validated by its kind."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, defer_build=True)
 
     query: Any = None
     refresh: Annotated[RefreshWord | None, BeforeValidator(_word)] = None
@@ -81,7 +81,7 @@ class QueryBody(BaseModel):
 class UpgradeBody(BaseModel):
     """Body of ``POST query/upgrade``."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     query: Any = None
 
