@@ -75,7 +75,11 @@ def test_every_key_of_the_file_counts(tmp_path: Path, between: str):
     assert read_secret_keys(Settings(data_dir=tmp_path)) == KEYS
 
 
-@pytest.mark.parametrize("text", [f"{KEYS[0]};{KEYS[1]}", "".join(KEYS), f'"{KEYS[0]}"', "\n"])
+@pytest.mark.parametrize(
+    "text",
+    [f"{KEYS[0]};{KEYS[1]}", "".join(KEYS), f'"{KEYS[0]}"', "\n"],
+    ids=["semicolon", "joined", "quoted", "empty"],  # keys differ in each process
+)
 def test_a_key_file_with_anything_else_is_damaged(tmp_path: Path, text: str):
     (tmp_path / "secret.key").write_text(text)
 
