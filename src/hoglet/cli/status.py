@@ -13,7 +13,7 @@ from rich.markup import escape
 from hoglet.cli.output import AsJson, print_json, print_table
 from hoglet.cli.server.api_client import ApiUnreachable, not_hoglet
 from hoglet.cli.server.connection import current_connection
-from hoglet.cli.server.responses import Readiness
+from hoglet.cli.server.responses import ReadinessResponse
 
 _SECONDS = 10
 _STATES = ("ready", "delayed", "leased", "failed")
@@ -51,7 +51,7 @@ def status(as_json: AsJson = False) -> None:
     raise typer.Exit(int(not is_well))
 
 
-def _readiness(url: str) -> Readiness:
+def _readiness(url: str) -> ReadinessResponse:
     text = _read(f"{url}/_readyz")
     try:
         ready: Any = json.loads(text)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from hoglet.console.records import ChartOptions, Metrics, MetricSeries
+from hoglet.console.records import ChartMetrics, ChartOptions, ChartSeries
 
 TONES = {"ok": "#2f9e66", "danger": "#e5484d", "warn": "#c98a00", "busy": "#5b7cff", "": "#8b93a1"}
 """Colors of states, readable on white and on near-black."""
@@ -41,7 +41,7 @@ def chart_frame(labels: list[str]) -> ChartOptions:
     }
 
 
-def metrics_chart(metrics: Metrics) -> ChartOptions:
+def metrics_chart(metrics: ChartMetrics) -> ChartOptions:
     """Options for ECharts from ``{"labels": ["2026-01-05"], "series": [{"name", "values"}]}``."""
     frame = chart_frame(metrics["labels"])
     frame["yAxis"]["minInterval"] = 1
@@ -50,7 +50,7 @@ def metrics_chart(metrics: Metrics) -> ChartOptions:
     return frame | {"series": [_series(each) for each in metrics["series"] if _is_shown(each)]}
 
 
-def totals(metrics: Metrics) -> list[tuple[str, int, str]]:
+def totals(metrics: ChartMetrics) -> list[tuple[str, int, str]]:
     """What a chart shows, as word, total and tone: ``[("Succeeded", 12, "ok"), ...]``."""
     shown = [each for each in metrics["series"] if _is_shown(each)]
     return [
@@ -59,7 +59,7 @@ def totals(metrics: Metrics) -> list[tuple[str, int, str]]:
     ]
 
 
-def _is_shown(series: MetricSeries) -> bool:
+def _is_shown(series: ChartSeries) -> bool:
     return series["name"] not in _SAME_AS_RUNS and any(series["values"])
 
 
@@ -67,7 +67,7 @@ def _measure(name: str) -> _Measure:
     return _MEASURES.get(name) or _Measure(name.replace("_", " ").capitalize(), "")
 
 
-def _series(series: MetricSeries) -> ChartOptions:
+def _series(series: ChartSeries) -> ChartOptions:
     measure = _measure(series["name"])
     options = {"name": measure.word, "type": "line", "data": series["values"]}
     if measure.is_outcome:

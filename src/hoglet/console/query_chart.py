@@ -3,14 +3,14 @@
 from typing import Any
 
 from hoglet.console.charts import chart_frame
-from hoglet.console.records import ChartOptions, QueryResult
+from hoglet.console.records import ChartOptions, ResultRecord
 
 _NUMBERS = ("Int", "UInt", "Float", "Decimal")
 _MOST_SERIES = 12
 _MOST_POINTS = 1000
 
 
-def query_chart(body: QueryResult) -> ChartOptions | None:
+def query_chart(body: ResultRecord) -> ChartOptions | None:
     """Options for ECharts; None without a first column of names or times beside numbers.
 
     The first column is the axis: lines over dates, bars over names. Each other column of numbers

@@ -159,7 +159,7 @@ class Reason(TypedDict):
     reason: str
 
 
-class MatchExplanation(TypedDict):
+class MatchExplanationRecord(TypedDict):
     """Whether an event would run a function, and what prevents it."""
 
     would_run: bool
@@ -167,7 +167,7 @@ class MatchExplanation(TypedDict):
     notes: list[str]
 
 
-class MatchCount(TypedDict):
+class MatchCountRecord(TypedDict):
     """How many recent events match a function."""
 
     matched: int
@@ -217,18 +217,18 @@ DeadLetterRecord = TypedDict(
 """A run that failed for good."""
 
 
-class MetricSeries(TypedDict):
+class ChartSeries(TypedDict):
     """A line of a chart: ``{"name": "succeeded", "values": [1, 2]}``."""
 
     name: str
     values: list[int]
 
 
-class Metrics(TypedDict):
+class ChartMetrics(TypedDict):
     """Counts by time: ``{"labels": ["2026-01-05"], "series": [...]}``."""
 
     labels: list[str]
-    series: list[MetricSeries]
+    series: list[ChartSeries]
 
 
 class UserRecord(TypedDict, total=False):
@@ -238,7 +238,7 @@ class UserRecord(TypedDict, total=False):
     email: str
 
 
-class FieldChange(TypedDict):
+class FieldChangeRecord(TypedDict):
     """A field that a change of a record set."""
 
     field: str
@@ -246,11 +246,11 @@ class FieldChange(TypedDict):
     after: Any
 
 
-class ActivityDetail(TypedDict, total=False):
+class ChangeDetail(TypedDict, total=False):
     """What a change was about."""
 
     name: str | None
-    changes: list[FieldChange]
+    changes: list[FieldChangeRecord]
 
 
 class ActivityRecord(TypedDict):
@@ -261,7 +261,7 @@ class ActivityRecord(TypedDict):
     scope: str
     item_id: str
     created_at: str
-    detail: ActivityDetail
+    detail: ChangeDetail
     user: UserRecord | None
 
 
@@ -327,7 +327,7 @@ class UsageDay(TypedDict):
     errors: int
 
 
-class EndpointUsage(TypedDict):
+class EndpointUsageRecord(TypedDict):
     """The runs of an endpoint."""
 
     count: int
@@ -338,7 +338,7 @@ class EndpointUsage(TypedDict):
     days: list[UsageDay]
 
 
-class QueryResult(TypedDict):
+class ResultRecord(TypedDict):
     """The body of a run; insights have other ``results`` than rows, and no columns or pages."""
 
     name: str
@@ -369,7 +369,7 @@ class VariableRecord(TypedDict):
     created_at: str
 
 
-class PersonRecord(TypedDict):
+class PersonDetails(TypedDict):
     """A person; that of an event has no times."""
 
     uuid: str
@@ -397,12 +397,12 @@ class EventRecord(TypedDict):
     distinct_id: str
     timestamp: str
     properties: Properties
-    person: PersonRecord | None
+    person: PersonDetails | None
     elements: list[ElementRecord]
     elements_chain: str
 
 
-class MatchedEvent(TypedDict):
+class MatchedEventRecord(TypedDict):
     """An event that a function matches."""
 
     uuid: str
@@ -448,7 +448,7 @@ class IntegrationRecord(TypedDict):
     updated_at: str
 
 
-class PropertyDefinition(TypedDict):
+class PropertyRecord(TypedDict):
     """A property of events or persons."""
 
     id: str

@@ -20,7 +20,7 @@ class VariableUse(TypedDict):
     isNull: NotRequired[bool]
 
 
-class VariableRecord(TypedDict):
+class StoredVariable(TypedDict):
     """A variable of the project."""
 
     id: str
@@ -32,7 +32,7 @@ class VariableRecord(TypedDict):
     is_multi: NotRequired[bool]
 
 
-class EndpointRecord(TypedDict):
+class StoredEndpoint(TypedDict):
     """An endpoint; see docs/spec/query-endpoints.md#21-endpoint-record-rows-1-4."""
 
     name: str

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hoglet.kit.json_values import same_json
-from hoglet.project_files.api import EndpointRecord, VariableRecord, VariableUse
+from hoglet.project_files.api import StoredEndpoint, StoredVariable, VariableUse
 from hoglet.project_files.documents import (
     Document,
     EndpointDocument,
@@ -117,7 +117,7 @@ def write_text(document: EndpointDocument) -> str:
 
 
 def document_of(
-    record: EndpointRecord, variables: Mapping[str, VariableRecord]
+    record: StoredEndpoint, variables: Mapping[str, StoredVariable]
 ) -> EndpointDocument:
     """Convert an endpoint of the API to a document.
 
@@ -138,7 +138,7 @@ def document_of(
 
 
 def _variables_of(
-    definitions: Mapping[str, VariableUse], variables: Mapping[str, VariableRecord]
+    definitions: Mapping[str, VariableUse], variables: Mapping[str, StoredVariable]
 ) -> dict[str, VariableDocument]:
     found: dict[str, VariableDocument] = {}
     for key, definition in definitions.items():
@@ -148,7 +148,7 @@ def _variables_of(
     return dict(sorted(found.items()))
 
 
-def variable_of(definition: VariableUse, variable: VariableRecord | None) -> VariableDocument:
+def variable_of(definition: VariableUse, variable: StoredVariable | None) -> VariableDocument:
     """Convert a variable of the API to a document.
 
     ``definition`` is its entry in the endpoint's query.

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 
 from hoglet.kit.json_values import same_json
-from hoglet.project_files.api import Api, EndpointRecord, VariableRecord
+from hoglet.project_files.api import Api, StoredEndpoint, StoredVariable
 from hoglet.project_files.documents import Document, EndpointDocument, VariableDocument
 from hoglet.project_files.endpoint_file import DEFAULTS, BadFile, document_of, write_text
 
@@ -16,10 +16,10 @@ class Endpoints:
 
     def __init__(self, client: Api) -> None:
         self._client = client
-        self.variables: dict[str, VariableRecord] = {
+        self.variables: dict[str, StoredVariable] = {
             each["id"]: each for each in client.every("/insight_variables/")
         }
-        self.records: dict[str, EndpointRecord] = {
+        self.records: dict[str, StoredEndpoint] = {
             each["name"]: each for each in client.every("/endpoints/")
         }
 

@@ -12,7 +12,7 @@ from hoglet.cli.functions.reference import Draft, Function, find_id
 from hoglet.cli.json_input import read_json_object
 from hoglet.cli.output import AsJson, print_json
 from hoglet.cli.server.connection import connect
-from hoglet.cli.server.responses import ExplainedCondition, MatchResponse
+from hoglet.cli.server.responses import ConditionResponse, MatchResponse
 from hoglet.kit.json_values import JsonObject
 
 _MARKS = {True: ("✓", "green"), False: ("✗", "red")}
@@ -79,7 +79,7 @@ def _lines(answer: MatchResponse) -> Iterator[Text]:
     yield Text(_summary(answer))
 
 
-def _condition(condition: ExplainedCondition, depth: int) -> Iterator[Text]:
+def _condition(condition: ConditionResponse, depth: int) -> Iterator[Text]:
     text = condition["condition"] if condition["matched"] else condition["reason"]
     if condition["operator"] is not None:
         text = "one of" if condition["operator"] == "any" else "all of"

@@ -32,7 +32,7 @@ class FunctionLogLine(TypedDict):
     message: str
 
 
-class ExplainedCondition(TypedDict):
+class ConditionResponse(TypedDict):
     """A condition, or with ``operator`` a group of them."""
 
     path: str
@@ -40,7 +40,7 @@ class ExplainedCondition(TypedDict):
     condition: str | None
     reason: str | None
     operator: Literal["any", "all"] | None
-    parts: list["ExplainedCondition"]
+    parts: list["ConditionResponse"]
 
 
 class ExplainedMapping(TypedDict):
@@ -49,7 +49,7 @@ class ExplainedMapping(TypedDict):
     index: int
     name: str | None
     matched: bool
-    conditions: list[ExplainedCondition]
+    conditions: list[ConditionResponse]
 
 
 class ExplainedFailure(TypedDict):
@@ -66,7 +66,7 @@ class MatchResponse(TypedDict):
     event: PrintedEvent
     matched: bool
     would_run: bool
-    conditions: list[ExplainedCondition]
+    conditions: list[ConditionResponse]
     mappings: list[ExplainedMapping] | None
     failed: list[ExplainedFailure]
     notes: list[str]
@@ -110,7 +110,7 @@ class TokenRequest(TypedDict):
     expires_in: int
 
 
-class Readiness(TypedDict):
+class ReadinessResponse(TypedDict):
     """What ``/_readyz`` says: ``{"checks": {"database": "ok"}, "warnings": []}``."""
 
     checks: dict[str, str]

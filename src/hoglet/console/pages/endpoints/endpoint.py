@@ -14,7 +14,7 @@ from hoglet.console.pages.endpoints.query import query_panel
 from hoglet.console.pages.endpoints.run import run_panel
 from hoglet.console.pages.endpoints.versions import versions_panel
 from hoglet.console.pages.functions.logs import logs_panel
-from hoglet.console.records import EndpointRecord, EndpointUsage, Metrics, UsageDay
+from hoglet.console.records import ChartMetrics, EndpointRecord, EndpointUsageRecord, UsageDay
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, failed, heading, legend, tabs
 
@@ -64,7 +64,7 @@ async def usage_panel(backend: Backend, path: str) -> None:
     if not reply.is_good:
         failed(reply)
         return
-    usage: EndpointUsage = reply.body
+    usage: EndpointUsageRecord = reply.body
     if not usage["count"]:
         empty("No runs yet", f"Runs of the last {DAYS} days are counted here.", "bar_chart")
         return
@@ -78,7 +78,7 @@ async def usage_panel(backend: Backend, path: str) -> None:
     ui.echart(metrics_chart(series)).classes("w-full h-72")
 
 
-def _figures(usage: EndpointUsage) -> list[tuple[str, str]]:
+def _figures(usage: EndpointUsageRecord) -> list[tuple[str, str]]:
     share = usage["cache_hit_share"]
     return [
         (f"runs in {DAYS} days", f"{usage['count']:,}"),
@@ -89,7 +89,7 @@ def _figures(usage: EndpointUsage) -> list[tuple[str, str]]:
     ]
 
 
-def _series(days: list[UsageDay]) -> Metrics:
+def _series(days: list[UsageDay]) -> ChartMetrics:
     good = [day["count"] - day["errors"] for day in days]
     return {
         "labels": [day["day"] for day in days],

@@ -10,14 +10,14 @@ from nicegui import ui
 
 from hoglet.console.components.data_table import DataTable, Kind, column
 from hoglet.console.pages.endpoints.insight import insight_view
-from hoglet.console.records import QueryResult
+from hoglet.console.records import ResultRecord
 from hoglet.console.widgets import counted, exact_time
 
 _PAGE = 100
 _RIGHT = ("Int", "UInt", "Float", "Decimal")
 
 
-def result_view(kind: str, body: QueryResult, milliseconds: float) -> None:
+def result_view(kind: str, body: ResultRecord, milliseconds: float) -> None:
     """Render a result.
 
     Args:
@@ -41,7 +41,7 @@ def csv_text(columns: list[str], rows: list[list[Any]]) -> str:
     return out.getvalue()
 
 
-def source_of(body: QueryResult, zone: str) -> str:
+def source_of(body: ResultRecord, zone: str) -> str:
     """Where the rows came from, with times in a time zone."""
     table = "the table" if body.get("endpoint_materialized") else ""
     built = exact_time(body.get("endpoint_materialized_at"), zone)
@@ -52,7 +52,7 @@ def source_of(body: QueryResult, zone: str) -> str:
     return f"read from {table}" if table else "computed"
 
 
-def _summary(body: QueryResult, milliseconds: float) -> None:
+def _summary(body: ResultRecord, milliseconds: float) -> None:
     rows = body.get("results") or []
     notes = [counted(len(rows), "row")] if body.get("columns") is not None else []
     notes += [
@@ -108,7 +108,7 @@ def parquet_bytes(columns: list[str], rows: list[list[Any]]) -> bytes:
     return out.getvalue()
 
 
-def result_table(body: QueryResult) -> None:
+def result_table(body: ResultRecord) -> None:
     """Rows under typed columns. Columns are keyed by position: two may have the same name."""
     rows = body.get("results") or []
     shown = [

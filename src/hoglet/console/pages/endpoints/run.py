@@ -16,8 +16,8 @@ from hoglet.console.pages.endpoints.result import result_view
 from hoglet.console.records import (
     EndpointRecord,
     EventRecord,
-    QueryResult,
     RequestBody,
+    ResultRecord,
     VariableValues,
 )
 from hoglet.console.snippets import call_snippets
@@ -107,7 +107,7 @@ class _RunForm:
             else:
                 failed(reply, str(self._record["query"].get("query") or ""))
 
-    def _draw_paging(self, body: QueryResult) -> None:
+    def _draw_paging(self, body: ResultRecord) -> None:
         limit = body.get("limit") or _DEFAULT_LIMIT
         if not self._is_sql or not (body.get("hasMore") or self._offset):
             return
@@ -148,7 +148,7 @@ _GIVEN = ("event", "distinct_id", "timestamp", "properties")
 
 
 def golden_case(
-    name: str, events: list[EventRecord], variables: VariableValues, result: QueryResult
+    name: str, events: list[EventRecord], variables: VariableValues, result: ResultRecord
 ) -> str:
     """The case as YAML.
 
@@ -171,7 +171,7 @@ def golden_case(
 
 
 def golden_case_panel(
-    backend: Backend, name: str, variables: VariableValues, result: QueryResult
+    backend: Backend, name: str, variables: VariableValues, result: ResultRecord
 ) -> None:
     """A panel with the case, made when it is opened."""
 

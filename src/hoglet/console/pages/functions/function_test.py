@@ -14,7 +14,7 @@ from hoglet.console.records import (
     EditedFilters,
     EventRecord,
     ExampleGlobals,
-    MatchExplanation,
+    MatchExplanationRecord,
     RequestBody,
     TestRunRecord,
     TracedStep,
@@ -163,7 +163,7 @@ class TestPanel:
         return parts | self._subject()
 
 
-def explanation_view(explanation: MatchExplanation) -> None:
+def explanation_view(explanation: MatchExplanationRecord) -> None:
     """Whether an event would run a function, and each condition that does not hold."""
     if explanation["would_run"]:
         badge("This event runs the function.", "ok")

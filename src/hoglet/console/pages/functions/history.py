@@ -7,7 +7,7 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.records import ActivityRecord, FieldChange
+from hoglet.console.records import ActivityRecord, FieldChangeRecord
 from hoglet.console.source_excerpt import diff_block
 from hoglet.console.widgets import empty, exact_time, failed, notify
 
@@ -50,7 +50,7 @@ def _entry(entry: ActivityRecord, restore: Any, zone: str) -> None:
             )
 
 
-def change_block(change: FieldChange) -> None:
+def change_block(change: FieldChangeRecord) -> None:
     """The changed field of a function, a cohort or the like, and the diff of its values."""
     ui.label(str(change["field"])).classes("text-sm font-medium opacity-70")
     diff_block(difference(change["before"], change["after"]))

@@ -7,7 +7,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
-from hoglet.console.records import MatchCount, MatchedEvent, RequestBody
+from hoglet.console.records import MatchCountRecord, MatchedEventRecord, RequestBody
 
 _PAUSE_SECONDS = 0.6
 _COLUMNS = [
@@ -78,7 +78,7 @@ class MatchCounter:
             if reply.body["events"]:
                 self._examples(reply.body["events"])
 
-    def _examples(self, events: list[MatchedEvent]) -> None:
+    def _examples(self, events: list[MatchedEventRecord]) -> None:
         project = f"/project/{self._backend.project_id}"
         rows = [
             {**event, "href": f"{project}/events/{event['uuid']}", "test": "Test"}
@@ -95,7 +95,7 @@ class MatchCounter:
             await self._on_choose(uuid)
 
 
-def count_text(count: MatchCount) -> str:
+def count_text(count: MatchCountRecord) -> str:
     """The count as a sentence.
 
     Example:

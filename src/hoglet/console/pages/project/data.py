@@ -10,7 +10,7 @@ from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.records import PropertyDefinition, RequestBody
+from hoglet.console.records import PropertyRecord, RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, failed, heading, send_events_link, tabs
 
@@ -109,7 +109,7 @@ async def _properties(backend: Backend, kind: str) -> None:
     await listing()
 
 
-def _property(definition: PropertyDefinition) -> Row:
+def _property(definition: PropertyRecord) -> Row:
     share = definition.get("unconverted_share") or 0.0
     return {
         "id": definition["id"],
@@ -124,7 +124,7 @@ def _property(definition: PropertyDefinition) -> Row:
 async def _edit(
     backend: Backend,
     path: str,
-    definition: PropertyDefinition,
+    definition: PropertyRecord,
     done: Callable[[], Awaitable[None] | None],
 ) -> None:
     """Change the description, and the type of a property."""

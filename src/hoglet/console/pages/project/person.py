@@ -16,7 +16,7 @@ from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.person_properties import PersonProperties
-from hoglet.console.records import EventRecord, PersonRecord
+from hoglet.console.records import EventRecord, PersonDetails
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, exact_time, failed, heading, section
 from hoglet.kit.json_values import Properties
@@ -77,7 +77,7 @@ async def _build(backend: Backend, reply: Reply, what: str) -> None:
 
 
 class _Person:
-    def __init__(self, backend: Backend, person: PersonRecord) -> None:
+    def __init__(self, backend: Backend, person: PersonDetails) -> None:
         self._backend = backend
         self._person = person
         self._path = f"/persons/{person['uuid']}"
@@ -98,7 +98,7 @@ class _Person:
         with section("Events"):
             await _events(self._backend, person)
 
-    async def _reload(self, expected: Properties) -> PersonRecord:
+    async def _reload(self, expected: Properties) -> PersonDetails:
         """The person once its properties are as expected, or after a while as it is."""
         for _ in range(_LOOKS):
             reply = await self._backend.get(self._path)
@@ -126,7 +126,7 @@ class _Person:
             ui.navigate.to(f"/project/{self._backend.project_id}/persons")
 
 
-async def _cohorts(backend: Backend, person: PersonRecord) -> None:
+async def _cohorts(backend: Backend, person: PersonDetails) -> None:
     reply = await backend.get("/persons/cohorts", person_id=person["uuid"])
     if not reply.is_good:
         failed(reply)
@@ -147,12 +147,12 @@ async def _cohorts(backend: Backend, person: PersonRecord) -> None:
     DataTable("Cohorts of this person", columns, rows)
 
 
-def _distinct_ids(person: PersonRecord) -> None:
+def _distinct_ids(person: PersonDetails) -> None:
     rows = [{"id": distinct_id} for distinct_id in person["distinct_ids"]]
     DataTable("Distinct ids", [column("id", "Distinct id")], rows).mark("distinct-ids")
 
 
-async def _events(backend: Backend, person: PersonRecord) -> None:
+async def _events(backend: Backend, person: PersonDetails) -> None:
     reply = await backend.get(
         "/events", person_id=person["uuid"], limit=_EVENTS, after=_EVER, include_person="false"
     )

@@ -10,7 +10,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.pages.project.properties import property_text
-from hoglet.console.records import PersonRecord
+from hoglet.console.records import PersonDetails
 from hoglet.console.widgets import confirm, empty, notify
 from hoglet.kit.json_values import Properties
 
@@ -29,8 +29,8 @@ class PersonProperties:
     def __init__(
         self,
         backend: Backend,
-        person: PersonRecord,
-        reload: Callable[[Properties], Awaitable[PersonRecord]],
+        person: PersonDetails,
+        reload: Callable[[Properties], Awaitable[PersonDetails]],
     ) -> None:
         self._backend = backend
         self._path = f"/persons/{person['uuid']}"

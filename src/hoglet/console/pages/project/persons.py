@@ -7,7 +7,7 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.records import PersonRecord
+from hoglet.console.records import PersonDetails
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     empty,
@@ -59,7 +59,7 @@ async def _build(backend: Backend) -> None:
     await listing()
 
 
-def _table(backend: Backend, persons: list[PersonRecord], *, has_more: bool) -> None:
+def _table(backend: Backend, persons: list[PersonDetails], *, has_more: bool) -> None:
     rows = [
         {
             "id": person["uuid"],

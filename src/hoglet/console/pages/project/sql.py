@@ -19,7 +19,7 @@ from hoglet.console.components.variable_fields import UsedVariables, project_var
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.endpoints.result import downloads, result_table
 from hoglet.console.query_chart import query_chart
-from hoglet.console.records import QueryResult
+from hoglet.console.records import ResultRecord
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     Text,
@@ -61,7 +61,7 @@ def register(sessions: Sessions) -> None:
 class _SqlPage:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._body: QueryResult | None = None
+        self._body: ResultRecord | None = None
 
     async def draw(self) -> None:
         given = url_value("q")
@@ -145,7 +145,7 @@ class _SqlPage:
             self._shown = ui.element("div").classes("pane")
         self._show()
 
-    def _summary(self, body: QueryResult, seconds: float, cost: Reply) -> None:
+    def _summary(self, body: ResultRecord, seconds: float, cost: Reply) -> None:
         more = " shown, there are more: add a LIMIT" if body["hasMore"] else ""
         notes = [counted(len(body["results"]), "row") + more]
         notes.append(f"{seconds:.2f} s")
