@@ -87,10 +87,11 @@ class LogSource:
                     self._fresh.discard(position.partition)
                     break
                 position = begun
-                group = self._first_group(position)
-                if group is not None and await group.follows_jobs():
-                    position = await group.divert(together=False)
-                    group = None
+                first = self._first_group(position)
+                if first is not None and await first.follows_jobs():
+                    position = await first.divert(together=False)
+                else:
+                    group = first
         except OwnershipLost:
             group = None
         finally:
