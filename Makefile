@@ -65,9 +65,9 @@ check: setup ## format, lint, types, room borders
 	.venv/bin/python tools/check_words.py
 	.venv/bin/python tools/generate_reference.py --check
 
-# A test at a time, since some take minutes, and four at once: they wait for deadlines half of the time.
+# A test at a time, since some take minutes.
 slow: setup oracle ## real faults: kills, full disks, bad starts, two versions side by side
-	$(PYTEST) -n 4 --dist worksteal -m "slow and not long" $$(grep -rlE 'mark\.slow' tests --include='test_*.py')
+	$(PYTEST) $(WORKERS) --dist worksteal -m "slow and not long" $$(grep -rlE 'mark\.slow' tests --include='test_*.py')
 
 faults: setup ## all of tests/fault, 20 kills too (a quarter of an hour)
 	$(PYTEST) -n 2 --dist load tests/fault
