@@ -6,7 +6,7 @@ authorized by its own ``Authorization`` header; a call of a tool then calls the 
 Source: docs/adr/0028-mcp.md.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
 from starlette.requests import Request
@@ -17,7 +17,7 @@ from hoglet.access.principals import Principal, ProjectScope
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
 from hoglet.endpoints.services import services_of
 from hoglet.kit.errors import Forbidden, HogletError, Invalid, Unauthenticated
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json_values import JsonObject, is_object
 from hoglet.mcp.endpoint_tools import PREFIX, endpoint_tools, run_reply, run_request
 from hoglet.mcp.protocol import (
     INVALID_PARAMS,
@@ -32,6 +32,7 @@ from hoglet.mcp.protocol import (
 from hoglet.mcp.tools import (
     TOOLS,
     Tool,
+    ToolResult,
     UnreadableReply,
     error_result,
     text_result,
@@ -52,8 +53,6 @@ from hoglet.web.request_body import read_body, read_json
 from hoglet.web.responses import JsonResponse
 from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
-
-type Json = dict[str, Any]
 
 PATH = "/mcp"
 _BODY_BYTES = 1024 * 1024
@@ -136,7 +135,7 @@ async def _receive(request: Request, scope: ProjectScope) -> Response:
     return JsonResponse(result_of(message.id, result))
 
 
-async def _result(request: Request, scope: ProjectScope, message: RpcMessage) -> Json:
+async def _result(request: Request, scope: ProjectScope, message: RpcMessage) -> Mapping[str, Any]:
     if message.method == "tools/call":
         return await _call(request, scope, message.params)
     await services_of(request).access.rates.check(scope)
@@ -150,7 +149,7 @@ async def _result(request: Request, scope: ProjectScope, message: RpcMessage) ->
     raise RpcError(METHOD_NOT_FOUND, f"Unknown method: {str(message.method)[:100]}")
 
 
-async def _call(request: Request, scope: ProjectScope, params: Json) -> Json:
+async def _call(request: Request, scope: ProjectScope, params: JsonObject) -> ToolResult:
     """Call a tool; what goes wrong in it is a result, which the model reads."""
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(name, str):
@@ -173,7 +172,9 @@ async def _call(request: Request, scope: ProjectScope, params: Json) -> Json:
         return text_result(f"{status} {error.error_code}: {error.detail}", is_error=True)
 
 
-async def _run_endpoint(request: Request, scope: ProjectScope, name: str, arguments: Json) -> Json:
+async def _run_endpoint(
+    request: Request, scope: ProjectScope, name: str, arguments: JsonObject
+) -> ToolResult:
     run = await run_request(services_of(request), scope, name, arguments)
     response = await _call_api(request, scope, run)
     if response.status != 200:
@@ -181,7 +182,9 @@ async def _run_endpoint(request: Request, scope: ProjectScope, name: str, argume
     return text_result(run_reply(response.body))
 
 
-async def _use_tool(request: Request, scope: ProjectScope, tool: Tool, arguments: Json) -> Json:
+async def _use_tool(
+    request: Request, scope: ProjectScope, tool: Tool, arguments: JsonObject
+) -> ToolResult:
     if tool not in usable_tools(scope.principal):
         raise Forbidden(f"This key cannot use {tool.name}: a personal key with {tool.scope} can.")
     given = validate(tool.arguments, arguments)

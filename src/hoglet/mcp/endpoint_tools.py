@@ -5,7 +5,6 @@ A tenant token sees its endpoints only, and not the variables that it fixes.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 from urllib.parse import quote
 
 from hoglet.access.principals import Principal, ProjectScope
@@ -17,18 +16,21 @@ from hoglet.endpoints.run.targets import RunTarget, target_of
 from hoglet.endpoints.services import EndpointServices
 from hoglet.endpoints.tenant_tokens.grants import check_endpoint
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import JsonObject
 from hoglet.kit.suggestions import near
-from hoglet.mcp.tools import READ_ONLY
+from hoglet.mcp.tools import READ_ONLY, ToolDefinition, ToolReply
 from hoglet.web.in_process import ApiRequest
+from hoglet.web.openapi import OpenApiObject
 
-type Json = dict[str, Any]
+type ArgumentSchemas = JsonObject
+"""JSON schemas of arguments by name: ``{"limit": {"type": "integer"}}``."""
 
 PREFIX = "run_"
 _ENDPOINT_READ = "endpoint:read"
 _DEFAULT_ROWS = 100
 _MOST_ROWS = 10_000
 _OTHER = re.compile(r"[^A-Za-z0-9_.-]+")  # models accept only these in names of arguments
-_PAGING: Json = {
+_PAGING: ArgumentSchemas = {
     "limit": {
         "type": "integer",
         "minimum": 1,
@@ -41,7 +43,7 @@ _PAGING: Json = {
 _REPLY = ("columns", "types", "results", "hasMore", "last_refresh")
 
 
-async def endpoint_tools(services: EndpointServices, scope: ProjectScope) -> list[Json]:
+async def endpoint_tools(services: EndpointServices, scope: ProjectScope) -> list[ToolDefinition]:
     """The definitions of the endpoints that the caller may run, by name."""
     if not scope.principal.may(_ENDPOINT_READ):
         return []
@@ -57,7 +59,7 @@ async def endpoint_tools(services: EndpointServices, scope: ProjectScope) -> lis
 
 
 async def run_request(
-    services: EndpointServices, scope: ProjectScope, tool: str, arguments: Json
+    services: EndpointServices, scope: ProjectScope, tool: str, arguments: JsonObject
 ) -> ApiRequest:
     """The run that a call asks for.
 
@@ -71,8 +73,8 @@ async def run_request(
     target = await services.targets.current(scope.project.id, name)
     known = await services.service.variables(scope)
     names = _argument_names(_properties(target, known))
-    body: Json = {}
-    variables: Json = {}
+    body: JsonObject = {}
+    variables: JsonObject = {}
     for argument, value in arguments.items():
         if argument in names:
             variables[names[argument]] = value
@@ -88,19 +90,19 @@ async def run_request(
     return ApiRequest("POST", path, body=body | {"variables": variables})
 
 
-def run_reply(body: Json) -> Json:
+def run_reply(body: JsonObject) -> ToolReply:
     """What a model reads of a run."""
     return {key: body[key] for key in _REPLY if key in body}
 
 
 def _definition(
     found: FoundEndpoint, known: Sequence[InsightVariable], principal: Principal
-) -> Json:
+) -> ToolDefinition:
     target = target_of(found)
     schema = variables_schema(target, known) or {}
     names = _argument_names(schema.get("properties", {}))
     usable = _without_fixed(names, principal)
-    properties: Json = {
+    properties = {
         argument: _property(schema["properties"][name]) for argument, name in usable.items()
     }
     required = [argument for argument, name in usable.items() if name in schema.get("required", ())]
@@ -118,7 +120,7 @@ def _definition(
     }
 
 
-def _property(schema: Json) -> Json:
+def _property(schema: OpenApiObject) -> JsonObject:
     """A schema of OpenAPI 3.0 in JSON Schema's words."""
     copied = dict(schema)
     if "example" in copied:
@@ -126,11 +128,11 @@ def _property(schema: Json) -> Json:
     return copied
 
 
-def _properties(target: RunTarget, known: Sequence[InsightVariable]) -> Json:
+def _properties(target: RunTarget, known: Sequence[InsightVariable]) -> ArgumentSchemas:
     return (variables_schema(target, known) or {}).get("properties", {})
 
 
-def _paging_of(target: RunTarget, names: Iterable[str]) -> Json:
+def _paging_of(target: RunTarget, names: Iterable[str]) -> ArgumentSchemas:
     """``limit`` and ``offset``; insights have no pages, and a variable's name wins."""
     if target.query["kind"] != HOGQL:
         return {}

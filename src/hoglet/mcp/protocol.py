@@ -6,15 +6,14 @@ it is a notification, which has no response.
 Source: docs/adr/0028-mcp.md.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal, NotRequired, TypedDict
 
 import msgspec
 
 from hoglet import __version__
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_object
-
-type Json = dict[str, Any]
+from hoglet.kit.json_values import JsonObject, is_object
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Revisions with the ``initialize`` handshake, oldest first."""
@@ -32,6 +31,32 @@ _INSTRUCTIONS = (
 )
 
 
+class RpcFailure(TypedDict):
+    """Why a request failed: ``{"code": -32601, "message": "Unknown method: x"}``."""
+
+    code: int
+    message: str
+    data: NotRequired[JsonObject]
+
+
+class RpcReply(TypedDict):
+    """A response message, with ``result`` or ``error``."""
+
+    jsonrpc: Literal["2.0"]
+    id: str | int | None
+    result: NotRequired[Mapping[str, Any]]
+    error: NotRequired[RpcFailure]
+
+
+class Handshake(TypedDict):
+    """The result of ``initialize``."""
+
+    protocolVersion: str
+    capabilities: JsonObject
+    serverInfo: dict[str, str]
+    instructions: str
+
+
 class RpcError(Exception):
     """A JSON-RPC error response; ``status`` is that of the HTTP response."""
 
@@ -42,7 +67,7 @@ class RpcError(Exception):
         *,
         status: int = 200,
         request_id: str | int | None = None,
-        data: Json | None = None,
+        data: JsonObject | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -50,9 +75,9 @@ class RpcError(Exception):
         self.request_id = request_id
         self.data = data
 
-    def response(self) -> Json:
+    def response(self) -> RpcReply:
         """The message, e.g. ``{"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, …}}``."""
-        error: Json = {"code": self.code, "message": str(self)}
+        error: RpcFailure = {"code": self.code, "message": str(self)}
         if self.data is not None:
             error["data"] = self.data
         return {"jsonrpc": "2.0", "id": self.request_id, "error": error}
@@ -63,7 +88,7 @@ class RpcMessage(msgspec.Struct, frozen=True):
 
     id: str | int | None
     method: str | None
-    params: Json
+    params: JsonObject
 
 
 def read_message(message: Any) -> RpcMessage:
@@ -96,7 +121,7 @@ def _invalid_request(detail: str, request_id: str | int | None) -> RpcError | In
     return RpcError(INVALID_REQUEST, detail, request_id=request_id)
 
 
-def _read_id(message: Json) -> str | int | None:
+def _read_id(message: JsonObject) -> str | int | None:
     if "id" not in message:
         return None
     value = message["id"]
@@ -122,12 +147,12 @@ def check_version(header: str | None) -> None:
         )
 
 
-def result_of(request_id: str | int | None, result: Json) -> Json:
+def result_of(request_id: str | int | None, result: Mapping[str, Any]) -> RpcReply:
     """A response message."""
     return {"jsonrpc": "2.0", "id": request_id, "result": result}
 
 
-def handshake(params: Json) -> Json:
+def handshake(params: JsonObject) -> Handshake:
     """The result of ``initialize``: the client's revision if supported, else the newest."""
     requested = params.get("protocolVersion")
     return {

@@ -5,7 +5,7 @@ Scopes, rate limits, budgets and errors are those of the route, because the rout
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -13,15 +13,44 @@ import orjson
 from pydantic import Field
 
 from hoglet.access.principals import Principal
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json_values import JsonObject, is_object
 from hoglet.kit.suggestions import near
 from hoglet.web.in_process import ApiRequest, ApiResponse
 from hoglet.web.validation import Body, Text, Whole
 
-type Json = dict[str, Any]
-
-READ_ONLY: Json = {"readOnlyHint": True, "openWorldHint": False}
+READ_ONLY = {"readOnlyHint": True, "openWorldHint": False}
 _MOST_TEXT = 200_000  # characters; more would not fit a model's context
+
+
+type Json = JsonObject
+"""An object of arguments; the schemas that clients read call it so."""
+
+type ToolReply = JsonObject
+"""What a model reads of a response: the keys that are useful to it."""
+
+
+class ToolDefinition(TypedDict):
+    """An entry of ``tools/list``; ``inputSchema`` is the JSON schema of the arguments."""
+
+    name: str
+    description: str
+    inputSchema: JsonObject
+    annotations: dict[str, bool]
+
+
+class ToolText(TypedDict):
+    """A part of a result."""
+
+    type: Literal["text"]
+    text: str
+
+
+class ToolResult(TypedDict):
+    """The result of a call; an error is text for the model, too."""
+
+    content: list[ToolText]
+    isError: bool
+    structuredContent: NotRequired[JsonObject]
 
 
 class Arguments(Body, extra="forbid"):
@@ -126,7 +155,7 @@ class Tool:
     request: Callable[[Any], ApiRequest]
     reply: Callable[[Any, Any], Any] = lambda _arguments, body: body
 
-    def definition(self) -> Json:
+    def definition(self) -> ToolDefinition:
         """The entry of ``tools/list``."""
         schema = self.arguments.model_json_schema()
         schema.pop("description", None)
@@ -145,18 +174,18 @@ def usable_tools(principal: Principal) -> list[Tool]:
     return [tool for tool in TOOLS.values() if principal.may(tool.scope)]
 
 
-def text_result(value: Any, *, is_error: bool = False) -> Json:
+def text_result(value: Any, *, is_error: bool = False) -> ToolResult:
     """A tool's result: text, and objects also as ``structuredContent``."""
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
     if len(text) > _MOST_TEXT:
         return _too_long(len(text))
-    result: Json = {"content": [{"type": "text", "text": text}], "isError": is_error}
+    result: ToolResult = {"content": [{"type": "text", "text": text}], "isError": is_error}
     if is_object(value) and not is_error:
         result["structuredContent"] = value
     return result
 
 
-def _too_long(characters: int) -> Json:
+def _too_long(characters: int) -> ToolResult:
     detail = (
         f"The result has {characters} characters, more than {_MOST_TEXT}. Ask for fewer rows or "
         "columns, or a smaller limit."
@@ -164,9 +193,9 @@ def _too_long(characters: int) -> Json:
     return text_result(detail, is_error=True)
 
 
-def error_result(response: ApiResponse) -> Json:
+def error_result(response: ApiResponse) -> ToolResult:
     """The result for an error of the API, e.g. ``404 not_found: Not found.``."""
-    body: Json = response.body if is_object(response.body) else {}
+    body: JsonObject = response.body if is_object(response.body) else {}
     about = f"{body['attr']}: " if body.get("attr") else ""
     detail = body.get("detail") or "The request failed."
     code = body.get("code") or "error"
@@ -182,7 +211,7 @@ def _query(given: QueryArguments) -> ApiRequest:
     return ApiRequest("POST", "/mcp_tools/execute_sql", body={"args": {"query": given.query}})
 
 
-def _text_reply(_given: Any, body: Json) -> str:
+def _text_reply(_given: Any, body: Any) -> str:
     if not body["success"]:
         raise UnreadableReply(body["content"])
     return body["content"]
@@ -192,14 +221,14 @@ def _schema(_given: SchemaArguments) -> ApiRequest:
     return ApiRequest("POST", "/query", body={"query": {"kind": "DatabaseSchemaQuery"}})
 
 
-def _schema_reply(given: SchemaArguments, body: Json) -> Json:
-    tables: Json = body["tables"]
+def _schema_reply(given: SchemaArguments, body: Any) -> ToolReply:
+    tables: dict[str, Any] = body["tables"]
     if given.table is None:
         return {"tables": sorted(tables)}
     table = tables.get(given.table)
     if table is None:
         raise UnreadableReply(f"There is no table {given.table}.{near(given.table, tables)}")
-    fields: Json = table["fields"]
+    fields: dict[str, Any] = table["fields"]
     return {"table": given.table, "fields": {name: each["type"] for name, each in fields.items()}}
 
 
@@ -212,7 +241,7 @@ def _events(given: EventArguments) -> ApiRequest:
     return _get("/events", include_person="false", **given.model_dump())
 
 
-def _events_reply(_given: Any, body: Json) -> Json:
+def _events_reply(_given: Any, body: Any) -> ToolReply:
     names = ("id", "event", "timestamp", "distinct_id", "properties")
     return {"events": [{name: each[name] for name in names} for each in body["results"]]}
 
@@ -221,7 +250,7 @@ def _functions(given: FunctionListArguments) -> ApiRequest:
     return _get("/hog_functions", **given.model_dump())
 
 
-def _functions_reply(_given: Any, body: Json) -> Json:
+def _functions_reply(_given: Any, body: Any) -> ToolReply:
     names = ("id", "type", "name", "description", "enabled", "status")
     items = [{name: each.get(name) for name in names} for each in body["results"]]
     return {"count": body["count"], "functions": items}
@@ -231,7 +260,7 @@ def _function(given: FunctionArguments) -> ApiRequest:
     return _get(f"/hog_functions/{given.function_id}")
 
 
-def _function_reply(_given: Any, body: Json) -> Json:
+def _function_reply(_given: Any, body: Any) -> ToolReply:
     return {name: value for name, value in body.items() if name not in _LONG_FIELDS}
 
 
@@ -243,7 +272,7 @@ def _logs(given: LogArguments) -> ApiRequest:
     return _get(f"/hog_functions/{given.function_id}/logs", **query)
 
 
-def _logs_reply(_given: Any, body: Json) -> Json:
+def _logs_reply(_given: Any, body: Any) -> ToolReply:
     names = ("timestamp", "level", "message", "instance_id")
     return {"logs": [{name: each[name] for name in names} for each in body["results"]]}
 
