@@ -26,7 +26,7 @@ _LINE = re.compile(r"  (?P<who>compiled|run) (?P<code>\w+) `(?P<at>.*?)`: (?P<me
 INSIDE = re.compile(
     r"__|DB::|\b_?CAST\(|BestEffort|accurateCast|_json\b|project_id|ifNull\(|assumeNotNull|"
     r"OrNull\(|Nullable|LowCardinality|hoglet|U?Int(?:8|16|32|64|128)\b|DateTime64|Float64|"
-    r"supertype|re2|github|while executing|In scope|Exception|setting|\bq0\b|Const\(|_String\b"
+    r"supertype|re2|github|[Ww]hile executing|In scope|Exception|setting|\bq0\b|Const\(|_String\b"
 )
 
 

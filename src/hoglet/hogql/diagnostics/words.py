@@ -27,7 +27,7 @@ _ARRAY = re.compile(r"\bArray\(([^()]*)\)")
 _LISTED = re.compile(r"\b(?:Tuple|Map|Nested)\([^()]*\)")
 
 _TAIL = re.compile(
-    r"(?::\s*)?(?:while executing\b|In scope\b|in query\b|In query\b|while converting\b|"
+    r"(?::\s*)?(?:[Ww]hile executing\b|In scope\b|in query\b|In query\b|while converting\b|"
     r"Note: there are\b|Look at https?:|Please note that\b|Set `\w+ =|Maybe you meant:|"
     r"when trying to\b|because some of them\b|controlled by setting\b|"
     r"You can (?:use|set|disable|enable)\b|If the condition is missing\b|"
