@@ -1,7 +1,7 @@
 """Usage of an endpoint in a range of days in the project's time zone."""
 
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import NotRequired, TypedDict, cast
 from zoneinfo import ZoneInfo
 
 from hoglet.access.principals import ProjectScope
@@ -14,6 +14,36 @@ from hoglet.web.timestamps import iso_z
 
 DEFAULT_DAYS, MOST_DAYS = 30, 366
 _AHEAD = timedelta(minutes=1)  # tolerance for the clocks of other processes
+
+
+class UsageFigures(TypedDict):
+    """Figures of runs; shares are from 0 to 1, null without successful runs."""
+
+    count: int
+    errors: int
+    p50_ms: float | None
+    p95_ms: float | None
+    cache_hit_share: float | None
+    materialized_share: float | None
+    rows: int
+    rows_read: int
+    bytes_read: int
+
+
+class UsageOfDay(UsageFigures):
+    """The figures of a day: ``2026-01-05``."""
+
+    day: str
+
+
+class UsageBody(UsageFigures):
+    """The figures of a span, ``version`` only if one was requested."""
+
+    name: str
+    after: str
+    before: str
+    version: NotRequired[int]
+    days: list[UsageOfDay]
 
 
 class EndpointUsage:
@@ -36,7 +66,7 @@ class EndpointUsage:
 
     async def of(
         self, scope: ProjectScope, name: str, days: int | None, version: int | None = None
-    ) -> dict[str, Any]:
+    ) -> UsageBody:
         """Usage in the last ``days`` days (30), including today, in total and by day.
 
         Args:
@@ -75,14 +105,15 @@ class EndpointUsage:
         visible = [_day(first + timedelta(days=number), by_day) for number in range(days)]
         span = {"name": name, "after": iso_z(after), "before": iso_z(now)}
         requested = {} if version is None else {"version": version}
-        return {**span, **requested, **_figures(whole), "days": visible}
+        body = {**span, **requested, **_figures(whole), "days": visible}
+        return cast("UsageBody", body)
 
 
-def _day(day: date, by_day: dict[date, Usage]) -> dict[str, Any]:
+def _day(day: date, by_day: dict[date, Usage]) -> UsageOfDay:
     return {"day": day.isoformat(), **_figures(by_day.get(day, Usage()))}
 
 
-def _figures(usage: Usage) -> dict[str, Any]:
+def _figures(usage: Usage) -> UsageFigures:
     good = usage.runs - usage.errors
     return {
         "count": usage.runs,

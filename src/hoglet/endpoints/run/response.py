@@ -44,7 +44,7 @@ def form_of(request: Request, target: RunTarget) -> str:
 
 
 def answered(
-    request: Request, answer: RunResult, form: str, status: dict[str, Any] | None = None
+    request: Request, answer: RunResult, form: str, status: Mapping[str, Any] | None = None
 ) -> Response:
     """A result in the requested format, or 304 if the client already has it.
 

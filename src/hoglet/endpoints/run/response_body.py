@@ -4,24 +4,84 @@ Source: docs/spec/query-endpoints.md#53-refresh (202) and 5.6.
 """
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.tables import AsyncRunRow
 
-type Json = dict[str, Any]
+
+class RunStatus(TypedDict):
+    """The state of a background run; keys that hoglet has no value for are null."""
+
+    id: str
+    query_async: Literal[True]
+    team_id: int
+    complete: bool
+    error: bool
+    error_message: str | None
+    results: None
+    start_time: str
+    end_time: str | None
+    expiration_time: str
+    pickup_time: str | None
+    task_id: None
+    insight_id: None
+    dashboard_id: None
+    query_progress: None
+    labels: list[str] | None
+
+
+class AcceptedBody(TypedDict):
+    """The 202 body of a run that was started."""
+
+    query_status: RunStatus
+    name: str
+    endpoint_version: int
+    execution_id: str
+
+
+class CacheTimes(TypedDict):
+    """When a result was computed and how long it may be used."""
+
+    cache_target_age: str
+    last_refresh: str
+    next_allowed_client_refresh: str
+
+
+class InsightKeys(CacheTimes):
+    """The keys beside the results of an insight."""
+
+    hasMore: bool
+    error: None
+    is_cached: bool
+    timezone: None
+    query_status: None
+    query_metadata: None
+
+
+class HogQLKeys(InsightKeys):
+    """The keys beside the rows of a query."""
+
+    clickhouse: None
+    columns: list[str]
+    limit: int | None
+    metadata: None
+    offset: int | None
+    query: str | None
+    types: list[Any]
+
 
 BODY_START = b'{"results":'
 
 
-def result_keys(target: RunTarget, result: Result) -> Json:
+def result_keys(target: RunTarget, result: Result) -> InsightKeys | HogQLKeys:
     """The keys of a 200 body that depend on the kind of query, without ``results``."""
     return _insight_rest(result) if result.is_insight else _hogql_rest(target, result)
 
 
-def accepted_body(row: AsyncRunRow, name: str) -> Json:
+def accepted_body(row: AsyncRunRow, name: str) -> AcceptedBody:
     """The 202 body of a run that was started."""
     return {
         "query_status": query_status(row, labels=["endpoint"]),
@@ -31,7 +91,7 @@ def accepted_body(row: AsyncRunRow, name: str) -> Json:
     }
 
 
-def query_status(row: AsyncRunRow, *, labels: list[str] | None = None) -> Json:
+def query_status(row: AsyncRunRow, *, labels: list[str] | None = None) -> RunStatus:
     """The state of a background run."""
     complete = row.ended_at is not None
     return {
@@ -64,7 +124,7 @@ def stamp(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _times(result: Result) -> Json:
+def _times(result: Result) -> CacheTimes:
     return {
         "cache_target_age": stamp(result.target_age),
         "last_refresh": stamp(result.computed_at),
@@ -72,7 +132,7 @@ def _times(result: Result) -> Json:
     }
 
 
-def _hogql_rest(target: RunTarget, result: Result) -> Json:
+def _hogql_rest(target: RunTarget, result: Result) -> HogQLKeys:
     times = _times(result)
     return {
         "cache_target_age": times["cache_target_age"],
@@ -94,7 +154,7 @@ def _hogql_rest(target: RunTarget, result: Result) -> Json:
     }
 
 
-def _insight_rest(result: Result) -> Json:
+def _insight_rest(result: Result) -> InsightKeys:
     times = _times(result)
     return {
         "hasMore": result.has_more,

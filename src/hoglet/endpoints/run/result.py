@@ -1,5 +1,6 @@
 """The outcome of a run for the routes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -27,11 +28,11 @@ class RunResult:
     stale: bool = False
     next_cursor: str | None = None
 
-    def body(self, query_status: dict[str, Any] | None = None) -> bytes:
+    def body(self, query_status: Mapping[str, Any] | None = None) -> bytes:
         """The 200 body."""
         return b"".join((BODY_START, self.result.rows_json, self.after_rows(query_status)))
 
-    def after_rows(self, query_status: dict[str, Any] | None = None) -> bytes:
+    def after_rows(self, query_status: Mapping[str, Any] | None = None) -> bytes:
         """The end of the 200 body, from the comma after its rows."""
         target, result = self.target, self.result
         rest = result_keys(target, result)
