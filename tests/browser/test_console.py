@@ -122,7 +122,7 @@ def test_a_failed_run_is_tried_again_and_a_change_undone(
     page.get_by_role("cell", name="not today").click()
     expect(page.get_by_text('"globals"')).to_be_visible()
     page.get_by_role("button", name="Close").click()
-    page.get_by_role("button", name="Try all again").click()
+    page.get_by_role("button", name="Redrive all").click()
     expect(page.get_by_text("1 queued again.")).to_be_visible()
     expect(page.get_by_text("Nothing failed")).to_be_visible()
 
@@ -130,7 +130,7 @@ def test_a_failed_run_is_tried_again_and_a_change_undone(
     expect(page.get_by_text("-throw Error('not today')")).to_be_visible()
     expect(page.get_by_text("+print('mended')")).to_be_visible()
     page.get_by_text("created ·").click()
-    page.get_by_role("button", name="Back to this state").click()
+    page.get_by_role("button", name="Restore this state").click()
     wait_for(lambda: "not today" in server.client.get(f"/api/projects/1/{path}").json()["hog"])
 
 

@@ -266,6 +266,13 @@ def test_an_insight_is_changed_as_json(signed_in: Page, server: RunningServer) -
     page.get_by_role("button", name="Save as new version").click()
     expect(page.get_by_text("This is not valid JSON")).to_be_visible()
     expect(page.locator(".cm-lintRange-error").first).to_contain_text("oops")
+    write(page, '{"kind": "\\ud800"}')  # JSON to a browser, but half a character
+    expect(page.locator(".cm-lintRange-error")).to_have_count(0)
+    page.get_by_role("button", name="Save as new version").click()
+    underlined = page.locator(".cm-lintRange-error")
+    expect(underlined.first).to_contain_text("ud800")
+    page.wait_for_timeout(1_000)  # longer than the delay of the editor's own check
+    expect(underlined.first).to_contain_text("ud800")
 
 
 def test_endpoints_are_searched(signed_in: Page, server: RunningServer) -> None:
@@ -372,7 +379,7 @@ def test_a_run_is_kept_as_a_golden_case_that_passes(
     open_endpoint(page, "golden")
     page.get_by_label("metal").fill("gold")
     run(page)
-    page.get_by_text("Keep as a golden case").click()
+    page.get_by_text("Save as a test case").click()
     text = page.get_by_text("- name: as of ").inner_text()
 
     (tmp_path / "endpoints").mkdir()

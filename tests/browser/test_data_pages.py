@@ -125,20 +125,20 @@ def test_dead_letters_are_redriven_by_error(signed_in: Page, server: RunningServ
     body = {
         "type": "destination",
         "name": "Broken",
-        "hog": "throw Error(f'no {event.properties.why}')",
+        "hog": "throw Error(f'no {event.properties.why} after {event.properties.ms} ms')",
         "enabled": True,
         "filters": {"events": [{"id": "fails", "type": "events"}]},
     }
     function = f"/api/projects/1/hog_functions/{post(server, 'hog_functions', body)['id']}"
-    for why in ("disk", "disk", "network"):
-        capture(server, "fails", f"u-{why}", why=why)
+    for ms, why in enumerate(("disk", "disk", "network")):
+        capture(server, "fails", f"u-{why}", why=why, ms=ms)
     wait_for(lambda: server.client.get(f"{function}/dead_letters").json()["count"] == 3)
     count = f"{function}/metrics/totals/?breakdown_by=name"
     wait_for(lambda: server.client.get(count).json()["totals"].get("dead_lettered") == 3)
     server.client.patch(function, json={"hog": "print('mended')"}).raise_for_status()
 
     page.goto("/project/1/dead-letters")
-    row = page.get_by_role("row").filter(has_text="no disk")
+    row = page.get_by_role("row").filter(has_text="no disk after … ms")
     expect(row.get_by_role("cell", name="2", exact=True)).to_be_visible()
     row.get_by_role("checkbox").check()
     page.get_by_role("button", name="Redrive selected").click()
@@ -262,7 +262,7 @@ def test_conditions_of_real_accounts_are_saved(signed_in: Page, server: RunningS
     path, query = "/api/projects/1/property_definitions", {"type": "event", "search": "team"}
     wait_for(lambda: server.client.get(path, params=query).json()["results"])
     page.goto("/project/1/settings")
-    page.get_by_role("button", name="Add condition of real accounts").click()
+    page.get_by_role("button", name="Add condition for real accounts").click()
     page.get_by_role("combobox", name="Operator").click()
     page.get_by_role("option", name="does not contain", exact=True).click()
     key = page.get_by_role("combobox", name="Property", exact=True)

@@ -46,7 +46,7 @@ def test_from_nothing_to_an_event_a_delivery_and_an_endpoint(
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.get_by_text("Saved.")).to_be_visible()
         page.get_by_role("switch", name="Enabled").click()
-        expect(page.get_by_text("Switched on.")).to_be_visible()
+        expect(page.get_by_text("Enabled.")).to_be_visible()
         function = page.url
         page.get_by_role("link", name="Home").click()
         page.get_by_role("button", name="Send a test event").click()

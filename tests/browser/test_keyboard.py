@@ -185,7 +185,7 @@ def test_the_keys_are_listed_and_lead_to_pages(signed_in: Page) -> None:
     enter(page)
     tab_to(page, "New cohort")
     page.keyboard.press("?")
-    dialog = page.get_by_role("dialog", name="Keyboard")
+    dialog = page.get_by_role("dialog", name="Shortcuts")
     expect(dialog.get_by_text("Jump to a page")).to_be_visible()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
@@ -226,7 +226,7 @@ def test_a_function_is_made_from_a_template_filtered_and_explained(
     page.get_by_role("option", name="keyed up").wait_for()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    tab_to(page, "Add condition of this event")
+    tab_to(page, "Add condition on this event")
     page.keyboard.press("Enter")
     expect(page.get_by_role("combobox", name="Property", exact=True)).to_be_visible()
     tab_to(page, "Property", back=True)
@@ -245,8 +245,8 @@ def test_a_function_is_made_from_a_template_filtered_and_explained(
 
     tab_to(page, "Enabled")
     page.keyboard.press("Space")
-    expect(page.get_by_text("Switched on.")).to_be_visible()
-    tab_to(page, "Why does it run or not.*")
+    expect(page.get_by_text("Enabled.")).to_be_visible()
+    tab_to(page, "Explain match")
     page.keyboard.press("Enter")
     expect(page.get_by_text("This event runs the function.")).to_be_visible()
 

@@ -18,13 +18,13 @@ def test_the_theme_is_switched_and_remembered(signed_in: Page) -> None:
     root = page.locator("html")
     expect(root).to_have_attribute("data-theme", "light")
 
-    page.get_by_role("button", name="Light or dark").click()
+    page.get_by_role("button", name="Theme").click()
     expect(root).to_have_attribute("data-theme", "dark")
     page.goto("/project/1/endpoints")
     expect(root).to_have_attribute("data-theme", "dark")
     expect(page.locator("body")).to_have_class(re.compile("body--dark"))
 
-    page.get_by_role("button", name="Light or dark").click()  # back to what the system wishes
+    page.get_by_role("button", name="Theme").click()  # back to what the system wishes
     page.emulate_media(color_scheme="dark")
     expect(root).to_have_attribute("data-theme", "dark")
 
@@ -32,11 +32,11 @@ def test_the_theme_is_switched_and_remembered(signed_in: Page) -> None:
 def test_the_sidebar_folds_and_is_a_menu_on_phones(signed_in: Page) -> None:
     page = signed_in
     page.goto("/project/1/functions")
-    page.get_by_role("button", name="Fold").click()
+    page.get_by_role("button", name="Collapse").click()
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-sidebar", "folded")
     expect(page.get_by_role("link", name="Endpoints")).to_be_visible()
-    page.get_by_role("button", name="Fold").click()
+    page.get_by_role("button", name="Collapse").click()
 
     page.set_viewport_size({"width": 390, "height": 844})
     expect(page.get_by_role("navigation", name="Main")).to_be_hidden()

@@ -67,7 +67,7 @@ def test_a_chart_is_drawn_and_the_history_kept(signed_in: Page) -> None:
     expect(page).to_have_url(re.compile("view=chart"))
     write(page, "SELECT 'text' AS name")
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_text("Nothing to draw")).to_be_visible()
+    expect(page.get_by_text("Nothing to chart")).to_be_visible()
 
     page.get_by_role("button", name="History").click()
     page.get_by_role("button", name=re.compile("7 AS events")).first.click()

@@ -56,7 +56,7 @@ def test_filters_are_made_from_what_was_seen(signed_in: Page, server: RunningSer
     page.goto(f"/project/1/functions/{function_id}")
     page.get_by_role("button", name="Add event").click()
     fill(page, "Event", "bought")
-    page.get_by_role("button", name="Add condition of this event").click()
+    page.get_by_role("button", name="Add condition on this event").click()
     fill(page, "Property", "plan")
     fill(page, "Values", HOSTILE)
     page.keyboard.press("Escape")
@@ -122,7 +122,7 @@ def test_inputs_masking_and_mappings_have_forms(signed_in: Page, server: Running
     page = signed_in
     function_id = create(server)
     page.goto(f"/project/1/functions/{function_id}")
-    page.get_by_text("Schema of the inputs", exact=True).click()
+    page.get_by_text("Input schema", exact=True).click()
     page.get_by_role("button", name="Add input").click()
     page.get_by_label("Key", exact=True).fill("color")
     page.get_by_label("Label shown in the form").fill(f"Color {HOSTILE}")
@@ -130,7 +130,7 @@ def test_inputs_masking_and_mappings_have_forms(signed_in: Page, server: Running
 
     page.get_by_text("Masking", exact=True).click()
     page.get_by_role("switch", name="Limit repeated runs").click()
-    page.get_by_label("And count again after").fill("2")
+    page.get_by_label("Start over after").fill("2")
     page.get_by_text("Mappings", exact=True).click()
     page.get_by_role("button", name="Add mapping").click()
     page.get_by_label("Name of mapping 1").fill(HOSTILE)
@@ -286,7 +286,7 @@ def test_of_two_tabs_the_second_save_is_refused_until_it_overwrites(
         tab.keyboard.press("Control+A")
         tab.keyboard.insert_text("print('first')" if tab is page else "print('second')")
     page.get_by_role("switch", name="Enabled").click()  # a change of this tab is none of another
-    expect(page.get_by_text("Switched on.")).to_be_visible()
+    expect(page.get_by_text("Enabled.")).to_be_visible()
     page.keyboard.press("Control+s")
     expect(page.get_by_text("Saved.")).to_be_visible()
 

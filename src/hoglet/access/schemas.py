@@ -6,6 +6,7 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from hoglet.access.test_account_filters import check_filter
 from hoglet.web.openapi import DocumentedResponse, Json, OpenResponse
 from hoglet.web.validation import Body, Text, not_a_choice
 
@@ -29,7 +30,9 @@ class ProjectChanges(Body):
     name: Annotated[Text, Field(min_length=1, max_length=200)] = ""
     timezone: Annotated[Text, AfterValidator(_known_timezone)] = "UTC"
     app_urls: list[Text] = Field(default_factory=list[str])
-    test_account_filters: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
+    test_account_filters: list[Annotated[dict[str, Any], AfterValidator(check_filter)]] = Field(
+        default_factory=list[dict[str, Any]]
+    )
     person_display_name_properties: list[Text] | None = None
     anonymize_ips: bool = False
     week_start_day: Annotated[Literal[0, 1], BeforeValidator(_no_boolean)] = 0

@@ -33,6 +33,7 @@ def chart_frame(labels: list[str]) -> ChartOptions:
     return {
         "tooltip": {"trigger": "axis", "renderMode": "richText"},  # never HTML
         "aria": {"enabled": True},
+        "animation": False,
         "textStyle": _TEXT,
         "legend": {"type": "scroll", "bottom": 0, "textStyle": _TEXT},
         "grid": {"left": 56, "right": 16, "top": 16, "bottom": 56},

@@ -60,7 +60,9 @@ class FiltersForm:
             entries = self._entries("events")
             actions = self._entries("actions")
             if not entries and not actions:
-                ui.label("Every event. Add events or actions to choose some.").classes("muted")
+                ui.label("Runs on every event. Add events or actions to narrow it down.").classes(
+                    "muted"
+                )
             for entry in entries:
                 self._event(entry)
             for entry in actions:
@@ -70,13 +72,13 @@ class FiltersForm:
                 if self._suggestions.actions:
                     ui.button("Add action", icon="add", on_click=self._add_action).props("outline")
                 ui.switch(
-                    "Without test accounts",
+                    "Exclude test accounts",
                     value=bool(self._filters.get("filter_test_accounts")),
                     on_change=lambda event: self._set(
                         self._filters, "filter_test_accounts", event.value
                     ),
                 )
-            Text("h3", "And for all of them")
+            Text("h3", "For all of these events")
             ConditionsForm(self._filters, "condition", self._suggestions, self._on_change)
 
     def _event(self, entry: FilterEntry) -> None:
@@ -101,7 +103,7 @@ class FiltersForm:
                         {"aria-label": f"Remove event {event.value or 'any'}"}
                     )
                 )
-            ConditionsForm(entry, "condition of this event", self._suggestions, self._on_change)
+            ConditionsForm(entry, "condition on this event", self._suggestions, self._on_change)
 
     def _action(self, entry: FilterEntry) -> None:
         with ui.element("div").classes("card"), ui.element("div").classes("toolbar"):

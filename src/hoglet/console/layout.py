@@ -102,14 +102,14 @@ def _sidebar(projects: list[ProjectRecord], project_id: str, section: str) -> ui
         ui.element("hr").classes("rest")
         with _act("theme", "Switch between light and dark"):
             ui.icon("dark_mode")
-            Text("span", "Light or dark").classes("word")
-        with _act("help", "Show the keys (?)"):
+            Text("span", "Theme").classes("word")
+        with _act("help", "Keyboard shortcuts (?)"):
             ui.icon("keyboard")
-            Text("span", "Keyboard").classes("word")
+            Text("span", "Shortcuts").classes("word")
             Text("kbd", "?").classes("key")
-        with _act("fold", "Fold or unfold the sidebar"):
+        with _act("fold", "Collapse or expand the sidebar"):
             ui.icon("sidebar")
-            Text("span", "Fold").classes("word")
+            Text("span", "Collapse").classes("word")
         form = ui.element("form").props('method="post" action="/console/sign-out"')
         with form, ui.element("button").props('type="submit" title="Sign out"'):
             ui.icon("logout")

@@ -13,13 +13,13 @@ def near(name: str, known: Iterable[str]) -> str:
     """
     wanted = str(name)
     most = max(1, len(wanted) // 3)
-    dead_letters = Counter(wanted.lower())
+    letters = Counter(wanted.lower())
     found = ""
     for item in map(str, known):
         longest = max(len(item), len(wanted))
         if abs(len(item) - len(wanted)) > most:
             continue
-        if longest - (dead_letters & Counter(item.lower())).total() > most:  # most edits
+        if longest - (letters & Counter(item.lower())).total() > most:  # most edits
             continue
         distance = _distance(wanted.lower(), item.lower(), most)
         if distance <= most:

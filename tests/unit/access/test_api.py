@@ -176,6 +176,26 @@ async def test_a_project_can_be_read_and_changed(client: httpx.AsyncClient, worl
         ({"app_urls": "x"}, "not_a_list", "app_urls"),
         ({"test_account_filters": [1]}, "not_a_dict", "test_account_filters__0"),
         *(
+            (
+                {"test_account_filters": [{"type": "AND", "values": []}, bad]},
+                "invalid_input",
+                "test_account_filters__1",
+            )
+            for bad in (
+                {"foo": 1},
+                {"key": "", "value": "x", "type": "person"},
+                {"key": "email", "value": "x", "type": "persn"},
+                {"key": "email", "value": "x", "type": ["person"]},
+                {"key": "email", "value": "x", "type": "person", "operator": "like"},
+                {"key": "email", "value": ["("], "type": "person", "operator": "regex"},
+                {"key": "age", "value": [5], "type": "person", "operator": "between"},
+                {"key": "id", "value": "staff", "type": "cohort", "operator": "in"},
+                {"key": "id", "value": 1, "type": "cohort", "operator": ["in"]},
+                {"type": "OR", "values": [{"type": "OR", "values": [{"value": "x"}]}]},
+                {"type": "OR", "values": [1]},
+            )
+        ),
+        *(
             ({"week_start_day": value}, "invalid_choice", "week_start_day")
             for value in (2, -1, "1", True, 1.5)
         ),

@@ -4,9 +4,11 @@ import ast
 import shlex
 
 import orjson
+import pytest
 
 from hoglet.console.api_client import Reply
 from hoglet.console.pages.endpoints.result import csv_text
+from hoglet.console.pages.functions.failed_runs import pattern_of
 from hoglet.console.pages.functions.history import difference
 from hoglet.console.snippets import call_snippets
 from hoglet.console.source_excerpt import pointed
@@ -62,3 +64,16 @@ def test_the_place_of_an_error() -> None:
     assert pointed("select", (2, 1)) == ""
     assert Reply(400, {"detail": "at 12:30: late", "attr": None}).place is None
     assert Reply(502, None).place is None
+
+
+@pytest.mark.parametrize(
+    ("error", "pattern"),
+    [
+        ("row 8 of 12.5: refused", "row … of …: refused"),
+        ("status 503 after 3 attempts", "status 503 after … attempts"),
+        ("no event 01A20C43-cff0-7713-9810-a31b3ac5e993", "no event …"),
+        ("sha256 of v2 failed at 12:30:05", "sha256 of v2 failed at …"),
+    ],
+)
+def test_failed_runs_are_grouped_by_their_error_without_figures(error: str, pattern: str) -> None:
+    assert pattern_of(error) == pattern

@@ -191,7 +191,7 @@ export default {
                 <hog-clamp v-else-if="isLong(row, column)"><div>{{ text(row[column.key]) }}</div></hog-clamp>
                 <span v-else-if="column.kind === 'clipped'" class="clipped" :title="text(row[column.key])">{{ text(row[column.key]) }}</span>
                 <template v-else-if="column.kind === 'number'">{{ number(row[column.key]) }}</template>
-                <span v-else-if="column.kind === 'badge'" class="badge" :class="row[column.key + '_tone']">{{ text(row[column.key]) }}</span>
+                <template v-else-if="column.kind === 'badge'"><span v-if="text(row[column.key])" class="badge" :class="row[column.key + '_tone']">{{ text(row[column.key]) }}</span></template>
                 <svg v-else-if="column.kind === 'spark' && row[column.key]" class="spark" role="img" :aria-label="row[column.key + '_note'] ?? ''"
                   :width="row[column.key].length * 4" height="20">
                   <title>{{ row[column.key + '_note'] }}</title>

@@ -53,13 +53,11 @@ class _Home:
             self._first_run(self._token)
         else:
             await Overview(self._backend).draw()
-            with section("Start something"):
+            with section("Quick starts"):
                 self._starters()
                 with ui.element("div").classes("toolbar"):
                     ui.button("Send a test event", icon="play_arrow", on_click=self._send_event)
-                    ui.label(
-                        "sends a signup of user-1 with the plan pro, as a program would."
-                    ).classes("muted")
+                    ui.label("Captures a signup of user-1 with the plan pro.").classes("muted")
 
     async def _first_event(self) -> EventRecord | None:
         reply = await self._backend.get("/events", limit=1, after=_EVER)
@@ -69,7 +67,7 @@ class _Home:
 
     def _first_run(self, token: str) -> None:
         with section("1. Send an event"):
-            ui.label("The token of this project. It can send events and read nothing.")
+            ui.label("The project token. It can send events but read nothing, so it may be public.")
             code_block(token, wraps=True)
             shown = snippets(self._address, token)
             with ui.tabs().props("align=left no-caps dense") as bar:
@@ -81,7 +79,7 @@ class _Home:
                         code_block(text, wraps=True)
             with ui.element("div").classes("toolbar"):
                 ui.button("Send a test event", icon="play_arrow", on_click=self._send_event)
-                ui.label("sends the same from here, without a program.").classes("muted")
+                ui.label("Sends this event from the console.").classes("muted")
             with ui.element("div").classes("notice").props('role="status"') as waiting:
                 ui.element("span").classes("waiting").style("margin-top: 6px")
                 ui.label("Waiting for your first event …")
@@ -110,17 +108,17 @@ class _Home:
         starters = (
             (
                 "Send sign-ups to a webhook",
-                "A destination that posts every signup event to a URL of yours.",
+                "Posts every signup event to a URL you choose.",
                 self._webhook,
             ),
             (
                 "Drop bot traffic",
-                "A transformation that drops events of known bots before they are stored.",
+                "Drops events from known bots before they are stored.",
                 self._bots,
             ),
             (
                 "Daily active users",
-                "An endpoint that your program calls for users by day.",
+                "An endpoint that returns the active users of each day.",
                 self._users,
             ),
         )
@@ -135,7 +133,7 @@ class _Home:
     async def _send_event(self) -> None:
         event = first_event(self._token)
         reply = await self._backend.call("POST", "/capture/", body=event)
-        notify(reply, "Sent. Functions run for it as for any event.")
+        notify(reply, "Event sent. It runs functions like any other event.")
 
     async def _webhook(self) -> None:
         await self._create_function(
@@ -146,7 +144,7 @@ class _Home:
                 "inputs": {"url": {"value": "https://example.com/webhook"}},
                 "filters": {"events": [{"id": "signup", "type": "events"}]},
             },
-            "Set the URL, test it, then enable it.",
+            "Created. Set the URL, run a test, then enable it.",
         )
 
     async def _bots(self) -> None:
@@ -156,7 +154,7 @@ class _Home:
                 "template_id": "template-bot-detection",
                 "name": "Drop bot traffic",
             },
-            "Look at it, then enable it.",
+            "Created. Review it, then enable it.",
         )
 
     async def _create_function(self, body: RequestBody, done: str) -> None:
@@ -170,5 +168,5 @@ class _Home:
         existing = await self._backend.get(f"/endpoints/{name}")
         if not existing.is_good:
             existing = await self._backend.send("POST", "/endpoints", body)
-        if notify(existing, "Ready to be called."):
+        if notify(existing, "The endpoint can be called."):
             ui.navigate.to(f"{self._project}/endpoints/{name}")

@@ -1,4 +1,4 @@
-"""How a project is doing: figures, events a minute, failing functions, slow endpoints."""
+"""How a project is doing: figures, events per minute, failing functions, slow endpoints."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -51,7 +51,7 @@ class Overview:
         self._figure_box = ui.element("div").classes("figures").mark("figures")
         self._chart_box = ui.element("div").classes("pane")
         with ui.element("div").classes("split halves"):
-            with ui.element("div").classes("pane"), section("Functions that fail"):
+            with ui.element("div").classes("pane"), section("Failing functions"):
                 self._failing = _failing_table()
             with ui.element("div").classes("pane"), section("Slowest endpoints, 24 h"):
                 self._slowest = _slowest_table()
@@ -75,7 +75,8 @@ class Overview:
         free = gauges.get("hoglet_disk_free_bytes")
         recent = f"{self._project}/events?after=-1h"
         self._figure("events in the last hour", f"{events:,}", recent)
-        self._figure("events a minute", f"{events / 60:,.1f}", recent)
+        rate = events / 60
+        self._figure("events per minute", "< 0.1" if 0 < rate < 0.1 else f"{rate:,.1f}", recent)
         if letters is not None:
             dead = f"{self._project}/dead-letters"
             self._figure("dead letters", f"{letters:,.0f}", dead, is_bad=letters > 0)
@@ -108,7 +109,7 @@ class Overview:
             self._chart.update()
             return
         with self._chart_box:
-            Text("h2", f"Events a minute, times in {self._backend.zone}")
+            Text("h2", f"Events per minute, times in {self._backend.zone}")
             self._chart = ui.echart(options).classes("w-full").style("height: 10rem")
 
     async def _show_failing(self) -> None:
@@ -157,7 +158,7 @@ def _failing_table() -> LiveTable:
     ]
     hint = "Functions whose runs failed in 24 h are listed here."
     nothing = lambda: empty("Nothing failed", hint, "done_all")  # noqa: E731
-    return LiveTable("Functions that fail", columns, nothing, page_size=10)
+    return LiveTable("Failing functions", columns, nothing, page_size=10)
 
 
 def _slowest_table() -> LiveTable:

@@ -45,5 +45,5 @@ def _form(*, is_failed: bool, target: str) -> None:
                 ui.label("This key is not valid.").classes("text-negative").mark("problem")
             ui.button("Sign in").props('type="submit" no-caps').classes("w-full")
         with ui.element("div").classes("text-xs muted"):
-            ui.label("No key at hand? On the server, this makes one:")
+            ui.label("No key? Create one on the server:")
             Text("code", "hoglet admin keys create --scopes '*'")

@@ -275,7 +275,7 @@
     const list = make("dl");
     for (const [keys, act] of KEYS_HELP) list.append(make("dt", {}, make("kbd", {}, keys)), make("dd", {}, act));
     const close = make("button", { type: "button", class: "plain" }, "Close");
-    const shown = make("dialog", { class: "jump", "aria-label": "Keyboard" }, make("h2", {}, "Keyboard"), list, close);
+    const shown = make("dialog", { class: "jump", "aria-label": "Shortcuts" }, make("h2", {}, "Shortcuts"), list, close);
     close.addEventListener("click", () => shown.close());
     shown.addEventListener("click", (event) => event.target === shown && shown.close());
     shown.addEventListener("close", () => shown.remove());

@@ -15,6 +15,7 @@ import { hog, hogQL, javascript } from "./languages.mjs";
 const MODES = { hog: () => hog, hogQL: () => hogQL, json, javascript: () => javascript };
 const CHECKED = new Set(["hog", "hogQL"]);
 const CHANGE_MS = 120;
+const parseJson = jsonParseLinter();
 
 const colors = HighlightStyle.define([
   { tag: tags.keyword, color: "var(--keyword)" },
@@ -107,7 +108,7 @@ export default {
           }),
           autocompletion({ override: isChecked ? [(context) => this.complete(context)] : [] }),
           isChecked ? linter((view) => this.check(view), { delay: 350 }) : [],
-          this.language === "json" ? linter(jsonParseLinter(), { delay: 350 }) : [],
+          this.language === "json" ? linter((view) => { const found = parseJson(view); return found.length ? found : this.refused(view); }, { delay: 350 }) : [],
           keymap.of([
             { key: "Mod-s", preventDefault: true, run: () => this.send("save") },
             { key: "Mod-Enter", preventDefault: true, run: () => this.send("run") },
@@ -171,7 +172,7 @@ export default {
       this.view.dispatch(this.view.state.replaceSelection(text));
       this.view.focus();
     },
-    // Problems the server found when saving: [{from, to, message}] in lines and columns from 1.
+    // What the server refused, at a line and column from 1; it stays until the text changes.
     showProblem(line, column, message) {
       const { doc } = this.view.state;
       if (!line || line > doc.lines) return;
@@ -179,7 +180,13 @@ export default {
       const from = Math.min(place.from + Math.max(0, (column ?? 1) - 1), place.to);
       const to = column ? this.view.state.wordAt(from)?.to ?? place.to : place.to;
       const start = column && from < to ? from : place.from;
-      this.view.dispatch(setDiagnostics(this.view.state, [{ from: start, to: Math.max(to, start), severity: "error", message }]));
+      this.problem = { doc, from: start, to: Math.max(to, start), severity: "error", message };
+      this.view.dispatch(setDiagnostics(this.view.state, this.refused(this.view)));
+    },
+    refused(view) {
+      if (this.problem?.doc !== view.state.doc) return [];
+      const { from, to, severity, message } = this.problem;
+      return [{ from, to, severity, message }];
     },
     format() {
       if (this.isReadonly) return true;
@@ -226,14 +233,14 @@ export default {
     },
     async check(view) {
       const text = view.state.doc.toString();
-      if (!text.trim()) return [];
+      if (!text.trim()) return this.refused(view);
       const answer = await ask(this.service, {
         kind: "HogQLMetadata",
         language: this.language,
         query: text,
         ...(this.globals ? { globals: this.globals } : {}),
       });
-      if (!answer) return [];
+      if (!answer) return this.refused(view);
       const found = ["errors", "warnings", "notices"].flatMap((kind) =>
         answer[kind].map((each) => {
           const from = Math.min(unitsAt(text, each.start ?? 0), text.length);
@@ -242,8 +249,9 @@ export default {
           return { from: Math.min(from, to), to, severity, message: each.message };
         }),
       );
-      this.$emit("problems", found.filter((each) => each.severity === "error").length);
-      return found;
+      const errors = found.filter((each) => each.severity === "error").length;
+      this.$emit("problems", errors);
+      return errors ? found : [...found, ...this.refused(view)];
     },
   },
 };

@@ -58,7 +58,7 @@ async def builds_panel(backend: Backend, path: str, state: MaterializationRecord
 
 def _timeline(builds: list[BuildRecord], zone: str) -> None:
     options = timeline(builds, datetime.now(UTC), zone)
-    with section(f"Seconds that the last builds took, times in {zone}"):
+    with section(f"Duration of the last builds in seconds, times in {zone}"):
         ui.echart(options).classes("w-full").style("height: 12rem").mark("timeline")
 
 

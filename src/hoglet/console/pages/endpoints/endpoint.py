@@ -83,10 +83,16 @@ def _figures(usage: EndpointUsageRecord) -> list[tuple[str, str]]:
     return [
         (f"runs in {DAYS} days", f"{usage['count']:,}"),
         ("errors", f"{usage['errors']:,}"),
-        ("median", f"{usage['p50_ms']} ms"),
-        ("p95", f"{usage['p95_ms']} ms"),
+        ("median", _duration(usage["p50_ms"])),
+        ("p95", _duration(usage["p95_ms"])),
         ("from the cache", "–" if share is None else f"{share:.0%}"),
     ]
+
+
+def _duration(milliseconds: float | None) -> str:
+    if milliseconds is None:
+        return "–"
+    return f"{milliseconds:,} ms" if milliseconds >= 1 else "< 1 ms"
 
 
 def _series(days: list[UsageDay]) -> ChartMetrics:

@@ -34,7 +34,7 @@ def endpoint_head(backend: Backend, path: str, record: EndpointRecord) -> None:
         if event.value == record["is_active"]:
             return  # reset below
         reply = await backend.send("PATCH", path, {"is_active": event.value})
-        if notify(reply, "Switched on." if event.value else "Disabled: runs return 404."):
+        if notify(reply, "Enabled." if event.value else "Disabled: runs return 404."):
             ui.navigate.reload()  # disabling drops the table
         else:
             event.sender.set_value(record["is_active"])

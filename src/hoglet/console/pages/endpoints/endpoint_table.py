@@ -94,7 +94,7 @@ class _Table:
     def _notes(self) -> list[str]:
         state = self._state
         if not state["enabled"]:
-            can = "Materialize the result as a table that runs read instead of all events."
+            can = "Store the result in a table, so that runs need not read all events."
             return [can if state["can_materialize"] else f"Not possible: {state.get('reason')}"]
         return [state["error"]] if state["error"] else []
 
@@ -102,7 +102,7 @@ class _Table:
         words = {word: shown for word, (shown, _) in _INTERVALS.items()}
         chosen = self._state.get("sync_frequency") or "24hour"
         every = ui.select(words, value=chosen, label="Every")
-        every.classes("w-28").props("outlined dense options-dense")
+        every.classes("w-40").props("outlined dense options-dense")
         switch = ui.switch("Materialized", value=self._state["enabled"])
         switch.on_value_change(lambda event: self._save(every.value if event.value else None))
         if self._state["enabled"]:

@@ -75,7 +75,7 @@ def _listing(
     elif records:
         empty("Nothing found", f"No name, description or tag contains {search!r}.", "search_off")
     else:
-        hint = "Choose an example query and run it: the page then shows the call for your program."
+        hint = "Start from an example query and run it: the page then shows how to call it."
         with empty("No endpoints yet", hint, "api"):
             ui.button("Create the first endpoint", on_click=new)
 
@@ -92,7 +92,7 @@ def _table(backend: Backend, records: list[EndpointRecord]) -> None:
         column("active", "Active", "badge"),
         column("table", "Materialization", "badge"),
         column("version", "Version", "number"),
-        column("executed", "Last run with a key", "time"),
+        column("executed", "Last API call", "time"),
         column("tags", "Tags"),
     ]
     DataTable("Endpoints", columns, [_row(backend, record) for record in records], key="name")
@@ -174,7 +174,7 @@ async def ask_for_new_endpoint(backend: Backend) -> None:
         name.on("keydown.enter", create)
         description = ui.input("Description").classes("w-full")
         first = next(iter(FIRST_QUERIES))
-        chosen = ui.select(list(FIRST_QUERIES), value=first, label="Begin with", on_change=show)
+        chosen = ui.select(list(FIRST_QUERIES), value=first, label="Start from", on_change=show)
         chosen.classes("w-full")
         preview = code_block(query_text(FIRST_QUERIES[first]))
         problem = ui.column().classes("w-full")

@@ -65,7 +65,7 @@ class _Editor:
             problem = ui.label().classes("text-negative font-mono text-sm break-words max-w-full")
             self._problem = problem.props("role=alert").mark("problem")
         ui.label(
-            "Run tries what is written here without saving it. Earlier versions remain, and "
+            "Run executes the query without saving it. Earlier versions remain, and "
             "callers can select them."
         ).classes("text-sm muted")
         self._outcome = ui.element("div").classes("pane").props("aria-live=polite")

@@ -122,7 +122,7 @@ class _RunForm:
             after.props("flat no-caps").set_enabled(bool(body.get("hasMore")))
 
     def _draw_call(self) -> None:
-        with ui.expansion("Call it from a program", icon="terminal", value=True).classes("w-full"):
+        with ui.expansion("Call it from code", icon="terminal", value=True).classes("w-full"):
             chosen = ui.toggle(list(self._calls()), value="curl", on_change=self._show_call)
             self._language = chosen.props("no-caps dense")
             self._call = code_block("", wraps=True).mark("call")
@@ -193,6 +193,6 @@ def golden_case_panel(
             title = f"as of {datetime.now(UTC):%Y-%m-%d %H:%M}"
             code_block(golden_case(title, events, variables, result), wraps=True).mark("golden")
 
-    with ui.expansion("Keep as a golden case", icon="done_all", on_value_change=show) as panel:
+    with ui.expansion("Save as a test case", icon="done_all", on_value_change=show) as panel:
         panel.classes("w-full")
         box = ui.element("div").classes("pane")

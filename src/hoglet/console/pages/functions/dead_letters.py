@@ -12,6 +12,14 @@ from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import empty, failed, notify, until_closed
 
 _PAGE = 500
+_CAUSES = {
+    "filter": "error in a filter",
+    "inputs": "error in an input",
+    "fetch": "request failed",
+    "timeout": "timeout",
+    "hog": "error in the code",
+    "disabled": "function disabled",
+}
 
 
 async def dead_letters_panel(backend: Backend, path: str) -> None:
@@ -50,10 +58,10 @@ async def dead_letters_panel(backend: Backend, path: str) -> None:
             await redrive({"ids": table.selected})
 
         with ui.row().classes("items-center gap-2"):
-            ui.button(
-                "Try all again", icon="replay", on_click=lambda: redrive({"all": True})
-            ).props("no-caps")
-            chosen = ui.button("Try selected again", on_click=redrive_chosen)
+            ui.button("Redrive all", icon="replay", on_click=lambda: redrive({"all": True})).props(
+                "no-caps"
+            )
+            chosen = ui.button("Redrive selected", on_click=redrive_chosen)
             chosen.props("flat no-caps").set_enabled(False)
 
     await listing()
@@ -64,7 +72,7 @@ def _table(found: list[DeadLetterRecord], show: Any, choose: Any) -> DataTable:
         {
             "id": letter["id"],
             "time": letter["last_failed_at"],
-            "class": letter["class"],
+            "class": _CAUSES.get(letter["class"], letter["class"]),
             "class_tone": "danger",
             "event": letter["event"],
             "distinct_id": letter["distinct_id"],
@@ -76,7 +84,7 @@ def _table(found: list[DeadLetterRecord], show: Any, choose: Any) -> DataTable:
     columns = [
         column("event", "Event"),
         column("time", "Failed", "time"),
-        column("class", "Class", "badge"),
+        column("class", "Cause", "badge"),
         column("distinct_id", "Distinct id"),
         column("attempts", "Attempts", "number"),
         column("error", "Error"),

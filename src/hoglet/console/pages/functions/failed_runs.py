@@ -1,6 +1,7 @@
 """The dead letters of all functions, grouped by error, with redrive."""
 
 import asyncio
+import re
 
 from nicegui import ui
 from starlette.requests import Request
@@ -14,13 +15,35 @@ from hoglet.console.session import Sessions
 from hoglet.console.widgets import confirm, empty, failed, heading
 
 type Group = tuple[str, str]
+"""Id of the function, pattern of the error."""
 
 _PAGE = 500
 _AT_ONCE = 4
+_VARYING = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|(?<![A-Za-z0-9_])(?<!status )(?<!code )[0-9]+(?:[.:,][0-9]+)*",
+    re.IGNORECASE,
+)
 _WITH_LETTERS = (
     "SELECT DISTINCT app_source_id FROM app_metrics WHERE metric_name = 'dead_lettered' "
     "ORDER BY app_source_id LIMIT 1000"
 )
+
+
+def pattern_of(error: str) -> str:
+    """An error without the numbers and ids that differ from run to run; statuses remain.
+
+    Example:
+        >>> pattern_of("Row 12 of 400: status 503")
+        'Row … of …: status 503'
+    """
+    return _VARYING.sub("…", error)
+
+
+def _shown_error(pattern: str, dead_letters: list[DeadLetterRecord]) -> str:
+    """The error of a group; its pattern if the errors differ."""
+    errors = {str(letter["error"]) for letter in dead_letters}
+    return errors.pop() if len(errors) == 1 else pattern
 
 
 def register(sessions: Sessions) -> None:
@@ -48,7 +71,9 @@ class _DeadLetters:
 
     async def draw(self) -> None:
         with ui.element("div").classes("toolbar"):
-            heading("Dead letters", "Runs that failed for good; they are kept for a week")
+            heading(
+                "Dead letters", "Failed runs, kept for a week. Fix the cause, then redrive them."
+            )
             ui.space()
             self._button = ui.button("Redrive selected", icon="replay", on_click=self._redrive)
             self._button.set_enabled(False)
@@ -91,7 +116,7 @@ class _DeadLetters:
         found = await asyncio.gather(*map(dead_letters_of, ids))
         for function_id, group in zip(ids, found, strict=True):
             for letter in group:
-                key = (function_id, str(letter["error"]))
+                key = (function_id, pattern_of(str(letter["error"])))
                 self._groups.setdefault(key, []).append(letter)
 
     def _table(self, names: dict[str, str]) -> None:
@@ -102,12 +127,12 @@ class _DeadLetters:
                 "id": index,
                 "function": names[function_id],
                 "href": f"{project}/functions/{function_id}?tab=Failed",
-                "error": error,
+                "error": _shown_error(pattern, letters),
                 "count": len(letters),
                 "events": ", ".join(sorted({str(letter["event"]) for letter in letters})[:5]),
                 "last": max(letter["last_failed_at"] for letter in letters),
             }
-            for index, ((function_id, error), letters) in enumerate(self._groups.items())
+            for index, ((function_id, pattern), letters) in enumerate(self._groups.items())
         ]
         columns = [
             column("function", "Function", "link"),
@@ -126,13 +151,15 @@ class _DeadLetters:
     async def _redrive(self) -> None:
         chosen = [self._keys[index] for index in self._rows.selected]
         count = sum(len(self._groups[key]) for key in chosen)
-        text = f"{count} runs are queued again, with the functions as they are now."
-        if not await confirm("Redrive?", text, f"Redrive {count}"):
+        text = (
+            f"{count} runs are queued again, with the current code and inputs of their functions."
+        )
+        if not await confirm("Redrive failed runs?", text, f"Redrive {count}"):
             return
         queued = 0
         progress = ui.notification("Queuing …", spinner=True, timeout=None)
-        for function_id, error in chosen:
-            ids = [letter["id"] for letter in self._groups[function_id, error]]
+        for function_id, pattern in chosen:
+            ids = [letter["id"] for letter in self._groups[function_id, pattern]]
             path = f"/hog_functions/{function_id}/dead_letters/redrive"
             reply = await self._backend.send("POST", path, {"ids": ids})
             if not reply.is_good:

@@ -26,6 +26,7 @@ from hoglet.console.widgets import (
     heading,
     legend,
     notify,
+    send_events_link,
     tabs,
 )
 
@@ -70,7 +71,9 @@ async def _build(backend: Backend, path: str) -> None:
     await tabs(
         {
             "Function": Workbench(backend, path, function).draw,
-            "Logs": lambda: logs_panel(backend, f"{path}/logs", "Runs are logged here."),
+            "Logs": lambda: logs_panel(
+                backend, f"{path}/logs", "Runs are logged here.", comes_from_events=True
+            ),
             "Metrics": lambda: _metrics(backend, path),
             "Failed": lambda: dead_letters_panel(backend, path),
             "History": lambda: history_panel(backend, path),
@@ -83,7 +86,7 @@ def _title(backend: Backend, path: str, function: FunctionRecord) -> None:
         if event.value == function["enabled"]:
             return  # reset below
         reply = await backend.send("PATCH", path, {"enabled": event.value})
-        if notify(reply, "Switched on." if event.value else "Switched off."):
+        if notify(reply, "Enabled." if event.value else "Disabled."):
             function["enabled"] = event.value
             function["updated_at"] = reply.body["updated_at"]
             state, tone = status_of(reply.body)
@@ -165,18 +168,20 @@ async def _metrics(backend: Backend, path: str) -> None:
         shown = reply
         box.clear()
         with box:
-            _outcomes(reply)
+            _outcomes(reply, backend.project_id)
 
     chosen.on_value_change(show)
     await show()
     ui.timer(_AGAIN_SECONDS, show, immediate=False)
 
 
-def _outcomes(reply: Reply) -> None:
+def _outcomes(reply: Reply, project_id: str) -> None:
     if not reply.is_good:
         failed(reply)
     elif not (counted := totals(reply.body)):
-        empty("No runs in this period", "Metrics appear here when events match.", "bar_chart")
+        hint = "Runs are counted here when events match."
+        with empty("No runs in this period", hint, "bar_chart"):
+            send_events_link(project_id)
     else:
         legend(counted)
         ui.echart(metrics_chart(reply.body)).classes("w-full h-80").mark("chart")

@@ -85,7 +85,7 @@ class TestPanel:
         with ui.element("div").classes("toolbar"):
             run = ui.button("Run test", icon="play_arrow", on_click=self._run)
             run.props('data-run title="Ctrl+Enter"')
-            ui.button("Why does it run or not?", on_click=self._explain).props("outline")
+            ui.button("Explain match", on_click=self._explain).props("outline")
             self._mock = ui.switch("Mock requests", value=True)
         self._outcome = ui.element("div").classes("pane").props('role="status"')
 

@@ -68,7 +68,7 @@ class _FunctionList:
     async def draw(self) -> None:
         new = f"/project/{self._backend.project_id}/functions/new"
         with ui.element("div").classes("toolbar"):
-            heading("Functions", "Run code for events: send, transform, receive")
+            heading("Functions", "Code that runs on events: send, transform, receive")
             ui.space()
             self._search = search_input("Search functions", url_value("search"))
             chosen = url_value("type")

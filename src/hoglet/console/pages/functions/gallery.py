@@ -75,7 +75,7 @@ class _Gallery:
 
     def draw(self) -> None:
         with ui.element("div").classes("toolbar"):
-            heading("New function", "Begin with a template or with a blank function")
+            heading("New function", "Start from a template or a blank function")
             ui.space()
             self._search = search_input("Search templates", url_value("search"))
             chosen = url_value("type")

@@ -25,7 +25,7 @@ async def history_panel(backend: Backend, path: str) -> None:
 
     async def restore(entry: ActivityRecord) -> None:
         reply = await backend.send("POST", f"{path}/restore", {"activity_id": entry["id"]})
-        if notify(reply, "Restored; the restore is an entry of its own."):
+        if notify(reply, "Restored. The history has a new entry."):
             ui.navigate.reload()
 
     reply = await backend.get(f"{path}/activity", limit=_PAGE)
@@ -45,7 +45,7 @@ def _entry(entry: ActivityRecord, restore: Any, zone: str) -> None:
         for change in entry["detail"].get("changes") or []:
             change_block(change)
         if restore is not None:
-            ui.button("Back to this state", icon="restore", on_click=lambda: restore(entry)).props(
+            ui.button("Restore this state", icon="restore", on_click=lambda: restore(entry)).props(
                 "flat no-caps"
             )
 

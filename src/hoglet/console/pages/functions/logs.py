@@ -7,7 +7,7 @@ from nicegui import ui
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.records import FunctionLogEntry
-from hoglet.console.widgets import empty, failed
+from hoglet.console.widgets import empty, failed, send_events_link
 
 _LEVELS = {
     "": "All levels",
@@ -21,8 +21,17 @@ _LINES = 200
 _LIVE_SECONDS = 2.0
 
 
-async def logs_panel(backend: Backend, path: str, hint: str) -> None:
-    """Filters and the newest lines; ``hint`` is shown if there are none."""
+async def logs_panel(
+    backend: Backend, path: str, hint: str, *, comes_from_events: bool = False
+) -> None:
+    """Filters and the newest lines.
+
+    Args:
+        backend: the user's.
+        path: of the log, ``/hog_functions/<id>/logs``.
+        hint: shown if there are no lines.
+        comes_from_events: without lines, lead to the page that sends an event.
+    """
     with ui.row().classes("w-full items-center gap-2"):
         level = ui.select(_LEVELS, value="").props("dense outlined options-dense").classes("w-40")
         level.props('aria-label="Level"')
@@ -53,8 +62,12 @@ async def logs_panel(backend: Backend, path: str, hint: str) -> None:
             table = _table(entries) if entries else None
             if not reply.is_good:
                 failed(reply)
+            elif not entries and (level.value or search.value):
+                empty("No log lines match", "Choose another level or search text.", "search_off")
             elif not entries:
-                empty("No log lines", hint, "subject")
+                with empty("No log lines", hint, "subject"):
+                    if comes_from_events:
+                        send_events_link(backend.project_id)
 
     async def follow() -> None:
         if live.value:

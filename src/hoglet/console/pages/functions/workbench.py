@@ -126,9 +126,7 @@ class Workbench:
             except (NotJson, TypeError, KeyError, AttributeError):
                 return  # unfinished JSON
 
-        self._part(
-            "inputs_schema", "Schema of the inputs", lambda value: SchemaForm(value, change), change
-        )
+        self._part("inputs_schema", "Input schema", lambda value: SchemaForm(value, change), change)
 
     def _filters(self) -> None:
         if self._function["type"] in _UNFILTERED:

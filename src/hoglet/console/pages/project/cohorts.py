@@ -105,7 +105,7 @@ class _Form:
         for field in self.fields.values():
             field.classes("w-full")
         if self._stored_query:
-            Text("h3", "Its persons are those of this query")
+            Text("h3", "Defined by this query")
             ui.label(orjson.dumps(self._stored_query).decode()).classes("font-mono break-all")
         self._switch()
 

@@ -28,7 +28,7 @@ def register(sessions: Sessions) -> None:
     @ui.page("/project/{project_id}/data", title="Data · hoglet", response_timeout=BUILD_SECONDS)
     async def data(request: Request, project_id: str) -> Response | None:
         async def build(backend: Backend) -> None:
-            heading("Data", "Events and properties that were seen")
+            heading("Data", "Events and properties seen so far")
             await tabs(
                 {
                     "Events": lambda: _events(backend),
@@ -114,8 +114,8 @@ def _property(definition: PropertyRecord) -> Row:
     return {
         "id": definition["id"],
         "name": definition["name"],
-        "type": definition["property_type"] or "",
-        "conflict": f"{share:.1%}" if share else "none",
+        "type": definition["property_type"] or "–",
+        "conflict": f"{share:.1%}" if share else "",
         "conflict_tone": "warn" if share else "",
         "description": definition["description"],
     }

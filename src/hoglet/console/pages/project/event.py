@@ -171,7 +171,7 @@ async def _why(backend: Backend, event: EventRecord) -> None:
         return
     rows = await asyncio.gather(*map(explained, functions))
     columns = [
-        column("name", "Function, to test with this event", "link"),
+        column("name", "Function (opens a test)", "link"),
         column("runs", "Would it run now?", "badge"),
         column("reason", "Why not", "mono"),
     ]

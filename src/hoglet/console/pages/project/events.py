@@ -59,7 +59,7 @@ class _EventList:
         names = Suggestions(self._backend)
         await names.load()
         with ui.element("div").classes("toolbar"):
-            heading("Events", "What was captured, newest first")
+            heading("Events", "Captured events, newest first")
             ui.space()
             self._live = ui.switch("Live", value=True)
         with ui.element("div").classes("toolbar"):
@@ -145,7 +145,7 @@ class _EventList:
             if found:
                 self._draw_table(found)
             else:
-                with empty("No events", "New events appear here by themselves.", "events"):
+                with empty("No events", "New events appear here as they arrive.", "events"):
                     send_events_link(self._backend.project_id)
 
     def _draw_table(self, found: list[EventRecord]) -> None:

@@ -54,7 +54,7 @@ async def _build(backend: Backend, index: int, key: str) -> None:
     seen = exact_time(created_at, backend.zone)
     heading(key, f"Group of type {index} · first seen {seen}")
     with section("Properties"):
-        properties_table(_object(properties), "Set them by $group_set of a $groupidentify event.")
+        properties_table(_object(properties), "Set them with $group_set in a $groupidentify event.")
 
 
 def _object(properties: Any) -> Properties:

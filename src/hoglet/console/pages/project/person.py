@@ -66,7 +66,7 @@ def register(sessions: Sessions) -> None:
 
 async def _build(backend: Backend, reply: Reply, what: str) -> None:
     if reply.status in {400, 404}:
-        hint = "No person was seen with it, or the person was deleted."
+        hint = "No event was sent with it, or the person was deleted."
         not_found(backend, f"There is no person with {what}", hint)
         return
     if not reply.is_good:

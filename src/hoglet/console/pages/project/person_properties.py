@@ -14,7 +14,7 @@ from hoglet.console.records import PersonDetails
 from hoglet.console.widgets import confirm, empty, notify
 from hoglet.kit.json_values import Properties
 
-_PENDING = "Accepted; it is visible in a moment."
+_PENDING = "Accepted. It will be visible in a moment."
 
 
 class PersonProperties:

@@ -34,7 +34,7 @@ def register(sessions: Sessions) -> None:
 
 async def _build(backend: Backend) -> None:
     with ui.element("div").classes("toolbar"):
-        heading("Persons", "Who events are about, newest first")
+        heading("Persons", "People your events are about, newest first")
         ui.space()
         search = search_input("Search persons by email, name or distinct id", url_value("search"))
 
@@ -46,7 +46,7 @@ async def _build(backend: Backend) -> None:
         elif reply.body["results"]:
             _table(backend, reply.body["results"], has_more=bool(reply.body["next"]))
         elif search.value:
-            empty("Nobody found", "No person matches the search.", "search_off")
+            empty("No persons found", "No person matches the search.", "search_off")
         else:
             with empty("No persons yet", "Events of identified users create persons.", "people"):
                 send_events_link(backend.project_id)

@@ -173,7 +173,7 @@ class _SqlPage:
                 ui.echart(options).classes("w-full h-80").mark("chart")
             else:
                 empty(
-                    "Nothing to draw",
+                    "Nothing to chart",
                     "A chart needs a first column of names or times, and a column of numbers.",
                     "bar_chart",
                 )

@@ -21,6 +21,7 @@ from hoglet.console.widgets import (
 )
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
+_NOUNS = {"HogFunction": "function", "Team": "project"}
 
 _PAGE = 100
 _SCOPES = {
@@ -136,8 +137,10 @@ def _noun(scope: str) -> str:
 
     Example:
         >>> [_noun(each) for each in ("HogFunction", "PersonalAPIKey")]
-        ['hog function', 'personal API key']
+        ['function', 'personal API key']
     """
+    if scope in _NOUNS:
+        return _NOUNS[scope]
     words: list[str] = _WORDS.findall(scope)
     return " ".join(word if word.isupper() else word.lower() for word in words)
 

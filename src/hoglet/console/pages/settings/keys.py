@@ -11,7 +11,7 @@ from hoglet.console.pages.settings.shown_once import shown_once
 from hoglet.console.records import ApiKeyRecord
 from hoglet.console.widgets import confirm, empty, failed, notify
 
-_HASHED = "It is shown this once; hoglet keeps a hash of it only."
+_HASHED = "It is shown only once; hoglet stores a hash of it."
 
 
 class Keys:
@@ -47,7 +47,7 @@ class Keys:
                 reply.body if isinstance(reply.body, list) else reply.body["results"]
             )
             if not keys:
-                empty(f"No {self._noun}s", "Programs sign their requests with a key.", "key")
+                empty(f"No {self._noun}s", "Programs authenticate with a key.", "key")
                 return
             rows = [
                 {

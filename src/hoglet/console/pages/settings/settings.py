@@ -74,9 +74,7 @@ async def _project(backend: Backend) -> None:
     with section("Test accounts"):
         await _test_accounts(backend, path, project)
     with section("Token"):
-        ui.label("Sends events to this project; it reads nothing, so it may be public.").classes(
-            "muted"
-        )
+        ui.label("It can send events but read nothing, so it may be public.").classes("muted")
         code_block(project["api_token"], wraps=True)
 
 
@@ -95,10 +93,13 @@ async def _test_accounts(backend: Backend, path: str, project: ProjectRecord) ->
         if saved.is_good:
             ui.notify("Saved.", type="positive")
 
-    hint = "Functions and queries without test accounts only see events that meet all of these."
+    hint = (
+        "Functions and queries that exclude test accounts see only events that meet all of "
+        "these conditions."
+    )
     ui.label(hint).classes("muted")
     with ui.element("div").classes("card"):
-        ConditionsForm(filters, "condition of real accounts", suggestions, lambda: None)
+        ConditionsForm(filters, "condition for real accounts", suggestions, lambda: None)
         problem = ui.label().classes("field-error").props("role=alert")
         button = ui.button("Update test accounts", icon="save", on_click=save)
         button.props("outline").style("align-self: flex-start")

@@ -22,8 +22,8 @@ _MOST = 500
 _LIVES = {3600: "1 hour", 86_400: "1 day", 7 * 86_400: "7 days", 30 * 86_400: "30 days"}
 _GRACES = {0: "at once", 3600: "in 1 hour", 86_400: "in 1 day"} | {7 * 86_400: "in 7 days"}
 _FIELD = "outlined dense options-dense"
-_UNSTORED = "hoglet does not store tokens. Who has it may run its endpoints until it expires."
-_SHOWN_ONCE = "It is shown this once. Servers of yours sign tokens with it."
+_UNSTORED = "It is shown only once. Anyone who has it can run these endpoints until it expires."
+_SHOWN_ONCE = "It is shown only once. Your servers sign tokens with it."
 
 
 class TenantTokens:
@@ -45,7 +45,9 @@ class TenantTokens:
         ui.label(hint).classes("muted")
         ui.button("Create tenant token", icon="add", on_click=self._create)
         with section("Signing keys"):
-            ui.label("Tokens are signed, not stored. A new key ends the tokens of earlier ones.")
+            ui.label(
+                "Tokens are signed, not stored. A new key ends the tokens that earlier keys signed."
+            )
             button = ui.button("Rotate signing key", icon="refresh", on_click=self._rotate)
             button.props("outline").style("align-self: flex-start")
             self._box = ui.element("div").classes("pane")
@@ -84,7 +86,9 @@ class TenantTokens:
         DataTable("Signing keys", columns, rows, on_action=self._revoke)
 
     async def _revoke(self, key_id: str, _act: str, _value: Any) -> None:
-        if await confirm(f"Revoke {key_id}?", "All its tokens end at once.", "Revoke"):
+        if await confirm(
+            f"Revoke {key_id}?", "All tokens signed with it stop working at once.", "Revoke"
+        ):
             path = f"{_PATH}/keys/{key_id}"
             notify(await self._backend.send("DELETE", path, None), "Revoked.")
             await self._show()

@@ -136,7 +136,7 @@ class _Mapping:
         Text("h3", "Inputs of this mapping")
         self._inputs_box = ui.element("div").classes("pane")
         self._draw_inputs()
-        with ui.expansion("Schema of these inputs").classes("w-full"):
+        with ui.expansion("Input schema").classes("w-full"):
             self._schema = SchemaForm(self._fields.get("inputs_schema"), self._change_schema)
 
     def _draw_inputs(self) -> None:
@@ -144,7 +144,7 @@ class _Mapping:
         with self._inputs_box:
             schema = self._fields.get("inputs_schema") or []
             if not schema:
-                ui.label("Those of the function.").classes("muted")
+                ui.label("Uses the inputs of the function.").classes("muted")
             self._inputs = InputsForm(
                 schema,
                 self._fields.get("inputs") or {},

@@ -50,7 +50,7 @@ class MaskingForm:
                 ui.label("The function runs for every matching event.").classes("muted")
                 return
             same = ui.input(
-                "Events are the same if this template gives the same text",
+                "Events are equal if this template renders the same text",
                 value=str(self._masking["hash"]),
                 on_change=lambda event: self._set("hash", event.value or ""),
             )
@@ -65,7 +65,7 @@ class MaskingForm:
         choice = ui.select(
             _RUNS,
             value=_EVERY if threshold else _ONCE,
-            label="Of the same events, run",
+            label="Of equal events, run for",
             on_change=self._choose,
         )
         choice.props(f"{_FIELD} options-dense").classes("grow")
@@ -88,7 +88,7 @@ class MaskingForm:
             self._set("ttl", int(amount.value or 0) * int(unit.value or 1))
 
         amount = ui.number(
-            "And count again after",
+            "Start over after",
             value=int(self._masking["ttl"]) // self._unit,
             min=1,
             precision=0,
