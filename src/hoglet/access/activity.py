@@ -3,17 +3,16 @@
 Source: docs/spec/hog-functions.md#15-bootstrap-routes (activity_log).
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import ProjectScope, user_object
 from hoglet.access.repository import users_by_id
+from hoglet.access.schemas import ActivityChange, ActivityObject, UserObject
 from hoglet.access.tables import ActivityRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.ids import new_id
@@ -65,6 +64,9 @@ class Activity:
         )
 
 
+type Fields = Mapping[str, Any]
+"""Values of an item's logged fields by name: ``{"name": "Shop", "enabled": True}``."""
+
 type Listener = Callable[[AsyncSession, Activity], Awaitable[None]]
 """Called for each entry, in the transaction that writes it (the pipeline enqueues an event)."""
 
@@ -94,7 +96,7 @@ class ActivityLog:
             await listener(session, activity)
 
 
-def changes_between(before: dict[str, Any], after: dict[str, Any]) -> list[FieldChange]:
+def changes_between(before: Fields, after: Fields) -> list[FieldChange]:
     """The changes between two sets of fields with the same keys.
 
     Example:
@@ -115,7 +117,7 @@ async def page_of_activities(
     scope: str | None,
     item_id: str | None,
     page: PageRequest,
-) -> tuple[int, list[dict[str, Any]]]:
+) -> tuple[int, list[ActivityObject]]:
     """The count of matching entries and one page of them, in the form of the API."""
     count = await count_activities(session, project_id, scope, item_id)
     entries = await list_activities(
@@ -145,8 +147,8 @@ async def list_activities(
     item_id: str | None,
     limit: int,
     offset: int,
-) -> list[dict[str, Any]]:
-    """Entries, newest first: ``{id, user_id, activity, scope, item_id, created_at, detail}``."""
+) -> list[ActivityRow]:
+    """Entries, newest first."""
     statement = (
         select(ActivityRow)
         .where(*_matching(project_id, scope, item_id))
@@ -154,7 +156,7 @@ async def list_activities(
         .limit(limit)
         .offset(offset)
     )
-    return [_entry(row) for row in await session.scalars(statement)]
+    return list(await session.scalars(statement))
 
 
 async def rewrite_changes(
@@ -163,7 +165,7 @@ async def rewrite_changes(
     *,
     scope: str,
     item_id: str,
-    change: Callable[[dict[str, Any]], dict[str, Any]],
+    change: Callable[[ActivityChange], ActivityChange],
 ) -> None:
     """Replace the logged changes of an item, to redact values that became secret."""
     rows = select(ActivityRow).where(*_matching(project_id, scope, item_id))
@@ -173,37 +175,21 @@ async def rewrite_changes(
             row.detail = {**row.detail, "changes": changes}
 
 
-async def with_users(
-    session: AsyncSession, entries: Sequence[dict[str, Any]]
-) -> list[dict[str, Any]]:
+async def with_users(session: AsyncSession, entries: Sequence[ActivityRow]) -> list[ActivityObject]:
     """Entries in the form of the API, each with the user who made the change."""
-    users = await users_by_id(session, [entry["user_id"] for entry in entries])
-    return [_display(entry, user_object(users.get(entry["user_id"]))) for entry in entries]
+    users = await users_by_id(session, [entry.user_id for entry in entries])
+    return [_display(entry, user_object(users.get(entry.user_id or 0))) for entry in entries]
 
 
-def _display(entry: dict[str, Any], user: dict[str, Any] | None) -> dict[str, Any]:
+def _display(entry: ActivityRow, user: UserObject | None) -> ActivityObject:
     return {
-        "id": str(entry["id"]),
+        "id": str(entry.id),
         "user": user,
-        "activity": entry["activity"],
-        "scope": entry["scope"],
-        "item_id": entry["item_id"],
-        "created_at": iso_z(entry["created_at"]),
-        "detail": entry["detail"],
-    }
-
-
-def _entry(row: ActivityRow) -> dict[str, Any]:
-    id_: UUID = row.id
-    at: datetime = row.created_at
-    return {
-        "id": id_,
-        "user_id": row.user_id,
-        "activity": row.activity,
-        "scope": row.scope,
-        "item_id": row.item_id,
-        "created_at": at,
-        "detail": row.detail,
+        "activity": entry.activity,
+        "scope": entry.scope,
+        "item_id": entry.item_id,
+        "created_at": iso_z(entry.created_at),
+        "detail": entry.detail,
     }
 
 
@@ -218,7 +204,7 @@ def _matching(project_id: int, scope: str | None, item_id: str | None) -> list[A
     return wanted
 
 
-def _changes(activity: Activity) -> list[dict[str, Any]]:
+def _changes(activity: Activity) -> list[ActivityChange]:
     return [
         {
             "type": activity.scope,

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import Project
+from hoglet.access.schemas import GroupType, SiteApp
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +26,14 @@ class FileEntry:
     created_at: datetime
 
 
-type GroupTypes = Callable[[int], Awaitable[list[dict[str, Any]]]]
-"""Project id to ``[{group_type, group_type_index, name_singular, name_plural}]``."""
+type GroupTypes = Callable[[int], Awaitable[list[GroupType]]]
+"""Project id to its group types."""
 
 type FileEntries = Callable[[int], Awaitable[list[FileEntry]]]
 """Project id to the feature's entries in the file tree."""
 
-type SiteApps = Callable[[int], Awaitable[list[dict[str, Any]]]]
-"""Project id to ``[{id, url, type}]`` of its enabled site functions."""
+type SiteApps = Callable[[int], Awaitable[list[SiteApp]]]
+"""Project id to its enabled site functions."""
 
 type SiteScripts = Callable[[int], Awaitable[list[tuple[str, str]]]]
 """Project id to id and script of its enabled site functions: ``(function () {...})``."""

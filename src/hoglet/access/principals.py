@@ -10,6 +10,9 @@ from uuid import UUID
 
 import orjson
 
+from hoglet.access.schemas import UserObject
+from hoglet.kit.json_values import JsonObject
+
 ANY_SCOPE = "*"
 
 
@@ -43,7 +46,7 @@ class Project:
     test_account_filters: list[Any] = field(default_factory=list[Any])
     person_display_name_properties: list[str] | None = None
     anonymize_ips: bool = False
-    week_start_day: int = 0
+    week_start_day: Literal[0, 1] = 0
     is_demo: bool = False
     ingested_event: bool = False
     definitions_version: int = 0
@@ -62,9 +65,13 @@ class User:
     date_joined: datetime
     is_email_verified: bool | None = None
     is_staff: bool = False
-    hedgehog_config: dict[str, Any] | None = None
+    hedgehog_config: JsonObject | None = None
     theme_mode: str | None = None
     current_project_id: int | None = None
+
+
+type VariableValues = dict[str, Any]
+"""Values of variables by code name, each a scalar or a list of scalars: ``{"tenant": "acme"}``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +82,11 @@ class TenantGrant:
     """
 
     endpoints: frozenset[str]
-    variables: dict[str, Any]
+    variables: VariableValues
     fingerprint: str
 
     @classmethod
-    def of(cls, endpoints: Iterable[str], variables: dict[str, Any]) -> "TenantGrant":
+    def of(cls, endpoints: Iterable[str], variables: VariableValues) -> "TenantGrant":
         """A grant, e.g. of ``["by_plan"]`` with ``{"tenant": "acme"}``."""
         text = orjson.dumps(variables, option=orjson.OPT_SORT_KEYS)
         return cls(frozenset(endpoints), variables, blake2b(text, digest_size=12).hexdigest())
@@ -123,7 +130,7 @@ class ProjectScope:
         return None if self.principal.user is None else self.principal.user.id
 
 
-def user_object(user: User | None) -> dict[str, Any] | None:
+def user_object(user: User | None) -> UserObject | None:
     """A user in the form of ``created_by`` (docs/spec/hog-functions.md#2-the-function-object)."""
     if user is None:
         return None

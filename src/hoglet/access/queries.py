@@ -1,6 +1,5 @@
 """Users, organizations and projects that a caller may see. No SQL, no HTTP."""
 
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -9,7 +8,7 @@ from hoglet.access import repository
 from hoglet.access.activity import Activity, changes_between
 from hoglet.access.auth import CURRENT, reaches
 from hoglet.access.principals import Principal, Project, ProjectScope
-from hoglet.access.schemas import ProjectChanges
+from hoglet.access.schemas import MeObject, OrganizationObject, ProjectChanges
 from hoglet.access.serializers import me_object, organization_object
 from hoglet.access.service import AccessService
 from hoglet.access.tables import OrganizationRow
@@ -23,7 +22,7 @@ class AccessQueries:
         self._access = access
         self._principal = principal
 
-    async def me(self) -> dict[str, Any]:
+    async def me(self) -> MeObject:
         """The caller's user with project and organizations."""
         user = self._principal.user
         assert user is not None, "authorization admits personal keys only"  # noqa: S101
@@ -36,7 +35,7 @@ class AccessQueries:
             organization = None if home is None else await self._organization(session, home)
         return me_object(user, team, organization, memberships)
 
-    async def organization(self, organization_id: str) -> dict[str, Any]:
+    async def organization(self, organization_id: str) -> OrganizationObject:
         """An organization the caller is a member of.
 
         Raises:
@@ -46,7 +45,7 @@ class AccessQueries:
         async with self._access.database.read() as session:
             return await self._organization(session, await self._find(session, organization_id))
 
-    async def organizations(self) -> list[dict[str, Any]]:
+    async def organizations(self) -> list[OrganizationObject]:
         """The caller's organizations that the key can access."""
         user = self._principal.user
         allowed = self._principal.scoped_organizations
@@ -95,7 +94,9 @@ class AccessQueries:
             raise NotFound
         return row
 
-    async def _organization(self, session: AsyncSession, row: OrganizationRow) -> dict[str, Any]:
+    async def _organization(
+        self, session: AsyncSession, row: OrganizationRow
+    ) -> OrganizationObject:
         user = self._principal.user
         memberships = await repository.memberships_of(session, 0 if user is None else user.id)
         projects = await repository.projects_of(session, [row.id])

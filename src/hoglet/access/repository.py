@@ -1,6 +1,6 @@
 """Statements on projects, users and memberships."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -40,7 +40,7 @@ async def projects_of(
 
 
 async def update_project(
-    session: AsyncSession, project_id: int, changes: dict[str, Any], at: datetime
+    session: AsyncSession, project_id: int, changes: Mapping[str, Any], at: datetime
 ) -> None:
     """Set columns of a project, e.g. ``{"name": "Shop"}``."""
     statement = update(ProjectRow).where(ProjectRow.id == project_id)

@@ -1,13 +1,14 @@
-"""Request bodies of projects and variables."""
+"""Request bodies and responses of users, organizations, projects, variables and activity."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from hoglet.access.test_account_filters import check_filter
-from hoglet.web.openapi import DocumentedResponse, Json, OpenResponse
+from hoglet.kit.json_values import JsonObject
+from hoglet.web.openapi import documented, extensible
 from hoglet.web.validation import Body, Text, not_a_choice
 
 
@@ -30,8 +31,8 @@ class ProjectChanges(Body):
     name: Annotated[Text, Field(min_length=1, max_length=200)] = ""
     timezone: Annotated[Text, AfterValidator(_known_timezone)] = "UTC"
     app_urls: list[Text] = Field(default_factory=list[str])
-    test_account_filters: list[Annotated[dict[str, Any], AfterValidator(check_filter)]] = Field(
-        default_factory=list[dict[str, Any]]
+    test_account_filters: list[Annotated[JsonObject, AfterValidator(check_filter)]] = Field(
+        default_factory=list[JsonObject]
     )
     person_display_name_properties: list[Text] | None = None
     anonymize_ips: bool = False
@@ -75,8 +76,9 @@ def code_name(name: str) -> str:
     return retained.strip().replace(" ", "_").lower()
 
 
-class UserObject(DocumentedResponse):
-    """A user in the form of ``created_by``."""
+@documented
+class UserObject(TypedDict):
+    """A user in the form of ``created_by`` (docs/spec/hog-functions.md#2-the-function-object)."""
 
     id: int
     uuid: str
@@ -85,11 +87,21 @@ class UserObject(DocumentedResponse):
     last_name: str
     email: str
     is_email_verified: bool | None
-    hedgehog_config: Json | None
+    hedgehog_config: JsonObject | None
     role_at_organization: str | None
 
 
-class TeamObject(OpenResponse):
+@documented
+class SiteApp(TypedDict):
+    """A script that posthog-js loads."""
+
+    id: str
+    url: str
+    type: str
+
+
+@extensible
+class TeamObject(TypedDict):
     """A project in lists."""
 
     id: int
@@ -104,7 +116,8 @@ class TeamObject(OpenResponse):
     access_control: bool
 
 
-class GroupType(OpenResponse):
+@extensible
+class GroupType(TypedDict):
     """A group type."""
 
     group_type: str
@@ -113,20 +126,22 @@ class GroupType(OpenResponse):
     name_plural: str | None
 
 
+@extensible
 class ProjectObject(TeamObject):
     """A project in full."""
 
     created_at: str
     updated_at: str
     app_urls: list[str]
-    test_account_filters: list[Json]
+    test_account_filters: list[JsonObject]
     person_display_name_properties: list[str] | None
     anonymize_ips: bool
     week_start_day: Literal[0, 1]
     group_types: list[GroupType]
 
 
-class ProjectName(OpenResponse):
+@extensible
+class ProjectName(TypedDict):
     """A project in the list of an organization."""
 
     id: int
@@ -134,7 +149,8 @@ class ProjectName(OpenResponse):
     name: str
 
 
-class OrganizationObject(OpenResponse):
+@extensible
+class OrganizationObject(TypedDict):
     """An organization in full."""
 
     id: str
@@ -146,12 +162,13 @@ class OrganizationObject(OpenResponse):
     plugins_access_level: int
     member_count: int
     available_product_features: list[Any]
-    metadata: Json
+    metadata: JsonObject
     teams: list[TeamObject]
     projects: list[ProjectName]
 
 
-class Membership(OpenResponse):
+@extensible
+class Membership(TypedDict):
     """An organization the caller is a member of."""
 
     id: str
@@ -160,7 +177,8 @@ class Membership(OpenResponse):
     membership_level: int
 
 
-class MeObject(OpenResponse):
+@extensible
+class MeObject(TypedDict):
     """The user that owns the key."""
 
     id: int
@@ -173,7 +191,7 @@ class MeObject(OpenResponse):
     is_staff: bool
     date_joined: str
     has_password: bool
-    hedgehog_config: Json | None
+    hedgehog_config: JsonObject | None
     role_at_organization: str | None
     theme_mode: str | None
     team: TeamObject | None
@@ -181,7 +199,8 @@ class MeObject(OpenResponse):
     organizations: list[Membership]
 
 
-class VariableObject(OpenResponse):
+@extensible
+class VariableObject(TypedDict):
     """A query variable."""
 
     id: str
@@ -195,7 +214,8 @@ class VariableObject(OpenResponse):
     created_at: str
 
 
-class ActivityChange(DocumentedResponse):
+@documented
+class ActivityChange(TypedDict):
     """One changed field; ``before`` and ``after`` of a secret are ``masked``."""
 
     type: str
@@ -205,14 +225,16 @@ class ActivityChange(DocumentedResponse):
     after: Any
 
 
-class ActivityDetail(OpenResponse):
+@extensible
+class ActivityDetail(TypedDict):
     """Details of an entry in the activity log."""
 
     name: str | None
-    changes: list[ActivityChange] | None
+    changes: list[ActivityChange]
 
 
-class ActivityObject(OpenResponse):
+@extensible
+class ActivityObject(TypedDict):
     """An entry in the activity log."""
 
     id: str

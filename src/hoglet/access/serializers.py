@@ -4,16 +4,23 @@ Source: docs/spec/hog-functions.md#15-bootstrap-routes; extra keys may follow th
 """
 
 from collections.abc import Iterable
-from typing import Any
 
+from hoglet.access.api_keys.schemas import KeyObject, SecretKeyObject
 from hoglet.access.principals import ANY_SCOPE, Level, Project, User, user_object
+from hoglet.access.schemas import (
+    GroupType,
+    MeObject,
+    OrganizationObject,
+    ProjectObject,
+    TeamObject,
+)
 from hoglet.access.tables import OrganizationRow, PersonalKeyRow, SecretKeyRow
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 _ADMIN_ACCESS = 9  # plugins_access_level: may install and configure
 
 
-def team_object(project: Project) -> dict[str, Any]:
+def team_object(project: Project) -> TeamObject:
     """``<team>``: a project in lists."""
     return {
         "id": project.id,
@@ -29,9 +36,10 @@ def team_object(project: Project) -> dict[str, Any]:
     }
 
 
-def project_object(project: Project, group_types: list[dict[str, Any]]) -> dict[str, Any]:
+def project_object(project: Project, group_types: list[GroupType]) -> ProjectObject:
     """One project in full."""
-    return team_object(project) | {
+    return {
+        **team_object(project),
         "created_at": iso_z(project.created_at),
         "updated_at": iso_z(project.updated_at),
         "app_urls": project.app_urls,
@@ -49,7 +57,7 @@ def organization_object(
     level: int,
     members: int,
     projects: Iterable[Project],
-) -> dict[str, Any]:
+) -> OrganizationObject:
     """One organization in full; ``projects`` are those that the caller can access."""
     reached = list(projects)
     return {
@@ -78,9 +86,9 @@ def organization_object(
 def me_object(
     user: User,
     team: Project | None,
-    organization: dict[str, Any] | None,
+    organization: OrganizationObject | None,
     memberships: Iterable[tuple[OrganizationRow, int]],
-) -> dict[str, Any]:
+) -> MeObject:
     """The caller's user."""
     return {
         "id": user.id,
@@ -105,7 +113,7 @@ def me_object(
     }
 
 
-def key_object(row: PersonalKeyRow, value: str | None = None) -> dict[str, Any]:
+def key_object(row: PersonalKeyRow, value: str | None = None) -> KeyObject:
     """A personal key; ``value`` only right after it was created or rolled."""
     return {
         "id": row.id,
@@ -122,7 +130,7 @@ def key_object(row: PersonalKeyRow, value: str | None = None) -> dict[str, Any]:
     }
 
 
-def secret_key_object(row: SecretKeyRow, user: User | None, value: str | None) -> dict[str, Any]:
+def secret_key_object(row: SecretKeyRow, user: User | None, value: str | None) -> SecretKeyObject:
     """A project secret key; ``value`` only right after it was created or rolled."""
     return {
         "id": row.id,

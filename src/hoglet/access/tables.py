@@ -1,12 +1,23 @@
 """Tables of users, organizations, projects and keys."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import Boolean, ForeignKey, Index, String, Text, UniqueConstraint, Uuid, false
+from sqlalchemy import (
+    Boolean,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+    UniqueConstraint,
+    Uuid,
+    false,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
+from hoglet.access.schemas import ActivityDetail, VariableType
 from hoglet.store.base import Base, JsonText, UtcDateTime
 
 
@@ -37,7 +48,7 @@ class ProjectRow(Base):
     test_account_filters: Mapped[Any] = mapped_column(JsonText, default=list)
     person_display_name_properties: Mapped[Any] = mapped_column(JsonText, nullable=True)
     anonymize_ips: Mapped[bool] = mapped_column(default=False)
-    week_start_day: Mapped[int] = mapped_column(default=0)
+    week_start_day: Mapped[Literal[0, 1]] = mapped_column(Integer, default=0)
     is_demo: Mapped[bool] = mapped_column(default=False)
     ingested_event: Mapped[bool] = mapped_column(default=False)
     definitions_version: Mapped[int] = mapped_column(default=0, server_default="0")
@@ -136,7 +147,7 @@ class VariableRow(Base):
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"))
     name: Mapped[str] = mapped_column(String(400))
     code_name: Mapped[str] = mapped_column(String(400))
-    type: Mapped[str] = mapped_column(String(20))
+    type: Mapped[VariableType] = mapped_column(String(20))
     default_value: Mapped[Any] = mapped_column(JsonText, nullable=True)
     values: Mapped[Any] = mapped_column(JsonText, nullable=True)
     is_multi: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
@@ -159,7 +170,7 @@ class ActivityRow(Base):
     activity: Mapped[str] = mapped_column(String(100))
     scope: Mapped[str] = mapped_column(String(100))
     item_id: Mapped[str | None] = mapped_column(Text)
-    detail: Mapped[Any] = mapped_column(JsonText)
+    detail: Mapped[ActivityDetail] = mapped_column(JsonText)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import ProjectScope
-from hoglet.access.schemas import NewVariable, VariableChanges, code_name
+from hoglet.access.schemas import NewVariable, VariableChanges, VariableType, code_name
 from hoglet.access.tables import VariableRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid, NotFound
@@ -28,7 +28,7 @@ class InsightVariable:
     id: UUID
     name: str
     code_name: str
-    type: str
+    type: VariableType
     default_value: Any
     values: list[Any] | None
     is_multi: bool

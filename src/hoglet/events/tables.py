@@ -19,6 +19,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from hoglet.store.base import Base, JsonText, UtcDateTime
 
+type WarningExample = dict[str, Any]
+"""What an ingestion warning says of one case: ``{"event": "paid", "distinct_id": "…"}``."""
+
 
 class PersonRow(Base):
     """A person; merged ones are deleted here and marked deleted in the warehouse.
@@ -138,5 +141,5 @@ class IngestionWarningRow(Base):
     kind: Mapped[str] = mapped_column(String(60), primary_key=True)
     day: Mapped[date] = mapped_column(Date, primary_key=True)
     count: Mapped[int] = mapped_column(Integer)
-    example: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    example: Mapped[WarningExample] = mapped_column(JsonText)
     last_at: Mapped[datetime] = mapped_column(UtcDateTime)

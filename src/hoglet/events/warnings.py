@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from hoglet.events.repository import EventsRepository
+from hoglet.events.tables import WarningExample
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError
 from hoglet.store.database import Database
@@ -23,7 +24,7 @@ class WarningCount(msgspec.Struct):
     project_id: int
     kind: str
     count: int
-    example: dict[str, Any]
+    example: WarningExample
 
 
 class IngestionWarnings:
@@ -35,7 +36,7 @@ class IngestionWarnings:
         self._clock = clock
         self._counts: dict[tuple[int, str], WarningCount] = {}
 
-    def note(self, project_id: int, kind: str, example: dict[str, Any]) -> None:
+    def note(self, project_id: int, kind: str, example: WarningExample) -> None:
         """Count an occurrence, e.g. ``kind`` ``missing_distinct_id``; the example is truncated."""
         found = self._counts.get((project_id, kind))
         if found is None:

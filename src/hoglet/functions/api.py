@@ -5,7 +5,7 @@ Source: docs/spec/hog-functions.md#1-routes-and-common-rules.
 ``icon``, ``icons``, ``rearrange`` and ``new`` are registered before ``{function_id}``.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,6 +19,7 @@ from hoglet.functions.response_schemas import FunctionFullItem, FunctionItem, Fu
 from hoglet.functions.schemas import FunctionChanges, FunctionFields
 from hoglet.functions.service import FunctionService
 from hoglet.kit.errors import Invalid, MethodNotAllowed, NotFound
+from hoglet.kit.json_values import JsonObject
 from hoglet.web.openapi import PAGE, Page, describe, flag, json_object, number, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
@@ -76,7 +77,7 @@ async def list_functions(request: Request, scope: Reads) -> Response:
 @describe({201: FunctionObject}, body=FunctionFields)
 async def create_function(request: Request, scope: Writes) -> Response:
     """Create a function."""
-    body: dict[str, Any] = await read_object(request)
+    body: JsonObject = await read_object(request)
     if body.get("draft") is not None:
         raise Invalid("A new function has no draft yet. Create it first.", attr="draft")
     view = await service_of(request).create(scope, body)
@@ -139,7 +140,7 @@ async def get_function(request: Request, function_id: str, scope: Reads) -> Resp
 @describe({200: FunctionObject}, body=FunctionChanges, problems=(409,))
 async def update_function(request: Request, function_id: str, scope: Writes) -> Response:
     """Update a function; omitted fields stay as they are. ``draft`` alone changes its draft."""
-    body: dict[str, Any] = await read_object(request)
+    body: JsonObject = await read_object(request)
     if "draft" in body:
         _check_alone(body)
         drafts = Drafts(service_of(request))
@@ -147,7 +148,7 @@ async def update_function(request: Request, function_id: str, scope: Writes) -> 
     return JsonResponse(full_object(await service_of(request).update(scope, function_id, body)))
 
 
-def _check_alone(body: dict[str, Any]) -> None:
+def _check_alone(body: JsonObject) -> None:
     """Live fields and the draft are two changes, of which one could fail."""
     others = [name for name in body if name in FunctionFields.model_fields]
     if others:

@@ -10,12 +10,12 @@ docs/spec/hog-functions.md#131-pipeline-destinations.
 
 import hashlib
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime.journal import RunJournal
 from hoglet.kit.text import pack
 from hoglet.queue.port import NewJob, Queue
@@ -58,7 +58,7 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
     project_id: int
     function_id: UUID
     invocation_id: UUID
-    globals: dict[str, Any]
+    globals: Globals
     mapping: int | None = None
     journal: RunJournal | None = None
     attempt: int = 1

@@ -4,22 +4,30 @@ Source: docs/spec/hog-functions.md#2-the-function-object.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.principals import user_object
+from hoglet.access.principals import User, user_object
 from hoglet.access.repository import users_by_id
+from hoglet.access.schemas import UserObject
 from hoglet.functions.compile.warnings import CodeWarning
 from hoglet.functions.drafts.fields import visible
 from hoglet.functions.inputs.secrets import secret_keys, visible_inputs
-from hoglet.functions.json_types import SecretValues
+from hoglet.functions.json_types import FunctionMapping, MappingSecrets, SecretValues, SentFields
+from hoglet.functions.response_schemas import (
+    FunctionFullItem,
+    FunctionItem,
+    FunctionObject,
+    FunctionOverview,
+    Status,
+    TemplateObject,
+)
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.templates.registry import Templates
 from hoglet.functions.watcher.service import Watcher
-from hoglet.kit.json_values import array_at
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 
@@ -31,31 +39,33 @@ class FunctionView(NamedTuple):
     """
 
     row: HogFunctionRow
-    user: dict[str, Any] | None
-    template: dict[str, Any] | None
-    status: dict[str, int]
+    user: UserObject | None
+    template: TemplateObject | None
+    status: Status
     secrets: SecretValues
-    mapping_secrets: SecretValues
-    search_match_type: str | None = None
+    mapping_secrets: MappingSecrets
+    search_match_type: Literal["exact", "similar"] | None = None
     warnings: Sequence[CodeWarning] = ()
-    draft: dict[str, Any] | None = None
+    draft: SentFields | None = None
 
 
-def full_object(view: FunctionView) -> dict[str, Any]:
+def full_object(view: FunctionView) -> FunctionObject:
     """The full object; ``retry``, ``delivery`` and ``warnings`` only if there are any.
 
     ``draft``, ``draft_updated_at`` and ``version`` only on functions that had a draft.
     """
     row = view.row
-    answer = {
+    inputs = visible_inputs(row.inputs_schema, row.inputs, view.secrets)
+    mappings = _mappings(view)
+    answer: FunctionObject = {
         **_common(view),
         "deleted": row.deleted,
         "bytecode": row.bytecode,
         "transpiled": row.transpiled,
         "inputs_schema": row.inputs_schema,
-        "inputs": visible_inputs(row.inputs_schema, row.inputs, view.secrets),
+        "inputs": inputs,
         "masking": row.masking,
-        "mappings": _mappings(view),
+        "mappings": mappings,
         "template_id": row.template_id,
         "_create_in_folder": row.folder,
         "batch_export_id": None if row.batch_export_id is None else str(row.batch_export_id),
@@ -65,7 +75,7 @@ def full_object(view: FunctionView) -> dict[str, Any]:
     if row.delivery is not None:
         answer["delivery"] = row.delivery
     if row.has_drafts:
-        draft = None if view.draft is None else visible(row, answer, view.draft)
+        draft = None if view.draft is None else visible(row, inputs, mappings, view.draft)
         answer["draft"] = draft
         answer["draft_updated_at"] = iso_z_or_none(row.draft_updated_at)
         answer["version"] = row.version
@@ -74,23 +84,23 @@ def full_object(view: FunctionView) -> dict[str, Any]:
     return answer
 
 
-def list_item(view: FunctionView) -> dict[str, Any]:
+def list_item(view: FunctionView) -> FunctionItem:
     """One item of a list."""
-    return _with_match(_common(view), view)
-
-
-def full_item(view: FunctionView) -> dict[str, Any]:
-    """One item of a list with ``full=true``."""
-    return _with_match(full_object(view), view)
-
-
-def _with_match(answer: dict[str, Any], view: FunctionView) -> dict[str, Any]:
+    item: FunctionItem = {**_common(view)}
     if view.search_match_type is not None:
-        answer["search_match_type"] = view.search_match_type
-    return answer
+        item["search_match_type"] = view.search_match_type
+    return item
 
 
-def _common(view: FunctionView) -> dict[str, Any]:
+def full_item(view: FunctionView) -> FunctionFullItem:
+    """One item of a list with ``full=true``."""
+    item: FunctionFullItem = {**full_object(view)}
+    if view.search_match_type is not None:
+        item["search_match_type"] = view.search_match_type
+    return item
+
+
+def _common(view: FunctionView) -> FunctionOverview:
     """The 14 keys that both forms have."""
     row = view.row
     return {
@@ -111,19 +121,19 @@ def _common(view: FunctionView) -> dict[str, Any]:
     }
 
 
-def _mappings(view: FunctionView) -> list[dict[str, Any]] | None:
+def _mappings(view: FunctionView) -> list[FunctionMapping] | None:
     mappings = view.row.mappings
     if mappings is None:
         return None
     return [_mapping(item, view.mapping_secrets.get(str(i), {})) for i, item in enumerate(mappings)]
 
 
-def _mapping(item: dict[str, Any], secrets: SecretValues) -> dict[str, Any]:
+def _mapping(item: FunctionMapping, secrets: SecretValues) -> FunctionMapping:
     if "inputs" not in item:
         return item
-    schema = array_at(item, "inputs_schema")
-    encrypted = {key: secrets[key] for key in secret_keys(schema) if key in secrets}
-    return {**item, "inputs": visible_inputs([], item["inputs"], encrypted)}
+    keys = secret_keys(item.get("inputs_schema") or [])
+    encrypted = {key: secrets[key] for key in keys if key in secrets}
+    return {**item, "inputs": visible_inputs([], item["inputs"] or {}, encrypted)}
 
 
 class FunctionPresenter:
@@ -153,7 +163,7 @@ class FunctionPresenter:
         return [self._with_parts(row, users, statuses[row.id]) for row in rows]
 
     def _with_parts(
-        self, row: HogFunctionRow, users: dict[int, Any], status: dict[str, int]
+        self, row: HogFunctionRow, users: dict[int, User], status: Status
     ) -> FunctionView:
         template = self._templates.find(row.template_id)
         secrets, mapping_secrets = self._secrets_of(row)
@@ -167,7 +177,7 @@ class FunctionPresenter:
             draft=self._draft_of(row),
         )
 
-    def _draft_of(self, row: HogFunctionRow) -> dict[str, Any] | None:
+    def _draft_of(self, row: HogFunctionRow) -> SentFields | None:
         """The drafted fields; none of them if they cannot be decrypted."""
         if row.draft is None:
             return None
@@ -176,7 +186,7 @@ class FunctionPresenter:
         except SecretsUnreadable:
             return {}
 
-    def _secrets_of(self, row: HogFunctionRow) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _secrets_of(self, row: HogFunctionRow) -> tuple[SecretValues, MappingSecrets]:
         """The decrypted secrets, or only their names if they cannot be decrypted."""
         try:
             return self.box.open(row.secrets), self.box.open(row.mapping_secrets)

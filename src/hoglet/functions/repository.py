@@ -139,9 +139,9 @@ async def waiting(session: AsyncSession, project_id: int) -> list[WaitingFunctio
         HogFunctionRow.enabled.is_(True) | HogFunctionRow.state.in_((3, 12)),
     )
     return [
-        WaitingFunction(identity, frozenset(matcher["events"]), created_at)
+        WaitingFunction(identity, frozenset(names), created_at)
         for identity, matcher, created_at in await session.execute(statement)
-        if matcher.get("events") is not None
+        if (names := matcher.get("events")) is not None
     ]
 
 

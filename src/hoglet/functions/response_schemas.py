@@ -1,22 +1,34 @@
 """Response models of the function routes (docs/spec/hog-functions.md#2-the-function-object)."""
 
-from typing import Any, Literal
-
-from pydantic import Field
+from typing import Literal, NotRequired, TypedDict
 
 from hoglet.access.schemas import UserObject
-from hoglet.functions.schemas import FunctionType
-from hoglet.web.openapi import DocumentedResponse, Json
+from hoglet.functions.json_types import (
+    Bytecode,
+    DeliverySettings,
+    FunctionFilters,
+    FunctionMapping,
+    InputSchema,
+    InputValues,
+    MaskingSettings,
+    RetrySettings,
+    SentFields,
+)
+from hoglet.functions.types import FunctionType, WatcherState
+from hoglet.kit.json_values import JsonObject
+from hoglet.web.openapi import documented
 
 
-class Status(DocumentedResponse):
+@documented
+class Status(TypedDict):
     """The watcher's state: 0, 1, 2, 3, 11 or 12."""
 
-    state: Literal[0, 1, 2, 3, 11, 12]
+    state: WatcherState
     tokens: int
 
 
-class TemplateObject(DocumentedResponse):
+@documented
+class TemplateObject(TypedDict):
     """A template, with its code."""
 
     id: str
@@ -24,18 +36,30 @@ class TemplateObject(DocumentedResponse):
     description: str
     code: str
     code_language: str
-    inputs_schema: list[Json]
+    inputs_schema: list[InputSchema]
     type: str
     status: str
     category: list[str]
     free: bool
     icon_url: str | None
-    filters: Json | None
-    masking: Json | None
-    mapping_templates: list[Json] | None
+    filters: FunctionFilters | None
+    masking: MaskingSettings | None
+    mapping_templates: list[JsonObject] | None
 
 
-class FunctionOverview(DocumentedResponse):
+@documented
+class SaveWarning(TypedDict):
+    """A warning about code, a template or a filter; ``line`` and ``column`` count from 1."""
+
+    message: str
+    hint: str | None
+    line: int
+    column: int
+    attr: str
+
+
+@documented
+class FunctionOverview(TypedDict):
     """What a function has in lists and alone."""
 
     id: str
@@ -46,48 +70,45 @@ class FunctionOverview(DocumentedResponse):
     created_by: UserObject | None
     updated_at: str
     enabled: bool
-
-
-class FunctionItem(FunctionOverview):
-    """A function in a list."""
-
     hog: str
-    filters: Json
+    filters: FunctionFilters
     icon_url: str | None
     template: TemplateObject | None
     status: Status
     execution_order: int | None
-    search_match_type: Literal["exact", "similar"] = Field(default="exact")
 
 
+@documented
+class FunctionItem(FunctionOverview):
+    """A function in a list."""
+
+    search_match_type: NotRequired[Literal["exact", "similar"]]
+
+
+@documented
 class FunctionObject(FunctionOverview):
     """A function in full; ``retry``, ``delivery`` and ``warnings`` only if there are any."""
 
     deleted: bool
-    hog: str
-    bytecode: list[Any] | None
+    bytecode: Bytecode | None
     transpiled: str | None
-    inputs_schema: list[Json]
-    inputs: Json
-    filters: Json
-    masking: Json | None
-    mappings: list[Json] | None
-    icon_url: str | None
-    template: TemplateObject | None
+    inputs_schema: list[InputSchema]
+    inputs: InputValues
+    masking: MaskingSettings | None
+    mappings: list[FunctionMapping] | None
     template_id: str | None
-    status: Status
-    execution_order: int | None
-    create_in_folder: str | None = Field(alias="_create_in_folder")
+    _create_in_folder: str | None
     batch_export_id: str | None
-    retry: Json = Field(default_factory=dict[str, Any])
-    draft: Json | None = Field(default=None)
-    draft_updated_at: str | None = Field(default=None)
-    version: int = Field(default=1)
-    delivery: Json = Field(default_factory=dict[str, Any])
-    warnings: list[Json] = Field(default_factory=list[Json])
+    retry: NotRequired[RetrySettings]
+    draft: NotRequired[SentFields | None]
+    draft_updated_at: NotRequired[str | None]
+    version: NotRequired[int]
+    delivery: NotRequired[DeliverySettings]
+    warnings: NotRequired[list[SaveWarning]]
 
 
+@documented
 class FunctionFullItem(FunctionObject):
     """A function in a list with ``full=true``."""
 
-    search_match_type: Literal["exact", "similar"] = Field(default="exact")
+    search_match_type: NotRequired[Literal["exact", "similar"]]

@@ -4,29 +4,28 @@ Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4, docs/spec/hog-functio
 docs/spec/hog-functions.md#6-masking and docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
 """
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import ConfigDict, Field
 
 from hoglet.functions.errors import wrong_type
 from hoglet.functions.filters.normalize import normalize_filters
 from hoglet.functions.inputs.schema import read_schema
-from hoglet.functions.types import HIGHEST_ORDER
+from hoglet.functions.json_types import (
+    DeliverySettings,
+    FunctionMapping,
+    InputSchema,
+    InputValues,
+    MaskingSettings,
+    RetrySettings,
+    SentFields,
+)
+from hoglet.functions.types import HIGHEST_ORDER, FunctionType
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json_values import JsonObject, is_array, is_object
 from hoglet.web.validation import Body, Text, Whole, validate
-
-type FunctionType = Literal[
-    "destination",
-    "site_destination",
-    "internal_destination",
-    "source_webhook",
-    "warehouse_source_webhook",
-    "site_app",
-    "transformation",
-    "transformation_log",
-]
 
 MAX_MAPPINGS = 100  # each is compiled on every save
 
@@ -57,7 +56,7 @@ class FunctionFields(Body):
 class FunctionChanges(FunctionFields):
     """Body of an update: writable fields, or ``draft`` alone; null discards the draft."""
 
-    draft: dict[str, Any] | None = None
+    draft: JsonObject | None = None
 
 
 class MaskingFields(Body):
@@ -114,7 +113,7 @@ class MappingFields(Body):
     disabled: bool | None = None
 
 
-def read_fields(body: dict[str, Any]) -> dict[str, Any]:
+def read_fields(body: JsonObject) -> SentFields:
     """Validate the shape of a body.
 
     Returns:
@@ -130,10 +129,10 @@ def read_fields(body: dict[str, Any]) -> dict[str, Any]:
     for name, read in _PARTS.items():
         if name in sent:
             sent[name] = read(sent[name])
-    return sent
+    return cast("SentFields", sent)
 
 
-def _read_inputs(value: Any, attr: str = "inputs") -> dict[str, Any]:
+def _read_inputs(value: Any, attr: str = "inputs") -> InputValues:
     if value is None:
         raise Invalid("This field may not be null.", code="null", attr=attr)
     if not is_object(value):
@@ -141,25 +140,27 @@ def _read_inputs(value: Any, attr: str = "inputs") -> dict[str, Any]:
     return value
 
 
-def _read_inputs_schema(value: Any) -> list[dict[str, Any]]:
+def _read_inputs_schema(value: Any) -> list[InputSchema]:
     if value is None:
         raise Invalid("This field may not be null.", code="null", attr="inputs_schema")
     return read_schema(value)
 
 
-def _read_masking(value: Any) -> dict[str, Any] | None:
+def _read_masking(value: Any) -> MaskingSettings | None:
     if value is None:
         return None
-    return validate(MaskingFields, value, prefix="masking").model_dump(exclude_unset=True)
+    fields = validate(MaskingFields, value, prefix="masking")
+    return cast("MaskingSettings", fields.model_dump(exclude_unset=True))
 
 
-def _read_retry(value: Any) -> dict[str, Any] | None:
+def _read_retry(value: Any) -> RetrySettings | None:
     if value is None:
         return None
-    return validate(RetryFields, value, prefix="retry").model_dump(exclude_unset=True)
+    fields = validate(RetryFields, value, prefix="retry")
+    return cast("RetrySettings", fields.model_dump(exclude_unset=True))
 
 
-def _read_delivery(value: Any) -> dict[str, Any] | None:
+def _read_delivery(value: Any) -> DeliverySettings | None:
     if value is None:
         return None
     fields = validate(DeliveryFields, value, prefix="delivery")
@@ -168,10 +169,10 @@ def _read_delivery(value: Any) -> dict[str, Any] | None:
             "Ordered events run one at a time: remove delivery.ordered_by or delivery.batch.",
             attr="delivery__batch",
         )
-    return fields.model_dump(exclude_unset=True)
+    return cast("DeliverySettings", fields.model_dump(exclude_unset=True))
 
 
-def _read_mappings(value: Any) -> list[dict[str, Any]] | None:
+def _read_mappings(value: Any) -> list[FunctionMapping] | None:
     if value is None:
         return None
     if not is_array(value):
@@ -181,21 +182,19 @@ def _read_mappings(value: Any) -> list[dict[str, Any]] | None:
     return [_read_mapping(item, f"mappings__{index}") for index, item in enumerate(value)]
 
 
-def _read_mapping(value: Any, attr: str) -> dict[str, Any]:
+def _read_mapping(value: Any, attr: str) -> FunctionMapping:
     fields = validate(MappingFields, value, prefix=attr)
-    mapping = fields.model_dump(exclude_unset=True)
-    if mapping.get("inputs_schema") is not None:
-        mapping["inputs_schema"] = read_schema(
-            mapping["inputs_schema"], attr=f"{attr}__inputs_schema"
-        )
-    if mapping.get("inputs") is not None:
-        mapping["inputs"] = _read_inputs(mapping["inputs"], f"{attr}__inputs")
+    mapping = cast("FunctionMapping", fields.model_dump(exclude_unset=True))
+    if fields.inputs_schema is not None:
+        mapping["inputs_schema"] = read_schema(fields.inputs_schema, attr=f"{attr}__inputs_schema")
+    if fields.inputs is not None:
+        mapping["inputs"] = _read_inputs(fields.inputs, f"{attr}__inputs")
     if "filters" in mapping:
-        mapping["filters"] = normalize_filters(mapping["filters"], prefix=f"{attr}__filters")
+        mapping["filters"] = normalize_filters(fields.filters, prefix=f"{attr}__filters")
     return mapping
 
 
-_PARTS: dict[str, Any] = {
+_PARTS: Mapping[str, Callable[[Any], Any]] = {
     "inputs_schema": _read_inputs_schema,
     "inputs": _read_inputs,
     "filters": normalize_filters,

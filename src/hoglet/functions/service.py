@@ -11,7 +11,7 @@ docs/spec/hog-functions.md#7-status-and-the-watcher and docs/spec/hog-functions.
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 from weakref import WeakValueDictionary
 
@@ -33,6 +33,7 @@ from hoglet.functions.history.secrets import (
 )
 from hoglet.functions.integrations import repository as integration_repository
 from hoglet.functions.integrations.resolving import resolve
+from hoglet.functions.json_types import LoggedFields, SentFields
 from hoglet.functions.listing import Listing, choose
 from hoglet.functions.presenter import FunctionPresenter, FunctionView
 from hoglet.functions.save.execution_order import assign_execution_order
@@ -47,6 +48,7 @@ from hoglet.functions.watcher.service import Watcher
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import NotFound, Stale, Unavailable
 from hoglet.kit.ids import new_id
+from hoglet.kit.json_values import JsonObject
 from hoglet.store.database import Database
 from hoglet.web.pagination import PageRequest
 
@@ -106,7 +108,7 @@ class FunctionService:
         self.showing = FunctionPresenter(box, environment.templates, watcher)
         self.planner = SavePlanner(environment, database=database, box=box, clock=clock)
 
-    async def create(self, scope: ProjectScope, body: dict[str, Any]) -> FunctionView:
+    async def create(self, scope: ProjectScope, body: JsonObject) -> FunctionView:
         """Create a function.
 
         Raises:
@@ -149,9 +151,7 @@ class FunctionService:
             raise NotFound
         return row
 
-    async def update(
-        self, scope: ProjectScope, function_id: str, body: dict[str, Any]
-    ) -> FunctionView:
+    async def update(self, scope: ProjectScope, function_id: str, body: JsonObject) -> FunctionView:
         """Update a function; omitted fields stay as they are.
 
         Raises:
@@ -245,7 +245,7 @@ class FunctionService:
         return f"{functions}/{integrations}"
 
     async def publish(
-        self, scope: ProjectScope, row: HogFunctionRow, fields: dict[str, Any]
+        self, scope: ProjectScope, row: HogFunctionRow, fields: SentFields
     ) -> FunctionView | None:
         """Replace live fields by those of the draft; None if function or draft changed since.
 
@@ -259,7 +259,7 @@ class FunctionService:
         return await self._write_update(scope, row, plan, compiled, publishes=True)
 
     async def _try_update(
-        self, scope: ProjectScope, function_id: UUID, body: dict[str, Any]
+        self, scope: ProjectScope, function_id: UUID, body: JsonObject
     ) -> FunctionView | None:
         async with self.database.read() as session:
             row = await repository.find(
@@ -292,7 +292,7 @@ class FunctionService:
                 return None
             if publishes and row.draft_updated_at != seen.draft_updated_at:
                 return None
-            before = {name: getattr(row, name) for name in LOGGED_FIELDS}
+            before = _logged(row)
             encrypted = (row.secrets, row.mapping_secrets)
             await self._settle_state(session, row, plan)
             self.planner.fill(row, plan.apply(compiled, row.matcher))
@@ -311,13 +311,13 @@ class FunctionService:
             return view._replace(warnings=compiled.warnings)
 
     async def _hidden(
-        self, session: AsyncSession, row: HogFunctionRow, before: dict[str, Any]
+        self, session: AsyncSession, row: HogFunctionRow, before: LoggedFields
     ) -> list[FieldChange]:
         """The changes of a save, without secrets.
 
         Values of new secret keys are removed from the history.
         """
-        after = {name: getattr(row, name) for name in LOGGED_FIELDS}
+        after = _logged(row)
         if may_become_secret(before, after):
             item_id = str(row.id)
             await hide_in_history(session, row.project_id, ACTIVITY_SCOPE, item_id, after)
@@ -383,7 +383,11 @@ def read_id(text: str) -> UUID:
         raise NotFound from None
 
 
-def _revives(body: dict[str, Any]) -> bool | None:
+def _logged(row: HogFunctionRow) -> LoggedFields:
+    return cast("LoggedFields", {name: getattr(row, name) for name in LOGGED_FIELDS})
+
+
+def _revives(body: JsonObject) -> bool | None:
     """Only the JSON boolean ``deleted: false`` restores a deleted function."""
     return None if body.get("deleted") is False else False
 

@@ -15,7 +15,7 @@ from hoglet.access.principals import Project
 from hoglet.functions import types
 from hoglet.functions.integrations.schemas import without_credentials
 from hoglet.functions.tables import ActionRow, HogFunctionRow, IntegrationRow
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json_values import JsonObject, is_object
 
 type Row = dict[str, Any]
 
@@ -87,7 +87,7 @@ class IntegrationRows:
         }
 
 
-def _account(config: dict[str, Any]) -> str | None:
+def _account(config: JsonObject) -> str | None:
     """The service's own account id, if the config has it."""
     team = config.get("team")
     nested = team.get("id") if is_object(team) else None

@@ -1,12 +1,27 @@
 """Tables of functions; only their repositories use them."""
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text, Uuid, false
 from sqlalchemy.orm import Mapped, mapped_column
 
+from hoglet.functions.json_types import (
+    ActionStep,
+    Bytecode,
+    DeliverySettings,
+    FilterEntry,
+    FunctionFilters,
+    FunctionMapping,
+    Globals,
+    InputSchema,
+    InputValues,
+    MaskingSettings,
+    RetrySettings,
+    StoredMatcher,
+)
+from hoglet.functions.types import DeadLetterClass, FunctionType
+from hoglet.kit.json_values import JsonObject
 from hoglet.store.base import Base, JsonText, UtcDateTime
 
 
@@ -26,7 +41,7 @@ class HogFunctionRow(Base):
 
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
     project_id: Mapped[int] = mapped_column(Integer, index=True)
-    type: Mapped[str] = mapped_column(String(40))
+    type: Mapped[FunctionType] = mapped_column(String(40))
     name: Mapped[str | None] = mapped_column(String(400))
     description: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
@@ -35,21 +50,21 @@ class HogFunctionRow(Base):
     enabled: Mapped[bool]
     deleted: Mapped[bool]
     hog: Mapped[str] = mapped_column(Text)
-    bytecode: Mapped[list[Any] | None] = mapped_column(JsonText)
+    bytecode: Mapped[Bytecode | None] = mapped_column(JsonText)
     transpiled: Mapped[str | None] = mapped_column(Text)
-    inputs_schema: Mapped[list[dict[str, Any]]] = mapped_column(JsonText)
-    inputs: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    inputs_schema: Mapped[list[InputSchema]] = mapped_column(JsonText)
+    inputs: Mapped[InputValues] = mapped_column(JsonText)
     secrets: Mapped[str | None] = mapped_column(Text)
-    filters: Mapped[dict[str, Any]] = mapped_column(JsonText)
-    matcher: Mapped[dict[str, Any]] = mapped_column(JsonText)
-    masking: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
-    mappings: Mapped[list[dict[str, Any]] | None] = mapped_column(JsonText)
+    filters: Mapped[FunctionFilters] = mapped_column(JsonText)
+    matcher: Mapped[StoredMatcher] = mapped_column(JsonText)
+    masking: Mapped[MaskingSettings | None] = mapped_column(JsonText)
+    mappings: Mapped[list[FunctionMapping] | None] = mapped_column(JsonText)
     mapping_secrets: Mapped[str | None] = mapped_column(Text)
     icon_url: Mapped[str | None] = mapped_column(Text)
     template_id: Mapped[str | None] = mapped_column(String(400))
     execution_order: Mapped[int | None] = mapped_column(Integer)
-    retry: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
-    delivery: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
+    retry: Mapped[RetrySettings | None] = mapped_column(JsonText)
+    delivery: Mapped[DeliverySettings | None] = mapped_column(JsonText)
     folder: Mapped[str | None] = mapped_column(Text)
     batch_export_id: Mapped[UUID | None] = mapped_column(Uuid)
     state: Mapped[int] = mapped_column(Integer, default=1)
@@ -91,14 +106,14 @@ class DeadLetterRow(Base):
     function_id: Mapped[UUID] = mapped_column(
         Uuid, ForeignKey("hog_functions.id", ondelete="CASCADE")
     )
-    letter_class: Mapped[str] = mapped_column(String(20))
+    letter_class: Mapped[DeadLetterClass] = mapped_column(String(20))
     invocation_id: Mapped[UUID] = mapped_column(Uuid, index=True)
     event_uuid: Mapped[str | None] = mapped_column(String(100))
     event: Mapped[str | None] = mapped_column(Text)
     distinct_id: Mapped[str | None] = mapped_column(Text)
     attempts: Mapped[int] = mapped_column(Integer)
     error: Mapped[str] = mapped_column(Text)
-    globals: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    globals: Mapped[Globals] = mapped_column(JsonText)
     mapping: Mapped[int | None] = mapped_column(Integer)
     first_failed_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_failed_at: Mapped[datetime] = mapped_column(UtcDateTime)
@@ -140,7 +155,7 @@ class BatchExportRow(Base):
     function_id: Mapped[UUID] = mapped_column(
         Uuid, ForeignKey("hog_functions.id", ondelete="CASCADE")
     )
-    filters: Mapped[list[dict[str, Any]]] = mapped_column(JsonText)
+    filters: Mapped[list[FilterEntry]] = mapped_column(JsonText)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
@@ -181,7 +196,7 @@ class ActionRow(Base):
     project_id: Mapped[int] = mapped_column(Integer, index=True)
     name: Mapped[str | None] = mapped_column(String(400))
     description: Mapped[str] = mapped_column(Text, default="")
-    steps: Mapped[list[dict[str, Any]]] = mapped_column(JsonText)
+    steps: Mapped[list[ActionStep]] = mapped_column(JsonText)
     deleted: Mapped[bool]
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
@@ -203,7 +218,7 @@ class IntegrationRow(Base):
     project_id: Mapped[int] = mapped_column(Integer, index=True)
     kind: Mapped[str] = mapped_column(String(40))
     display_name: Mapped[str | None] = mapped_column(String(400))
-    config: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    config: Mapped[JsonObject] = mapped_column(JsonText)
     hosts: Mapped[list[str] | None] = mapped_column(JsonText)
     secrets: Mapped[str] = mapped_column(Text)
     placeholder: Mapped[str] = mapped_column(String(100), index=True)

@@ -3,14 +3,33 @@
 Source: docs/spec/hog-functions.md#31-types.
 """
 
-DESTINATION = "destination"
-INTERNAL_DESTINATION = "internal_destination"
-TRANSFORMATION = "transformation"
-TRANSFORMATION_LOG = "transformation_log"
-SOURCE_WEBHOOK = "source_webhook"
-WAREHOUSE_SOURCE_WEBHOOK = "warehouse_source_webhook"
-SITE_DESTINATION = "site_destination"
-SITE_APP = "site_app"
+from typing import Final, Literal
+
+type FunctionType = Literal[
+    "destination",
+    "site_destination",
+    "internal_destination",
+    "source_webhook",
+    "warehouse_source_webhook",
+    "site_app",
+    "transformation",
+    "transformation_log",
+]
+
+type WatcherState = Literal[0, 1, 2, 3, 11, 12]
+"""See docs/spec/hog-functions.md#7-status-and-the-watcher."""
+
+type DeadLetterClass = Literal["filter", "inputs", "fetch", "timeout", "hog", "disabled"]
+"""Where a run failed; ``disabled`` if it was not started."""
+
+DESTINATION: Final = "destination"
+INTERNAL_DESTINATION: Final = "internal_destination"
+TRANSFORMATION: Final = "transformation"
+TRANSFORMATION_LOG: Final = "transformation_log"
+SOURCE_WEBHOOK: Final = "source_webhook"
+WAREHOUSE_SOURCE_WEBHOOK: Final = "warehouse_source_webhook"
+SITE_DESTINATION: Final = "site_destination"
+SITE_APP: Final = "site_app"
 
 ALL = (
     DESTINATION,

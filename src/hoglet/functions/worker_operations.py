@@ -4,7 +4,7 @@ Registered by name in the composition root. Each takes and returns plain msgspec
 """
 
 from time import perf_counter
-from typing import Any
+from typing import TypedDict
 
 import msgspec
 
@@ -13,7 +13,7 @@ from hoglet.functions.compile.unit import (
     CompileInput,
     compile_function_parts,
 )
-from hoglet.functions.executable.matching import Conditions, match_function
+from hoglet.functions.executable.matching import Conditions, Outcome, match_function
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import Transformation
 from hoglet.functions.explain_match.conditions import ExplanationRequest, explain
@@ -23,28 +23,56 @@ from hoglet.functions.runtime.messages import RunLogLine, StepRequest
 from hoglet.functions.runtime.step import run_step as run
 from hoglet.functions.test_runs.skip_reason import filter_skip_reason
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import JsonObject
 
 
-def compile_function(payload: dict[str, Any]) -> dict[str, Any]:
+class Refusal(TypedDict):
+    """Why a function does not compile."""
+
+    detail: str
+    code: str
+    attr: str | None
+
+
+class CompileAnswer(TypedDict, total=False):
+    """A ``CompiledFunction`` as plain values, or why there is none."""
+
+    compiled: JsonObject
+    refused: Refusal
+
+
+class MatchAnswer(TypedDict):
+    """A ``Match`` as plain values, and why the filter, or the mapping by number, does not match.
+
+    ``reasons`` is ``{"": "event = 'a' does not hold: …", "0": "…"}``.
+    """
+
+    match: JsonObject
+    reasons: dict[str, str]
+
+
+class MatchOutcomes(TypedDict):
+    """One outcome for each event, fewer if the time is up, and the first error of a filter."""
+
+    outcomes: list[Outcome]
+    error: str | None
+
+
+def compile_function(payload: JsonObject) -> CompileAnswer:
     """Compile a function.
 
     Args:
         payload: a :class:`~hoglet.functions.compile.unit.CompileInput` as plain values.
-
-    Returns:
-        ``{"compiled": {...}}`` (a ``CompiledFunction``) or, if it is invalid,
-        ``{"refused": {"detail", "code", "attr"}}``.
     """
     draft = msgspec.convert(payload, CompileInput)
     try:
         compiled: CompiledFunction = compile_function_parts(draft)
     except Invalid as error:
-        refusal = {"detail": error.detail, "code": error.error_code, "attr": error.attr}
-        return {"refused": refusal}
+        return {"refused": {"detail": error.detail, "code": error.error_code, "attr": error.attr}}
     return {"compiled": msgspec.to_builtins(compiled)}
 
 
-def run_step(payload: dict[str, Any]) -> dict[str, Any]:
+def run_step(payload: JsonObject) -> JsonObject:
     """Run a function until its next host call; see ``runtime.step.run_step``.
 
     Args:
@@ -56,16 +84,11 @@ def run_step(payload: dict[str, Any]) -> dict[str, Any]:
     return msgspec.to_builtins(run(msgspec.convert(payload, StepRequest)))
 
 
-def match(payload: dict[str, Any]) -> dict[str, Any]:
+def match(payload: JsonObject) -> MatchAnswer:
     """Match a function with an event; for test runs.
 
     Args:
         payload: ``{"function": {...}, "globals": {...}}``.
-
-    Returns:
-        ``{"match": {...}, "reasons": {"": "event = 'a' does not hold: …", "0": "…"}}``: a
-        ``Match`` as plain values, and why the filter, or the mapping with that number, does not
-        match.
     """
     function = msgspec.convert(payload["function"], ExecutableFunction)
     values = filter_globals(payload["globals"])
@@ -79,20 +102,16 @@ def match(payload: dict[str, Any]) -> dict[str, Any]:
     return {"match": msgspec.to_builtins(match), "reasons": reasons}
 
 
-def match_events(payload: dict[str, Any]) -> dict[str, Any]:
+def match_events(payload: JsonObject) -> MatchOutcomes:
     """Match a function with many events.
 
     Args:
         payload: ``{"function": {...}, "globals": [{...}], "seconds": 8.5}``.
-
-    Returns:
-        ``{"outcomes": ["matched", "filtered", "failed"], "error": "…"}``: one outcome for each
-        event, fewer if the time is up, and the first error of a filter or None.
     """
     function = msgspec.convert(payload["function"], ExecutableFunction)
     end = perf_counter() + payload["seconds"]
     conditions = Conditions(capacity=100)
-    outcomes: list[str] = []
+    outcomes: list[Outcome] = []
     error: str | None = None
     for values in payload["globals"]:
         match = match_function(function, lazy_filter_globals(values), conditions)
@@ -103,7 +122,7 @@ def match_events(payload: dict[str, Any]) -> dict[str, Any]:
     return {"outcomes": outcomes, "error": error}
 
 
-def explain_match(payload: dict[str, Any]) -> dict[str, Any]:
+def explain_match(payload: JsonObject) -> JsonObject:
     """Evaluate the conditions of a function part by part.
 
     Args:
@@ -115,7 +134,7 @@ def explain_match(payload: dict[str, Any]) -> dict[str, Any]:
     return msgspec.to_builtins(explain(msgspec.convert(payload, ExplanationRequest)))
 
 
-def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
+def transform_event(payload: JsonObject) -> JsonObject:
     """Run a transformation on an event; for test runs.
 
     Args:

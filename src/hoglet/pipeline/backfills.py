@@ -155,7 +155,7 @@ class BackfillPager:
             backfill_id=wanted.backfill_id,
         )
         line = None
-        if function is not None and function.delivery.get("ordered_by"):
+        if function is not None and function.delivery.ordered_by:
             line = line_of(function.id, event.distinct_id, backfill=str(wanted.backfill_id))
         return NewJob(
             queue=INVOKE_QUEUE,

@@ -8,7 +8,6 @@ docs/spec/hog-functions.md#131-pipeline-destinations.
 """
 
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -23,6 +22,7 @@ from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Unavailable
 from hoglet.kit.ids import new_id
+from hoglet.kit.json_values import Properties
 from hoglet.kit.text import pack
 from hoglet.pipeline.ingest.commit import ChunkCommitter
 from hoglet.pipeline.ingest.internal_matching import InternalRequest
@@ -64,7 +64,7 @@ class InternalEventV1(msgspec.Struct, frozen=True, kw_only=True):
     uuid: UUID
     event: str
     distinct_id: str
-    properties: dict[str, Any]
+    properties: Properties
     timestamp: str
 
 
@@ -115,7 +115,7 @@ class InternalEvents:
         project_id: int,
         event: str,
         who: str,
-        properties: dict[str, Any],
+        properties: Properties,
     ) -> None:
         created = InternalEventV1(
             project_id=project_id,

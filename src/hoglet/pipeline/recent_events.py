@@ -3,9 +3,10 @@
 import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
+from hoglet.functions.json_types import Globals
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.stored_events import EVENT_SIZE, StoredEventLookup
 from hoglet.warehouse import QueryBudget, Warehouse
@@ -43,7 +44,7 @@ class RecentEvents:
 
     async def pages(
         self, project_id: int, limit: int, seconds: float
-    ) -> AsyncIterator[list[dict[str, Any]]]:
+    ) -> AsyncIterator[list[Globals]]:
         """The globals of the newest events, newest first, each event once.
 
         Args:

@@ -6,7 +6,7 @@ Source: docs/spec/hog-functions.md#91-enable_backfills.
 import itertools
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -16,6 +16,7 @@ from hoglet.access.service import AccessService
 from hoglet.events.groups import MAX_GROUP_TYPES, GroupStore
 from hoglet.events.repository import EventsRepository
 from hoglet.functions.jobs import BackfillV1
+from hoglet.functions.json_types import Globals, GroupGlobal
 from hoglet.functions.runtime.globals import (
     EventFields,
     event_globals,
@@ -26,6 +27,7 @@ from hoglet.functions.runtime.globals import (
 from hoglet.pipeline.ingest.transform import iso
 from hoglet.store.database import Database
 from hoglet.warehouse import QueryBudget, Warehouse
+from hoglet.warehouse.port import QueryParameters
 from hoglet.warehouse.values import instant_text
 
 PAGE_SECONDS = 30
@@ -124,7 +126,7 @@ class StoredEvents:
         )
         return [(str(row[0]), int(row[1])) for row in found.rows]
 
-    async def globals(self, wanted: BackfillV1, event: StoredEvent) -> dict[str, Any]:
+    async def globals(self, wanted: BackfillV1, event: StoredEvent) -> Globals:
         """The globals of a run for a stored event, as of the time it was stored.
 
         Groups are empty.
@@ -135,7 +137,7 @@ class StoredEvents:
             name=project.name if project else "",
             site_url=self._site_url,
         )
-        created: dict[str, Any] = {
+        created: Globals = {
             "project": visible,
             "source": {"name": f"Batch export: {wanted.batch_export_id}", "url": visible["url"]},
             "groups": {},
@@ -146,9 +148,9 @@ class StoredEvents:
         return created
 
 
-def _where(window: EventWindow) -> tuple[str, dict[str, Any]]:
+def _where(window: EventWindow) -> tuple[str, QueryParameters]:
     conditions = ["project_id = {project_id:Int64}"]
-    params: dict[str, Any] = {"project_id": window.project_id}
+    params: QueryParameters = {"project_id": window.project_id}
     if window.start_at is not None:
         conditions.append("timestamp >= {start_at:DateTime64(6, 'UTC')}")
         params["start_at"] = instant_text(window.start_at)
@@ -181,7 +183,7 @@ class StoredGroups:
 
     async def load(
         self, project_id: int, url: str, events: Sequence[Sequence[str]]
-    ) -> list[dict[str, Any]]:
+    ) -> list[dict[str, GroupGlobal]]:
         """The globals ``groups`` of each event.
 
         Args:
@@ -226,7 +228,7 @@ class StoredEventLookup:
         self._groups = groups
         self._site_url = site_url
 
-    async def find(self, project_id: int, uuid: UUID) -> dict[str, Any] | None:
+    async def find(self, project_id: int, uuid: UUID) -> Globals | None:
         """``{"event": {...}, "person": {...}?, "groups": {...}}``; None if it is not stored."""
         found = await self.find_all(project_id, [uuid], seconds=PAGE_SECONDS)
         return found[0] if found else None
@@ -238,7 +240,7 @@ class StoredEventLookup:
         *,
         between: tuple[datetime, datetime] | None = None,
         seconds: float,
-    ) -> list[dict[str, Any]]:
+    ) -> list[Globals]:
         """The globals of several events, newest first.
 
         Args:
@@ -248,7 +250,7 @@ class StoredEventLookup:
             seconds: most time for the query.
         """
         where = "project_id = {project_id:Int64} AND uuid IN {uuids:Array(UUID)}"
-        params: dict[str, Any] = {"project_id": project_id, "uuids": [str(one) for one in uuids]}
+        params: QueryParameters = {"project_id": project_id, "uuids": [str(one) for one in uuids]}
         if between is not None:
             where += (
                 " AND timestamp BETWEEN {start:DateTime64(6, 'UTC')} AND {end:DateTime64(6, 'UTC')}"
@@ -264,7 +266,7 @@ class StoredEventLookup:
         url = project_globals(project_id=project_id, name="", site_url=self._site_url)["url"]
         names = project.person_display_name_properties if project else None
         groups = await self._groups.load(project_id, url, [row[9:] for row in found.rows])
-        runs: list[dict[str, Any]] = []
+        runs: list[Globals] = []
         for row, of_event in zip(found.rows, groups, strict=True):
             run = globals_of(StoredEvent(UUID(str(row[0])), *row[1:8]), url, names)
             if row[8] == "propertyless":
@@ -273,9 +275,9 @@ class StoredEventLookup:
         return runs
 
 
-def globals_of(event: StoredEvent, url: str, name_properties: list[str] | None) -> dict[str, Any]:
+def globals_of(event: StoredEvent, url: str, name_properties: list[str] | None) -> Globals:
     """``event`` and ``person`` of a stored event, as of the time it was stored."""
-    run: dict[str, Any] = {
+    run: Globals = {
         "event": event_globals(
             url,
             EventFields(

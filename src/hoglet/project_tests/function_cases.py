@@ -12,7 +12,7 @@ from hoglet.functions import types
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.integrations.resolving import integration_ids, with_integrations
 from hoglet.functions.jobs import InvokeV1
-from hoglet.functions.json_types import Globals
+from hoglet.functions.json_types import Globals, ProjectGlobal
 from hoglet.functions.runtime.engine import Pinned
 from hoglet.functions.runtime.globals import (
     group_globals,
@@ -169,7 +169,11 @@ class FunctionCases:
     ) -> None:
         is_log = function.type == types.TRANSFORMATION_LOG
         subject = run.get("record") if is_log else run["event"]
-        project = {"id": self._scope.project.id, "name": "", "url": "http://hoglet.test"}
+        project: ProjectGlobal = {
+            "id": self._scope.project.id,
+            "name": "",
+            "url": "http://hoglet.test",
+        }
         done = await SandboxClient(self._sandbox).transform(
             function,
             subject or {},

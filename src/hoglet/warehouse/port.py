@@ -17,6 +17,9 @@ MEGABYTE = 1024 * 1024
 ROWS_PARAMETER = "rows_of_"
 """Prefix of parameters that hold a whole table as JSON; they can be megabytes long."""
 
+type QueryParameters = dict[str, Any]
+"""Values of a query by name: ``{"project_id": 1, "uuids": ["…"]}`` for ``{project_id:Int64}``."""
+
 
 @dataclass(frozen=True, slots=True)
 class QueryBudget:

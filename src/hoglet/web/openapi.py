@@ -11,7 +11,7 @@ decorated with ``@documented``: the type checker compares what is documented wit
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, with_config
 
@@ -21,14 +21,17 @@ _JSON = "application/json"
 _DOCS = "route_docs"
 
 
+documented = with_config(ConfigDict(extra="forbid"))
+"""Decorates a ``TypedDict`` that is the model of a response with exactly the declared keys."""
+
+extensible = with_config(ConfigDict(extra="allow"))
+"""Decorates a ``TypedDict`` that is the model of a response that may have additional keys."""
+
+
 class DocumentedResponse(BaseModel):
     """Base of response models with exactly the declared keys."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
-
-
-documented = with_config(ConfigDict(extra="forbid"))
-"""Decorates a ``TypedDict`` that is the model of a response with exactly the declared keys."""
 
 
 class OpenResponse(BaseModel):
@@ -46,7 +49,8 @@ class Page[Item](DocumentedResponse):
     results: list[Item]
 
 
-class LogLine(DocumentedResponse):
+@documented
+class LogLine(TypedDict):
     """One line of a log."""
 
     log_source_id: str

@@ -73,8 +73,8 @@ async def test_failures_degrade_then_disable_and_are_logged(hoglet):
         entries = await list_activities(
             session, 1, scope="HogFunction", item_id=made["id"], limit=1, offset=0
         )
-    assert entries[0]["user_id"] is None
-    assert entries[0]["detail"]["changes"][0]["field"] == "enabled"
+    assert entries[0].user_id is None
+    assert entries[0].detail["changes"][0]["field"] == "enabled"
 
 
 async def test_slow_runs_cost_tokens_that_come_back(hoglet):

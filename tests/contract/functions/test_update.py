@@ -39,8 +39,8 @@ async def test_saves_are_written_to_the_activity_log(hoglet):
             session, 1, scope="HogFunction", item_id=made["id"], limit=10, offset=0
         )
 
-    assert [entry["activity"] for entry in entries] == ["updated", "created"]
-    assert entries[0]["detail"]["changes"] == [
+    assert [entry.activity for entry in entries] == ["updated", "created"]
+    assert entries[0].detail["changes"] == [
         {
             "type": "HogFunction",
             "action": "changed",

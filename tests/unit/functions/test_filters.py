@@ -21,9 +21,9 @@ CONTEXT = FilterContext(
     now=datetime(2026, 1, 8, 12, 30, tzinfo=UTC),
     test_account_filters=[INTERNAL],
     actions={
-        "1": {"steps": [{"event": "$pageview", "url": "docs", "url_matching": "contains"}]},
-        "2": {"steps": [{"event": "a"}, {"event": "b"}]},
-        "3": {"steps": [{"url": "x"}]},
+        "1": [{"event": "$pageview", "url": "docs", "url_matching": "contains"}],
+        "2": [{"event": "a"}, {"event": "b"}],
+        "3": [{"url": "x"}],
     },
 )
 

@@ -145,7 +145,7 @@ async def roll_secret_key(request: Request, key_id: str, scope: Writer) -> Respo
 
 async def _secret_key(
     request: Request, row: SecretKeyRow, value: str | None = None
-) -> dict[str, object]:
+) -> SecretKeyObject:
     ids = [] if row.created_by_id is None else [row.created_by_id]
     async with access_of(request).database.read() as session:
         users = await users_by_id(session, ids)

@@ -3,7 +3,7 @@
 Source: docs/spec/hog-functions.md#15-bootstrap-routes.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +14,7 @@ from hoglet.access.auth import access_of, requires
 from hoglet.access.hooks import FileEntry
 from hoglet.access.principals import ProjectScope
 from hoglet.access.schemas import ActivityObject, NewVariable, VariableChanges, VariableObject
-from hoglet.web.openapi import PAGE, OpenResponse, Page, describe, text
+from hoglet.web.openapi import PAGE, Page, describe, extensible, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -28,7 +28,8 @@ VariableReader = Annotated[ProjectScope, Depends(requires("insight_variable:read
 VariableWriter = Annotated[ProjectScope, Depends(requires("insight_variable:write"))]
 
 
-class FileObject(OpenResponse):
+@extensible
+class FileObject(TypedDict):
     """An entry in the file tree."""
 
     id: str
@@ -139,7 +140,7 @@ def _is_wanted(entry: FileEntry, request: Request) -> bool:
     )
 
 
-def _variable(variable: variables.InsightVariable) -> dict[str, Any]:
+def _variable(variable: variables.InsightVariable) -> VariableObject:
     return {
         "id": str(variable.id),
         "name": variable.name,
@@ -153,7 +154,7 @@ def _variable(variable: variables.InsightVariable) -> dict[str, Any]:
     }
 
 
-def _file(entry: FileEntry) -> dict[str, Any]:
+def _file(entry: FileEntry) -> FileObject:
     return {
         "id": entry.id,
         "path": entry.path,

@@ -5,17 +5,19 @@ hoglet has no feature flags, so the responses are empty, in the shapes that SDKs
 Source: docs/spec/hog-functions.md#14-capture, last table.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access.auth import access_of, requires_key
 from hoglet.access.principals import Principal, Project
+from hoglet.access.schemas import SiteApp
 from hoglet.kit.errors import NotFound, Unauthenticated
 from hoglet.kit.ids import new_id
+from hoglet.kit.json_values import JsonObject, is_object
 from hoglet.kit.text import dump_json
-from hoglet.web.openapi import DocumentedResponse, Json, OpenResponse, describe, text
+from hoglet.web.openapi import OpenApiObject, describe, extensible, text
 from hoglet.web.request_body import parse_json, read_body
 from hoglet.web.responses import JsonResponse
 from hoglet.web.router import Depends, Router
@@ -25,40 +27,50 @@ router = Router()
 _CACHE = {"Cache-Control": "public, max-age=300"}  # 5 minutes
 
 
-class SiteApp(DocumentedResponse):
-    """A script that posthog-js loads."""
-
-    id: str
-    url: str
-    type: str
-
-
-class RemoteConfig(OpenResponse):
+@extensible
+class RemoteConfig(TypedDict):
     """The configuration that posthog-js loads at startup."""
 
     token: str
-    supportedCompression: list[str]  # noqa: N815 (the name on the wire)
+    supportedCompression: list[str]
+    hasFeatureFlags: bool
+    captureDeadClicks: bool
+    capturePerformance: bool
+    autocapture_opt_out: bool
+    autocaptureExceptions: bool
     analytics: dict[str, str]
-    elementsChainAsString: bool  # noqa: N815
-    defaultIdentifiedOnly: bool  # noqa: N815
-    siteApps: list[SiteApp]  # noqa: N815
+    elementsChainAsString: bool
+    sessionRecording: bool
+    heatmaps: bool
+    surveys: bool
+    defaultIdentifiedOnly: bool
+    isAuthenticated: bool
+    toolbarParams: JsonObject
+    siteApps: list[SiteApp]
 
 
-class Flags(OpenResponse):
-    """No flags, in the older form (``featureFlags``) or the newer (``flags``)."""
+@extensible
+class Flags(TypedDict):
+    """No flags: the older form has ``featureFlags``, the newer ``flags``."""
 
-    errorsWhileComputingFlags: bool  # noqa: N815
+    featureFlags: NotRequired[dict[str, bool]]
+    featureFlagPayloads: NotRequired[JsonObject]
+    flags: NotRequired[JsonObject]
+    errorsWhileComputingFlags: bool
+    requestId: NotRequired[str]
+    quotaLimited: NotRequired[list[str]]
 
 
-class FlagDefinitions(OpenResponse):
+@extensible
+class FlagDefinitions(TypedDict):
     """Flag definitions for local evaluation: always empty."""
 
     flags: list[Any]
-    group_type_mapping: Json
-    cohorts: Json
+    group_type_mapping: JsonObject
+    cohorts: JsonObject
 
 
-TOKEN_BODY: Json = {
+TOKEN_BODY: OpenApiObject = {
     "type": "object",
     "properties": {"token": {"type": "string"}, "distinct_id": {"type": "string"}},
 }
@@ -72,14 +84,14 @@ async def flags(request: Request) -> Response:
     project = await _project_of(request)
     if request.query_params.get("v") != "2":
         return JsonResponse(_no_flags())
-    answer = {
+    answer: Flags = {
         "flags": {},
         "errorsWhileComputingFlags": False,
         "requestId": str(new_id()),
         "quotaLimited": [],
     }
     if request.query_params.get("config") == "true":
-        answer |= await _config(request, project)
+        return JsonResponse({**answer, **await _config(request, project)})
     return JsonResponse(answer)
 
 
@@ -88,7 +100,7 @@ async def flags(request: Request) -> Response:
 async def decide(request: Request) -> Response:
     """No feature flags, and the configuration (the older route)."""
     project = await _project_of(request)
-    return JsonResponse(_no_flags() | await _config(request, project))
+    return JsonResponse({**_no_flags(), **await _config(request, project)})
 
 
 @router.get("/array/{token}/config")
@@ -125,7 +137,7 @@ async def local_evaluation(_principal: Annotated[Principal, Depends(requires_key
     return JsonResponse({"flags": [], "group_type_mapping": {}, "cohorts": {}})
 
 
-def _no_flags() -> dict[str, Any]:
+def _no_flags() -> Flags:
     return {"featureFlags": {}, "featureFlagPayloads": {}, "errorsWhileComputingFlags": False}
 
 
@@ -139,7 +151,7 @@ def _inline(value: Any) -> str:
     return dump_json(value).decode().replace("<", "\\u003c")
 
 
-async def _config(request: Request, project: Project) -> dict[str, Any]:
+async def _config(request: Request, project: Project) -> RemoteConfig:
     return {
         "token": project.api_token,
         "supportedCompression": ["gzip", "gzip-js"],
@@ -172,7 +184,7 @@ async def _project_of(request: Request) -> Project:
     unpack = access_of(request).providers.unpack
     encoding = request.headers.get("content-encoding", "")
     body = parse_json(unpack(await read_body(request), request.query_params, encoding))
-    fields: dict[str, Any] = body if isinstance(body, dict) else {}
+    fields = body if is_object(body) else {}
     token = fields.get("token") or fields.get("api_key") or request.query_params.get("token")
     if not token:
         raise Unauthenticated("The project token is missing.", code="missing_api_key")

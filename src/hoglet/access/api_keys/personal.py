@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import key_repository, repository
+from hoglet.access.activity import Fields
 from hoglet.access.api_keys.schemas import PersonalKeyChanges, PersonalKeyFields
 from hoglet.access.api_keys.stored_keys import StoredKeys
 from hoglet.access.principals import ANY_SCOPE, Principal, User
@@ -78,7 +79,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
         given = changes.model_dump(include=changes.model_fields_set)
         async with self._access.database.write() as session:
             row = await self._get(session, key_id)
-            await self._check(session, self._logged(row) | given)
+            await self._check(session, {**self._logged(row), **given})
             if "scopes" in given and ANY_SCOPE not in given["scopes"]:
                 await self._keep_one_with_everything(session, row)
             if "scoped_organizations" in given:
@@ -98,7 +99,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
     async def _check_delete(self, session: AsyncSession, row: PersonalKeyRow) -> None:
         await self._keep_one_with_everything(session, row)
 
-    async def _check(self, session: AsyncSession, fields: dict[str, Any]) -> None:
+    async def _check(self, session: AsyncSession, fields: Fields) -> None:
         check_scopes(fields["scopes"])
         check_grant(self._principal, fields["scopes"])
         organizations = [UUID(str(each)) for each in fields["scoped_organizations"]]

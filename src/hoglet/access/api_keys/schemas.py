@@ -1,15 +1,15 @@
-"""Request bodies of the key routes.
+"""Request bodies and responses of the key routes.
 
 Source: docs/spec/data-and-queries.md#5-keys.
 """
 
-from typing import Annotated
+from typing import Annotated, TypedDict
 from uuid import UUID
 
 from pydantic import Field, StrictStr
 
 from hoglet.access.schemas import UserObject
-from hoglet.web.openapi import DocumentedResponse, OpenResponse
+from hoglet.web.openapi import documented, extensible
 from hoglet.web.validation import Body, Text, Whole
 
 type Label = Annotated[Text, Field(min_length=1, max_length=40)]
@@ -47,7 +47,8 @@ class SecretKeyChanges(Body):
     scopes: list[StrictStr] = Field(default_factory=list[str])
 
 
-class KeyObject(OpenResponse):
+@extensible
+class KeyObject(TypedDict):
     """An API key; ``value`` is set only in responses to create and roll."""
 
     id: str
@@ -63,7 +64,8 @@ class KeyObject(OpenResponse):
     scoped_organizations: list[str]
 
 
-class SecretKeyObject(DocumentedResponse):
+@documented
+class SecretKeyObject(TypedDict):
     """A project secret key; ``value`` is set only in responses to create and roll."""
 
     id: str

@@ -6,11 +6,11 @@ The value of a key is returned once; afterwards only its hash is stored.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.activity import Activity, FieldChange, changes_between
+from hoglet.access.activity import Activity, FieldChange, Fields, changes_between
 from hoglet.access.keys import make_key, make_key_id
 from hoglet.access.service import AccessService
 from hoglet.access.tables import PersonalKeyRow, SecretKeyRow
@@ -97,7 +97,7 @@ class StoredKeys[Row: PersonalKeyRow | SecretKeyRow](ABC):
         session.add(row)
         await self._log(session, row, "created")
 
-    async def _apply(self, session: AsyncSession, row: Row, changes: dict[str, Any]) -> None:
+    async def _apply(self, session: AsyncSession, row: Row, changes: Fields) -> None:
         changed = changes_between(self._logged(row), changes)
         for name, value in changes.items():
             setattr(row, name, value)
@@ -110,7 +110,7 @@ class StoredKeys[Row: PersonalKeyRow | SecretKeyRow](ABC):
             raise NotFound
         return row
 
-    def _logged(self, row: Row) -> dict[str, Any]:
+    def _logged(self, row: Row) -> Fields:
         return {name: getattr(row, name) for name in self.logged_fields}
 
     async def _log(

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from hoglet.access.principals import TenantGrant
+from hoglet.access.principals import TenantGrant, VariableValues
 from hoglet.kit.errors import Unauthenticated
 
 TENANT_PREFIX = "pht_"
@@ -48,7 +48,7 @@ class _Claims(msgspec.Struct, frozen=True):
     endpoints: list[str]
     exp: int
     iat: int
-    variables: dict[str, Any] = {}
+    variables: VariableValues = {}
     nbf: int = 0
 
 
@@ -138,7 +138,7 @@ def verify_token(token: SignedToken, secret: str, *, project_id: int, now: datet
     return TenantGrant.of(claims.endpoints, claims.variables)
 
 
-def grant_problem(endpoints: list[str], variables: dict[str, Any]) -> tuple[str, str] | None:
+def grant_problem(endpoints: list[str], variables: VariableValues) -> tuple[str, str] | None:
     """The wrong field of a grant and what is wrong with it.
 
     Null is no value: for the breakdown of an insight it would mean no restriction at all. Integers

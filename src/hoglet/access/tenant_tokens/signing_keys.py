@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -22,6 +22,7 @@ from hoglet.access.tenant_tokens.codec import (
 from hoglet.kit.cache import TTLCache
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError, Invalid, NotFound
+from hoglet.kit.json_values import JsonObject
 from hoglet.store.database import Database
 
 log = structlog.get_logger(__name__)
@@ -34,11 +35,11 @@ _SCOPES = frozenset({"endpoint:read"})
 class Encryption(Protocol):
     """Encrypts secrets for storage (``functions.secrets.box.SecretBox``)."""
 
-    def encrypt(self, secrets: dict[str, Any], /) -> str | None:
+    def encrypt(self, secrets: JsonObject, /) -> str | None:
         """The text to store."""
         ...
 
-    def open(self, encrypted: str | None, /) -> dict[str, Any]:
+    def open(self, encrypted: str | None, /) -> JsonObject:
         """The decrypted value."""
         ...
 

@@ -6,12 +6,12 @@ Source: docs/spec/hog-functions.md#138-site-functions and docs/spec/hog-function
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.hooks import FileEntry
 from hoglet.access.principals import Project
+from hoglet.access.schemas import GroupType, SiteApp
 from hoglet.app.services.container import Services
 from hoglet.app.services.events import EventServices
 from hoglet.endpoints import repository as endpoint_repository
@@ -46,7 +46,7 @@ class _Parts:
         self._events = events.repository
         self._recompile = RecompileLater(services.queue)
 
-    async def group_types(self, project_id: int) -> list[dict[str, Any]]:
+    async def group_types(self, project_id: int) -> list[GroupType]:
         async with self._database.read() as session:
             found = await self._events.group_types(session, project_id)
         return [
@@ -59,7 +59,7 @@ class _Parts:
             for name, index in sorted(found.items(), key=lambda item: item[1])
         ]
 
-    async def site_apps(self, project_id: int) -> list[dict[str, Any]]:
+    async def site_apps(self, project_id: int) -> list[SiteApp]:
         rows = await self._site_functions(project_id)
         return [{"id": str(row.id), "url": _script_url(row), "type": row.type} for row in rows]
 

@@ -7,8 +7,8 @@ from starlette.responses import Response
 
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
-from hoglet.functions.actions.service import ActionService
-from hoglet.web.openapi import PAGE, TEXT, Json, OpenResponse, Page, describe, json_object
+from hoglet.functions.actions.service import ActionObject, ActionService
+from hoglet.web.openapi import PAGE, TEXT, Page, describe, json_object
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -18,15 +18,6 @@ router = Router()
 
 type Reads = Annotated[ProjectScope, Depends(requires("action:read"))]
 type Writes = Annotated[ProjectScope, Depends(requires("action:write"))]
-
-
-class ActionObject(OpenResponse):
-    """A named set of events."""
-
-    id: int
-    name: str | None
-    steps: list[Json]
-    deleted: bool
 
 
 _ACTION_BODY = json_object(

@@ -1,11 +1,11 @@
 """Statements on actions."""
 
 from collections.abc import Collection
-from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hoglet.functions.json_types import ActionStep
 from hoglet.functions.tables import ActionRow
 
 _ID_DIGITS = 9  # ids stay below 2**31
@@ -46,8 +46,8 @@ async def page(
 
 async def steps_by_id(
     session: AsyncSession, project_id: int, wanted: Collection[str]
-) -> dict[str, dict[str, Any]]:
-    """The existing ones among the given actions: ``{"7": {"steps": [...]}}``."""
+) -> dict[str, list[ActionStep]]:
+    """The steps of the existing ones among the given actions: ``{"7": [{...}]}``."""
     numbers = [int(item) for item in wanted if is_action_id(item)]
     if not numbers:
         return {}
@@ -57,7 +57,7 @@ async def steps_by_id(
         ActionRow.id.in_(numbers),
     )
     rows = await session.scalars(statement)
-    found = {row.id: {"steps": row.steps} for row in rows}
+    found = {row.id: row.steps for row in rows}
     return {item: found[int(item)] for item in wanted if is_action_id(item) and int(item) in found}
 
 

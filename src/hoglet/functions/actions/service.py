@@ -8,19 +8,23 @@ docs/spec/hog-functions.md#55-bytecode_error and docs/spec/hog-functions.md#15-b
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import Literal, TypedDict, cast
 
 from pydantic import Field
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.activity import Activity, ActivityLog, changes_between
+from hoglet.access.activity import Activity, ActivityLog, Fields, changes_between
 from hoglet.access.principals import ProjectScope, user_object
 from hoglet.access.repository import users_by_id
+from hoglet.access.schemas import UserObject
 from hoglet.functions.actions import repository as action_repository
+from hoglet.functions.json_types import ActionStep, PropertyFilter
 from hoglet.functions.tables import ActionRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import NotFound
+from hoglet.kit.json_values import JsonObject
 from hoglet.store.database import Database
+from hoglet.web.openapi import extensible
 from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z
 from hoglet.web.validation import Body, Text, validate
@@ -42,7 +46,7 @@ class StepFields(Body):
     event: Text | None = None
     url: Text | None = None
     url_matching: Matching | None = None
-    properties: list[dict[str, Any]] | None = None
+    properties: list[PropertyFilter] | None = None
     selector: Text | None = None
     tag_name: Text | None = None
     text: Text | None = None
@@ -58,6 +62,29 @@ class ActionFields(Body):
     description: Text = ""
     steps: list[StepFields] = Field(default_factory=list, max_length=MAX_STEPS)
     deleted: bool = False
+
+
+class SentAction(TypedDict, total=False):
+    """The fields of an action that a request sent."""
+
+    name: str | None
+    description: str
+    steps: list[ActionStep]
+    deleted: bool
+
+
+@extensible
+class ActionObject(TypedDict):
+    """A named set of event conditions, in the form of the API."""
+
+    id: int
+    name: str | None
+    description: str
+    steps: list[ActionStep]
+    deleted: bool
+    created_at: str
+    updated_at: str
+    created_by: UserObject | None
 
 
 class ActionService:
@@ -86,9 +113,7 @@ class ActionService:
         self._recompile = recompile
         self._changed = changed
 
-    async def page(
-        self, scope: ProjectScope, page: PageRequest
-    ) -> tuple[int, list[dict[str, Any]]]:
+    async def page(self, scope: ProjectScope, page: PageRequest) -> tuple[int, list[ActionObject]]:
         """A page of actions and the total count."""
         async with self._database.read() as session:
             count = await action_repository.count(session, scope.project.id)
@@ -97,7 +122,7 @@ class ActionService:
             )
             return count, [await _display(session, row) for row in rows]
 
-    async def create(self, scope: ProjectScope, body: dict[str, Any]) -> dict[str, Any]:
+    async def create(self, scope: ProjectScope, body: JsonObject) -> ActionObject:
         """Create an action.
 
         Raises:
@@ -120,7 +145,7 @@ class ActionService:
         self._changed()
         return view
 
-    async def get(self, scope: ProjectScope, action_id: str) -> dict[str, Any]:
+    async def get(self, scope: ProjectScope, action_id: str) -> ActionObject:
         """Get an action.
 
         Raises:
@@ -129,9 +154,7 @@ class ActionService:
         async with self._database.read() as session:
             return await _display(session, await self._row(session, scope, action_id))
 
-    async def update(
-        self, scope: ProjectScope, action_id: str, body: dict[str, Any]
-    ) -> dict[str, Any]:
+    async def update(self, scope: ProjectScope, action_id: str, body: JsonObject) -> ActionObject:
         """Update an action and recompile the functions that use it.
 
         Raises:
@@ -165,7 +188,7 @@ class ActionService:
         scope: ProjectScope,
         row: ActionRow,
         activity: str,
-        before: dict[str, Any],
+        before: Fields,
     ) -> None:
         after = {name: getattr(row, name) for name in _LOGGED}
         changes = changes_between(before, after)
@@ -173,15 +196,15 @@ class ActionService:
         await self._activity.record(session, entry)
 
 
-def _read(body: dict[str, Any]) -> dict[str, Any]:
+def _read(body: JsonObject) -> SentAction:
     fields = validate(ActionFields, body)
     sent = {name: getattr(fields, name) for name in fields.model_fields_set}
     if "steps" in sent:
         sent["steps"] = [step.model_dump(exclude_unset=True) for step in fields.steps]
-    return sent
+    return cast("SentAction", sent)
 
 
-async def _display(session: AsyncSession, row: ActionRow) -> dict[str, Any]:
+async def _display(session: AsyncSession, row: ActionRow) -> ActionObject:
     users = await users_by_id(session, [row.created_by])
     return {
         "id": row.id,

@@ -4,13 +4,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.functions.api import ONE, Reads, Writes
-from hoglet.functions.backfills.service import Backfills
+from hoglet.functions.backfills.service import (
+    BackfillObject,
+    Backfills,
+    BackfillsEnabled,
+    StartedBackfill,
+)
 from hoglet.kit.errors import NotFound
 from hoglet.web.openapi import (
     PAGE,
     TIME,
-    DocumentedResponse,
-    OpenResponse,
     Page,
     describe,
     json_object,
@@ -23,32 +26,18 @@ from hoglet.web.router import Router
 router = Router()
 
 
-class BackfillsEnabled(DocumentedResponse):
-    """The paused export to which the backfills of a function belong."""
-
-    batch_export_id: str
-
-
-class BackfillObject(OpenResponse):
-    """A backfill of stored events."""
-
-    id: str
-    start_at: str | None
-    end_at: str | None
-    status: str
-
-
 @router.post(ONE + "/enable_backfills")
 @describe({200: BackfillsEnabled})
 async def enable_backfills(request: Request, function_id: str, scope: Writes) -> Response:
     """Enable backfills for a function."""
     created = await _backfills(request).enable(scope, function_id)
-    return json_response(request, {"batch_export_id": str(created)})
+    answer: BackfillsEnabled = {"batch_export_id": str(created)}
+    return json_response(request, answer)
 
 
 @router.post("/batch_exports/{batch_export_id}/backfills")
 @describe(
-    {201: BackfillObject},
+    {201: StartedBackfill},
     body=json_object(start_at=TIME, end_at=TIME, with_filters={"type": "boolean"}),
 )
 async def start_backfill(request: Request, batch_export_id: str, scope: Writes) -> Response:

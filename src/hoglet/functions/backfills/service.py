@@ -9,7 +9,7 @@ Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal, TypedDict
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -18,11 +18,14 @@ from hoglet.access.principals import ProjectScope
 from hoglet.functions import types
 from hoglet.functions.backfills import repository
 from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE, BackfillV1, encode
+from hoglet.functions.json_types import FilterEntry
 from hoglet.functions.service import FunctionService, read_id
 from hoglet.functions.tables import BackfillRow, BatchExportRow, HogFunctionRow
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
+from hoglet.kit.json_values import JsonObject
 from hoglet.queue.port import NewJob, Queue
+from hoglet.web.openapi import documented, extensible
 from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z, iso_z_or_none, parse_instant
 
@@ -36,7 +39,37 @@ _FROM = {
     "resume": (repository.PAUSED,),
     "cancel": repository.OPEN,
 }
-_ANSWERED = ("id", "start_at", "end_at", "status")
+
+
+@documented
+class BackfillsEnabled(TypedDict):
+    """The paused export to which the backfills of a function belong."""
+
+    batch_export_id: str
+
+
+@extensible
+class StartedBackfill(TypedDict):
+    """A backfill of stored events, right after its start."""
+
+    id: str
+    start_at: str | None
+    end_at: str | None
+    status: str
+
+
+@extensible
+class BackfillObject(StartedBackfill):
+    """A backfill of stored events; ``events_total`` is null until they are counted."""
+
+    batch_export_id: str
+    with_filters: bool
+    events_total: int | None
+    events_queued: int
+    runs_succeeded: int
+    runs_failed: int
+    created_at: str
+    finished_at: str | None
 
 
 class Backfills:
@@ -74,8 +107,8 @@ class Backfills:
             return created.id
 
     async def start(
-        self, scope: ProjectScope, batch_export_id: str, body: dict[str, Any]
-    ) -> dict[str, Any]:
+        self, scope: ProjectScope, batch_export_id: str, body: JsonObject
+    ) -> StartedBackfill:
         """Run a function on the stored events of a time range.
 
         Args:
@@ -107,11 +140,16 @@ class Backfills:
             )
             session.add(row)
             await self._enqueue(session, export, row)
-            return {name: backfill_object(row)[name] for name in _ANSWERED}
+            return {
+                "id": str(row.id),
+                "start_at": iso_z_or_none(row.start_at),
+                "end_at": iso_z_or_none(row.end_at),
+                "status": row.status,
+            }
 
     async def page(
         self, scope: ProjectScope, batch_export_id: str, page: PageRequest
-    ) -> tuple[int, list[dict[str, Any]]]:
+    ) -> tuple[int, list[BackfillObject]]:
         """A page of backfills of a function, newest first, and the total count.
 
         Raises:
@@ -126,7 +164,7 @@ class Backfills:
 
     async def get(
         self, scope: ProjectScope, batch_export_id: str, backfill_id: str
-    ) -> dict[str, Any]:
+    ) -> BackfillObject:
         """A backfill with its progress.
 
         Raises:
@@ -138,7 +176,7 @@ class Backfills:
 
     async def control(
         self, scope: ProjectScope, batch_export_id: str, backfill_id: str, verb: Verb
-    ) -> dict[str, Any]:
+    ) -> BackfillObject:
         """Pause, resume or cancel a backfill; a repeated request has no effect.
 
         Queued runs continue after a pause (at most :data:`MOST_AHEAD`); a cancel drops them.
@@ -184,8 +222,8 @@ class Backfills:
         return found
 
 
-def backfill_object(row: BackfillRow) -> dict[str, Any]:
-    """A backfill in the form of the API; ``events_total`` is null until counted."""
+def backfill_object(row: BackfillRow) -> BackfillObject:
+    """A backfill in the form of the API."""
     return {
         "id": str(row.id),
         "batch_export_id": str(row.batch_export_id),
@@ -209,7 +247,7 @@ async def _find(session: AsyncSession, export: BatchExportRow, backfill_id: str)
     return row
 
 
-def event_names(filters: list[dict[str, Any]]) -> list[str] | None:
+def event_names(filters: list[FilterEntry]) -> list[str] | None:
     """The event names in the filters of an export; None for any."""
     names = [entry.get("id") for entry in filters]
     return [str(name) for name in names] if names and all(names) else None
@@ -227,7 +265,7 @@ def _check(row: HogFunctionRow) -> None:
         raise Invalid(reason, extra={"error": reason})
 
 
-def _instant(body: dict[str, Any], name: str) -> datetime | None:
+def _instant(body: JsonObject, name: str) -> datetime | None:
     value = body.get(name)
     if value is None:
         return None

@@ -3,12 +3,12 @@
 Source: docs/spec/hog-language.md#13-parser (deadline of 5 seconds).
 """
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
 from hoglet.functions.compile.unit import CompiledFunction, CompileInput
-from hoglet.functions.worker_operations import compile_function
+from hoglet.functions.worker_operations import CompileAnswer, compile_function
 from hoglet.kit.errors import Invalid
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 
@@ -48,7 +48,7 @@ class SandboxCompiler:
         return read_answer(answer)
 
 
-def read_answer(answer: dict[str, Any]) -> CompiledFunction:
+def read_answer(answer: CompileAnswer) -> CompiledFunction:
     """The result of ``operations.compile_function``.
 
     Raises:
@@ -57,4 +57,4 @@ def read_answer(answer: dict[str, Any]) -> CompiledFunction:
     refused = answer.get("refused")
     if refused is not None:
         raise Invalid(refused["detail"], code=refused["code"], attr=refused["attr"])
-    return msgspec.convert(answer["compiled"], CompiledFunction)
+    return msgspec.convert(answer.get("compiled"), CompiledFunction)

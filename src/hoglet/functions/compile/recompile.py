@@ -11,7 +11,7 @@ import structlog
 
 from hoglet.access.principals import Project
 from hoglet.functions import repository
-from hoglet.functions.json_types import FunctionFilters, FunctionMapping
+from hoglet.functions.json_types import FunctionFilters, FunctionMapping, SentFields
 from hoglet.functions.save.planner import action_ids, filters_of
 from hoglet.functions.service import FunctionService
 from hoglet.kit.errors import Invalid, Unavailable
@@ -69,7 +69,7 @@ async def _try_one(service: FunctionService, project: Project, function_id: UUID
         row = await repository.find(session, project.id, function_id)
     if row is None:
         return True
-    sent = {} if row.mappings is None else {"mappings": row.mappings}
+    sent: SentFields = {} if row.mappings is None else {"mappings": row.mappings}
     plan = service.planner.change(row, sent)
     compiled = await service.planner.compile(project, plan, must_match=False)
     async with service.database.write() as session:

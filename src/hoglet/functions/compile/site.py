@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions.filters.javascript import for_browsers
-from hoglet.functions.json_types import InputValues
+from hoglet.functions.json_types import ConditionTree, InputValues
 from hoglet.hog.compile import bind_expression
 from hoglet.hog.javascript import (
     expression_javascript,
@@ -21,15 +21,15 @@ from hoglet.hog.javascript import (
 from hoglet.hog.javascript.printer import literal
 from hoglet.hog.javascript.site import SiteMapping
 from hoglet.kit.errors import Invalid, SourceError
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json_values import JsonObject, is_array, is_object
 from hoglet.syntax import tree
 
 
 def site_script(
     source: str,
     inputs: InputValues,
-    condition: dict[str, Any] | None,
-    mappings: Sequence[tuple[dict[str, Any], dict[str, Any] | None, bool]],
+    condition: ConditionTree | None,
+    mappings: Sequence[tuple[InputValues, ConditionTree | None, bool]],
 ) -> str:
     """The script of a site function: a function in parentheses that returns ``{init}``.
 
@@ -52,14 +52,14 @@ def site_script(
         raise Invalid(f"There is an error in the TypeScript code. {error}", attr="hog") from None
 
 
-def _condition(stored: dict[str, Any] | None) -> "tree.Expression":
+def _condition(stored: ConditionTree | None) -> "tree.Expression":
     if stored is None:
         return tree.Constant(value=False)
     condition: tree.Expression = msgspec.convert(stored, tree.Expression)
     return for_browsers(condition)
 
 
-def transpile_value(value: Any) -> dict[str, Any]:
+def transpile_value(value: Any) -> JsonObject:
     """An input value: ``{"lang": "ts", "code": "concat(...)", "stl": ["concat"]}``.
 
     Lists and dictionaries keep their shape; every string in them is a template.
@@ -68,7 +68,7 @@ def transpile_value(value: Any) -> dict[str, Any]:
     return {"lang": "ts", "code": _code(value, used), "stl": list(used)}
 
 
-def transpile_filter(condition: "tree.Expression") -> dict[str, Any]:
+def transpile_filter(condition: "tree.Expression") -> JsonObject:
     """A filter in the same form."""
     printed = expression_javascript(bind_expression(for_browsers(condition)))
     return {"lang": "ts", "code": printed.code, "stl": list(printed.helpers)}

@@ -25,7 +25,7 @@ from hoglet.functions.compile.warnings import CodeWarning, SaveWarnings, mapping
 from hoglet.functions.errors import FilterRefused
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
-from hoglet.functions.filters.normalize import GENERATED
+from hoglet.functions.filters.normalize import without_generated
 from hoglet.functions.inputs.compiled import InputRules, compile_inputs
 from hoglet.functions.inputs.secrets import split_secrets
 from hoglet.functions.json_types import (
@@ -38,7 +38,6 @@ from hoglet.functions.json_types import (
 )
 from hoglet.hog.compile import bind_program
 from hoglet.kit.errors import Invalid, SourceError
-from hoglet.kit.json_values import array_at, object_at
 from hoglet.syntax.parse import parse_program
 
 
@@ -164,7 +163,7 @@ def _site_script(draft: CompileInput, hog: str, compiled: CompiledFunction) -> s
 
 def _compile_filters(
     filters: FunctionFilters, draft: CompileInput, attr: str
-) -> tuple[dict[str, Any], Matcher]:
+) -> tuple[FunctionFilters, Matcher]:
     try:
         condition = build_filter(filters, draft.context)
         stored = filters | {"bytecode": expression_bytecode(condition)}
@@ -177,13 +176,9 @@ def _compile_filters(
     )
 
 
-def _without_generated(filters: FunctionFilters) -> FunctionFilters:
-    return {name: value for name, value in filters.items() if name not in GENERATED}
-
-
 def _refused_filters(
     filters: FunctionFilters, draft: CompileInput, attr: str, reason: str
-) -> tuple[dict[str, Any], Matcher]:
+) -> tuple[FunctionFilters, Matcher]:
     if draft.must_match and draft.type not in types.SITE:
         raise Invalid(f"The filter is not valid: {reason}", attr=f"{attr}__non_field_errors")
     return filters | {"bytecode": None, "bytecode_error": reason}, Matcher(events=[])
@@ -193,17 +188,17 @@ def _compile_mappings(draft: CompileInput, compiled: CompiledFunction, source: s
     compiled.mappings, compiled.mapping_matchers = [], []
     for index, mapping in enumerate(draft.mappings or []):
         prefix = f"mappings__{index}"
-        stored = dict(mapping)
+        stored = mapping.copy()
         rules = InputRules(
             function_type=draft.type,
             source=source,
             attr=f"{prefix}__inputs",
             with_defaults=True,
         )
-        schema = array_at(mapping, "inputs_schema")
-        if schema or mapping.get("inputs") is not None:
-            stored["inputs"] = compile_inputs(schema, object_at(mapping, "inputs"), rules)
-        wanted = _without_generated(object_at(mapping, "filters"))
+        schema, inputs = mapping.get("inputs_schema") or [], mapping.get("inputs")
+        if schema or inputs is not None:
+            stored["inputs"] = compile_inputs(schema, inputs or {}, rules)
+        wanted = without_generated(mapping.get("filters") or {})
         filters, matcher = _compile_filters(wanted, draft, f"{prefix}__filters")
         if "filters" in mapping:
             stored["filters"] = filters
@@ -217,7 +212,7 @@ def _compile_masking(masking: MaskingSettings) -> MaskingSettings:
     except SourceError as error:
         detail = f"The masking hash does not compile. {error}"
         raise Invalid(detail, attr="masking__hash") from None
-    return masking | {"bytecode": template.bytecode}
+    return {**masking, "bytecode": template.bytecode}
 
 
 GLOBALS = frozenset({"project", "record", "inputs"})

@@ -10,7 +10,7 @@ import msgspec
 
 from hoglet.functions import types
 from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths, nodes_of
-from hoglet.functions.json_types import FunctionFilters, InputValues
+from hoglet.functions.json_types import FunctionFilters, FunctionMapping, InputSchema, InputValues
 from hoglet.functions.runtime.host import HELPERS
 from hoglet.hog.bind.diagnostics import suggestion
 from hoglet.hog.bind.tree import Warning_
@@ -79,7 +79,7 @@ class SaveWarnings:
         return self._found(read, "hog")
 
     def of_inputs(
-        self, schema: Iterable[dict[str, Any]], inputs: InputValues, attr: str
+        self, schema: Iterable[InputSchema], inputs: InputValues, attr: str
     ) -> Iterator[CodeWarning]:
         """The warnings of the templates of inputs; secrets are left out.
 
@@ -196,7 +196,7 @@ def _expressions(filters: FunctionFilters) -> Iterator[str]:
 
 
 def mapping_warnings(
-    found: SaveWarnings, index: int, mapping: dict[str, Any]
+    found: SaveWarnings, index: int, mapping: FunctionMapping
 ) -> Iterator[CodeWarning]:
     """The warnings of a mapping's inputs and filters."""
     prefix = f"mappings__{index}"

@@ -1,18 +1,21 @@
 """Routes of dead letters: docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further."""
 
-from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.functions.api import ONE, Reads, Writes
-from hoglet.functions.dead_letters.filters import CLASSES, read_filters
+from hoglet.functions.dead_letters.schemas import (
+    CLASSES,
+    DeadLetterDetail,
+    DeadLetterObject,
+    Redriven,
+    read_filters,
+)
 from hoglet.functions.dead_letters.service import DeadLetters
 from hoglet.web.openapi import (
     PAGE,
     TEXT,
     TIME,
-    DocumentedResponse,
-    Json,
     Page,
     describe,
     flag,
@@ -29,35 +32,6 @@ router = Router()
 LETTERS = ONE + "/dead_letters"
 DEFAULT_LIMIT = 50
 MAXIMUM_LIMIT = 500
-
-
-class DeadLetterObject(DocumentedResponse):
-    """An invocation that ended in failure."""
-
-    id: str
-    letter_class: str = Field(alias="class", json_schema_extra={"enum": list(CLASSES)})
-    invocation_id: str
-    event_uuid: str | None
-    event: str | None
-    distinct_id: str | None
-    attempts: int
-    error: str
-    first_failed_at: str
-    last_failed_at: str
-    redriven_at: str | None
-
-
-class DeadLetterDetail(DeadLetterObject):
-    """A letter with what the invocation saw."""
-
-    globals: Json
-
-
-class Redriven(DocumentedResponse):
-    """How many letters run again."""
-
-    queued: int
-    skipped: int
 
 
 _REDRIVE_BODY = json_object(

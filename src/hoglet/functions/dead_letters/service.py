@@ -5,9 +5,8 @@ The pipeline adds them with :meth:`DeadLetters.add`, in the transaction that end
 Source: docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -15,21 +14,27 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import ProjectScope
 from hoglet.functions.dead_letters import repository
-from hoglet.functions.dead_letters.filters import read_classes, read_instant
 from hoglet.functions.dead_letters.repository import (
     REDRIVE_CHUNK,
     WHOLE_CHUNK,
     ChosenLetter,
     DeadLetterFilter,
 )
+from hoglet.functions.dead_letters.schemas import (
+    DeadLetterDetail,
+    DeadLetterObject,
+    Redriven,
+    read_choice,
+)
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
+from hoglet.functions.json_types import EventGlobal, Globals
 from hoglet.functions.logs.telemetry import SOURCE
-from hoglet.functions.runtime.messages import ErrorClass
 from hoglet.functions.service import FunctionService, read_id
 from hoglet.functions.tables import DeadLetterRow
+from hoglet.functions.types import DeadLetterClass
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
-from hoglet.kit.json_values import is_array
+from hoglet.kit.json_values import JsonObject
 from hoglet.queue.port import NewJob, Priority, Queue
 from hoglet.warehouse.telemetry import LogEntry
 from hoglet.web.pagination import PageRequest
@@ -67,9 +72,9 @@ class NewDeadLetter(msgspec.Struct, frozen=True, kw_only=True):
 
     project_id: int
     function_id: UUID
-    letter_class: ErrorClass | str
+    letter_class: DeadLetterClass
     invocation_id: UUID
-    globals: dict[str, Any]
+    globals: Globals
     error: str
     attempts: int = 1
     mapping: int | None = None
@@ -135,7 +140,7 @@ class DeadLetters:
 
     async def page(
         self, scope: ProjectScope, function_id: str, filters: DeadLetterFilter, page: PageRequest
-    ) -> tuple[int, list[dict[str, Any]]]:
+    ) -> tuple[int, list[DeadLetterObject]]:
         """A page of dead letters, newest first, and the total count.
 
         Raises:
@@ -149,7 +154,7 @@ class DeadLetters:
             )
         return count, [dead_letter_object(row) for row in rows]
 
-    async def get(self, scope: ProjectScope, function_id: str, letter_id: str) -> dict[str, Any]:
+    async def get(self, scope: ProjectScope, function_id: str, letter_id: str) -> DeadLetterDetail:
         """A dead letter with its globals.
 
         Raises:
@@ -157,7 +162,7 @@ class DeadLetters:
         """
         async with self._functions.database.read() as session:
             row = await self._dead_letter(session, scope, function_id, letter_id)
-        return dead_letter_object(row) | {"globals": row.globals}
+        return {**dead_letter_object(row), "globals": row.globals}
 
     async def delete(self, scope: ProjectScope, function_id: str, letter_id: str) -> None:
         """Delete a dead letter.
@@ -168,9 +173,7 @@ class DeadLetters:
         async with self._functions.database.write() as session:
             await session.delete(await self._dead_letter(session, scope, function_id, letter_id))
 
-    async def redrive(
-        self, scope: ProjectScope, function_id: str, body: dict[str, Any]
-    ) -> dict[str, int]:
+    async def redrive(self, scope: ProjectScope, function_id: str, body: JsonObject) -> Redriven:
         """Redrive dead letters with the current code, inputs and secrets, oldest first.
 
         Runs of an ordered function are queued by distinct id. With ``"dry_run": true`` nothing
@@ -194,7 +197,7 @@ class DeadLetters:
             chosen = await self._chosen(session, function.id, filters)
             waiting = sorted(letter for letter in chosen if letter.redriven_at is None)
             if not is_dry:
-                is_ordered = bool((function.delivery or {}).get("ordered_by"))
+                is_ordered = bool(function.delivery and function.delivery.get("ordered_by"))
                 ids = [letter.id for letter in waiting]
                 for start in range(0, len(ids), WHOLE_CHUNK):
                     part = ids[start : start + WHOLE_CHUNK]
@@ -235,7 +238,7 @@ class DeadLetters:
         return row
 
 
-def dead_letter_object(row: DeadLetterRow) -> dict[str, Any]:
+def dead_letter_object(row: DeadLetterRow) -> DeadLetterObject:
     """A dead letter in the form of the list."""
     return {
         "id": str(row.id),
@@ -250,39 +253,6 @@ def dead_letter_object(row: DeadLetterRow) -> dict[str, Any]:
         "last_failed_at": iso_z(row.last_failed_at),
         "redriven_at": iso_z_or_none(row.redriven_at),
     }
-
-
-def read_choice(body: dict[str, Any]) -> DeadLetterFilter:
-    """Parse the selection of dead letters to redrive.
-
-    Raises:
-        Invalid: nothing is selected, or the selection is invalid.
-    """
-    ids, after, before = body.get("ids"), body.get("after"), body.get("before")
-    classes = body.get("class")
-    if is_array(ids) and ids:
-        return DeadLetterFilter(ids=list(dict.fromkeys(_known_ids(ids))))
-    if body.get("all") is True:
-        return DeadLetterFilter()
-    if not classes and after is None and before is None:
-        raise Invalid(
-            'Select dead letters by "ids", by "class", "after" and "before", or with "all".'
-        )
-    return DeadLetterFilter(
-        classes=read_classes(classes),
-        after=read_instant(after, "after"),
-        before=read_instant(before, "before"),
-    )
-
-
-def _known_ids(ids: Iterable[Any]) -> list[UUID]:
-    known: list[UUID] = []
-    for item in ids:
-        try:
-            known.append(UUID(str(item)))
-        except ValueError:
-            raise Invalid(f'"{item}" is not the id of a dead letter.', attr="ids") from None
-    return known
 
 
 def _job(row: DeadLetterRow, *, is_ordered: bool) -> NewJob:
@@ -313,17 +283,17 @@ async def _keep(session: AsyncSession, dead_letter: NewDeadLetter, now: datetime
         session, dead_letter.function_id, dead_letter.invocation_id
     )
     if known is not None:
-        known.letter_class, known.error = str(dead_letter.letter_class), error
+        known.letter_class, known.error = dead_letter.letter_class, error
         known.attempts += dead_letter.attempts
         known.last_failed_at, known.redriven_at = now, None
         return
-    event: dict[str, Any] = dead_letter.globals.get("event") or {}
+    event: EventGlobal = dead_letter.globals.get("event") or {}
     session.add(
         DeadLetterRow(
             id=new_id(),
             project_id=dead_letter.project_id,
             function_id=dead_letter.function_id,
-            letter_class=str(dead_letter.letter_class),
+            letter_class=dead_letter.letter_class,
             invocation_id=dead_letter.invocation_id,
             event_uuid=event.get("uuid"),
             event=event.get("event"),

@@ -4,18 +4,23 @@ A draft stores the fields that differ from the live function, with secrets in pl
 encrypted as a whole. Live changes of other fields are therefore not undone by publishing it.
 """
 
-from typing import Any
+from typing import Any, cast
 
-from hoglet.functions.filters.normalize import GENERATED
+from hoglet.functions.filters.normalize import without_generated
 from hoglet.functions.inputs.secrets import MASK, SHOWN, secret_keys
+from hoglet.functions.json_types import (
+    FunctionMapping,
+    InputSchema,
+    InputValues,
+    MaskingSettings,
+    SentFields,
+)
 from hoglet.functions.schemas import read_fields
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import array_at, is_object, object_at
+from hoglet.kit.json_values import is_object
 from hoglet.kit.suggestions import near
 from hoglet.web.validation import not_a_dict
-
-type Fields = dict[str, Any]
 
 DRAFTED = (
     "name",
@@ -32,7 +37,7 @@ DRAFTED = (
 )
 
 
-def read_draft(draft: Any) -> Fields:
+def read_draft(draft: Any) -> SentFields:
     """The fields of a draft in a request.
 
     Raises:
@@ -56,62 +61,69 @@ def of_draft(error: Invalid) -> Invalid:
     return Invalid(error.detail, code=error.error_code, attr=attr)
 
 
-def merged(row: HogFunctionRow, earlier: Fields, sent: Fields) -> Fields:
+def merged(row: HogFunctionRow, earlier: SentFields, sent: SentFields) -> SentFields:
     """The draft after a change; secrets that the request marks as set keep their drafted value."""
-    fields = {**earlier, **sent}
-    schema = fields.get("inputs_schema", row.inputs_schema)
+    fields: SentFields = {**earlier, **sent}
     if "inputs" in sent:
-        fields["inputs"] = _with_drafted_secrets(
-            schema, sent["inputs"], object_at(earlier, "inputs")
-        )
-    if sent.get("mappings"):
-        before: list[Fields] = array_at(earlier, "mappings")
+        schema = fields.get("inputs_schema", row.inputs_schema)
+        fields["inputs"] = _with_drafted_secrets(schema, sent["inputs"], earlier.get("inputs"))
+    if mappings := sent.get("mappings"):
+        before = earlier.get("mappings") or []
         fields["mappings"] = [
-            _mapping(mapping, before[index] if index < len(before) else {})
-            for index, mapping in enumerate(sent["mappings"])
+            _with_drafted_inputs(mapping, before[index] if index < len(before) else {})
+            for index, mapping in enumerate(mappings)
         ]
     return fields
 
 
-def visible(row: HogFunctionRow, live: Fields, draft: Fields) -> Fields:
+def visible(
+    row: HogFunctionRow,
+    live_inputs: InputValues,
+    live_mappings: list[FunctionMapping] | None,
+    draft: SentFields,
+) -> SentFields:
     """The complete next version in the form of the API, with secrets masked.
 
     Args:
         row: the live function.
-        live: its masked ``inputs`` and ``mappings``.
+        live_inputs: its inputs, masked.
+        live_mappings: its mappings, with masked inputs.
         draft: the drafted fields.
     """
-    fields = {name: draft.get(name, live.get(name, getattr(row, name))) for name in DRAFTED}
-    fields["filters"] = _without_generated(fields["filters"])
-    if fields["masking"]:
-        fields["masking"] = _without_generated(fields["masking"])
+    live = {"inputs": live_inputs, "mappings": live_mappings}
+    current = {name: live.get(name, getattr(row, name)) for name in DRAFTED}
+    fields = cast("SentFields", current | {n: v for n, v in draft.items() if n in DRAFTED})
+    fields["filters"] = without_generated(fields.get("filters", {}))
+    if masking := fields.get("masking"):
+        fields["masking"] = cast("MaskingSettings", without_generated({**masking}))
     if "inputs" in draft:
-        fields["inputs"] = _masked(fields["inputs_schema"], draft["inputs"], live["inputs"])
-    if draft.get("mappings"):
+        schema = fields.get("inputs_schema", [])
+        fields["inputs"] = _masked(schema, draft["inputs"], live_inputs)
+    if mappings := draft.get("mappings"):
         fields["mappings"] = [
-            mapping | {"inputs": _masked(array_at(mapping, "inputs_schema"), mapping["inputs"], {})}
-            if mapping.get("inputs")
+            {**mapping, "inputs": _masked(mapping.get("inputs_schema") or [], inputs, {})}
+            if (inputs := mapping.get("inputs"))
             else mapping
-            for mapping in draft["mappings"]
+            for mapping in mappings
         ]
     return fields
 
 
-def _mapping(mapping: Fields, before: Fields) -> Fields:
-    if not mapping.get("inputs"):
+def _with_drafted_inputs(mapping: FunctionMapping, before: FunctionMapping) -> FunctionMapping:
+    inputs, schema = mapping.get("inputs"), mapping.get("inputs_schema") or []
+    if not inputs:
         return mapping
-    schema = array_at(mapping, "inputs_schema")
-    return mapping | {
-        "inputs": _with_drafted_secrets(schema, mapping["inputs"], object_at(before, "inputs"))
-    }
+    return {**mapping, "inputs": _with_drafted_secrets(schema, inputs, before.get("inputs"))}
 
 
-def _with_drafted_secrets(schema: list[Fields], sent: Fields, before: Fields) -> Fields:
+def _with_drafted_secrets(
+    schema: list[InputSchema], sent: InputValues, before: InputValues | None
+) -> InputValues:
     """The inputs with drafted secrets in place of their marks."""
-    inputs = dict(sent)
+    inputs, drafted = dict(sent), before or {}
     for key in secret_keys(schema):
-        if _is_kept(inputs.get(key)) and not _is_kept(before.get(key)):
-            inputs[key] = before[key]
+        if _is_kept(inputs.get(key)) and not _is_kept(drafted.get(key)):
+            inputs[key] = drafted[key]
     return inputs
 
 
@@ -122,7 +134,7 @@ def _is_kept(entry: Any) -> bool:
     return "value" not in entry or (entry.get("secret") is True and entry["value"] == MASK)
 
 
-def _masked(schema: list[Fields], inputs: Fields, live: Fields) -> Fields:
+def _masked(schema: list[InputSchema], inputs: InputValues, live: InputValues) -> InputValues:
     """Inputs with every secret that will be set as ``{"secret": true}``."""
     secret = secret_keys(schema)
     visible = {key: SHOWN if key in secret else entry for key, entry in inputs.items()}
@@ -130,7 +142,3 @@ def _masked(schema: list[Fields], inputs: Fields, live: Fields) -> Fields:
         if live.get(key) == SHOWN:
             visible[key] = SHOWN
     return visible
-
-
-def _without_generated(part: Fields) -> Fields:
-    return {name: value for name, value in part.items() if name not in GENERATED}

@@ -6,7 +6,8 @@ from weakref import WeakValueDictionary
 
 from hoglet.access.activity import FieldChange
 from hoglet.access.principals import ProjectScope
-from hoglet.functions.drafts.fields import Fields, merged, of_draft, read_draft
+from hoglet.functions.drafts.fields import merged, of_draft, read_draft
+from hoglet.functions.json_types import SentFields
 from hoglet.functions.presenter import FunctionView
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
@@ -63,7 +64,7 @@ class Drafts:
         raise Unavailable("This function is being changed by another request. Try again.")
 
     async def _try_save(
-        self, scope: ProjectScope, function_id: str, sent: Fields | None
+        self, scope: ProjectScope, function_id: str, sent: SentFields | None
     ) -> FunctionView | None:
         """The function with its new draft; None if it was changed in the meantime."""
         functions = self._functions
@@ -86,7 +87,7 @@ class Drafts:
             await session.flush()
             return await functions.showing.view(session, row)
 
-    async def _check(self, scope: ProjectScope, row: HogFunctionRow, fields: Fields) -> None:
+    async def _check(self, scope: ProjectScope, row: HogFunctionRow, fields: SentFields) -> None:
         """Compile the draft as publishing it would.
 
         Raises:
@@ -102,7 +103,7 @@ class Drafts:
             raise of_draft(error) from None
 
 
-def fields_of(functions: FunctionService, row: HogFunctionRow) -> Fields | None:
+def fields_of(functions: FunctionService, row: HogFunctionRow) -> SentFields | None:
     """The drafted fields with secrets in plain text; None without a draft."""
     return None if row.draft is None else functions.box.open(row.draft)["fields"]
 

@@ -4,23 +4,56 @@ Source: docs/spec/hog-functions.md#43-templating-and-generated-keys and
 docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
-from typing import Any
+from typing import TypedDict
 
 import msgspec
 import structlog
 
 from hoglet.functions.executable.model import (
-    DEFAULT_RETRY,
+    DeliveryLimits,
     ExecutableFunction,
     ExecutableInput,
     ExecutableMapping,
+    RetryPolicy,
 )
 from hoglet.functions.inputs.mapping_identity import mapping_number
-from hoglet.functions.json_types import FunctionMapping, InputSchema, SecretValues
+from hoglet.functions.json_types import (
+    DeliverySettings,
+    FunctionFilters,
+    FunctionMapping,
+    InputSchema,
+    InputValue,
+    InputValues,
+    MappingSecrets,
+    MaskingSettings,
+    RetrySettings,
+    SecretValues,
+    StoredMatcher,
+)
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import HogFunctionRow
+from hoglet.functions.types import FunctionType
 
 log = structlog.get_logger(__name__)
+
+
+class RunColumns(TypedDict):
+    """The columns of a function that its runs need, by name; secrets are in plain text."""
+
+    type: FunctionType
+    name: str | None
+    hog: str
+    inputs_schema: list[InputSchema]
+    inputs: InputValues
+    secrets: SecretValues
+    filters: FunctionFilters
+    matcher: StoredMatcher
+    masking: MaskingSettings | None
+    mappings: list[FunctionMapping] | None
+    mapping_secrets: MappingSecrets
+    execution_order: int | None
+    retry: RetrySettings | None
+    delivery: DeliverySettings | None
 
 
 def executable_from_row(row: HogFunctionRow, box: SecretBox) -> ExecutableFunction:
@@ -35,7 +68,7 @@ def executable_from_row(row: HogFunctionRow, box: SecretBox) -> ExecutableFuncti
         secrets, mapping_secrets, problem = {}, {}, error.detail
     if problem:
         log.error("a function cannot run", action="secrets_unreadable", function=str(row.id))
-    values = {
+    columns: RunColumns = {
         "type": row.type,
         "name": row.name,
         "hog": row.hog,
@@ -52,7 +85,7 @@ def executable_from_row(row: HogFunctionRow, box: SecretBox) -> ExecutableFuncti
         "delivery": row.delivery,
     }
     function = executable_from_values(
-        values,
+        columns,
         function_id=str(row.id),
         project_id=row.project_id,
         state=row.state,
@@ -63,7 +96,7 @@ def executable_from_row(row: HogFunctionRow, box: SecretBox) -> ExecutableFuncti
 
 
 def unreadable_secrets(
-    row: HogFunctionRow | None, values: dict[str, Any], box: SecretBox
+    row: HogFunctionRow | None, values: RunColumns, box: SecretBox
 ) -> str | None:
     """Why a function with unsaved changes cannot run, if it needs stored secrets without a key."""
     try:
@@ -74,7 +107,7 @@ def unreadable_secrets(
     return None
 
 
-def _lacks_secrets(values: dict[str, Any]) -> bool:
+def _lacks_secrets(values: RunColumns) -> bool:
     """Whether an input of a secret type has no value, at the top or in a mapping."""
     schemas = [(values["inputs_schema"], values["secrets"])]
     for index, mapping in enumerate(values["mappings"] or []):
@@ -88,7 +121,7 @@ def _lacks_secrets(values: dict[str, Any]) -> bool:
 
 
 def executable_from_values(
-    values: dict[str, Any],
+    values: RunColumns,
     *,
     function_id: str,
     project_id: int,
@@ -97,7 +130,7 @@ def executable_from_values(
     version: int = 0,
 ) -> ExecutableFunction:
     """A function from column values, stored or only planned (test runs)."""
-    matcher: dict[str, Any] = values["matcher"]
+    matcher = values["matcher"]
     return ExecutableFunction(
         id=function_id,
         project_id=project_id,
@@ -111,8 +144,8 @@ def executable_from_values(
         masking=values["masking"],
         mappings=_mappings(values),
         execution_order=values["execution_order"],
-        retry={**DEFAULT_RETRY, **(values["retry"] or {})},
-        delivery=values["delivery"] or {},
+        retry=msgspec.convert(values["retry"] or {}, RetryPolicy),
+        delivery=msgspec.convert(values["delivery"] or {}, DeliveryLimits),
         state=state,
         enabled=enabled,
         version=version,
@@ -120,7 +153,7 @@ def executable_from_values(
 
 
 def _inputs(
-    schema: list[InputSchema], plain: dict[str, Any], secrets: SecretValues
+    schema: list[InputSchema], plain: InputValues, secrets: SecretValues
 ) -> tuple[ExecutableInput, ...]:
     items = {item["key"]: item for item in schema}
     together = sorted({**plain, **secrets}.items(), key=lambda pair: pair[1].get("order", 0))
@@ -128,30 +161,30 @@ def _inputs(
         ExecutableInput(
             key=key,
             value=entry.get("value"),
-            templating=_templating(items.get(key, {}), entry),
-            type=items.get(key, {}).get("type", "string"),
+            templating=_templating(items.get(key), entry),
+            type=items[key]["type"] if key in items else "string",
             secret=key in secrets,
         )
         for key, entry in together
     )
 
 
-def _templating(item: InputSchema, entry: dict[str, Any]) -> str | None:
-    if item.get("templating") is False:
+def _templating(item: InputSchema | None, entry: InputValue) -> str | None:
+    if item is not None and item.get("templating") is False:
         return None
     return entry.get("templating") or "hog"
 
 
-def _mappings(values: dict[str, Any]) -> tuple[ExecutableMapping, ...] | None:
-    mappings: list[FunctionMapping] | None = values["mappings"]
+def _mappings(values: RunColumns) -> tuple[ExecutableMapping, ...] | None:
+    mappings = values["mappings"]
     if not mappings:
         return None
-    matchers: list[dict[str, Any]] = values["matcher"].get("mappings") or []
+    matchers = values["matcher"].get("mappings") or []
     return tuple(
         ExecutableMapping(
             number=mapping_number(matchers, index),
             name=mapping.get("name"),
-            filter=matchers[index].get("tree") if index < len(matchers) else None,
+            filter=matchers[index]["tree"] if index < len(matchers) else None,
             inputs=_inputs(
                 mapping.get("inputs_schema") or [],
                 mapping.get("inputs") or {},

@@ -30,6 +30,9 @@ SLOW_FILTER_MS = 100
 _SLOW_FILTER_S = SLOW_FILTER_MS / 1000
 
 
+type Outcome = Literal["matched", "filtered", "failed"]
+
+
 class Match(msgspec.Struct, frozen=True, kw_only=True):
     """The result of matching one function with one event.
 
@@ -44,7 +47,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     function_id: str
-    outcome: Literal["matched", "filtered", "failed"]
+    outcome: Outcome
     mappings: list[int] | None = None
     unmatched: list[int] = []
     error: str | None = None

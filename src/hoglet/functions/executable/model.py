@@ -6,21 +6,42 @@ never stored or logged, and only sent to a worker's standard input.
 Source: docs/spec/hog-functions.md#13-run-time.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from hoglet.functions.json_types import MaskingSettings
+from hoglet.functions.json_types import ConditionTree, MaskingSettings
 from hoglet.functions.runtime.host_config import HostConfig
 
-DEFAULT_RETRY: dict[str, Any] = {
-    "max_attempts": 20,
-    "initial_delay_seconds": 1,
-    "multiplier": 2,
-    "max_delay_seconds": 1800,
-    "max_elapsed_seconds": 21600,
-    "respect_retry_after": True,
-}
+
+class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """When failed host calls are made again.
+
+    Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
+    """
+
+    max_attempts: int = 20
+    initial_delay_seconds: float = 1
+    multiplier: float = 2
+    max_delay_seconds: float = 1800
+    max_elapsed_seconds: float = 21600
+    respect_retry_after: bool = True
+
+
+class BatchLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """One run for up to ``max_events`` events, which waits up to ``max_seconds`` for them."""
+
+    max_events: int
+    max_seconds: float
+
+
+class DeliveryLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits of a function's deliveries, each None without such a limit."""
+
+    ordered_by: Literal["distinct_id"] | None = None
+    concurrency: int | None = None
+    requests_per_minute: int | None = None
+    batch: BatchLimits | None = None
 
 
 class ExecutableInput(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +71,7 @@ class ExecutableMapping(msgspec.Struct, frozen=True, kw_only=True):
 
     number: int
     name: str | None = None
-    filter: dict[str, Any] | None = None
+    filter: ConditionTree | None = None
     inputs: tuple[ExecutableInput, ...] = ()
     disabled: bool = False
 
@@ -68,10 +89,8 @@ class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
         masking: ``{"ttl": 60, "threshold": None, "hash": "{person.id}"}`` or None.
         mappings: None without mappings.
         execution_order: of transformations.
-        retry: the complete policy with defaults.
-        delivery: ``{"ordered_by": "distinct_id", "concurrency": 4, "requests_per_minute": 60,
-            "batch": {"max_events": 100, "max_seconds": 5}}``, each omitted or None without such a
-            limit.
+        retry: the complete policy.
+        delivery: limits of its deliveries.
         state: the watcher's (docs/spec/hog-functions.md#7-status-and-the-watcher).
         version: changes with every save.
         facilities: the host configuration for programs.
@@ -84,14 +103,14 @@ class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None = None
     hog: str = ""
     inputs: tuple[ExecutableInput, ...] = ()
-    filter: dict[str, Any] | None = None
+    filter: ConditionTree | None = None
     events: list[str] | None = None
     source: str = "events"
     masking: MaskingSettings | None = None
     mappings: tuple[ExecutableMapping, ...] | None = None
     execution_order: int | None = None
-    retry: dict[str, Any] = msgspec.field(default_factory=lambda: dict(DEFAULT_RETRY))
-    delivery: dict[str, Any] = {}
+    retry: RetryPolicy = RetryPolicy()
+    delivery: DeliveryLimits = DeliveryLimits()
     state: int = 1
     enabled: bool = True
     version: int = 1

@@ -12,7 +12,7 @@ import msgspec
 
 from hoglet.functions.executable.matching import Conditions, match_function
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.json_types import Globals
+from hoglet.functions.json_types import BuiltInputs, EventGlobal, Globals, ProjectGlobal
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.filter_globals import FilterGlobals
 from hoglet.functions.runtime.host import Host
@@ -22,7 +22,7 @@ from hoglet.functions.runtime.redaction import clean_line, redacted_trace, secre
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS
 from hoglet.functions.types import TRANSFORMATION_LOG
 from hoglet.hog.python.steps import TraceStep
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json_values import Properties, is_object
 from hoglet.kit.text import without_surrogates
 
 _NOTE = "$transformations_"
@@ -49,7 +49,7 @@ class TransformationResult(msgspec.Struct, kw_only=True):
     error_class: str | None = None
     logs: list[RunLogLine] = []
     milliseconds: float = 0
-    event: dict[str, Any] | None = None
+    event: EventGlobal | None = None
     trace: list[TraceStep] = []
 
 
@@ -61,7 +61,7 @@ class Chain:
             Transformation notes of other servers in its properties are removed.
     """
 
-    def __init__(self, event: dict[str, Any]) -> None:
+    def __init__(self, event: EventGlobal) -> None:
         self.event = without_notes(event)
         self._notes: dict[str, list[str]] = {}
 
@@ -77,18 +77,18 @@ class Chain:
             self._notes[note] = [transformation.label]
         return True
 
-    def finish(self) -> dict[str, Any]:
+    def finish(self) -> EventGlobal:
         """The event to store: with ``$transformations_succeeded`` and similar properties."""
         return {**self.event, "properties": {**self.event["properties"], **self._notes}}
 
 
-def drop_notes(properties: dict[str, Any]) -> None:
+def drop_notes(properties: Properties) -> None:
     """Remove transformation notes of other servers from events without transformations."""
     for name in _NOTES:
         properties.pop(name, None)
 
 
-def without_notes(event: dict[str, Any]) -> dict[str, Any]:
+def without_notes(event: EventGlobal) -> EventGlobal:
     """The event without the properties that list the transformations."""
     properties = event["properties"]
     if properties.keys().isdisjoint(_NOTES):
@@ -111,7 +111,7 @@ class Transformation:
     def __init__(
         self,
         function: ExecutableFunction,
-        project: dict[str, Any],
+        project: ProjectGlobal,
         conditions: Conditions,
         *,
         with_trace: bool = False,
@@ -127,13 +127,13 @@ class Transformation:
         self._program = engine.ProgramRunner(
             function.hog, self._host, with_trace=with_trace, pinned=pinned
         )
-        self._constant: tuple[dict[str, Any], list[str]] | None = None
+        self._constant: tuple[BuiltInputs, list[str]] | None = None
         if are_constant(function.inputs) and function.problem is None:
             inputs = build_inputs(function, {}, now="")
             self._constant = (inputs, secret_texts(function.inputs, inputs))
 
     def run(
-        self, event: dict[str, Any], *, now: str, milliseconds: float = PROGRAM_MILLISECONDS
+        self, event: EventGlobal, *, now: str, milliseconds: float = PROGRAM_MILLISECONDS
     ) -> TransformationResult:
         """Transform one event.
 
@@ -162,7 +162,7 @@ class Transformation:
         self._run_program(values, secrets, result, milliseconds)
         return result
 
-    def _applies_to(self, event: dict[str, Any]) -> bool:
+    def _applies_to(self, event: EventGlobal) -> bool:
         """Whether the filter matches; mappings have no effect, but can fail.
 
         Raises:
@@ -177,7 +177,7 @@ class Transformation:
         condition = self._conditions.of_function(self._key, self.function)
         return condition is not None and condition.holds(values)
 
-    def _inputs(self, values: Globals, now: str) -> tuple[dict[str, Any], list[str]]:
+    def _inputs(self, values: Globals, now: str) -> tuple[BuiltInputs, list[str]]:
         inputs = build_inputs(self.function, values, now=now)
         return inputs, secret_texts(self.function.inputs, inputs)
 
@@ -208,7 +208,7 @@ def _no_person() -> None:
     return None
 
 
-def _no_groups() -> dict[str, Any]:
+def _no_groups() -> Globals:
     return {}
 
 

@@ -1,7 +1,5 @@
 """Routes that explain a match, and count how many of the newest events match."""
 
-from typing import Any
-
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,14 +11,14 @@ from hoglet.functions.explain_match.schemas import (
     MatchExplanation,
 )
 from hoglet.functions.explain_match.service import MatchExplainer
-from hoglet.web.openapi import OBJECT, describe, json_object
+from hoglet.web.openapi import OBJECT, OpenApiObject, describe, json_object
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import json_response
 from hoglet.web.router import Router
 
 router = Router()
 
-_UUID: dict[str, Any] = {"type": "string", "format": "uuid"}
+_UUID: OpenApiObject = {"type": "string", "format": "uuid"}
 _BODY = json_object(
     event={"anyOf": [_UUID, OBJECT], "description": "An event, or the UUID of a stored one."},
     event_uuid=_UUID,

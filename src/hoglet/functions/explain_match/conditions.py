@@ -3,8 +3,6 @@
 The parts are those of the compiled condition that production evaluates, not of a new compilation.
 """
 
-from typing import Any
-
 import msgspec
 
 from hoglet.functions.executable.matching import Conditions, mask_key, match_function
@@ -74,7 +72,7 @@ class ExplanationRequest(msgspec.Struct, kw_only=True):
     function: ExecutableFunction
     globals: Globals
     filters: FunctionFilters
-    mapping_filters: list[dict[str, Any]] = []
+    mapping_filters: list[FunctionFilters] = []
     test_accounts: list[str] = []
 
 

@@ -1,24 +1,21 @@
 """Conditions of a run other than its filters, and the list of those that fail. Pure."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from hoglet.functions import types
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.explain_match.conditions import ExplainedCondition, ExplainedRun
-from hoglet.functions.json_types import Globals, MaskingSettings
+from hoglet.functions.explain_match.schemas import MatchFailure, MatchMapping, MatchMasking
+from hoglet.functions.json_types import Globals
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.watcher.rules import DISABLED, NOT_RUN
-
-type Failure = dict[str, str]
-"""``{"kind": "properties", "path": "filters.properties[0]", "reason": "…"}``."""
 
 _WITHOUT_PERSON = (types.TRANSFORMATION, types.INTERNAL_DESTINATION)
 
 
 def as_seen(
     function: ExecutableFunction, run: Globals, *, is_stored: bool
-) -> tuple[dict[str, Any], ExplainedCondition | None, list[str]]:
+) -> tuple[Globals, ExplainedCondition | None, list[str]]:
     """The globals that filters of this function see, the condition on its source, and notes."""
     notes: list[str] = []
     source = source_condition(function, run, is_stored=is_stored)
@@ -54,7 +51,7 @@ def source_condition(
     return ExplainedCondition(kind="source", path=path, matched=reason is None, reason=reason)
 
 
-def failures(condition: ExplainedCondition) -> Iterator[Failure]:
+def failures(condition: ExplainedCondition) -> Iterator[MatchFailure]:
     """The parts because of which a condition does not hold."""
     if condition.matched:
         return
@@ -65,7 +62,7 @@ def failures(condition: ExplainedCondition) -> Iterator[Failure]:
         yield from failures(part)
 
 
-def mapping_failures(mapping: dict[str, Any], run: ExplainedRun) -> Iterator[Failure]:
+def mapping_failures(mapping: MatchMapping, run: ExplainedRun) -> Iterator[MatchFailure]:
     """Why a mapping does not match."""
     path = f"mappings[{mapping['index']}]"
     if mapping["disabled"]:
@@ -77,8 +74,8 @@ def mapping_failures(mapping: dict[str, Any], run: ExplainedRun) -> Iterator[Fai
 
 
 def run_failures(
-    run: ExplainedRun, masking: MaskingSettings | None, prefix: str
-) -> Iterator[Failure]:
+    run: ExplainedRun, masking: MatchMasking | None, prefix: str
+) -> Iterator[MatchFailure]:
     """Why a run of a condition that holds does not start; ``prefix`` is the path of its mapping."""
     if run.inputs_error is not None:
         yield {"kind": "inputs", "path": f"{prefix}inputs", "reason": run.inputs_error}
@@ -87,7 +84,7 @@ def run_failures(
         yield {"kind": "masking", "path": "masking", "reason": reason}
 
 
-def status_failures(row: HogFunctionRow | None) -> Iterator[Failure]:
+def status_failures(row: HogFunctionRow | None) -> Iterator[MatchFailure]:
     """Why a stored function does not run on any event."""
     if row is None:
         return

@@ -7,7 +7,6 @@ ends early and says so.
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from typing import Any
 
 import msgspec
 
@@ -15,14 +14,20 @@ from hoglet.access.principals import ProjectScope
 from hoglet.functions import worker_operations
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.explain_match.failures import as_seen
-from hoglet.functions.explain_match.schemas import MAX_COUNTED_EVENTS, read_count_limit
+from hoglet.functions.explain_match.schemas import (
+    MAX_COUNTED_EVENTS,
+    MatchCount,
+    MatchedEvent,
+    read_count_limit,
+)
 from hoglet.functions.explain_match.subject import check_scope, read_subject
+from hoglet.functions.json_types import EventGlobal, Globals
 from hoglet.functions.service import FunctionService
 from hoglet.functions.test_runs.configuration import find_function
 from hoglet.kit.errors import CostExceeded, NotFound
+from hoglet.kit.json_values import JsonObject
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 
-type Globals = dict[str, Any]
 type ReadEvents = Callable[[int, int, float], AsyncIterator[list[Globals]]]
 """Project id, number of events and seconds to pages of ``{"event", "person"?, "groups"}``."""
 
@@ -49,9 +54,7 @@ class MatchCounts:
         self._read_events = read_events
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
-    async def count(
-        self, scope: ProjectScope, function_id: str, body: dict[str, Any]
-    ) -> dict[str, Any]:
+    async def count(self, scope: ProjectScope, function_id: str, body: JsonObject) -> MatchCount:
         """Evaluate the filter with the newest stored events; nothing is stored or counted.
 
         Args:
@@ -100,12 +103,12 @@ class MatchCounts:
         self, function: ExecutableFunction, page: list[Globals], seconds: float
     ) -> tuple[list[str], str | None]:
         seen = [as_seen(function, run, is_stored=True) for run in page]
-        payload: dict[str, Any] = {
+        payload: JsonObject = {
             "function": msgspec.to_builtins(function),
             "globals": [run for run, _, _ in seen],
             "seconds": seconds,
         }
-        answer: dict[str, Any] = await self._sandbox.call(
+        answer: worker_operations.MatchOutcomes = await self._sandbox.call(
             worker_operations.match_events, payload, deadline=max(seconds, 0) + _FILTER_SECONDS
         )
         outcomes = [
@@ -124,7 +127,7 @@ class _Count:
         self.complete = True
         self.error: str | None = None
         self._outcomes = {"matched": 0, "filtered": 0, "failed": 0}
-        self._examples: list[dict[str, str]] = []
+        self._examples: list[MatchedEvent] = []
         self._newest: str | None = None
         self._oldest: str | None = None
 
@@ -134,14 +137,17 @@ class _Count:
             self._oldest = run["event"]["timestamp"]
             self._newest = self._newest or self._oldest
             if outcome == "matched" and len(self._examples) < _EXAMPLES:
+                event: EventGlobal = run["event"]
                 self._examples.append(
                     {
-                        name: run["event"][name]
-                        for name in ("uuid", "event", "distinct_id", "timestamp")
+                        "uuid": event["uuid"],
+                        "event": event["event"],
+                        "distinct_id": event["distinct_id"],
+                        "timestamp": event["timestamp"],
                     }
                 )
 
-    def response(self) -> dict[str, Any]:
+    def response(self) -> MatchCount:
         return {
             "matched": self._outcomes["matched"],
             "failed": self._outcomes["failed"],

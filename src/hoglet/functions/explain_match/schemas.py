@@ -1,14 +1,14 @@
 """Request and response of ``explain_match``."""
 
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 from uuid import UUID
 
 from hoglet.functions.explain_match.outline import Kind, Operator
 from hoglet.functions.json_types import Globals
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json_values import JsonObject, is_object
 from hoglet.kit.suggestions import near
-from hoglet.web.openapi import DocumentedResponse
+from hoglet.web.openapi import documented
 from hoglet.web.request_body import BODY_KEY
 from hoglet.web.validation import NOT_UUID, REQUIRED, not_a_dict
 
@@ -26,7 +26,8 @@ COUNT_KEYS = ("limit", "configuration", "draft")
 MAX_COUNTED_EVENTS = 10_000
 
 
-class MatchCondition(DocumentedResponse):
+@documented
+class MatchCondition(TypedDict):
     """A part of a filter; ``parts`` are combined by ``operator``."""
 
     kind: Kind
@@ -39,29 +40,17 @@ class MatchCondition(DocumentedResponse):
     parts: list["MatchCondition"]
 
 
-class MatchFailure(DocumentedResponse):
+@documented
+class MatchFailure(TypedDict):
     """Why the event does not run the function, with the path of the part."""
 
-    kind: Literal[
-        "source",
-        "bytecode_error",
-        "filters",
-        "test_accounts",
-        "properties",
-        "events",
-        "actions",
-        "data_warehouse",
-        "mappings",
-        "inputs",
-        "masking",
-        "enabled",
-        "status",
-    ]
+    kind: Kind | Literal["mappings", "inputs", "masking", "enabled", "status"]
     path: str
     reason: str
 
 
-class MatchMasking(DocumentedResponse):
+@documented
+class MatchMasking(TypedDict):
     """The masking counter of this event's hash; ``count`` runs since the window began."""
 
     masked: bool
@@ -71,7 +60,8 @@ class MatchMasking(DocumentedResponse):
     expires_at: str | None
 
 
-class MatchMapping(DocumentedResponse):
+@documented
+class MatchMapping(TypedDict):
     """A mapping: its own conditions; it runs only if those of the function hold too."""
 
     index: int
@@ -82,7 +72,8 @@ class MatchMapping(DocumentedResponse):
     masking: MatchMasking | None
 
 
-class MatchedEvent(DocumentedResponse):
+@documented
+class MatchedEvent(TypedDict):
     """The event that was matched."""
 
     uuid: str
@@ -91,7 +82,8 @@ class MatchedEvent(DocumentedResponse):
     timestamp: str
 
 
-class MatchExplanation(DocumentedResponse):
+@documented
+class MatchExplanation(TypedDict):
     """Whether an event matches a function, and each condition with its result.
 
     ``would_run``: the event would start a run now: it matches, and the function is enabled, its
@@ -109,7 +101,8 @@ class MatchExplanation(DocumentedResponse):
     notes: list[str]
 
 
-class MatchCount(DocumentedResponse):
+@documented
+class MatchCount(TypedDict):
     """How many of the newest stored events match.
 
     ``examined`` is at most ``limit``. ``complete`` is false if the count ended early because it
@@ -129,7 +122,7 @@ class MatchCount(DocumentedResponse):
     events: list[MatchedEvent]
 
 
-def read_count_limit(body: dict[str, Any], most: int) -> int:
+def read_count_limit(body: JsonObject, most: int) -> int:
     """The number of events to examine; also rejects unknown keys.
 
     Raises:
@@ -142,7 +135,7 @@ def read_count_limit(body: dict[str, Any], most: int) -> int:
     return limit
 
 
-def check_keys(body: dict[str, Any], known: tuple[str, ...] = KEYS) -> None:
+def check_keys(body: JsonObject, known: tuple[str, ...] = KEYS) -> None:
     """Reject unknown keys.
 
     Raises:
@@ -154,7 +147,7 @@ def check_keys(body: dict[str, Any], known: tuple[str, ...] = KEYS) -> None:
             raise Invalid(detail, attr=name)
 
 
-def read_event_uuid(body: dict[str, Any]) -> UUID | None:
+def read_event_uuid(body: JsonObject) -> UUID | None:
     """The UUID of a stored event: ``event_uuid``, or ``event`` as a string.
 
     Raises:
@@ -174,7 +167,7 @@ def read_event_uuid(body: dict[str, Any]) -> UUID | None:
     return None
 
 
-def read_inline(body: dict[str, Any]) -> dict[str, Any]:
+def read_inline(body: JsonObject) -> JsonObject:
     """The body of a test run for an event in the request.
 
     Raises:
@@ -207,7 +200,7 @@ def _check_globals(globals_: Globals, prefix: str) -> None:
         _object(_object(group, attr).get("properties"), f"{attr}__properties")
 
 
-def _object(value: Any, attr: str) -> dict[str, Any]:
+def _object(value: Any, attr: str) -> JsonObject:
     if value is None:
         return {}
     if not is_object(value):

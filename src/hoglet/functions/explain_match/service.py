@@ -1,7 +1,6 @@
 """Explains whether an event matches a function, with the conditions that production evaluates."""
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -17,16 +16,24 @@ from hoglet.functions.explain_match.conditions import (
     ExplanationRequest,
 )
 from hoglet.functions.explain_match.failures import (
-    Failure,
     as_seen,
     failures,
     mapping_failures,
     run_failures,
     status_failures,
 )
-from hoglet.functions.explain_match.schemas import check_keys, read_event_uuid, read_inline
+from hoglet.functions.explain_match.schemas import (
+    MatchedEvent,
+    MatchExplanation,
+    MatchFailure,
+    MatchMapping,
+    MatchMasking,
+    check_keys,
+    read_event_uuid,
+    read_inline,
+)
 from hoglet.functions.explain_match.subject import Subject, check_scope, read_subject
-from hoglet.functions.json_types import FunctionMapping, Globals
+from hoglet.functions.json_types import EventGlobal, Globals
 from hoglet.functions.masking import find_counter
 from hoglet.functions.runtime.globals import project_globals, source_globals
 from hoglet.functions.service import FunctionService
@@ -34,10 +41,11 @@ from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.test_runs.configuration import find_function
 from hoglet.functions.test_runs.globals import read_globals
 from hoglet.kit.errors import Invalid, NotFound
+from hoglet.kit.json_values import JsonObject
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.timestamps import iso_z
 
-type FindEvent = Callable[[int, UUID], Awaitable[dict[str, Any] | None]]
+type FindEvent = Callable[[int, UUID], Awaitable[Globals | None]]
 """Project id and UUID to the globals of a stored event: ``{"event", "person"?, "groups"}``."""
 
 _SECONDS = 8.0  # a filter can take 5 s; beyond that, the worker is killed
@@ -66,8 +74,8 @@ class MatchExplainer:
         self._site_url = site_url
 
     async def explain(
-        self, scope: ProjectScope, function_id: str, body: dict[str, Any]
-    ) -> dict[str, Any]:
+        self, scope: ProjectScope, function_id: str, body: JsonObject
+    ) -> MatchExplanation:
         """Explain one match; nothing is stored or counted.
 
         Args:
@@ -92,18 +100,17 @@ class MatchExplainer:
         run = await self._globals(scope, subject.function, uuid, body)
         run, source, notes = as_seen(subject.function, run, is_stored=uuid is not None)
         explanation = await self._evaluate(scope, subject, run)
-        answer = await self._answer(subject, row, explanation, source)
-        event = {key: str(run["event"].get(key) or "") for key in ("uuid", "event", "distinct_id")}
-        event["timestamp"] = str(run["event"].get("timestamp") or "")
-        return {**answer, "event": event, "notes": notes}
+        return await self._answer(
+            subject, row, explanation, source, event=_matched(run["event"]), notes=notes
+        )
 
     async def _globals(
         self,
         scope: ProjectScope,
         function: ExecutableFunction,
         uuid: UUID | None,
-        body: dict[str, Any],
-    ) -> dict[str, Any]:
+        body: JsonObject,
+    ) -> Globals:
         project = project_globals(
             project_id=scope.project.id, name=scope.project.name, site_url=self._site_url
         )
@@ -155,10 +162,13 @@ class MatchExplainer:
         row: HogFunctionRow | None,
         explanation: Explanation,
         source: ExplainedCondition | None,
-    ) -> dict[str, Any]:
+        *,
+        event: MatchedEvent,
+        notes: list[str],
+    ) -> MatchExplanation:
         function, own = subject.function, explanation.own
         conditions = ([source] if source else []) + own.conditions
-        failed = [failure for each in conditions for failure in failures(each)]
+        failed: list[MatchFailure] = [each for part in conditions for each in failures(part)]
         matched = own.matched and (source is None or source.matched)
         masking, mappings = None, None
         if explanation.mappings is None:
@@ -183,12 +193,14 @@ class MatchExplainer:
             "conditions": msgspec.to_builtins(conditions),
             "mappings": mappings,
             "masking": masking,
+            "event": event,
+            "notes": notes,
         }
 
     async def _mappings(
         self, function: ExecutableFunction, explained: list[ExplainedRun], *, matched: bool
-    ) -> list[dict[str, Any]]:
-        answer: list[dict[str, Any]] = []
+    ) -> list[MatchMapping]:
+        answer: list[MatchMapping] = []
         for index, (mapping, run) in enumerate(
             zip(function.mappings or (), explained, strict=True)
         ):
@@ -207,7 +219,7 @@ class MatchExplainer:
 
     async def _masking(
         self, function: ExecutableFunction, run: ExplainedRun
-    ) -> dict[str, Any] | None:
+    ) -> MatchMasking | None:
         """The counter of a run's hash, as the next event would find it; it is not raised."""
         if not function.masking or run.mask is None:
             return None
@@ -226,14 +238,23 @@ class MatchExplainer:
         }
 
 
+def _matched(event: EventGlobal) -> MatchedEvent:
+    return {
+        "uuid": str(event.get("uuid") or ""),
+        "event": str(event.get("event") or ""),
+        "distinct_id": str(event.get("distinct_id") or ""),
+        "timestamp": str(event.get("timestamp") or ""),
+    }
+
+
 def _mapping_runs(
-    mappings: list[FunctionMapping], explained: list[ExplainedRun]
-) -> Iterator[list[Failure]]:
+    mappings: list[MatchMapping], explained: list[ExplainedRun]
+) -> Iterator[list[MatchFailure]]:
     """For each mapping that matches, what keeps its run from starting."""
     for mapping, run in zip(mappings, explained, strict=True):
         if mapping["matched"]:
             yield list(run_failures(run, mapping["masking"], f"mappings[{mapping['index']}]."))
 
 
-def _first(failed: list[Failure]) -> str | None:
+def _first(failed: list[MatchFailure]) -> str | None:
     return f"{failed[0]['path']}: {failed[0]['reason']}" if failed else None

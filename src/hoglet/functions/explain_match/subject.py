@@ -1,6 +1,6 @@
 """The function whose filter is evaluated: stored, drafted, or with unsaved changes."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,6 +17,7 @@ from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.test_runs.configuration import configured_values, requested_configuration
 from hoglet.kit.errors import Forbidden, Invalid
+from hoglet.kit.json_values import JsonObject
 
 _EXPLAINABLE = types.TESTABLE - {types.TRANSFORMATION_LOG} | types.SITE
 
@@ -26,14 +27,14 @@ class Subject(NamedTuple):
 
     function: ExecutableFunction
     filters: FunctionFilters
-    mapping_filters: list[dict[str, Any]]
+    mapping_filters: list[FunctionFilters]
 
 
 async def read_subject(
     functions: FunctionService,
     scope: ProjectScope,
     row: HogFunctionRow | None,
-    body: dict[str, Any],
+    body: JsonObject,
 ) -> Subject:
     """The function that a request means.
 

@@ -16,7 +16,7 @@ from hoglet.functions.filters.properties import (
     properties_to_trees,
 )
 from hoglet.functions.filters.roots import check_filter_tree
-from hoglet.functions.json_types import FunctionFilters
+from hoglet.functions.json_types import ActionStep, FilterEntry, FunctionFilters, PropertyFilter
 from hoglet.kit.json_values import array_at, is_object
 from hoglet.syntax import tree
 
@@ -59,8 +59,8 @@ def event_names(filters: FunctionFilters, context: FilterContext) -> list[str] |
             return None
         names.add(str(entry["id"]))
     for entry in actions:
-        action = context.actions.get(str(entry.get("id")))
-        found = None if action is None else trigger_events(array_at(action, "steps"))
+        steps = context.actions.get(str(entry.get("id")))
+        found = None if steps is None else trigger_events(steps)
         if found is None:
             return None
         names |= found
@@ -77,7 +77,7 @@ def _test_accounts(context: FilterContext) -> list["tree.Expression"]:
     return trees
 
 
-def _inlined_cohort(item: dict[str, Any], context: FilterContext) -> "tree.Expression":
+def _inlined_cohort(item: PropertyFilter, context: FilterContext) -> "tree.Expression":
     properties = context.cohorts.get(str(item.get("value")))
     if properties is None:
         raise FilterRefused(
@@ -102,7 +102,7 @@ def _entries(filters: FunctionFilters, context: FilterContext) -> list["tree.Exp
     ]
 
 
-def _event(entry: dict[str, Any], context: FilterContext) -> "tree.Expression":
+def _event(entry: FilterEntry, context: FilterContext) -> "tree.Expression":
     parts: list[tree.Expression] = []
     if entry.get("type"):
         name = entry.get("id")
@@ -114,18 +114,18 @@ def _event(entry: dict[str, Any], context: FilterContext) -> "tree.Expression":
     return all_of(parts)
 
 
-def _action(entry: dict[str, Any], context: FilterContext) -> "tree.Expression":
-    action = context.actions.get(str(entry.get("id")))
-    if action is None:
+def _action(entry: FilterEntry, context: FilterContext) -> "tree.Expression":
+    steps = context.actions.get(str(entry.get("id")))
+    if steps is None:
         raise FilterRefused(f"The action {entry.get('id')} does not exist")
     own = properties_to_trees(entry.get("properties"), context)
-    return all_of([action_to_tree(action.get("steps") or [], context), *own])
+    return all_of([action_to_tree(steps, context), *own])
 
 
 AUTOCAPTURE = "$autocapture"
 
 
-def action_to_tree(steps: list[dict[str, Any]], context: FilterContext) -> "tree.Expression":
+def action_to_tree(steps: list[ActionStep], context: FilterContext) -> "tree.Expression":
     """The condition of an action.
 
     Args:
@@ -138,7 +138,7 @@ def action_to_tree(steps: list[dict[str, Any]], context: FilterContext) -> "tree
     return any_of([_step(step, context) for step in steps])
 
 
-def trigger_events(steps: list[dict[str, Any]]) -> set[str] | None:
+def trigger_events(steps: list[ActionStep]) -> set[str] | None:
     """The event names that can match, or None for any."""
     names = {step.get("event") for step in steps}
     if not names or not all(names):
@@ -146,7 +146,7 @@ def trigger_events(steps: list[dict[str, Any]]) -> set[str] | None:
     return {str(name) for name in names}
 
 
-def _step(step: dict[str, Any], context: FilterContext) -> "tree.Expression":
+def _step(step: ActionStep, context: FilterContext) -> "tree.Expression":
     parts: list[tree.Expression] = []
     event = step.get("event")
     if event:
@@ -160,7 +160,7 @@ def _step(step: dict[str, Any], context: FilterContext) -> "tree.Expression":
     return all_of(parts)
 
 
-def _element_rules(step: dict[str, Any]) -> list["tree.Expression"]:
+def _element_rules(step: ActionStep) -> list["tree.Expression"]:
     rules = [
         element_matches(key, str(step[key])) for key in ("selector", "tag_name") if step.get(key)
     ]

@@ -1,9 +1,10 @@
 """What a filter can refer to, as plain data that is sent to a worker process."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
+
+from hoglet.functions.json_types import ActionStep, PropertyFilter
 
 
 class FilterContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -14,7 +15,7 @@ class FilterContext(msgspec.Struct, frozen=True, kw_only=True):
         timezone: IANA name of the project's zone; used for ``dStart`` and similar dates.
         week_start_day: 0 if weeks start on Sunday, 1 for Monday.
         test_account_filters: property filters of the project's test-account setting.
-        actions: live actions by id text: ``{"7": {"steps": [{"event": "$pageview"}]}}``.
+        actions: steps of live actions by id text: ``{"7": [{"event": "$pageview"}]}``.
         cohorts: dynamic cohorts made of person properties, by id text: ``{"3": [{...}]}``;
             other cohorts cannot be inlined.
         boolean_properties: properties the project defines as Boolean, ``["event:paid"]``
@@ -24,7 +25,7 @@ class FilterContext(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime = msgspec.field(default_factory=lambda: datetime.fromtimestamp(0, UTC))
     timezone: str = "UTC"
     week_start_day: int = 0
-    test_account_filters: list[dict[str, Any]] = []
-    actions: dict[str, dict[str, Any]] = {}
-    cohorts: dict[str, list[dict[str, Any]]] = {}
+    test_account_filters: list[PropertyFilter] = []
+    actions: dict[str, list[ActionStep]] = {}
+    cohorts: dict[str, list[PropertyFilter]] = {}
     boolean_properties: list[str] = []

@@ -8,7 +8,7 @@ from typing import Any
 from hoglet.functions.errors import wrong_type
 from hoglet.functions.json_types import FunctionFilters
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import array_at, is_array, is_object
+from hoglet.kit.json_values import JsonObject, array_at, is_array, is_object
 from hoglet.web.validation import Body, validate
 
 SOURCES = ("events", "person-updates", "data-warehouse-table", "data-warehouse-view")
@@ -30,7 +30,7 @@ class FilterSwitches(Body):
     filter_test_accounts: bool | None = None
 
 
-def normalize_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
+def normalize_filters(value: Any, *, prefix: str = "filters") -> FunctionFilters:
     """The filters to store, without generated keys.
 
     Args:
@@ -48,7 +48,7 @@ def normalize_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
         value = {}
     if not is_object(value):
         raise wrong_type("a dictionary", value, code="not_a_dict", attr=prefix)
-    filters = {key: entry for key, entry in value.items() if key not in GENERATED}
+    filters = without_generated(value)
     filters = {"source": _source(filters.get("source"), prefix), **_without(filters, "source")}
     switches = validate(FilterSwitches, filters, prefix=prefix).model_dump(exclude_unset=True)
     filters |= switches
@@ -60,6 +60,11 @@ def normalize_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
     return filters
 
 
+def without_generated(part: JsonObject) -> JsonObject:
+    """Filters or masking without the keys that compiling adds."""
+    return {name: value for name, value in part.items() if name not in GENERATED}
+
+
 def check_view(filters: FunctionFilters, *, enabled: bool) -> None:
     """Reject an enabled function on views without a view."""
     if not enabled or filters.get("source") != "data-warehouse-view":
@@ -69,7 +74,7 @@ def check_view(filters: FunctionFilters, *, enabled: bool) -> None:
         raise Invalid("Select a view before enabling this function.", attr="filters")
 
 
-def _without(filters: FunctionFilters, key: str) -> dict[str, Any]:
+def _without(filters: FunctionFilters, key: str) -> FunctionFilters:
     return {name: value for name, value in filters.items() if name != key}
 
 

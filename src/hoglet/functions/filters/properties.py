@@ -16,6 +16,7 @@ from hoglet.functions.filters.nodes import (
     field,
 )
 from hoglet.functions.filters.operators import apply_operator
+from hoglet.functions.json_types import PropertyFilter
 from hoglet.kit.errors import SourceError
 from hoglet.kit.json_values import array_at, is_array, is_object
 from hoglet.kit.property_operators import WITHOUT_VALUE
@@ -68,7 +69,7 @@ def property_to_tree(item: Any, context: FilterContext, *, depth: int = 0) -> "t
     return apply_operator(_subject(item), _operator(item), value, context)
 
 
-def _group(group: dict[str, Any], context: FilterContext, *, depth: int) -> "tree.Expression":
+def _group(group: PropertyFilter, context: FilterContext, *, depth: int) -> "tree.Expression":
     if depth > MAX_NESTING:
         raise FilterRefused("The property groups are nested too deeply")
     values = array_at(group, "values")
@@ -76,7 +77,7 @@ def _group(group: dict[str, Any], context: FilterContext, *, depth: int) -> "tre
     return any_of(parts) if group.get("type") == "OR" else all_of(parts)
 
 
-def _check_types(item: dict[str, Any]) -> None:
+def _check_types(item: PropertyFilter) -> None:
     """Check the types of this free-form JSON; the code below relies on them."""
     if not isinstance(item.get("type"), str | None):
         raise FilterRefused("The type of a property filter must be a string")
@@ -91,13 +92,13 @@ def _check_types(item: dict[str, Any]) -> None:
             )
 
 
-def _is_complete(item: dict[str, Any]) -> bool:
+def _is_complete(item: PropertyFilter) -> bool:
     if not item.get("key") or not item.get("type"):
         return False
     return item.get("value") is not None or item.get("operator") in WITHOUT_VALUE
 
 
-def _operator(item: dict[str, Any]) -> str:
+def _operator(item: PropertyFilter) -> str:
     operator = item.get("operator")
     if operator is None:
         return "exact"
@@ -106,7 +107,7 @@ def _operator(item: dict[str, Any]) -> str:
     return operator
 
 
-def _expression(item: dict[str, Any]) -> "tree.Expression":
+def _expression(item: PropertyFilter) -> "tree.Expression":
     key = item.get("key")
     if not isinstance(key, str) or not key.strip():
         return constant(1)
@@ -116,7 +117,7 @@ def _expression(item: dict[str, Any]) -> "tree.Expression":
         raise FilterRefused(f'The expression "{key}" does not parse: {error.message}') from None
 
 
-def _subject(item: dict[str, Any]) -> "tree.Expression":
+def _subject(item: PropertyFilter) -> "tree.Expression":
     kind, key = item["type"], str(item["key"])
     if kind in {"event", "feature"}:
         return field("elements_chain") if key == "$elements_chain" else field("properties", key)
@@ -133,7 +134,7 @@ def _subject(item: dict[str, Any]) -> "tree.Expression":
     raise FilterRefused(f'Property filters of type "{kind}" are not supported')
 
 
-def _group_index(item: dict[str, Any]) -> int:
+def _group_index(item: PropertyFilter) -> int:
     index = item.get("group_type_index", 0)
     if isinstance(index, str) and index.isdigit():
         index = int(index)
@@ -142,7 +143,7 @@ def _group_index(item: dict[str, Any]) -> int:
     return index
 
 
-def _typed_value(item: dict[str, Any], context: FilterContext) -> Any:
+def _typed_value(item: PropertyFilter, context: FilterContext) -> Any:
     """Convert ``"true"`` to true only if the project defines the property as Boolean."""
     value = item.get("value")
     if item.get("operator") not in {None, "exact", "is_not", "is_cleaned_path_exact"}:
@@ -164,7 +165,7 @@ def _boolean(value: Any, *, is_boolean: bool) -> Any:
     return value
 
 
-def _element(item: dict[str, Any], context: FilterContext) -> "tree.Expression":
+def _element(item: PropertyFilter, context: FilterContext) -> "tree.Expression":
     key, operator, value = item["key"], _operator(item), item.get("value")
     if key == "href":
         return apply_operator(field("elements_chain_href"), operator, value, context)

@@ -6,20 +6,20 @@ there, because the secret may be one of them.
 Source: docs/spec/hog-functions.md#35-limits-and-effects and docs/spec/hog-functions.md#44-secrets.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import FieldChange, rewrite_changes
+from hoglet.access.schemas import ActivityChange
 from hoglet.functions.inputs.mapping_identity import stored_identities
 from hoglet.functions.inputs.secrets import SHOWN, secret_keys
+from hoglet.functions.json_types import FunctionMapping, InputSchema, InputValues, LoggedFields
 from hoglet.kit.json_values import is_array, is_object
 
-type Json = dict[str, Any]
 
-
-def hide(changes: Sequence[FieldChange], *states: Json) -> list[FieldChange]:
+def hide(changes: Sequence[FieldChange], *states: LoggedFields) -> list[FieldChange]:
     """The changes, without values whose keys are secret in either state."""
     return [
         FieldChange(
@@ -33,68 +33,77 @@ def hide(changes: Sequence[FieldChange], *states: Json) -> list[FieldChange]:
 
 
 async def hide_in_history(
-    session: AsyncSession, project_id: int, scope: str, item_id: str, state: Json
+    session: AsyncSession, project_id: int, scope: str, item_id: str, state: LoggedFields
 ) -> None:
     """Mask logged values whose keys are secret now, in the caller's transaction."""
 
-    def without(change: Json) -> Json:
-        ends = ("before", "after")
-        return change | {end: _hidden(change["field"], change[end], [state]) for end in ends}
+    def without(change: ActivityChange) -> ActivityChange:
+        field = change["field"] or ""
+        return {
+            **change,
+            "before": _hidden(field, change["before"], [state]),
+            "after": _hidden(field, change["after"], [state]),
+        }
 
     await rewrite_changes(session, project_id, scope=scope, item_id=item_id, change=without)
 
 
-def may_become_secret(before: Json, after: Json) -> bool:
+def may_become_secret(before: LoggedFields, after: LoggedFields) -> bool:
     """Whether a save may have made inputs secret."""
-    return any(before[name] != after[name] for name in ("inputs_schema", "mappings"))
+    return any(before.get(name) != after.get(name) for name in ("inputs_schema", "mappings"))
 
 
-def kept_secret(wanted: Json, now: Mapping[str, Any]) -> Json:
+def kept_secret(wanted: LoggedFields, now: LoggedFields) -> LoggedFields:
     """Fields of an earlier state with masked values replaced by the current ones.
 
     A key that is secret now stays secret: its value is neither required nor revealed.
     """
     retained = _with_stored_secrets(wanted, now)
-    if retained.get("mappings"):
-        pairs = _paired(retained["mappings"], now["mappings"])
+    if mappings := retained.get("mappings"):
+        pairs = _paired(mappings, now.get("mappings"))
         retained["mappings"] = [_with_stored_secrets(pair, other) for pair, other in pairs]
     return retained
 
 
-def _with_stored_secrets(wanted: Json, now: Mapping[str, Any]) -> Json:
-    keys, retained = _secret_keys(now), dict(wanted)
-    if retained.get("inputs_schema"):
-        retained["inputs_schema"] = [
-            item | {"secret": True} if item["key"] in keys else item
-            for item in retained["inputs_schema"]
+def _with_stored_secrets[Owner: (LoggedFields, FunctionMapping)](
+    wanted: Owner, now: Owner
+) -> Owner:
+    keys, retained = _secret_keys(now), wanted.copy()
+    schema, inputs = wanted.get("inputs_schema"), wanted.get("inputs")
+    if schema:
+        marked: list[InputSchema] = [
+            {**item, "secret": True} if item["key"] in keys else item for item in schema
         ]
-    if retained.get("inputs"):
-        retained["inputs"] = _present(retained["inputs"], now.get("inputs") or {}, keys)
+        retained["inputs_schema"] = marked
+    if inputs:
+        retained["inputs"] = _present(inputs, now.get("inputs") or {}, keys)
     return retained
 
 
-def _present(inputs: Json, now: Json, keys: set[str]) -> Json:
+def _present(inputs: InputValues, now: InputValues, keys: set[str]) -> InputValues:
     """The inputs, with masked ones replaced by the current ones unless they are encrypted."""
     plain = {key: entry for key, entry in inputs.items() if entry != SHOWN and key not in keys}
     return plain | {key: now[key] for key in inputs if key not in plain and key in now}
 
 
-def _hidden(field: str, value: Any, states: Iterable[Json]) -> Any:
+def _hidden(field: str, value: Any, states: Iterable[LoggedFields]) -> Any:
     """A logged value with ``{"secret": true}`` for what is secret in a state."""
     for state in states:
         if field == "inputs" and is_object(value):
             value = _without(value, _secret_keys(state))
         elif field == "mappings" and is_array(value):
             value = [
-                item | {"inputs": _without(item["inputs"], _secret_keys(other))}
-                if item.get("inputs")
+                {**item, "inputs": _without(inputs, _secret_keys(other))}
+                if (inputs := item.get("inputs"))
                 else item
-                for item, other in _paired(value, state["mappings"])
+                for item, other in _paired(value, state.get("mappings"))
             ]
     return value
 
 
-def _paired(mappings: list[Json], others: list[Json] | None) -> list[tuple[Json, Json]]:
+def _paired(
+    mappings: list[FunctionMapping], others: list[FunctionMapping] | None
+) -> list[tuple[FunctionMapping, FunctionMapping]]:
     """Pairs of each mapping and its counterpart; an empty mapping where there is none."""
     known = others or []
     places = stored_identities(known, mappings)
@@ -103,9 +112,9 @@ def _paired(mappings: list[Json], others: list[Json] | None) -> list[tuple[Json,
     ]
 
 
-def _secret_keys(holder: Mapping[str, Any]) -> set[str]:
+def _secret_keys(holder: LoggedFields | FunctionMapping) -> set[str]:
     return secret_keys(holder.get("inputs_schema") or [])
 
 
-def _without(inputs: Json, keys: set[str]) -> Json:
+def _without(inputs: InputValues, keys: set[str]) -> InputValues:
     return {key: SHOWN if key in keys else entry for key, entry in inputs.items()}

@@ -7,7 +7,7 @@ restore is logged too. Secrets are never logged, so they do not change.
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import cast
 from uuid import UUID
 
 import msgspec
@@ -15,19 +15,21 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import list_activities, page_of_activities
 from hoglet.access.principals import ProjectScope
+from hoglet.access.schemas import ActivityObject
+from hoglet.access.tables import ActivityRow
 from hoglet.functions.history.secrets import kept_secret
+from hoglet.functions.json_types import LoggedFields
 from hoglet.functions.presenter import FunctionView
 from hoglet.functions.service import ACTIVITY_SCOPE, LOGGED_FIELDS, FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import JsonObject
 from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z, parse_instant
 
 RESTORED = tuple(name for name in LOGGED_FIELDS if name != "deleted")
 _LOGGED_AS = {"priority": "execution_order"}  # the field's name in rearrangements
 _CHUNK = 500
-
-type Json = dict[str, Any]
 
 
 class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,11 +38,11 @@ class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
     activity_id: UUID | None = None
     to: datetime | None = None
 
-    def is_before(self, entry: Json) -> bool:
+    def is_before(self, entry: ActivityRow) -> bool:
         """Whether this state precedes an entry, which then has to be undone."""
         if self.activity_id is not None:
-            return entry["id"] > self.activity_id  # ids are time-ordered
-        return self.to is None or entry["created_at"] > self.to
+            return entry.id > self.activity_id  # ids are time-ordered
+        return self.to is None or entry.created_at > self.to
 
 
 class History:
@@ -55,7 +57,7 @@ class History:
 
     async def page(
         self, scope: ProjectScope, function_id: str, page: PageRequest
-    ) -> tuple[int, list[Json]]:
+    ) -> tuple[int, list[ActivityObject]]:
         """A page of entries of a function, newest first, and the total count.
 
         Raises:
@@ -68,7 +70,9 @@ class History:
                 session, project_id, scope=ACTIVITY_SCOPE, item_id=str(row.id), page=page
             )
 
-    async def restore(self, scope: ProjectScope, function_id: str, body: Json) -> FunctionView:
+    async def restore(
+        self, scope: ProjectScope, function_id: str, body: JsonObject
+    ) -> FunctionView:
         """Restore the fields of an earlier state, except secrets.
 
         Raises:
@@ -84,7 +88,7 @@ class History:
         return await self._functions.update(scope, function_id, {**wanted, "base_updated_at": base})
 
 
-def read_entry_time(body: Json) -> HistoryEntry:
+def read_entry_time(body: JsonObject) -> HistoryEntry:
     """Parse ``{"activity_id": "…"}`` or ``{"to": "2026-01-05T12:00:00Z"}``.
 
     Raises:
@@ -104,29 +108,34 @@ def read_entry_time(body: Json) -> HistoryEntry:
     return HistoryEntry(to=at)
 
 
-def undone(row: HogFunctionRow, entries: Iterable[Json]) -> Json:
+def undone(row: HogFunctionRow, entries: Iterable[ActivityRow]) -> LoggedFields:
     """The fields that differ from the current ones after undoing the entries, newest first."""
     now = {name: getattr(row, name) for name in RESTORED}
     before = dict(now)
     for entry in entries:
-        for change in entry["detail"]["changes"]:
-            name = _LOGGED_AS.get(change["field"], change["field"])
+        for change in entry.detail["changes"]:
+            field = change["field"] or ""
+            name = _LOGGED_AS.get(field, field)
             if name in before:
                 before[name] = change["before"]
-    earlier = kept_secret({k: v for k, v in before.items() if v != now[k]}, now)
-    return {name: value for name, value in earlier.items() if value != now[name]}
+    differing = {name: value for name, value in before.items() if value != now[name]}
+    earlier = kept_secret(cast("LoggedFields", differing), cast("LoggedFields", now))
+    found = {name: value for name, value in earlier.items() if value != now[name]}
+    return cast("LoggedFields", found)
 
 
-async def _since(session: AsyncSession, row: HogFunctionRow, moment: HistoryEntry) -> list[Json]:
+async def _since(
+    session: AsyncSession, row: HogFunctionRow, moment: HistoryEntry
+) -> list[ActivityRow]:
     """The entries after a state, newest first."""
     if moment.to is not None and moment.to < row.created_at:
         raise Invalid("The function did not exist at that time.", attr="to")
-    after: list[Json] = []
+    after: list[ActivityRow] = []
     while True:
         part = await _entries(session, row, limit=_CHUNK, offset=len(after))
         for entry in part:
             if not moment.is_before(entry):
-                if moment.activity_id not in (None, entry["id"]):
+                if moment.activity_id not in (None, entry.id):
                     raise _no_entry()
                 return after
             after.append(entry)
@@ -138,7 +147,7 @@ async def _since(session: AsyncSession, row: HogFunctionRow, moment: HistoryEntr
 
 async def _entries(
     session: AsyncSession, row: HogFunctionRow, *, limit: int, offset: int
-) -> list[Json]:
+) -> list[ActivityRow]:
     return await list_activities(
         session,
         row.project_id,

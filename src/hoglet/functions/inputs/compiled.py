@@ -16,7 +16,7 @@ from hoglet.functions.compile.hog import CompiledTemplate, liquid_references, re
 from hoglet.functions.compile.site import transpile_value
 from hoglet.functions.inputs.types import COMPILED_TYPES
 from hoglet.functions.inputs.values import REQUIRED, check_value
-from hoglet.functions.json_types import InputSchema, InputValues
+from hoglet.functions.json_types import InputSchema, InputValue, InputValues
 from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import Invalid, SourceError
 from hoglet.kit.json_values import is_array, is_object
@@ -51,7 +51,7 @@ class InputRules(msgspec.Struct, frozen=True, kw_only=True):
 
 def compile_inputs(
     schema: list[InputSchema], inputs: InputValues, rules: InputRules
-) -> dict[str, Any]:
+) -> InputValues:
     """Validate and compile all inputs.
 
     Args:
@@ -67,7 +67,7 @@ def compile_inputs(
     Raises:
         Invalid: the first error, attr ``inputs__<key>`` (``inputs`` for circular references).
     """
-    compiled: dict[str, dict[str, Any]] = {}
+    compiled: dict[str, InputValue] = {}
     references: dict[str, set[str]] = {}
     for item in schema:
         key = item["key"]
@@ -78,7 +78,7 @@ def compile_inputs(
     return {key: compiled[key] | {"order": place} for place, key in enumerate(order)}
 
 
-def _entry(item: InputSchema, inputs: InputValues, rules: InputRules) -> dict[str, Any] | None:
+def _entry(item: InputSchema, inputs: InputValues, rules: InputRules) -> InputValue | None:
     """The input object to store, or None if the key has no value."""
     key, default = item["key"], item.get("default")
     attr = f"{rules.attr}__{key}"
@@ -96,8 +96,8 @@ def _entry(item: InputSchema, inputs: InputValues, rules: InputRules) -> dict[st
 
 
 def _compile_entry(
-    item: InputSchema, entry: dict[str, Any], rules: InputRules
-) -> tuple[dict[str, Any], set[str]]:
+    item: InputSchema, entry: InputValue, rules: InputRules
+) -> tuple[InputValue, set[str]]:
     attr = f"{rules.attr}__{item['key']}"
     templating = _templating(item, entry, attr)
     value = entry.get("value")
@@ -113,7 +113,7 @@ def _compile_entry(
     return _with_code(stored, item, rules, attr)
 
 
-def _templating(item: InputSchema, entry: dict[str, Any], attr: str) -> str | None:
+def _templating(item: InputSchema, entry: InputValue, attr: str) -> str | None:
     """``hog``, ``liquid``, or None if the schema disables templates."""
     own = entry.get("templating")
     if own is not None and own not in ("hog", "liquid"):
@@ -127,7 +127,7 @@ def _templating(item: InputSchema, entry: dict[str, Any], attr: str) -> str | No
     return wanted or own or "hog"
 
 
-def _shows_templating(item: InputSchema, entry: dict[str, Any]) -> bool:
+def _shows_templating(item: InputSchema, entry: InputValue) -> bool:
     return bool(item.get("templating")) or bool(entry.get("templating"))
 
 
@@ -140,8 +140,8 @@ def _with_design(item: InputSchema, value: Any) -> Any:
 
 
 def _with_code(
-    stored: dict[str, Any], item: InputSchema, rules: InputRules, attr: str
-) -> tuple[dict[str, Any], set[str]]:
+    stored: InputValue, item: InputSchema, rules: InputRules, attr: str
+) -> tuple[InputValue, set[str]]:
     value = stored["value"]
     if item["type"] in EMAIL_TYPES and is_object(value):
         value = {name: part for name, part in value.items() if name != "design"}

@@ -10,15 +10,14 @@ Source: docs/spec/hog-functions.md#44-secrets and docs/spec/hog-functions.md#45-
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from hoglet.functions.filters.normalize import GENERATED
-from hoglet.kit.json_values import array_at, object_at
-
-type _Mapping = dict[str, Any]
+from hoglet.functions.filters.normalize import without_generated
+from hoglet.functions.json_types import FunctionMapping, MappingMatcher, StoredMatcher
 
 
-def stored_identities(stored: Sequence[_Mapping], sent: Sequence[_Mapping]) -> dict[int, int]:
+def stored_identities(
+    stored: Sequence[FunctionMapping], sent: Sequence[FunctionMapping]
+) -> dict[int, int]:
     """The stored index of each sent mapping; new ones are omitted.
 
     Example:
@@ -40,11 +39,11 @@ def stored_identities(stored: Sequence[_Mapping], sent: Sequence[_Mapping]) -> d
 
 
 def numbered(
-    matchers: Sequence[dict[str, Any]],
-    stored_matcher: dict[str, Any],
-    stored: Sequence[_Mapping] | None,
-    sent: Sequence[_Mapping] | None,
-) -> dict[str, Any]:
+    matchers: Sequence[MappingMatcher],
+    stored_matcher: StoredMatcher,
+    stored: Sequence[FunctionMapping] | None,
+    sent: Sequence[FunctionMapping] | None,
+) -> StoredMatcher:
     """The matchers of sent mappings with their numbers, and the next free number.
 
     Numbers are never reused: a run of a removed mapping must not become another's.
@@ -52,26 +51,28 @@ def numbered(
     Returns:
         ``{"mappings": [{"tree": ..., "events": ..., "number": 1}], "next_number": 2}``
     """
-    parts = array_at(stored_matcher, "mappings")
+    parts = stored_matcher.get("mappings") or []
     places = stored_identities(stored or [], sent or [])
     free = max(len(stored or []), stored_matcher.get("next_number", 0))
-    found: list[dict[str, Any]] = []
+    found: list[MappingMatcher] = []
     for place, matcher in enumerate(matchers):
         if place in places:
             number = mapping_number(parts, places[place])
         else:
             number, free = free, free + 1
-        found.append(matcher | {"number": number})
+        found.append({**matcher, "number": number})
     return {"mappings": found, "next_number": free}
 
 
-def mapping_number(matchers: Sequence[dict[str, Any]], place: int) -> int:
+def mapping_number(matchers: Sequence[MappingMatcher], place: int) -> int:
     """The number of a stored mapping; its position if it was saved before numbers existed."""
     return matchers[place].get("number", place) if place < len(matchers) else place
 
 
 def _told_apart(
-    mappings: Sequence[_Mapping], told_by: Callable[[_Mapping], str | None], done: set[int]
+    mappings: Sequence[FunctionMapping],
+    told_by: Callable[[FunctionMapping], str | None],
+    done: set[int],
 ) -> dict[str, int]:
     """Indexes by a distinguishing key, for mappings whose key is unique."""
     texts = {i: told_by(mapping) for i, mapping in enumerate(mappings) if i not in done}
@@ -79,15 +80,13 @@ def _told_apart(
     return {text: i for i, text in texts.items() if text is not None and numbers[text] == 1}
 
 
-def _by_all(mapping: _Mapping) -> str | None:
+def _by_all(mapping: FunctionMapping) -> str | None:
     return json.dumps([mapping.get("name"), _by_filters(mapping)])
 
 
-def _by_name(mapping: _Mapping) -> str | None:
+def _by_name(mapping: FunctionMapping) -> str | None:
     return mapping.get("name") or None
 
 
-def _by_filters(mapping: _Mapping) -> str | None:
-    filters = object_at(mapping, "filters")
-    reported = {name: value for name, value in filters.items() if name not in GENERATED}
-    return json.dumps(reported, sort_keys=True)
+def _by_filters(mapping: FunctionMapping) -> str | None:
+    return json.dumps(without_generated(mapping.get("filters") or {}), sort_keys=True)

@@ -3,13 +3,14 @@
 Source: docs/spec/hog-functions.md#41-schema-item.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import Field
 
 from hoglet.functions.errors import wrong_type
+from hoglet.functions.json_types import InputSchema
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_array
+from hoglet.kit.json_values import JsonObject, is_array
 from hoglet.web.validation import Body, Text, validate
 
 type InputType = Literal[
@@ -45,7 +46,7 @@ class SchemaItem(Body):
     type: InputType
     key: Text = Field(min_length=1, max_length=400)
     label: Text | None = None
-    choices: list[dict[str, Any]] | None = None
+    choices: list[JsonObject] | None = None
     required: bool = False
     default: Any = None
     secret: bool = False
@@ -60,7 +61,7 @@ class SchemaItem(Body):
     templating: Literal[True, False, "hog", "liquid"] | None = None
 
 
-def read_schema(value: Any, *, attr: str = "inputs_schema") -> list[dict[str, Any]]:
+def read_schema(value: Any, *, attr: str = "inputs_schema") -> list[InputSchema]:
     """Validate an ``inputs_schema``.
 
     Returns:
@@ -76,7 +77,7 @@ def read_schema(value: Any, *, attr: str = "inputs_schema") -> list[dict[str, An
     return [_item(item, f"{attr}__{index}") for index, item in enumerate(value)]
 
 
-def _item(value: Any, attr: str) -> dict[str, Any]:
+def _item(value: Any, attr: str) -> InputSchema:
     item = validate(SchemaItem, value, prefix=attr)
-    stored = item.model_dump(exclude_unset=True)
-    return stored | {name: getattr(item, name) for name in ("required", "secret", "hidden")}
+    stored = cast("InputSchema", item.model_dump(exclude_unset=True))
+    return {**stored, "required": item.required, "secret": item.secret, "hidden": item.hidden}

@@ -10,7 +10,7 @@ from hoglet.kit.errors import Invalid
 from hoglet.kit.json_values import is_object
 
 MASK = "********"
-SHOWN: dict[str, Any] = {"secret": True}
+SHOWN = {"secret": True}
 
 
 def secret_keys(schema: list[InputSchema]) -> set[str]:
@@ -21,10 +21,10 @@ def secret_keys(schema: list[InputSchema]) -> set[str]:
 def merge_secrets(
     schema: list[InputSchema],
     inputs: InputValues,
-    stored: dict[str, Any],
+    stored: SecretValues,
     *,
     attr: str = "inputs",
-) -> dict[str, Any]:
+) -> InputValues:
     """The inputs with kept secrets filled in from storage.
 
     Args:
@@ -61,7 +61,7 @@ def _is_marked(sent: Any) -> bool:
 
 
 def _keep(
-    merged: InputValues, key: str, stored: dict[str, Any], *, is_marked: bool, attr: str
+    merged: InputValues, key: str, stored: SecretValues, *, is_marked: bool, attr: str
 ) -> None:
     if key in stored:
         merged[key] = stored[key]
@@ -81,7 +81,7 @@ def _enter_again(attr: str) -> Invalid:
 
 def split_secrets(
     schema: list[InputSchema], inputs: InputValues
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[InputValues, SecretValues]:
     """Split compiled inputs into ``(plain, secret)``; only the second may contain secret values.
 
     A null secret is dropped; it would look as if it were set.
@@ -94,14 +94,14 @@ def split_secrets(
 
 def visible_inputs(
     schema: list[InputSchema], inputs: InputValues, secrets: SecretValues
-) -> dict[str, Any]:
+) -> InputValues:
     """The inputs in the form of the API: in order, secrets masked, null members dropped.
 
     Returns:
         ``{"url": {"value": "x", "order": 0}, "token": {"secret": True}, "unset": None}``.
     """
     together = sorted([*inputs.items(), *secrets.items()], key=lambda pair: pair[1].get("order", 0))
-    visible: dict[str, Any] = {
+    visible: InputValues = {
         key: SHOWN if key in secrets else {k: v for k, v in entry.items() if v is not None}
         for key, entry in together
     }

@@ -93,7 +93,7 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-_CHECKS: dict[str, Callable[[dict[str, Any], Any, str | None], str | None]] = {
+_CHECKS: dict[str, Callable[[InputSchema, Any, str | None], str | None]] = {
     "string": _string,
     "number": _number,
     "dictionary": _dictionary,

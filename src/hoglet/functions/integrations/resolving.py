@@ -16,9 +16,9 @@ from hoglet.functions.executable.model import ExecutableFunction, ExecutableInpu
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
 from hoglet.functions.integrations import repository
 from hoglet.functions.tables import IntegrationRow
-from hoglet.kit.json_values import is_array
+from hoglet.kit.json_values import JsonObject, is_array
 
-type Known = Mapping[int, dict[str, Any]]
+type Known = Mapping[int, JsonObject]
 """Integration id to what programs see of it."""
 
 
@@ -36,7 +36,7 @@ async def resolve(
     return [with_integrations(function, known) for function in functions]
 
 
-def seen_by_programs(row: IntegrationRow) -> dict[str, Any]:
+def seen_by_programs(row: IntegrationRow) -> JsonObject:
     """``{"team": {...}, "access_token": "hoglet-integration-…"}``."""
     return {**row.config, "access_token": row.placeholder}
 

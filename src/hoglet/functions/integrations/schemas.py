@@ -5,14 +5,14 @@ docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict, cast
 
 from pydantic import AfterValidator, Field
 
 from hoglet.access.schemas import UserObject
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_array, is_object
-from hoglet.web.openapi import DocumentedResponse, Json
+from hoglet.kit.json_values import JsonObject, is_array, is_object
+from hoglet.web.openapi import documented
 from hoglet.web.validation import REQUIRED, Body, Text, validate
 
 MASK = "********"
@@ -49,7 +49,7 @@ class IntegrationFields(Body):
 
     kind: Annotated[Text, AfterValidator(_check_kind)] = Field(min_length=1, max_length=40)
     display_name: Text | None = Field(default=None, max_length=400)
-    config: dict[str, Any] = Field(default_factory=dict)
+    config: JsonObject = Field(default_factory=dict)
     hosts: Annotated[list[Text] | None, AfterValidator(_check_hosts)] = Field(
         default=None, max_length=MAX_HOSTS
     )
@@ -58,7 +58,16 @@ class IntegrationFields(Body):
     )
 
 
-def read_create(body: dict[str, Any]) -> IntegrationFields:
+class SentIntegration(TypedDict, total=False):
+    """The fields of an integration that an update sent; ``access_token`` only if it is new."""
+
+    display_name: str | None
+    config: JsonObject
+    hosts: list[str] | None
+    access_token: str
+
+
+def read_create(body: JsonObject) -> IntegrationFields:
     """Parse a new integration.
 
     Raises:
@@ -73,7 +82,7 @@ def read_create(body: dict[str, Any]) -> IntegrationFields:
     return fields
 
 
-def read_update(body: dict[str, Any], kind: str) -> dict[str, Any]:
+def read_update(body: JsonObject, kind: str) -> SentIntegration:
     """Parse an update; a token that is omitted, null or masked is kept.
 
     Raises:
@@ -86,7 +95,7 @@ def read_update(body: dict[str, Any], kind: str) -> dict[str, Any]:
     sent = {name: getattr(fields, name) for name in fields.model_fields_set - {"kind"}}
     if sent.get("access_token") in (None, MASK):
         sent.pop("access_token", None)
-    return sent
+    return cast("SentIntegration", sent)
 
 
 def without_credentials(config: Any) -> Any:
@@ -100,7 +109,7 @@ def without_credentials(config: Any) -> Any:
     return [without_credentials(each) for each in config] if is_array(config) else config
 
 
-def _refuse_credentials(config: dict[str, Any]) -> None:
+def _refuse_credentials(config: JsonObject) -> None:
     """Reject credentials in the config, which is visible to everyone with read access."""
     for key in config:
         if _CREDENTIAL.search(key):
@@ -110,14 +119,15 @@ def _refuse_credentials(config: dict[str, Any]) -> None:
             )
 
 
-class IntegrationObject(DocumentedResponse):
+@documented
+class IntegrationObject(TypedDict):
     """A stored credential, without its token."""
 
     id: int
     kind: str
     display_name: str
     icon_url: str | None
-    config: Json
+    config: JsonObject
     hosts: list[str] | None
     created_at: str
     updated_at: str

@@ -6,21 +6,20 @@ that names it.
 
 import secrets
 from collections.abc import Callable
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, ActivityLog, FieldChange, changes_between
-from hoglet.access.principals import ProjectScope, user_object
+from hoglet.access.principals import ProjectScope, User, user_object
 from hoglet.access.repository import users_by_id
 from hoglet.functions.integrations import repository
 from hoglet.functions.integrations.placeholders import make_placeholder
-from hoglet.functions.integrations.schemas import read_create, read_update
+from hoglet.functions.integrations.schemas import IntegrationObject, read_create, read_update
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import IntegrationRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import NotFound
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json_values import JsonObject, is_object
 from hoglet.store.database import Database
 from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z
@@ -62,7 +61,7 @@ class IntegrationService:
 
     async def page(
         self, scope: ProjectScope, page: PageRequest, kind: str | None
-    ) -> tuple[int, list[dict[str, Any]]]:
+    ) -> tuple[int, list[IntegrationObject]]:
         """A page of integrations and the total count."""
         project_id = scope.project.id
         async with self._database.read() as session:
@@ -73,7 +72,7 @@ class IntegrationService:
             users = await users_by_id(session, [row.created_by for row in rows])
             return count, [self._display(row, users) for row in rows]
 
-    async def create(self, scope: ProjectScope, body: dict[str, Any]) -> dict[str, Any]:
+    async def create(self, scope: ProjectScope, body: JsonObject) -> IntegrationObject:
         """Store a credential.
 
         Raises:
@@ -100,7 +99,7 @@ class IntegrationService:
             await self._record(session, scope, row, "created", [])
             return await self._find(session, row)
 
-    async def get(self, scope: ProjectScope, integration_id: str) -> dict[str, Any]:
+    async def get(self, scope: ProjectScope, integration_id: str) -> IntegrationObject:
         """An integration, without its token.
 
         Raises:
@@ -110,8 +109,8 @@ class IntegrationService:
             return await self._find(session, await self._row(session, scope, integration_id))
 
     async def update(
-        self, scope: ProjectScope, integration_id: str, body: dict[str, Any]
-    ) -> dict[str, Any]:
+        self, scope: ProjectScope, integration_id: str, body: JsonObject
+    ) -> IntegrationObject:
         """Update an integration; waiting runs use the new token from their next request on.
 
         Raises:
@@ -179,10 +178,10 @@ class IntegrationService:
             ),
         )
 
-    async def _find(self, session: AsyncSession, row: IntegrationRow) -> dict[str, Any]:
+    async def _find(self, session: AsyncSession, row: IntegrationRow) -> IntegrationObject:
         return self._display(row, await users_by_id(session, [row.created_by]))
 
-    def _display(self, row: IntegrationRow, users: dict[int, Any]) -> dict[str, Any]:
+    def _display(self, row: IntegrationRow, users: dict[int, User]) -> IntegrationObject:
         return {
             "id": row.id,
             "kind": row.kind,

@@ -6,12 +6,13 @@ docs/spec/hog-functions.md#95-metricstotals.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal, TypedDict
 from zoneinfo import ZoneInfo
 
 from hoglet.kit.errors import Invalid
 from hoglet.kit.relative_dates import DateClock, NotADate, resolve_date
 from hoglet.warehouse.telemetry import LogEntry, LogFilters, MetricFilters
+from hoglet.web.openapi import LogLine
 from hoglet.web.timestamps import iso_z, parse_instant
 
 SOURCE = "hog_function"
@@ -70,9 +71,18 @@ def read_interval(query: Mapping[str, str]) -> Literal["hour", "day", "week"]:
     return interval
 
 
-def log_objects(entries: list[LogEntry]) -> dict[str, Any]:
+class LogPage(TypedDict):
     """The response of the logs route; ``count`` is the number of lines."""
-    results = [
+
+    count: int
+    next: None
+    previous: None
+    results: list[LogLine]
+
+
+def log_objects(entries: list[LogEntry]) -> LogPage:
+    """Log entries in the form of the API."""
+    results: list[LogLine] = [
         {
             "log_source_id": entry.source_id,
             "instance_id": entry.instance_id,

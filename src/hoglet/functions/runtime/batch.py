@@ -22,7 +22,7 @@ import msgspec
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
-from hoglet.functions.json_types import InputValues
+from hoglet.functions.json_types import BuiltInputs, Globals
 from hoglet.functions.runtime.fetch import RETRIED_STATUSES, is_tolerated
 from hoglet.functions.runtime.inputs import all_inputs, are_constant, build_inputs, tolerated_codes
 from hoglet.functions.types import DESTINATION
@@ -45,17 +45,17 @@ class WrongResults(Exception):
 
 def is_batched(function: ExecutableFunction) -> bool:
     """Whether runs of a function are combined into batches."""
-    return function.type == DESTINATION and bool(function.delivery.get("batch"))
+    return function.type == DESTINATION and function.delivery.batch is not None
 
 
 def batch_globals(
     function: ExecutableFunction,
-    events: list[dict[str, Any]],
+    events: list[Globals],
     *,
     mapping: int | None,
     now: str,
     seed: int,
-) -> dict[str, Any]:
+) -> Globals:
     """The globals of a batch: ``{"project", "source", "events", "inputs"}``.
 
     Raises:
@@ -67,7 +67,7 @@ def batch_globals(
         for event, inputs in zip(events, built, strict=True)
     ]
     first = events[0] if events else {}
-    inputs: InputValues = built[0] if built else {}
+    inputs: BuiltInputs = built[0] if built else {}
     same = {item.key for item in all_inputs(function, mapping) if _is_same(item)}
     varies = {item.key for item in all_inputs(function, mapping) if not _is_same(item)}
     return {

@@ -5,11 +5,11 @@ Source: docs/spec/hog-functions.md#42-value-validation (the email object) and 13
 
 from email.headerregistry import Address
 from email.utils import getaddresses
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json_values import JsonObject, is_array, is_object
 
 MAX_RECIPIENTS = 50  # per message; prevents using a function for bulk mail
 MAX_CHARACTERS = 1_000_000  # each of text and html
@@ -74,12 +74,20 @@ def read_email(arguments: list[Any]) -> EmailRequest:
     return request
 
 
-def shape_sent() -> dict[str, Any]:
+class EmailResult(TypedDict):
+    """The result of ``sendEmail``."""
+
+    status: int
+    success: bool
+    error: str | None
+
+
+def shape_sent() -> EmailResult:
     """The result for an accepted message."""
     return {"status": 200, "success": True, "error": None}
 
 
-def shape_not_sent(error: str, *, is_final: bool) -> dict[str, Any]:
+def shape_not_sent(error: str, *, is_final: bool) -> EmailResult:
     """The result for a rejected message (status 400) or one that could not be sent (503)."""
     return {"status": 400 if is_final else 503, "success": False, "error": error}
 
@@ -107,7 +115,7 @@ def _mailbox(name: str, address: str, field: str) -> Mailbox:
     return Mailbox(address.strip(), "".join(c for c in name.strip() if c.isprintable()))
 
 
-def _text(requested: dict[str, Any], name: str) -> str:
+def _text(requested: JsonObject, name: str) -> str:
     value = requested.get(name)
     if value is None:
         return ""

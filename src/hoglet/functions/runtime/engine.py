@@ -39,6 +39,7 @@ from hoglet.hog.runtime.errors import RunError
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.errors import SourceError
+from hoglet.kit.json_values import JsonObject
 from hoglet.kit.text import encode_utf8
 from hoglet.syntax import tree
 
@@ -54,7 +55,7 @@ _CACHED = 4096  # programs and templates cached per worker; each takes a few kil
 
 _conditions: msgspec.json.Decoder[Any] = msgspec.json.Decoder(tree.Expression)
 
-type Predicate = Callable[[dict[str, Any]], Any]
+type Predicate = Callable[[Globals], Any]
 
 
 class EvaluationFailed(Exception):
@@ -73,7 +74,7 @@ class Ended(NamedTuple):
     operations: int = 0
     memory_bytes: int = 0
     value: Any = None
-    call: tuple[str, dict[str, Any]] | None = None
+    call: tuple[str, JsonObject] | None = None
     arguments: list[Any] = []  # noqa: RUF012 (a NamedTuple; never changed)
     error: str | None = None
     error_class: Any = None

@@ -7,16 +7,17 @@ docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
+from hoglet.functions.executable.model import RetryPolicy
 from hoglet.hog.bind.diagnostics import suggestion
 from hoglet.kit.backoff import Backoff
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json_values import JsonObject, is_object
 from hoglet.kit.text import dump_json, parse_json
 from hoglet.outbound.aws_sigv4 import AwsSigV4
 
@@ -108,7 +109,7 @@ def _read_signer(value: Any) -> AwsSigV4 | None:
         if name not in _SIGNER_KEYS:
             hint = suggestion(name, _SIGNER_KEYS) or f"Known options: {', '.join(_SIGNER_KEYS)}."
             raise FetchRefused(f"aws_sigv4 has no option {name}. {hint}")
-    given: dict[str, Any] = {name: value.get(name) for name in _SIGNER_KEYS}
+    given: JsonObject = {name: value.get(name) for name in _SIGNER_KEYS}
     for name, text in given.items():
         is_left_out = name == "session_token" and not text
         if not is_left_out and (not isinstance(text, str) or not _SIGNER_TEXT.fullmatch(text)):
@@ -131,8 +132,15 @@ def with_delivery_headers(
     return msgspec.structs.replace(request, headers={**request.headers, **added})
 
 
-def shape_response(status: int, body: str | bytes) -> dict[str, Any]:
-    """The result of ``fetch``: ``{"status": 200, "body": <JSON value or text>}``."""
+class FetchResponse(TypedDict):
+    """The result of ``fetch``; ``body`` is parsed JSON, or text."""
+
+    status: int
+    body: Any
+
+
+def shape_response(status: int, body: str | bytes) -> FetchResponse:
+    """The result of ``fetch`` for a response."""
     text = body.decode("utf-8-sig", "replace") if isinstance(body, bytes) else body
     try:
         parsed: Any = parse_json(text)
@@ -141,7 +149,7 @@ def shape_response(status: int, body: str | bytes) -> dict[str, Any]:
     return {"status": status, "body": parsed}
 
 
-def shape_failure(name: str, message: str) -> dict[str, Any]:
+def shape_failure(name: str, message: str) -> FetchResponse:
     """The result of ``fetch`` without a response: status 500 and a text, as in PostHog."""
     return {"status": 500, "body": f"{name}: {message}"}
 
@@ -156,14 +164,12 @@ def is_tolerated(status: int, codes: list[Any]) -> bool:
     return status in codes or f"{status // 100}xx" in codes
 
 
-def retry_delay_seconds(
-    policy: Mapping[str, Any], attempt: int, random: Callable[[], float]
-) -> float:
+def retry_delay_seconds(policy: RetryPolicy, attempt: int, random: Callable[[], float]) -> float:
     """Seconds to wait after attempt ``attempt`` (from 1); ``random`` returns 0..1."""
     backoff = Backoff(
-        first=policy["initial_delay_seconds"],
-        longest=policy["max_delay_seconds"],
-        factor=policy["multiplier"],
+        first=policy.initial_delay_seconds,
+        longest=policy.max_delay_seconds,
+        factor=policy.multiplier,
     )
     return backoff.seconds(attempt - 1) * (0.5 + 0.5 * random())
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from hoglet.functions.json_types import Globals
-from hoglet.kit.json_values import is_object, object_at
+from hoglet.kit.json_values import Properties, is_object, object_at
 
 ACTIVITY_EVENT = "$activity_log_entry_created"
 _LISTED_ELEMENTS = frozenset({"a", "button", "form", "input", "select", "textarea", "label"})
@@ -127,8 +127,8 @@ def lazy_filter_globals(run: Globals) -> FilterGlobals:
     return values
 
 
-def _group_globals(groups: Mapping[str, Any]) -> dict[str, Any]:
-    answer: dict[str, Any] = {}
+def _group_globals(groups: Mapping[str, Any]) -> Globals:
+    answer: Globals = {}
     for index in range(5):
         answer[f"$group_{index}"] = None
         answer[f"group_{index}"] = {"properties": {}}
@@ -139,7 +139,7 @@ def _group_globals(groups: Mapping[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _elements(chain: str) -> dict[str, Any]:
+def _elements(chain: str) -> Globals:
     if not chain:
         return {
             "elements_chain": "",
@@ -163,7 +163,7 @@ def _unescape(text: str) -> str:
     return text.replace('\\"', '"').replace("\\\\", "\\")
 
 
-def _with_dotted_keys(properties: dict[str, Any]) -> dict[str, Any]:
+def _with_dotted_keys(properties: Properties) -> Properties:
     """Add ``detail.name`` to ``detail``: activity filters use dotted keys for nested fields."""
     answer = dict(properties)
     waiting: list[tuple[str, Any]] = list(properties.items())

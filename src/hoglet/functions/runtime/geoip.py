@@ -19,7 +19,10 @@ import maxminddb
 
 from hoglet.kit.json_values import is_array, is_object
 
-type GeoLookup = Callable[[str], dict[str, Any] | None]
+type GeoRecord = dict[str, Any]
+"""A place: ``{"city": {"names": {"en": "Oslo"}}, "country": {"isoCode": "NO"}}``."""
+
+type GeoLookup = Callable[[str], GeoRecord | None]
 
 _CACHED = 1024  # visitors send several events in a row
 _SNAKE = re.compile(r"_([a-z0-9])")
@@ -44,7 +47,7 @@ def open_geoip(path: str | None) -> GeoLookup:
         return no_geoip  # reported at server startup; must not fail for events
 
     @lru_cache(maxsize=_CACHED)
-    def found(ip: str) -> dict[str, Any] | None:
+    def found(ip: str) -> GeoRecord | None:
         try:
             address = ipaddress.ip_address(ip.strip())
             mapped = address.ipv4_mapped if address.version == 6 else None

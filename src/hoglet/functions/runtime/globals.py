@@ -9,18 +9,27 @@ from urllib.parse import quote
 
 import msgspec
 
-ALWAYS_THERE: dict[str, Any] = {"person": None, "groups": {}, "variables": {}}
+from hoglet.functions.json_types import (
+    EventGlobal,
+    Globals,
+    GroupGlobal,
+    PersonGlobal,
+    ProjectGlobal,
+    SourceGlobal,
+)
+
+ALWAYS_THERE: Globals = {"person": None, "groups": {}, "variables": {}}
 """Globals that programs and templates can read for any event, even without a person."""
 
 DEFAULT_NAME_PROPERTIES = ("email", "name", "username")
 
 
-def project_globals(*, project_id: int, name: str, site_url: str) -> dict[str, Any]:
-    """``{"id": 1, "name": "Shop", "url": "https://host/project/1"}``."""
+def project_globals(*, project_id: int, name: str, site_url: str) -> ProjectGlobal:
+    """The global ``project``."""
     return {"id": project_id, "name": name, "url": f"{site_url.rstrip('/')}/project/{project_id}"}
 
 
-def source_globals(*, project_url: str, function_id: str, name: str | None) -> dict[str, Any]:
+def source_globals(*, project_url: str, function_id: str, name: str | None) -> SourceGlobal:
     """``source`` names the function that runs."""
     url = f"{project_url}/pipeline/destinations/hog-{function_id}/configuration"
     return {"name": name or "Unnamed", "url": url}
@@ -38,7 +47,7 @@ class EventFields(msgspec.Struct, frozen=True, kw_only=True):
     elements_chain: str = ""
 
 
-def event_globals(project_url: str, event: EventFields) -> dict[str, Any]:
+def event_globals(project_url: str, event: EventFields) -> EventGlobal:
     """The event with its link; ``captured_at`` defaults to ``timestamp``."""
     properties, timestamp = event.properties, event.timestamp
     return {
@@ -60,7 +69,7 @@ def person_globals(
     properties: Mapping[str, Any],
     distinct_id: str,
     name_properties: Sequence[str] | None = None,
-) -> dict[str, Any]:
+) -> PersonGlobal:
     """The person; named by the first property in ``name_properties`` that is set."""
     names = name_properties or DEFAULT_NAME_PROPERTIES
     name = next((str(properties[key]) for key in names if properties.get(key)), distinct_id)
@@ -82,7 +91,7 @@ def _person_url(project_url: str, person_id: str, distinct_id: str) -> str:
 
 def group_globals(
     *, project_url: str, group_type: str, index: int, key: str, properties: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> GroupGlobal:
     """One member of ``groups``."""
     return {
         "id": key,

@@ -6,10 +6,11 @@ Source: docs/spec/hog-functions.md#133-functions and docs/spec/hog-functions.md#
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
+from hoglet.functions.json_types import EventGlobal, HostRequest
 from hoglet.functions.runtime.bot_detection import open_bot_detector
 from hoglet.functions.runtime.email import EmailRefused, read_email
 from hoglet.functions.runtime.fetch import (
@@ -18,7 +19,7 @@ from hoglet.functions.runtime.fetch import (
     ignored_options,
     read_fetch,
 )
-from hoglet.functions.runtime.geoip import open_geoip
+from hoglet.functions.runtime.geoip import GeoRecord, open_geoip
 from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.runtime.loop_guard import (
     DEPTH_PROPERTY,
@@ -29,7 +30,7 @@ from hoglet.functions.runtime.loop_guard import (
 )
 from hoglet.functions.runtime.user_agent import parse_user_agent
 from hoglet.hog.python.steps import HostFailure
-from hoglet.kit.json_values import is_array, is_object, object_at
+from hoglet.kit.json_values import Properties, is_array, is_object, object_at
 from hoglet.kit.text import dump_json
 
 MAX_PRINTS = 25
@@ -48,6 +49,14 @@ HOST_FUNCTIONS = HELPERS | {"print", "postHogCapture"}
 
 class HostRefused(Exception):
     """The program called a host function incorrectly; thrown inside the program."""
+
+
+class CapturedEvent(TypedDict):
+    """An event that a program captured with ``postHogCapture``."""
+
+    event: str
+    distinct_id: str
+    properties: Properties
 
 
 class Host:
@@ -79,11 +88,11 @@ class Host:
         own = {**helpers, "postHogCapture": self.capture} if may_call else helpers
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(own)
 
-    def begin(self, event: dict[str, Any], *, printed: int = 0, captured: bool = False) -> None:
+    def begin(self, event: EventGlobal, *, printed: int = 0, captured: bool = False) -> None:
         """Start a run; a host can serve the runs of a function one after another."""
         self.event = event
         self.lines: list[tuple[str, str]] = []
-        self.captures: list[dict[str, Any]] = []
+        self.captures: list[CapturedEvent] = []
         self.printed = printed
         self.captured = captured
 
@@ -138,7 +147,7 @@ class Host:
             }
         )
 
-    def read_call(self, name: str, arguments: list[Any]) -> dict[str, Any]:
+    def read_call(self, name: str, arguments: list[Any]) -> HostRequest:
         """The normalized request of a host call.
 
         Raises:
@@ -180,7 +189,7 @@ def _helpers(facilities: HostConfig) -> dict[str, Callable[..., Any]]:
     """The helpers of all programs; files are opened on first use."""
     path, bot_list = facilities.geoip_database, facilities.bot_list
 
-    def geoip_lookup(ip: object = None) -> dict[str, Any] | None:
+    def geoip_lookup(ip: object = None) -> GeoRecord | None:
         return open_geoip(path)(ip) if isinstance(ip, str) else None
 
     def is_known_bot_user_agent(text: object = None) -> bool:

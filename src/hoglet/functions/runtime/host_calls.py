@@ -6,7 +6,6 @@ retry.
 Source: docs/spec/hog-functions.md#133-functions.
 """
 
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -14,6 +13,7 @@ import msgspec
 from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.runtime.email import (
     EmailRequest,
+    EmailResult,
     Mailbox,
     shape_not_sent,
     shape_sent,
@@ -22,6 +22,7 @@ from hoglet.functions.runtime.fetch import (
     ATTEMPT_HEADER,
     DELIVERY_HEADER,
     FetchRequest,
+    FetchResponse,
     is_retried,
     shape_failure,
     shape_response,
@@ -38,7 +39,7 @@ class HostCallResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one attempt.
 
     Attributes:
-        answer: the result for the program, ``{"status": 200, "body": ...}``.
+        answer: the result for the program.
         problem: why it failed, None if it did not.
         may_help: a retry may succeed.
         retry_after: the response's ``Retry-After``, as sent.
@@ -46,7 +47,7 @@ class HostCallResult(msgspec.Struct, frozen=True, kw_only=True):
         has_answer: the host responded; otherwise ``answer`` says why not.
     """
 
-    answer: dict[str, Any]
+    answer: FetchResponse | EmailResult
     problem: str | None = None
     may_help: bool = False
     retry_after: str | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableInput
 from hoglet.functions.inputs.types import COMPILED_TYPES, INTEGRATION_TYPES
-from hoglet.functions.json_types import Globals
+from hoglet.functions.json_types import BuiltInputs, Globals
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.globals import ALWAYS_THERE
 from hoglet.kit.json_values import is_array, is_object
@@ -34,7 +34,7 @@ def build_inputs(
     mapping: int | None = None,
     now: str,
     seed: int = 0,
-) -> dict[str, Any]:
+) -> BuiltInputs:
     """All inputs of a run.
 
     Args:
@@ -52,7 +52,7 @@ def build_inputs(
         raise InputsFailed(function.problem)
     if mapping is not None and function.mapping(mapping) is None:
         raise InputsFailed("The mapping of this run was removed from the function")
-    built: dict[str, Any] = {}
+    built: BuiltInputs = {}
     builder = _Builder(now=now, seed=seed, with_record=function.source.startswith("data-warehouse"))
     for item in all_inputs(function, mapping):
         _check_integrations(item)
@@ -146,7 +146,7 @@ class _Builder:
             return [self._evaluate(part, values) for part in value]
         if not is_object(value):
             return value
-        built: dict[str, Any] = {}
+        built: BuiltInputs = {}
         for key, part in value.items():
             created = self._evaluate(part, values)
             if key == EXTEND and is_object(created):

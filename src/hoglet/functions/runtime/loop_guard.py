@@ -9,7 +9,8 @@ Source: docs/spec/hog-functions.md#133-functions.
 from typing import Any
 from urllib.parse import unquote
 
-from hoglet.kit.json_values import is_array, is_object, object_at
+from hoglet.functions.json_types import EventGlobal
+from hoglet.kit.json_values import JsonObject, is_array, is_object, object_at
 from hoglet.kit.text import dump_json, parse_json
 from hoglet.outbound.addresses import normalize_host
 from hoglet.outbound.url import InvalidUrl, parse_url
@@ -20,7 +21,7 @@ _THIS_MACHINE = frozenset({"127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 (compar
 _CAPTURE_PATHS = frozenset({"/batch", "/i/v0/e", "/e", "/capture", "/track", "/engage"})
 
 
-def depth_of(event: dict[str, Any]) -> int:
+def depth_of(event: EventGlobal) -> int:
     """How many functions in a row led to an event."""
     count = object_at(event, "properties").get(DEPTH_PROPERTY)
     return count if isinstance(count, int) and not isinstance(count, bool) else 0
@@ -53,7 +54,7 @@ def with_depth(body: str | None, depth: int) -> str | None:
     return dump_json(parsed).decode()
 
 
-def _events(parsed: Any) -> list[dict[str, Any]]:
+def _events(parsed: Any) -> list[JsonObject]:
     if is_object(parsed):
         parsed = parsed["batch"] if is_array(parsed.get("batch")) else [parsed]
     return [item for item in parsed if is_object(item)] if is_array(parsed) else []

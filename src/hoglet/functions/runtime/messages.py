@@ -12,9 +12,10 @@ from typing import Any, Literal
 import msgspec
 
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.json_types import Globals
+from hoglet.functions.json_types import Globals, HostRequest
 from hoglet.functions.runtime.batch import EventResult
 from hoglet.functions.runtime.engine import Pinned
+from hoglet.functions.runtime.host import CapturedEvent
 from hoglet.functions.runtime.journal import RunJournal
 from hoglet.hog.python.steps import TraceStep
 from hoglet.kit.json_values import is_object
@@ -41,7 +42,7 @@ class StepHostCall(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    request: dict[str, Any]
+    request: HostRequest
     rendered: str = ""
 
 
@@ -70,7 +71,7 @@ class StepRequest(msgspec.Struct, kw_only=True):
     from_filter: bool = False
     with_trace: bool = False
     pinned: Pinned | None = None
-    events: list[dict[str, Any]] | None = None
+    events: list[Globals] | None = None
 
 
 class Step(msgspec.Struct, kw_only=True):
@@ -101,7 +102,7 @@ class Step(msgspec.Struct, kw_only=True):
     error: str | None = None
     error_class: ErrorClass | None = None
     logs: list[RunLogLine] = []
-    captures: list[dict[str, Any]] = []
+    captures: list[CapturedEvent] = []
     milliseconds: float = 0
     fetches: int = 0
     mappings: list[int] = []

@@ -13,8 +13,9 @@ from urllib.parse import quote, quote_plus
 
 from hoglet.functions.executable.model import ExecutableInput
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
+from hoglet.functions.json_types import BuiltInputs
 from hoglet.hog.python.steps import TraceStep
-from hoglet.kit.json_values import is_array, is_list_like, is_object
+from hoglet.kit.json_values import JsonObject, is_array, is_list_like, is_object
 from hoglet.kit.text import dump_json
 
 REDACTED = "***REDACTED***"
@@ -54,7 +55,7 @@ _HEADER = re.compile(
 )
 
 
-def secret_texts(inputs: Iterable[ExecutableInput], built: dict[str, Any]) -> list[str]:
+def secret_texts(inputs: Iterable[ExecutableInput], built: BuiltInputs) -> list[str]:
     """Every text that reveals a secret input, raw and rendered, and the tokens' placeholders.
 
     Each secret in the forms that programs produce: plain, JSON, URL-encoded, base64. Longest first.
@@ -184,7 +185,7 @@ def _without_signer(value: Any) -> Any:
     if not is_object(value) or not is_object(value.get("aws_sigv4")):
         return value
     shown = {"secret_access_key": REDACTED, "session_token": REDACTED}
-    signer: dict[str, Any] = value["aws_sigv4"]
+    signer: JsonObject = value["aws_sigv4"]
     return {**value, "aws_sigv4": {k: shown.get(k, v) for k, v in signer.items()}}
 
 

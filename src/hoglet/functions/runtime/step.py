@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions.executable.matching import Match, match_function
-from hoglet.functions.json_types import Globals, InputValues
+from hoglet.functions.json_types import EventGlobal, Globals, InputValues
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.batch import (
     WrongResults,
@@ -55,7 +55,7 @@ from hoglet.functions.runtime.redaction import (
     rendered_call,
     secret_texts,
 )
-from hoglet.kit.json_values import is_array, object_at
+from hoglet.kit.json_values import JsonObject, is_array, object_at
 
 PROGRAM_MILLISECONDS = 550
 MAX_ASYNC_STEPS = 5
@@ -178,7 +178,7 @@ class _Run:
             step.outcome, step.error_class = "failed", results[0].error_class
             step.error = results[0].error
 
-    def _host_call(self, call: tuple[str, dict[str, Any]], arguments: list[Any]) -> StepHostCall:
+    def _host_call(self, call: tuple[str, JsonObject], arguments: list[Any]) -> StepHostCall:
         if not self.request.with_rendering:
             return StepHostCall(name=call[0], request=call[1])
         rendered = clean_line(rendered_call(call[0], arguments), self.secrets)
@@ -249,13 +249,13 @@ class _Run:
         )
         return RunLogLine("debug", clean_line(text, self.secrets))
 
-    def _what_it_ran_on(self, event: dict[str, Any]) -> str:
+    def _what_it_ran_on(self, event: EventGlobal) -> str:
         if "events" in self.request.globals:
             return f"Batch: {len(self.request.globals['events'])} events"
         return f"Event: '{event.get('url', '')}'"
 
 
-def _of_deepest_event(globals_: Globals) -> dict[str, Any]:
+def _of_deepest_event(globals_: Globals) -> Globals:
     """The globals that a host reads: of a batch, the longest chain of captures."""
     if "events" not in globals_ or "event" in globals_:
         return globals_

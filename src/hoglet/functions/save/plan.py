@@ -4,27 +4,36 @@ Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4 and
 docs/spec/hog-functions.md#4-inputs_schema-inputs-mappings.
 """
 
-from typing import Any
+from typing import cast
 
 from hoglet.functions import types
 from hoglet.functions.compile.hog import check_size
 from hoglet.functions.compile.unit import CompiledFunction, CompileInput, Matcher
 from hoglet.functions.filters.context import FilterContext
-from hoglet.functions.filters.normalize import GENERATED, check_view
+from hoglet.functions.filters.normalize import check_view, without_generated
 from hoglet.functions.inputs.mapping_identity import numbered, stored_identities
 from hoglet.functions.inputs.secrets import (
     merge_secrets,
     secret_keys,
     split_secrets,
 )
-from hoglet.functions.json_types import FunctionFilters, FunctionMapping, SecretValues
+from hoglet.functions.json_types import (
+    CompiledColumns,
+    FunctionColumns,
+    FunctionMapping,
+    InputValues,
+    MappingMatcher,
+    MappingSecrets,
+    SecretValues,
+    SentFields,
+    StoredMatcher,
+)
 from hoglet.functions.templates.registry import HIDDEN, Template
 from hoglet.functions.watcher.rules import FORCED_DISABLED
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import array_at, object_at
 
 COPIED_FROM_TEMPLATE = ("name", "description", "hog", "inputs_schema", "icon_url")
-NEW: dict[str, Any] = {
+NEW: FunctionColumns = {
     "type": types.DESTINATION,
     "name": None,
     "description": "",
@@ -63,16 +72,16 @@ class SavePlan:
 
     def __init__(
         self,
-        stored: dict[str, Any],
-        sent: dict[str, Any],
+        stored: FunctionColumns,
+        sent: SentFields,
         *,
         secrets: SecretValues,
-        mapping_secrets: SecretValues,
+        mapping_secrets: MappingSecrets,
         template: Template | None,
         is_new: bool,
     ) -> None:
         self.stored = stored
-        self.sent = dict(sent)
+        self.sent = sent.copy()
         self.secrets = secrets
         self.mapping_secrets = mapping_secrets
         self.template = template
@@ -82,7 +91,8 @@ class SavePlan:
             self._copy_from_template()
         self._check_hog()
         self._check_mappings()
-        self.values = {**stored, **self._columns()}
+        columns = {name: value for name, value in self.sent.items() if name in NEW}
+        self.values = cast("FunctionColumns", {**stored, **columns})
 
     @property
     def will_run(self) -> bool:
@@ -116,7 +126,7 @@ class SavePlan:
             saved_hog=values["hog"] or "",
             input_keys=self._input_keys(),
             inputs=self._inputs() if is_inputs else None,
-            filters=_without_generated(values["filters"]),
+            filters=without_generated(values["filters"]),
             mappings=self._mappings() if is_mappings else None,
             masking=values["masking"] if "masking" in sent else None,
             context=context,
@@ -125,15 +135,21 @@ class SavePlan:
 
     def _input_keys(self) -> list[str]:
         """Keys of the function's inputs and of those of its mappings."""
-        owners = [self.values, *array_at(self.values, "mappings")]
-        return [str(item["key"]) for owner in owners for item in array_at(owner, "inputs_schema")]
+        schemas = [mapping.get("inputs_schema") or [] for mapping in self.values["mappings"] or []]
+        return [
+            item["key"] for schema in (self.values["inputs_schema"], *schemas) for item in schema
+        ]
 
-    def apply(self, compiled: CompiledFunction, stored_matcher: dict[str, Any]) -> dict[str, Any]:
+    def apply(self, compiled: CompiledFunction, stored_matcher: StoredMatcher) -> CompiledColumns:
         """The column values to store; ``secrets`` and ``mapping_secrets`` not yet encrypted."""
-        values = dict(self.values)
+        values: CompiledColumns = {
+            **self.values,
+            "secrets": self.secrets,
+            "mapping_secrets": self.mapping_secrets,
+            "matcher": stored_matcher,
+        }
         if compiled.bytecode is not None or compiled.transpiled is not None:
             values["bytecode"], values["transpiled"] = compiled.bytecode, compiled.transpiled
-        values["secrets"], values["mapping_secrets"] = self.secrets, self.mapping_secrets
         if compiled.inputs is not None:
             schema = values["inputs_schema"]
             values["inputs"], values["secrets"] = split_secrets(schema, compiled.inputs)
@@ -145,10 +161,19 @@ class SavePlan:
             values["mappings"], values["mapping_secrets"] = _split_mappings(compiled.mappings)
         if "mappings" in self.sent and self.values["mappings"] is None:
             values["mapping_secrets"] = {}
-        matcher = _matcher(compiled, stored_matcher, values["mappings"])
-        values["matcher"] = matcher | numbered(
-            matcher["mappings"], stored_matcher, self.stored["mappings"], values["mappings"]
+        matcher = compiled.matcher or Matcher(
+            tree=stored_matcher.get("tree"), events=stored_matcher.get("events")
         )
+        values["matcher"] = {
+            "tree": matcher.tree,
+            "events": matcher.events,
+            **numbered(
+                _mapping_matchers(compiled, stored_matcher) if values["mappings"] else [],
+                stored_matcher,
+                self.stored["mappings"],
+                values["mappings"],
+            ),
+        }
         return values
 
     def _check_type(self) -> None:
@@ -187,7 +212,7 @@ class SavePlan:
         kind = sent.get("type") or self.stored["type"]
         if mappings and kind not in types.WITH_MAPPINGS:
             raise Invalid("Only destinations can have mappings.", attr="mappings")
-        filters = _without_generated(sent.get("filters") or self.stored["filters"])
+        filters = without_generated(sent.get("filters") or self.stored["filters"])
         sent["filters"] = {
             name: value for name, value in filters.items() if name not in {"events", "actions"}
         }
@@ -203,10 +228,7 @@ class SavePlan:
         if self.sent.get("enabled") and self.stored["state"] == FORCED_DISABLED:
             raise Invalid("An administrator disabled this function.", attr="enabled")
 
-    def _columns(self) -> dict[str, Any]:
-        return {name: value for name, value in self.sent.items() if name in NEW}
-
-    def _inputs(self) -> dict[str, Any]:
+    def _inputs(self) -> InputValues:
         schema = self.values["inputs_schema"]
         if "inputs" in self.sent:
             return merge_secrets(schema, self.sent["inputs"], self.secrets)
@@ -214,53 +236,42 @@ class SavePlan:
         retained = {key: self.secrets[key] for key in secret_keys(schema) if key in self.secrets}
         return {**self.stored["inputs"], **retained}
 
-    def _mappings(self) -> list[dict[str, Any]] | None:
+    def _mappings(self) -> list[FunctionMapping] | None:
         mappings = self.values["mappings"]
         if mappings is None:
             return None
         places = stored_identities(self.stored["mappings"] or [], mappings)
-        return [self._mapping(index, places.get(index)) for index in range(len(mappings))]
+        return [
+            self._mapping(index, mapping, places.get(index))
+            for index, mapping in enumerate(mappings)
+        ]
 
-    def _mapping(self, index: int, stored: int | None) -> dict[str, Any]:
-        mapping = dict(self.values["mappings"][index])
-        schema = array_at(mapping, "inputs_schema")
+    def _mapping(self, index: int, mapping: FunctionMapping, stored: int | None) -> FunctionMapping:
+        schema, inputs = mapping.get("inputs_schema") or [], mapping.get("inputs") or {}
         secrets = self.mapping_secrets.get(str(stored), {})
-        mapping["inputs"] = merge_secrets(
-            schema, object_at(mapping, "inputs"), secrets, attr=f"mappings__{index}__inputs"
-        )
-        if not mapping["inputs"] and "inputs" not in self.values["mappings"][index]:
-            del mapping["inputs"]
-        return mapping
-
-
-def _without_generated(filters: FunctionFilters) -> FunctionFilters:
-    return {name: value for name, value in filters.items() if name not in GENERATED}
+        merged = merge_secrets(schema, inputs, secrets, attr=f"mappings__{index}__inputs")
+        return {**mapping, "inputs": merged} if merged or "inputs" in mapping else mapping
 
 
 def _split_mappings(
     mappings: list[FunctionMapping],
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    plain: list[dict[str, Any]] = []
-    encrypted: dict[str, Any] = {}
+) -> tuple[list[FunctionMapping], MappingSecrets]:
+    plain: list[FunctionMapping] = []
+    encrypted: MappingSecrets = {}
     for index, mapping in enumerate(mappings):
-        visible = dict(mapping)
+        visible = mapping.copy()
         if "inputs" in mapping:
-            schema = array_at(mapping, "inputs_schema")
-            visible["inputs"], secret = split_secrets(schema, mapping["inputs"])
+            schema = mapping.get("inputs_schema") or []
+            visible["inputs"], secret = split_secrets(schema, mapping["inputs"] or {})
             if secret:
                 encrypted[str(index)] = secret
         plain.append(visible)
     return plain, encrypted
 
 
-def _matcher(
-    compiled: CompiledFunction, stored: dict[str, Any], mappings: list[FunctionMapping] | None
-) -> dict[str, Any]:
-    own = compiled.matcher or Matcher(tree=stored.get("tree"), events=stored.get("events"))
-    parts: list[Any] = stored.get("mappings") or []
-    if compiled.mapping_matchers is not None:
-        parts = [
-            {"tree": matcher.tree, "events": matcher.events}
-            for matcher in compiled.mapping_matchers
-        ]
-    return {"tree": own.tree, "events": own.events, "mappings": parts if mappings else []}
+def _mapping_matchers(compiled: CompiledFunction, stored: StoredMatcher) -> list[MappingMatcher]:
+    if compiled.mapping_matchers is None:
+        return stored.get("mappings") or []
+    return [
+        {"tree": matcher.tree, "events": matcher.events} for matcher in compiled.mapping_matchers
+    ]

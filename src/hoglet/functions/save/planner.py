@@ -8,7 +8,7 @@ docs/spec/hog-functions.md#55-bytecode_error.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -18,7 +18,16 @@ from hoglet.functions.actions import repository as action_repository
 from hoglet.functions.compile.compiler import Compiler
 from hoglet.functions.compile.unit import CompiledFunction
 from hoglet.functions.filters.context import FilterContext
-from hoglet.functions.json_types import FunctionMapping, SecretValues
+from hoglet.functions.json_types import (
+    CompiledColumns,
+    FunctionColumns,
+    FunctionFilters,
+    FunctionMapping,
+    MappingSecrets,
+    PropertyFilter,
+    SecretValues,
+    SentFields,
+)
 from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.save.plan import NEW, SavePlan
 from hoglet.functions.schemas import read_fields
@@ -27,20 +36,21 @@ from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.templates.registry import HIDDEN, Template, Templates
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import array_at, is_object
+from hoglet.kit.json_values import JsonObject, array_at, is_object
 from hoglet.store.database import Database
 
 type PropertyTypes = Callable[[AsyncSession, int], Awaitable[Mapping[tuple[str, str], str]]]
 """Project id to ``{("event", "paid"): "Boolean"}``."""
 
 
-type CohortCriteria = Callable[[AsyncSession, int], Awaitable[dict[str, list[dict[str, Any]]]]]
+type CohortFilters = dict[str, list[PropertyFilter]]
+"""Property filters of cohorts, by id as text: ``{"3": [{...}]}``."""
+
+type CohortCriteria = Callable[[AsyncSession, int], Awaitable[CohortFilters]]
 """Project id to the cohorts available to test-account filters: ``{"3": [{...}]}``."""
 
 
-async def no_cohort_criteria(
-    _session: AsyncSession, _project_id: int
-) -> dict[str, list[dict[str, Any]]]:
+async def no_cohort_criteria(_session: AsyncSession, _project_id: int) -> CohortFilters:
     """No cohorts."""
     return {}
 
@@ -92,7 +102,7 @@ class SavePlanner:
         self.box = box
         self._clock = clock
 
-    def new(self, body: dict[str, Any]) -> SavePlan:
+    def new(self, body: JsonObject) -> SavePlan:
         """Plan the creation of a function.
 
         Raises:
@@ -103,14 +113,14 @@ class SavePlanner:
         sent["template_id"] = template.id if template else None
         return SavePlan(NEW, sent, secrets={}, mapping_secrets={}, template=template, is_new=True)
 
-    def change(self, row: HogFunctionRow, sent: dict[str, Any]) -> SavePlan:
+    def change(self, row: HogFunctionRow, sent: SentFields) -> SavePlan:
         """Plan an update of a stored function by ``sent``.
 
         Raises:
             Invalid: a rule that does not need compilation is violated.
         """
         return SavePlan(
-            {name: getattr(row, name) for name in NEW},
+            cast("FunctionColumns", {name: getattr(row, name) for name in NEW}),
             sent,
             secrets=self._opened(row.secrets),
             mapping_secrets=self._opened(row.mapping_secrets),
@@ -165,28 +175,28 @@ class SavePlanner:
             ],
         )
 
-    def fill(self, row: HogFunctionRow, values: dict[str, Any]) -> None:
+    def fill(self, row: HogFunctionRow, values: CompiledColumns) -> None:
         """Write column values to a row, with secrets encrypted."""
         for name, value in values.items():
-            if name in {"secrets", "mapping_secrets"}:
-                setattr(row, name, self._encrypted(getattr(row, name, None), value))
-            elif name != "state":
+            if name not in {"secrets", "mapping_secrets", "state"}:
                 setattr(row, name, value)
+        row.secrets = self._encrypted(row.secrets, values["secrets"])
+        row.mapping_secrets = self._encrypted(row.mapping_secrets, values["mapping_secrets"])
 
-    def _encrypted(self, stored: str | None, secrets: SecretValues) -> str | None:
+    def _encrypted(self, stored: str | None, secrets: SecretValues | MappingSecrets) -> str | None:
         """The encrypted text; unchanged or undecryptable secrets keep theirs."""
         if stored and self._opened(stored) == secrets:
             return stored
         return self.box.encrypt(secrets)
 
-    def _opened(self, encrypted: str | None) -> dict[str, Any]:
+    def _opened(self, encrypted: str | None) -> SecretValues:
         """The decrypted secrets; empty if they cannot be decrypted."""
         try:
             return self.box.open(encrypted)
         except SecretsUnreadable:
             return {}
 
-    def _template_of(self, body: dict[str, Any]) -> Template | None:
+    def _template_of(self, body: JsonObject) -> Template | None:
         wanted = body.get("template_id")
         wanted = wanted.strip() if isinstance(wanted, str) else wanted
         if wanted is None or wanted == "":
@@ -199,11 +209,11 @@ class SavePlanner:
         return template
 
 
-def filters_of(mappings: Sequence[FunctionMapping] | None) -> list[dict[str, Any]]:
+def filters_of(mappings: Sequence[FunctionMapping] | None) -> list[FunctionFilters]:
     """The filters of mappings."""
     return [mapping.get("filters") or {} for mapping in mappings or []]
 
 
-def action_ids(filters: Sequence[dict[str, Any]]) -> set[str]:
+def action_ids(filters: Sequence[FunctionFilters]) -> set[str]:
     """The ids of actions in filters, as strings."""
     return {str(entry.get("id")) for item in filters for entry in array_at(item, "actions")}

@@ -5,7 +5,7 @@ Source: docs/spec/hog-functions.md#44-secrets.
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -55,7 +55,7 @@ class SecretBox:
         """The text to store; None if there is nothing to encrypt."""
         return self._box.encrypt(orjson.dumps(secrets)).decode() if secrets else None
 
-    def open(self, encrypted: str | None) -> dict[str, Any]:
+    def open(self, encrypted: str | None) -> SecretValues:
         """The decrypted value; ``{}`` for None.
 
         Raises:

@@ -5,7 +5,6 @@
 
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -90,7 +89,7 @@ async def _list(request: Request, *, unlisted: set[str]) -> Response:
     used = await _uses(service_of(request))
     found.sort(key=lambda template: (-used.get(template.id, 0), template.name))
     end = None if page.limit is None else page.offset + page.limit
-    visible: list[dict[str, Any]] = [item.as_json() for item in found[page.offset : end]]
+    visible = [item.as_json() for item in found[page.offset : end]]
     return JsonResponse(envelope(request, page, len(found), visible))
 
 

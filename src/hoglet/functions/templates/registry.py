@@ -9,11 +9,12 @@ Source: docs/spec/hog-functions.md#11-templates.
 from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any
 
 import msgspec
 
 from hoglet.functions.json_types import FunctionFilters, InputSchema, MaskingSettings
+from hoglet.functions.response_schemas import TemplateObject
+from hoglet.kit.json_values import JsonObject
 
 PREFIX = "template-"
 HIDDEN = "hidden"
@@ -36,9 +37,9 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     icon_url: str | None
     filters: FunctionFilters | None
     masking: MaskingSettings | None
-    mapping_templates: list[dict[str, Any]] | None
+    mapping_templates: list[JsonObject] | None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> TemplateObject:
         """The object of the API."""
         return msgspec.to_builtins(self)
 

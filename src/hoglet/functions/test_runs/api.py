@@ -1,36 +1,18 @@
 """Route of test runs (docs/spec/hog-functions.md#9-rows-6-13)."""
 
-from typing import Any, Literal
-
 from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.functions.api import ONE, Writes
+from hoglet.functions.test_runs.result import TestRunObject
 from hoglet.functions.test_runs.service import TestRunService
 from hoglet.kit.errors import Bug
-from hoglet.web.openapi import OBJECT, DocumentedResponse, OpenResponse, describe, json_object
+from hoglet.web.openapi import OBJECT, describe, json_object
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import json_response
 from hoglet.web.router import Router
 
 router = Router()
-
-
-class TestRunLogLine(DocumentedResponse):
-    """One line of a test run."""
-
-    level: str
-    timestamp: str
-    message: str
-
-
-class TestRunObject(OpenResponse):
-    """The result of a test run."""
-
-    result: Any
-    status: Literal["success", "error", "skipped"]
-    errors: list[str]
-    logs: list[TestRunLogLine]
 
 
 _TRIAL_BODY = json_object(

@@ -9,12 +9,13 @@ from uuid import UUID
 from hoglet.access.principals import ProjectScope
 from hoglet.functions import repository
 from hoglet.functions.drafts.service import fields_of, no_draft
+from hoglet.functions.json_types import CompiledColumns, SentFields
 from hoglet.functions.save.plan import NEW, SavePlan
 from hoglet.functions.schemas import FunctionFields, read_fields
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json_values import JsonObject, is_object
 from hoglet.web.validation import NOT_BOOLEAN, not_a_dict
 
 _FIELD_NAMES = frozenset(field.alias or name for name, field in FunctionFields.model_fields.items())
@@ -37,8 +38,8 @@ async def configured_values(
     functions: FunctionService,
     scope: ProjectScope,
     row: HogFunctionRow | None,
-    configuration: dict[str, Any],
-) -> dict[str, Any]:
+    configuration: JsonObject,
+) -> CompiledColumns:
     """The compiled column values of a function with unsaved changes; a filter may not compile.
 
     Raises:
@@ -56,8 +57,8 @@ async def configured_values(
 
 
 def requested_configuration(
-    functions: FunctionService, row: HogFunctionRow | None, body: dict[str, Any]
-) -> dict[str, Any] | None:
+    functions: FunctionService, row: HogFunctionRow | None, body: JsonObject
+) -> JsonObject | None:
     """The configuration in the request, on top of the draft with ``draft: true``.
 
     Raises:
@@ -75,7 +76,7 @@ def requested_configuration(
     return {**draft, **(configuration or {})}
 
 
-def read_configuration(body: dict[str, Any]) -> dict[str, Any] | None:
+def read_configuration(body: JsonObject) -> JsonObject | None:
     """The configuration in the request, nested or as top-level fields; None without either.
 
     Raises:
@@ -104,7 +105,7 @@ def of_configuration(error: Invalid) -> Invalid:
     )
 
 
-def _plan(functions: FunctionService, row: HogFunctionRow | None, sent: dict[str, Any]) -> SavePlan:
+def _plan(functions: FunctionService, row: HogFunctionRow | None, sent: SentFields) -> SavePlan:
     if row is not None:
         return functions.planner.change(row, {**sent, "enabled": False})
     return SavePlan(NEW, sent, secrets={}, mapping_secrets={}, template=None, is_new=True)

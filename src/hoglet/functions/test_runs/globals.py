@@ -7,23 +7,30 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from hoglet.functions.json_types import (
+    EventGlobal,
+    Globals,
+    PersonGlobal,
+    ProjectGlobal,
+    SourceGlobal,
+)
 from hoglet.functions.runtime.globals import EventFields, event_globals, person_globals
 from hoglet.kit.errors import Invalid
 from hoglet.kit.ids import new_id
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json_values import JsonObject, is_object
 from hoglet.kit.text import parse_json
 from hoglet.web.timestamps import iso_z, parse_instant
 from hoglet.web.validation import not_a_dict
 
 
 def read_globals(
-    body: dict[str, Any],
+    body: JsonObject,
     *,
-    project: dict[str, Any],
-    source: dict[str, Any],
+    project: ProjectGlobal,
+    source: SourceGlobal,
     now: datetime,
     name_properties: list[str] | None,
-) -> dict[str, Any]:
+) -> Globals:
     """The globals of a run: ``{"project", "source", "event", "person"?, "groups"}``.
 
     Args:
@@ -37,13 +44,13 @@ def read_globals(
         Invalid: no event, or a person or groups that are not objects; the response has ``status``.
     """
     sent = body.get("globals")
-    given: dict[str, Any] = sent if is_object(sent) else {}
+    given: Globals = sent if is_object(sent) else {}
     for name in ("person", "groups"):
         if not isinstance(given.get(name), dict | None):
             raise refused_test_run(
                 not_a_dict(given[name]), attr=f"globals__{name}", code="not_a_dict"
             )
-    answer: dict[str, Any] = {"project": project, "source": source, "groups": {}, **given}
+    answer: Globals = {"project": project, "source": source, "groups": {}, **given}
     row = body.get("clickhouse_event")
     url = str(project.get("url"))
     if is_object(row):
@@ -61,7 +68,7 @@ def refused_test_run(detail: str, *, attr: str | None, code: str | None = None) 
     return Invalid(detail, code=code, attr=attr, extra={"status": "error"})
 
 
-def _event(given: dict[str, Any], url: str, now: datetime) -> dict[str, Any]:
+def _event(given: JsonObject, url: str, now: datetime) -> EventGlobal:
     properties = given.get("properties")
     made = event_globals(
         url,
@@ -76,7 +83,7 @@ def _event(given: dict[str, Any], url: str, now: datetime) -> dict[str, Any]:
     return {**made, **given, "properties": made["properties"], "uuid": made["uuid"]}
 
 
-def _event_of_row(row: Mapping[str, Any], url: str, now: datetime) -> dict[str, Any]:
+def _event_of_row(row: Mapping[str, Any], url: str, now: datetime) -> EventGlobal:
     return event_globals(
         url,
         EventFields(
@@ -92,7 +99,7 @@ def _event_of_row(row: Mapping[str, Any], url: str, now: datetime) -> dict[str, 
 
 def _person_of_row(
     row: Mapping[str, Any], url: str, name_properties: list[str] | None
-) -> dict[str, Any] | None:
+) -> PersonGlobal | None:
     if not row.get("person_id"):
         return None
     return person_globals(
@@ -104,7 +111,7 @@ def _person_of_row(
     )
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _object(value: Any) -> JsonObject:
     """An object, or one as JSON text."""
     if isinstance(value, str):
         try:

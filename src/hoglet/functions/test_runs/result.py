@@ -4,7 +4,7 @@ Source: docs/spec/hog-functions.md#92-invocations-test-run.
 """
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 from uuid import UUID
 
 import msgspec
@@ -13,14 +13,39 @@ from hoglet.functions import worker_operations
 from hoglet.functions.executable.matching import Match
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import TransformationResult
-from hoglet.functions.json_types import Globals
+from hoglet.functions.json_types import EventGlobal, Globals, ProjectGlobal
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.messages import RunLogLine, Step, StepHostCall, StepRequest
 from hoglet.hog.python.steps import TraceStep
+from hoglet.kit.json_values import JsonObject
 from hoglet.sandbox import Sandbox
+from hoglet.web.openapi import documented, extensible
 from hoglet.web.timestamps import iso_z
 
 STEP_SECONDS = 8.0  # the filter can take 5 s, the program 550 ms; beyond that, the worker is killed
+
+
+type TestRunStatus = Literal["success", "error", "skipped"]
+
+
+@documented
+class TestRunLogLine(TypedDict):
+    """One line of a test run."""
+
+    level: str
+    timestamp: str
+    message: str
+
+
+@extensible
+class TestRunObject(TypedDict):
+    """The result of a test run; ``trace`` only if it was asked for."""
+
+    result: Any
+    status: TestRunStatus
+    errors: list[str]
+    logs: list[TestRunLogLine]
+    trace: NotRequired[list[JsonObject]]
 
 
 class SandboxClient:
@@ -34,7 +59,9 @@ class SandboxClient:
     ) -> tuple[Match, dict[str, str]]:
         """Evaluate the function's filters."""
         payload = {"function": msgspec.to_builtins(function), "globals": run}
-        answer = await self._sandbox.call(worker_operations.match, payload, deadline=STEP_SECONDS)
+        answer: worker_operations.MatchAnswer = await self._sandbox.call(
+            worker_operations.match, payload, deadline=STEP_SECONDS
+        )
         return msgspec.convert(answer["match"], Match), answer["reasons"]
 
     async def step(self, request: StepRequest) -> Step:
@@ -48,8 +75,8 @@ class SandboxClient:
     async def transform(
         self,
         function: ExecutableFunction,
-        event: dict[str, Any],
-        project: dict[str, Any],
+        event: EventGlobal,
+        project: ProjectGlobal,
         now: str,
         **options: Any,
     ) -> TransformationResult:
@@ -73,9 +100,9 @@ class TestRunResult:
     def __init__(self, started_at: datetime, *, with_trace: bool = False) -> None:
         self.result: Any = None
         self.trace: list[TraceStep] | None = [] if with_trace else None
-        self.status = "success"
+        self.status: TestRunStatus = "success"
         self._errors: list[str] = []
-        self._logs: list[dict[str, str]] = []
+        self._logs: list[TestRunLogLine] = []
         self._at = started_at
 
     def log(self, level: str, message: str) -> None:
@@ -103,9 +130,9 @@ class TestRunResult:
         if self.trace is not None:
             self.trace += steps
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> TestRunObject:
         """The response body."""
-        answer: dict[str, Any] = {
+        answer: TestRunObject = {
             "result": self.result,
             "status": self.status,
             "errors": self._errors,

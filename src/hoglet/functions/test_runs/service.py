@@ -14,7 +14,7 @@ from hoglet.access.principals import ProjectScope
 from hoglet.functions import types
 from hoglet.functions.executable.loader import executable_from_values, unreadable_secrets
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.json_types import Globals
+from hoglet.functions.json_types import Globals, ProjectGlobal
 from hoglet.functions.runtime.globals import project_globals, source_globals
 from hoglet.functions.runtime.host_calls import HostCalls
 from hoglet.functions.runtime.messages import StepRequest, new_journal, resume
@@ -30,11 +30,12 @@ from hoglet.functions.test_runs.globals import read_globals, refused_test_run
 from hoglet.functions.test_runs.result import (
     HostCallStub,
     SandboxClient,
+    TestRunObject,
     TestRunResult,
 )
 from hoglet.kit.errors import Invalid
 from hoglet.kit.ids import new_id
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json_values import JsonObject, is_object
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.validation import Body, validate
 
@@ -66,9 +67,7 @@ class TestRunService:
         self._calls = calls
         self._site_url = site_url
 
-    async def run(
-        self, scope: ProjectScope, function_id: str, body: dict[str, Any]
-    ) -> dict[str, Any]:
+    async def run(self, scope: ProjectScope, function_id: str, body: JsonObject) -> TestRunObject:
         """Run one test.
 
         Returns:
@@ -100,7 +99,7 @@ class TestRunService:
         worker = SandboxClient(self._sandbox)
         try:
             if function.type in types.ORDERED:
-                site = {"id": scope.project.id, "name": "", "url": self._site_url}
+                site: ProjectGlobal = {"id": scope.project.id, "name": "", "url": self._site_url}
                 await self._transform(worker, function, run, site, trial)
             else:
                 calls = None if is_mocked else self._calls
@@ -111,7 +110,7 @@ class TestRunService:
         return trial.answer()
 
     async def executable(
-        self, scope: ProjectScope, row: HogFunctionRow | None, body: dict[str, Any]
+        self, scope: ProjectScope, row: HogFunctionRow | None, body: JsonObject
     ) -> ExecutableFunction:
         """The function that a test runs: the stored one with the configuration that was sent.
 
@@ -137,7 +136,7 @@ class TestRunService:
         worker: SandboxClient,
         function: ExecutableFunction,
         run: Globals,
-        project: dict[str, Any],
+        project: ProjectGlobal,
         result: TestRunResult,
     ) -> None:
         now = self._functions.clock.now().isoformat()

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions.filters.roots import global_paths
-from hoglet.functions.json_types import Globals
+from hoglet.functions.json_types import ConditionTree, Globals
 from hoglet.functions.runtime import engine
 from hoglet.hog.runtime.formatting import printed, quoted
 from hoglet.kit.json_values import is_array, is_object
@@ -19,12 +19,12 @@ _VALUE_CHARACTERS = 200
 _conditions: msgspec.json.Decoder[Any] = msgspec.json.Decoder(tree.Expression)
 
 
-def read_condition(condition: dict[str, Any]) -> "tree.Expression":
+def read_condition(condition: ConditionTree) -> "tree.Expression":
     """A condition from the JSON of ``hoglet.syntax.tree``."""
     return _conditions.decode(msgspec.json.encode(condition))
 
 
-def filter_skip_reason(condition: dict[str, Any] | None, values: Globals) -> str:
+def filter_skip_reason(condition: ConditionTree | None, values: Globals) -> str:
     """As :func:`skip_reason`, for the JSON of a stored condition; None if it does not compile."""
     if condition is None:
         return "the filter does not compile"

@@ -7,7 +7,7 @@ Source: docs/spec/hog-functions.md#7-status-and-the-watcher.
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import msgspec
@@ -15,7 +15,9 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, ActivityLog, FieldChange
+from hoglet.functions.response_schemas import Status
 from hoglet.functions.tables import HogFunctionRow, WatcherRow
+from hoglet.functions.types import WatcherState
 from hoglet.functions.watcher.rules import (
     DISABLED,
     FORCED_DISABLED,
@@ -116,20 +118,19 @@ class Watcher:
 
     async def statuses(
         self, session: AsyncSession, functions: Iterable[HogFunctionRow]
-    ) -> dict[UUID, dict[str, int]]:
+    ) -> dict[UUID, Status]:
         """``{"state", "tokens"}`` by function id, without side effects."""
         rows = list(functions)
         found = await _data_of(session, [row.id for row in rows])
         now = self._clock.now()
         return {row.id: self._status(row, found.get(row.id), now) for row in rows}
 
-    def _status(
-        self, function: HogFunctionRow, data: WatcherRow | None, now: datetime
-    ) -> dict[str, int]:
+    def _status(self, function: HogFunctionRow, data: WatcherRow | None, now: datetime) -> Status:
         if not function.enabled and function.state not in NOT_RUN:
             return {"state": OFF, "tokens": 0}
         bucket = Bucket(data.tokens, data.tokens_at) if data else None
-        return {"state": function.state, "tokens": int(refilled(bucket, now, self.settings))}
+        tokens = int(refilled(bucket, now, self.settings))
+        return {"state": cast("WatcherState", function.state), "tokens": tokens}
 
     async def _observe_one(
         self,

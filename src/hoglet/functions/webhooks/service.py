@@ -6,7 +6,7 @@ Source: docs/spec/hog-functions.md#137-source_webhook.
 import base64
 import binascii
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 from urllib.parse import parse_qsl
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from hoglet.functions import repository, types
 from hoglet.functions.executable.loader import executable_from_row
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
+from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime.globals import (
     EventFields,
     event_globals,
@@ -29,7 +30,7 @@ from hoglet.functions.watcher.rules import LOW_PRIORITY, NOT_RUN
 from hoglet.functions.worker_operations import run_step
 from hoglet.kit.errors import NotFound, Throttled
 from hoglet.kit.ids import new_id
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json_values import JsonObject, is_object
 from hoglet.kit.text import dump_json, encode_utf8, parse_json
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.timestamps import iso_z
@@ -59,7 +60,7 @@ class WebhookAnswer(NamedTuple):
     """The response: bytes with a type, an object for JSON, or nothing."""
 
     status: int
-    body: bytes | dict[str, Any] | list[Any] | None = None
+    body: bytes | JsonObject | list[Any] | None = None
     content_type: str | None = None
 
 
@@ -149,7 +150,7 @@ class Webhooks:
             raise _unknown()
         return await self._functions.resolved(executable_from_row(row, self._functions.box))
 
-    async def _globals(self, function: ExecutableFunction, incoming: Incoming) -> dict[str, Any]:
+    async def _globals(self, function: ExecutableFunction, incoming: Incoming) -> Globals:
         project = await self._projects(function.project_id)
         visible = project_globals(
             project_id=function.project_id,
@@ -188,7 +189,18 @@ class Webhooks:
         return msgspec.convert(answer, Step)
 
 
-def request_globals(incoming: Incoming) -> dict[str, Any]:
+class RequestGlobal(TypedDict):
+    """The global ``request`` of a webhook; header names are in lower case."""
+
+    method: str
+    headers: dict[str, str]
+    query: dict[str, str]
+    ip: str
+    body: Any
+    stringBody: str
+
+
+def request_globals(incoming: Incoming) -> RequestGlobal:
     """The ``request`` global: header names in lower case, without private headers."""
     headers = {name.lower(): value for name, value in incoming.headers.items()}
     text = incoming.body.decode("utf-8", "replace")
@@ -228,7 +240,7 @@ def _answer(step: Step) -> WebhookAnswer:
     return _own_answer(wanted)
 
 
-def _own_answer(wanted: dict[str, Any]) -> WebhookAnswer:
+def _own_answer(wanted: JsonObject) -> WebhookAnswer:
     status, body = _status(wanted.get("status")), wanted.get("body")
     if isinstance(body, dict | list):
         return WebhookAnswer(status, body)

@@ -8,13 +8,15 @@ import random
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 import msgspec
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
+from hoglet.functions.json_types import HostRequest
+from hoglet.functions.runtime.email import EmailResult
 from hoglet.functions.runtime.fetch import (
+    FetchResponse,
     is_tolerated,
     retry_after_seconds,
     retry_delay_seconds,
@@ -40,7 +42,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         pause_until: end of a pause requested by the host.
     """
 
-    answer: dict[str, Any]
+    answer: FetchResponse | EmailResult
     milliseconds: float
     has_answer: bool = True
     problem: str | None = None
@@ -88,7 +90,7 @@ class HostCallAttempts:
         problem = None if _is_tolerated(function, invoke, call, created) else created.problem
         if created.may_help and problem is not None:
             wait = retry_after_seconds(created.retry_after, self._clock.now())
-            honoured = wait if function.retry["respect_retry_after"] else None
+            honoured = wait if function.retry.respect_retry_after else None
             retry_at = self.retry_at(function, invoke, honoured)
             pause_until = self._pause_until(function, honoured)
         return Attempt(
@@ -103,7 +105,7 @@ class HostCallAttempts:
 
     def _pause_until(self, function: ExecutableFunction, wait: float | None) -> datetime | None:
         """The end of a pause; a wait beyond the retry limit does not pause other runs."""
-        if not wait or wait > function.retry["max_elapsed_seconds"]:
+        if not wait or wait > function.retry.max_elapsed_seconds:
             return None
         return self._clock.now() + timedelta(seconds=wait)
 
@@ -112,14 +114,14 @@ class HostCallAttempts:
     ) -> datetime | None:
         """When the attempt after ``invoke.attempt`` is due; None after the last one."""
         policy = function.retry
-        if invoke.attempt >= policy["max_attempts"]:
+        if invoke.attempt >= policy.max_attempts:
             return None
         delay = retry_delay_seconds(policy, invoke.attempt, self._chance)
         due = self._clock.now() + timedelta(seconds=max(delay, at_least or 0.0))
         began = self._clock.now()
         if invoke.failing_since is not None:
             began = datetime.fromisoformat(invoke.failing_since)
-        last = began + timedelta(seconds=policy["max_elapsed_seconds"])
+        last = began + timedelta(seconds=policy.max_elapsed_seconds)
         return due if due <= last else None
 
 
@@ -132,7 +134,7 @@ def _is_tolerated(
     return is_tolerated(created.answer["status"], tolerated_codes(function, invoke.mapping))
 
 
-def host_of(request: dict[str, Any]) -> str:
+def host_of(request: HostRequest) -> str:
     """The host of a request, with its port if the URL has one.
 
     Example:

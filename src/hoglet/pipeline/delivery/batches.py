@@ -14,12 +14,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
+from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime.batch import EventResult
 from hoglet.functions.runtime.journal import RunJournal
 from hoglet.functions.runtime.messages import Step
@@ -77,17 +77,18 @@ class BatchRunner:
         """Execute a run with others; returns the outcome of this one."""
         loop = asyncio.get_running_loop()
         member = _Member(invoke, job.lane, len(job.payload), loop.create_future())
-        settings = function.delivery["batch"]
+        settings = function.delivery.batch
+        assert settings is not None, "only functions with a batch are executed here"  # noqa: S101
         key = (function.cache_key, invoke.mapping, invoke.attempt)
         batch = self._open.get(key)
         if batch is None:
-            timer = loop.call_later(settings["max_seconds"], self._close, key)
+            timer = loop.call_later(settings.max_seconds, self._close, key)
             batch = self._open[key] = _OpenBatch(function, [], timer)
         batch.members.append(member)
         batch.size += member.size
         self._bytes += member.size
         self.waiting[job.lane] += 1
-        is_full = len(batch.members) >= settings["max_events"] or batch.size >= BATCH_BYTES
+        is_full = len(batch.members) >= settings.max_events or batch.size >= BATCH_BYTES
         if is_full or self._bytes >= WAITING_BYTES or self._stopping:
             self._close(key)
         return await member.done
@@ -153,7 +154,7 @@ class BatchRunner:
         ]
 
     async def _run(
-        self, function: ExecutableFunction, leader: InvokeV1, events: list[dict[str, Any]]
+        self, function: ExecutableFunction, leader: InvokeV1, events: list[Globals]
     ) -> RunOutcome:
         """Run a program; after its first call it waits here for a busy host, to call only once."""
         ending = await self._runner.run(function, leader, events)

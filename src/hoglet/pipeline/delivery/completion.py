@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import encode
+from hoglet.functions.types import DeadLetterClass
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.delivery.completion_writer import (
@@ -75,7 +76,12 @@ class CompletionBatcher:
         await self._wait(job, settled, None if has_ended else ending)
 
     async def refuse(
-        self, job: Job, record: RunRecord, *, why: str | None, letter_class: str = "disabled"
+        self,
+        job: Job,
+        record: RunRecord,
+        *,
+        why: str | None,
+        letter_class: DeadLetterClass = "disabled",
     ) -> None:
         """End a run that must not run; ``why`` is for its dead letter, None for none.
 

@@ -289,8 +289,8 @@ def _limits(function: ExecutableFunction, host: str, settings: HostSettings) -> 
     """The function's own gate if it has limits, then the host's."""
     own: list[Limit] = []
     wanted = function.delivery
-    if wanted.get("concurrency") or wanted.get("requests_per_minute"):
+    if wanted.concurrency or wanted.requests_per_minute:
         name = f"function {function.id}"
-        per_second = (wanted.get("requests_per_minute") or 0) / 60
-        own.append((name, wanted.get("concurrency") or settings.concurrency, per_second))
+        per_second = (wanted.requests_per_minute or 0) / 60
+        own.append((name, wanted.concurrency or settings.concurrency, per_second))
     return [*own, (f"host {host}", settings.concurrency, settings.per_second)]

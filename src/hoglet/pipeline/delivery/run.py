@@ -10,13 +10,13 @@ docs/spec/hog-functions.md#135-limits-logs-metrics.
 
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Any
 from uuid import uuid5
 
 import msgspec
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
+from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime.inputs import all_inputs
 from hoglet.functions.runtime.messages import Step, StepHostCall, StepRequest, new_journal, resume
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
@@ -64,7 +64,7 @@ class InvocationRunner:
         self,
         function: ExecutableFunction,
         invoke: InvokeV1,
-        events: list[dict[str, Any]] | None = None,
+        events: list[Globals] | None = None,
     ) -> RunOutcome:
         """Execute a run until it ends or has to wait; ``events`` are the globals of a batch."""
         record = RunRecord(invoke, self._clock.now())
@@ -96,7 +96,7 @@ class InvocationRunner:
         function: ExecutableFunction,
         invoke: InvokeV1,
         record: RunRecord,
-        events: list[dict[str, Any]] | None,
+        events: list[Globals] | None,
     ) -> Step:
         journal = invoke.journal
         assert journal is not None, "run() makes one"  # noqa: S101 (narrows the type)

@@ -16,6 +16,7 @@ from hoglet.functions.dead_letters.service import NewDeadLetter
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runtime.messages import RunLogLine, Step
+from hoglet.functions.types import DeadLetterClass
 from hoglet.functions.watcher.service import RunObservation
 from hoglet.kit import tracing
 from hoglet.kit.text import dump_storable_json
@@ -118,7 +119,7 @@ class RunRecord:
         self.count("other", "dead_lettered", now)
         return self.dead_letter(step.error_class or "hog", step.error or "unknown error")
 
-    def dead_letter(self, letter_class: str, error: str) -> NewDeadLetter:
+    def dead_letter(self, letter_class: DeadLetterClass, error: str) -> NewDeadLetter:
         """A dead letter of this run."""
         invoke = self.invoke
         first = invoke.first_failed_at

@@ -1,7 +1,6 @@
 """Matches one internal event, in the worker. Pure."""
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -11,6 +10,7 @@ from hoglet.functions.executable.matching import FunctionIndex
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.filter_globals import lazy_filter_globals
 from hoglet.functions.runtime.globals import EventFields, event_globals, project_globals
+from hoglet.kit.json_values import Properties
 from hoglet.pipeline.ingest.ipc import (
     BatchCounters,
     BatchResult,
@@ -28,7 +28,7 @@ class InternalRequest(msgspec.Struct, kw_only=True):
     uuid: UUID
     event: str
     distinct_id: str
-    properties: dict[str, Any]
+    properties: Properties
     timestamp: str
     handling: Handling = "run"
     reason: str = ""

@@ -7,7 +7,7 @@ not have it (a new worker), it returns :class:`CacheMiss` and gets everything ag
 """
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 import msgspec
@@ -15,7 +15,10 @@ import msgspec
 from hoglet.definitions.observer import Observation
 from hoglet.events.groups import GroupState
 from hoglet.events.persons.model import PersonStoreState
+from hoglet.events.tables import WarningExample
 from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.json_types import Globals
+from hoglet.functions.types import DeadLetterClass
 
 
 class ProjectFacts(msgspec.Struct, frozen=True):
@@ -125,16 +128,16 @@ class Invocation(msgspec.Struct, array_like=True):
 
 
 class DeadLetterDraft(msgspec.Struct, array_like=True):
-    """A dead letter to write; ``error_class`` is ``filter``, ``inputs``, ``hog`` or ``disabled``.
+    """A dead letter to write.
 
     Its ``globals`` are laid over :attr:`BatchResult.letter_globals`: large events travel once.
     """
 
     function_id: str
     invocation_id: UUID
-    error_class: str
+    error_class: DeadLetterClass
     error: str
-    globals: dict[str, Any]
+    globals: Globals
     mapping: int | None = None
 
 
@@ -194,8 +197,8 @@ class BatchResult(msgspec.Struct, tag="acted"):
     invocations: list[Invocation] = []
     tally: BatchCounters = msgspec.field(default_factory=BatchCounters)
     observation: Observation = msgspec.field(default_factory=Observation)
-    warnings: list[tuple[str, dict[str, Any]]] = []
-    letter_globals: dict[str, Any] | None = None
+    warnings: list[tuple[str, WarningExample]] = []
+    letter_globals: Globals | None = None
     set_aside: list[Part] = []
 
     def complete_dead_letters(self) -> None:

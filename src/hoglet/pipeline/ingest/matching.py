@@ -8,7 +8,6 @@ docs/spec/hog-functions.md#131-pipeline-destinations.
 from collections import Counter
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any
 from uuid import UUID, uuid5
 
 from hoglet.events.parse import Event
@@ -20,6 +19,7 @@ from hoglet.functions.executable.matching import (
 )
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1, encode, line_of
+from hoglet.functions.json_types import BuiltInputs, Globals, ProjectGlobal
 from hoglet.functions.runtime.filter_globals import FilterGlobals
 from hoglet.functions.runtime.globals import source_globals
 from hoglet.functions.runtime.inputs import (
@@ -54,7 +54,7 @@ class TriggerMatcher:
     def __init__(
         self,
         project: ProjectFacts,
-        globals_: dict[str, Any],
+        globals_: ProjectGlobal,
         tally: BatchCounters,
         handling: Handling = "run",
         reason: str = "",
@@ -70,14 +70,14 @@ class TriggerMatcher:
         self._inputs_seconds = 0.0
         self.invocations: list[Invocation] = []
         self.trace: str | None = None  # of the event that is being matched
-        self.letter_globals: dict[str, Any] | None = None
+        self.letter_globals: Globals | None = None
 
     def match(
         self,
         index: FunctionIndex,
         event: Event,
         values: Callable[[], FilterGlobals],
-        run_globals: Callable[[], dict[str, Any]],
+        run_globals: Callable[[], Globals],
     ) -> None:
         """Match an event with the functions of an index.
 
@@ -124,7 +124,7 @@ class TriggerMatcher:
         function: ExecutableFunction,
         match: Match,
         event: Event,
-        run_globals: Callable[[], dict[str, Any]],
+        run_globals: Callable[[], Globals],
     ) -> None:
         if match.milliseconds > SLOW_FILTER_MS:
             text = f"The filter took {match.milliseconds:.0f} ms on event {event.uuid}"
@@ -143,7 +143,7 @@ class TriggerMatcher:
                 self._invoke(function, event, full, mapping)
 
     def _filter_failed(
-        self, function: ExecutableFunction, match: Match, event: Event, run_globals: dict[str, Any]
+        self, function: ExecutableFunction, match: Match, event: Event, run_globals: Globals
     ) -> None:
         error = match.error or "the filter failed"
         run = invocation_id(event.uuid, function.id, None)
@@ -157,7 +157,7 @@ class TriggerMatcher:
         self,
         function: ExecutableFunction,
         event: Event,
-        run_globals: dict[str, Any],
+        run_globals: Globals,
         mapping: int | None,
     ) -> None:
         if self._handling == "match":
@@ -187,15 +187,15 @@ class TriggerMatcher:
             payload=encode(invoke),
             is_slow=function.state in LOW_PRIORITY,
         )
-        if function.delivery.get("ordered_by"):
+        if function.delivery.ordered_by:
             ready.line = line_of(function.id, event.distinct_id)
         if function.masking:
             _mask(ready, function, {**run_globals, "inputs": inputs})
         self.invocations.append(ready)
 
     def _inputs(
-        self, function: ExecutableFunction, run_globals: dict[str, Any], mapping: int | None
-    ) -> dict[str, Any]:
+        self, function: ExecutableFunction, run_globals: Globals, mapping: int | None
+    ) -> BuiltInputs:
         """The inputs if they are needed now: for a masking hash, or because they may fail.
 
         Raises:
@@ -218,7 +218,7 @@ class TriggerMatcher:
         self,
         function: ExecutableFunction,
         run: UUID,
-        run_globals: dict[str, Any],
+        run_globals: Globals,
         mapping: int | None,
         error: InputsFailed,
     ) -> None:
@@ -233,7 +233,7 @@ class TriggerMatcher:
         self,
         function: ExecutableFunction,
         run: UUID,
-        run_globals: dict[str, Any],
+        run_globals: Globals,
         mapping: int | None,
     ) -> None:
         """Refuse runs of a function disabled by the watcher (3) or an administrator (12)."""
@@ -247,7 +247,7 @@ class TriggerMatcher:
         self,
         function: ExecutableFunction,
         event_uuid: UUID,
-        run_globals: dict[str, Any],
+        run_globals: Globals,
         mapping: int | None,
     ) -> None:
         """Add a dead letter for an invocation that matched, or might (``store``), but cannot run.
@@ -278,7 +278,7 @@ class TriggerMatcher:
         self._tally.dead_letters.append(dead_letter)
 
 
-def _without_source(run_globals: dict[str, Any]) -> dict[str, Any]:
+def _without_source(run_globals: Globals) -> Globals:
     """The globals of a run that do not depend on its function."""
     return {name: value for name, value in run_globals.items() if name != "source"}
 
@@ -288,8 +288,10 @@ def invocation_id(event_uuid: UUID, function_id: str, mapping: int | None) -> UU
     return uuid5(event_uuid, f"{function_id}:{'' if mapping is None else mapping}")
 
 
-def _mask(ready: Invocation, function: ExecutableFunction, values: dict[str, Any]) -> None:
-    masking: dict[str, Any] = function.masking or {}
+def _mask(ready: Invocation, function: ExecutableFunction, values: Globals) -> None:
+    masking = function.masking
+    if masking is None:
+        return
     ready.mask = mask_key(function, values) or ""
     ready.mask_ttl = min(max(int(masking.get("ttl") or 1), 1), _MAX_TTL)
     ready.mask_threshold = int(masking.get("threshold") or 0)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 import msgspec
 import orjson
@@ -21,6 +20,7 @@ from hoglet.events.persons.updates import (
 )
 from hoglet.functions.executable.matching import Conditions, FunctionIndex
 from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.kit.json_values import Properties
 from hoglet.pipeline.ingest.ipc import (
     BatchCounters,
     LookupRequest,
@@ -131,7 +131,7 @@ def _events_of(part: Part) -> Iterator[tuple[Event, bool, bool]]:
 def _reading(
     event: Event, received_at: datetime, *, own_uuid: bool, historical: bool
 ) -> ParsedEvent:
-    properties: dict[str, Any] = event.properties
+    properties: Properties = event.properties
     return ParsedEvent(
         event=event,
         received_at=received_at,

@@ -14,6 +14,7 @@ from hoglet.events.groups import MAX_GROUP_TYPES, GroupStore
 from hoglet.events.persons.model import Person, PersonStore
 from hoglet.events.persons.updates import GroupUpdate
 from hoglet.functions.executable.matching import FunctionIndex
+from hoglet.functions.json_types import Globals, GroupGlobal
 from hoglet.functions.runtime.filter_globals import FilterGlobals
 from hoglet.functions.runtime.globals import (
     EventFields,
@@ -22,6 +23,7 @@ from hoglet.functions.runtime.globals import (
     person_globals,
     project_globals,
 )
+from hoglet.kit.json_values import Properties
 from hoglet.kit.text import dump_storable_json
 from hoglet.pipeline.ingest.ipc import BatchResult, ProcessRequest
 from hoglet.pipeline.ingest.matching import TriggerMatcher
@@ -84,7 +86,7 @@ class _BatchProcessor:
             letter_globals=self._triggers.letter_globals,
         )
 
-    def _undelivered(self) -> list[tuple[str, dict[str, Any]]]:
+    def _undelivered(self) -> list[tuple[str, Properties]]:
         """The warning about events that functions did not process."""
         if self._handling == "run":
             return []
@@ -155,9 +157,9 @@ class _BatchProcessor:
         """
         if not index.functions:
             return
-        built: list[dict[str, Any]] = []
+        built: list[Globals] = []
 
-        def run_globals() -> dict[str, Any]:
+        def run_globals() -> Globals:
             if not built:
                 built.append(self._globals(parsed, person, keys))
             return built[0]
@@ -192,11 +194,9 @@ class _BatchProcessor:
             lambda: {} if keys is _NO_GROUPS else self._groups(self._project_globals["url"], keys),
         )
 
-    def _globals(
-        self, parsed: ParsedEvent, person: Person | None, keys: list[str]
-    ) -> dict[str, Any]:
+    def _globals(self, parsed: ParsedEvent, person: Person | None, keys: list[str]) -> Globals:
         event, url = parsed.event, self._project_globals["url"]
-        found: dict[str, Any] = {
+        found: Globals = {
             "project": self._project_globals,
             "event": event_globals(
                 url,
@@ -222,7 +222,7 @@ class _BatchProcessor:
             found["groups"] = self._groups(url, keys)
         return found
 
-    def _groups(self, url: str, keys: list[str]) -> dict[str, Any]:
+    def _groups(self, url: str, keys: list[str]) -> dict[str, GroupGlobal]:
         return {
             kind: group_globals(
                 project_url=url,

@@ -9,7 +9,6 @@ Source: docs/spec/hog-functions.md#136-transformations.
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -24,6 +23,7 @@ from hoglet.functions.executable.transform import (
     TransformationResult,
     drop_notes,
 )
+from hoglet.functions.json_types import EventGlobal, ProjectGlobal
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS
 from hoglet.pipeline.ingest.ipc import BatchCounters, Line, ProjectFacts
 
@@ -56,7 +56,7 @@ class GroupTransformer:
         tally: BatchCounters,
         conditions: Conditions,
     ) -> None:
-        facts = {"id": project.id, "name": "", "url": project.site_url}
+        facts: ProjectGlobal = {"id": project.id, "name": "", "url": project.site_url}
         self._transformations = [
             Transformation(function, facts, conditions) for function in functions
         ]
@@ -76,7 +76,7 @@ class GroupTransformer:
                 return None
         return _changed(event, chain.finish())
 
-    def _run(self, transformation: Transformation, event: dict[str, Any]) -> TransformationResult:
+    def _run(self, transformation: Transformation, event: EventGlobal) -> TransformationResult:
         function_id = transformation.function.id
         if self._timeouts and self._is_given_up(function_id):
             self._tell_once(function_id)
@@ -127,7 +127,7 @@ def iso(at: datetime) -> str:
     return text if at.microsecond else text[:-1] + ".000000Z"
 
 
-def _plain(event: Event) -> dict[str, Any]:
+def _plain(event: Event) -> EventGlobal:
     return {
         "uuid": uuid_text(event.uuid),
         "event": event.event,
@@ -138,7 +138,7 @@ def _plain(event: Event) -> dict[str, Any]:
     }
 
 
-def _changed(event: Event, to: dict[str, Any]) -> Event:
+def _changed(event: Event, to: EventGlobal) -> Event:
     event.properties = to["properties"]
     event.event = _cut(to["event"], MAX_NAME_LENGTH) or event.event
     event.distinct_id = _cut(to["distinct_id"], MAX_DISTINCT_ID_LENGTH) or event.distinct_id

@@ -4,7 +4,7 @@ Source: docs/spec/data-and-queries.md#41-persons.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from starlette.requests import Request
@@ -18,7 +18,14 @@ from hoglet.events.persons.schemas import Succeeded
 from hoglet.events.tables import PersonDeletionRow
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.pipeline.persons.deletions import PersonDeletions
-from hoglet.pipeline.persons.schemas import BulkDelete, BulkDeletion, DeletionList, Split, read_flag
+from hoglet.pipeline.persons.schemas import (
+    BulkDelete,
+    BulkDeletion,
+    Deletion,
+    DeletionList,
+    Split,
+    read_flag,
+)
 from hoglet.pipeline.persons.splits import PersonSplits
 from hoglet.web.openapi import PAGE, describe, flag, text
 from hoglet.web.pagination import envelope, parse_page
@@ -159,7 +166,7 @@ async def _persons(request: Request, scope: ProjectScope, body: BulkDelete) -> l
     return list(found.values())
 
 
-def _display(row: PersonDeletionRow) -> dict[str, Any]:
+def _display(row: PersonDeletionRow) -> Deletion:
     return {
         "person_uuid": str(row.person_id),
         "created_at": iso_z(row.requested_at),

@@ -8,7 +8,6 @@ Source: docs/spec/data-and-queries.md#41-persons.
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -42,6 +41,7 @@ from hoglet.queue import Job, NewJob, Queue
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import Database
 from hoglet.warehouse import QueryBudget, Warehouse
+from hoglet.warehouse.port import QueryParameters
 from hoglet.warehouse.values import instant_text
 
 DELETIONS_QUEUE = "person_deletions"
@@ -173,7 +173,7 @@ class PersonDeletions:
         while await self._copies.flush():
             pass
         where = "project_id = {project_id:Int64} AND id IN {ids:Array(UUID)} AND is_deleted = 0"
-        params: dict[str, Any] = {"project_id": row.project_id, "ids": [str(row.person_id)]}
+        params: QueryParameters = {"project_id": row.project_id, "ids": [str(row.person_id)]}
         if not await self._count("persons", where, params):
             return
         pending = select(PersonDeletionRow.person_id).where(
@@ -241,14 +241,14 @@ class PersonDeletions:
         runs = sorted({str(each[0]) for each in found.rows} | set(map(str, withdrawn)))
         of_runs = "project_id = {project_id:Int64} AND instance_id IN {runs:Array(String)}"
         for part in _parts(runs):
-            ids: dict[str, Any] = {"project_id": row.project_id, "runs": part}
+            ids: QueryParameters = {"project_id": row.project_id, "runs": part}
             if await self._count("log_entries", of_runs, ids):
                 await self._warehouse.erase_rows("log_entries", of_runs, ids, seconds=_SECONDS)
         return not is_running
 
-    async def _events_of(self, row: PersonDeletionRow) -> tuple[str, dict[str, Any]]:
+    async def _events_of(self, row: PersonDeletionRow) -> tuple[str, QueryParameters]:
         """The condition of the events to delete, and its values."""
-        params: dict[str, Any] = {
+        params: QueryParameters = {
             "project_id": row.project_id,
             "person_id": str(row.person_id),
             "distinct_ids": row.distinct_ids,
@@ -270,7 +270,7 @@ class PersonDeletions:
         if left:
             raise Unavailable(f"{left} events of a deleted person are left.")
 
-    async def _foreign_ids(self, row: PersonDeletionRow, params: dict[str, Any]) -> list[str]:
+    async def _foreign_ids(self, row: PersonDeletionRow, params: QueryParameters) -> list[str]:
         """Distinct ids of the person's stored events that belong to others by now."""
         found = await self._warehouse.query(
             "SELECT DISTINCT distinct_id FROM events WHERE project_id = {project_id:Int64}"
@@ -290,7 +290,7 @@ class PersonDeletions:
                 foreign += await session.scalars(wanted)
         return foreign
 
-    async def _count(self, table: str, where: str, params: dict[str, Any]) -> int:
+    async def _count(self, table: str, where: str, params: QueryParameters) -> int:
         found = await self._warehouse.query(
             f"SELECT count() FROM {table} WHERE {where}",  # noqa: S608 (fixed texts)
             params,

@@ -4,12 +4,12 @@ Source: docs/spec/data-and-queries.md#41-persons.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import ConfigDict, Field, StrictBool
 
 from hoglet.kit.errors import Invalid
-from hoglet.web.openapi import DocumentedResponse
+from hoglet.web.openapi import documented
 from hoglet.web.validation import NOT_BOOLEAN, Body, Text
 
 MOST_PERSONS = 1000
@@ -54,7 +54,8 @@ def read_flag(query: Mapping[str, str], name: str) -> bool:
     return _FLAGS[word]
 
 
-class BulkDeletion(DocumentedResponse):
+@documented
+class BulkDeletion(TypedDict):
     """The result of a bulk deletion."""
 
     persons_found: int
@@ -64,7 +65,8 @@ class BulkDeletion(DocumentedResponse):
     deletion_errors: list[Any]
 
 
-class Deletion(DocumentedResponse):
+@documented
+class Deletion(TypedDict):
     """The state of the deletion of a person's events."""
 
     person_uuid: str
@@ -73,7 +75,8 @@ class Deletion(DocumentedResponse):
     delete_verified_at: str | None
 
 
-class DeletionList(DocumentedResponse):
+@documented
+class DeletionList(TypedDict):
     """Deletions, newest first."""
 
     count: int

@@ -1,0 +1,136 @@
+"""Parameters, bodies and responses of the dead-letter routes."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, TypedDict, get_args
+from uuid import UUID
+
+from hoglet.functions.dead_letters.repository import DeadLetterFilter
+from hoglet.functions.json_types import Globals
+from hoglet.functions.types import DeadLetterClass
+from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import JsonObject, is_array
+from hoglet.web.openapi import documented
+from hoglet.web.timestamps import parse_instant
+
+CLASSES: tuple[DeadLetterClass, ...] = get_args(DeadLetterClass.__value__)
+_TRUE, _FALSE = frozenset({"true", "1"}), frozenset({"false", "0"})
+
+
+_WithClass = TypedDict("_WithClass", {"class": DeadLetterClass})
+
+
+@documented
+class DeadLetterObject(_WithClass):
+    """An invocation that ended in failure."""
+
+    id: str
+    invocation_id: str
+    event_uuid: str | None
+    event: str | None
+    distinct_id: str | None
+    attempts: int
+    error: str
+    first_failed_at: str
+    last_failed_at: str
+    redriven_at: str | None
+
+
+@documented
+class DeadLetterDetail(DeadLetterObject):
+    """A letter with what the invocation saw."""
+
+    globals: Globals
+
+
+@documented
+class Redriven(TypedDict):
+    """How many letters run again."""
+
+    queued: int
+    skipped: int
+
+
+def read_filters(query: Mapping[str, str]) -> DeadLetterFilter:
+    """Parse the parameters of the list.
+
+    Raises:
+        Invalid: an unknown class or an invalid time; attr is the parameter.
+    """
+    return DeadLetterFilter(
+        classes=read_classes(query.get("class")),
+        after=read_instant(query.get("after") or None, "after"),
+        before=read_instant(query.get("before") or None, "before"),
+        redriven=_boolean(query.get("redriven")),
+    )
+
+
+def read_classes(value: Any) -> list[str]:
+    """Parse classes, as a comma-separated or JSON list.
+
+    Raises:
+        Invalid: code ``invalid_choice``, attr ``class``.
+    """
+    parts = value.split(",") if isinstance(value, str) else value or []
+    if not is_array(parts):
+        raise Invalid("A list of classes is required.", attr="class")
+    wanted = [part.strip() if isinstance(part, str) else part for part in parts]
+    for item in wanted:
+        if item and item not in CLASSES:
+            detail = f'"{item}" is not a valid choice.'
+            raise Invalid(detail, code="invalid_choice", attr="class")
+    return [item for item in wanted if item]
+
+
+def read_instant(value: Any, attr: str) -> datetime | None:
+    """Parse an ISO time; None for None.
+
+    Raises:
+        Invalid: not a valid time.
+    """
+    if value is None:
+        return None
+    found = parse_instant(value) if isinstance(value, str) else None
+    if found is None:
+        raise Invalid("Enter an ISO 8601 time.", attr=attr)
+    return found
+
+
+def _boolean(text: str | None) -> bool | None:
+    lowered = (text or "").lower()
+    if lowered in _TRUE:
+        return True
+    return False if lowered in _FALSE else None
+
+
+def read_choice(body: JsonObject) -> DeadLetterFilter:
+    """Parse the selection of dead letters to redrive.
+
+    Raises:
+        Invalid: nothing is selected, or the selection is invalid.
+    """
+    ids, after, before = body.get("ids"), body.get("after"), body.get("before")
+    classes = body.get("class")
+    if is_array(ids) and ids:
+        return DeadLetterFilter(ids=list(dict.fromkeys(_known_ids(ids))))
+    if body.get("all") is True:
+        return DeadLetterFilter()
+    if not classes and after is None and before is None:
+        raise Invalid(
+            'Select dead letters by "ids", by "class", "after" and "before", or with "all".'
+        )
+    return DeadLetterFilter(
+        classes=read_classes(classes),
+        after=read_instant(after, "after"),
+        before=read_instant(before, "before"),
+    )
+
+
+def _known_ids(ids: Iterable[Any]) -> list[UUID]:
+    known: list[UUID] = []
+    for item in ids:
+        try:
+            known.append(UUID(str(item)))
+        except ValueError:
+            raise Invalid(f'"{item}" is not the id of a dead letter.', attr="ids") from None
+    return known
