@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hoglet.access.principals import User, user_object
+from hoglet.access.schemas import UserObject
 from hoglet.definitions.detection import NUMERIC
 from hoglet.definitions.tables import EventDefinitionRow, PropertyDefinitionRow
 from hoglet.web.timestamps import iso_z_or_none
@@ -70,5 +71,5 @@ def user_ids(row: PropertyDefinitionRow | EventDefinitionRow) -> list[int | None
     return [*ids, row.owner_id, row.created_by_id] if isinstance(row, EventDefinitionRow) else ids
 
 
-def _user(user_id: int | None, users: Users) -> dict[str, Any] | None:
+def _user(user_id: int | None, users: Users) -> UserObject | None:
     return None if user_id is None else user_object(users.get(user_id))

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import Project, User, user_object
 from hoglet.access.repository import users_by_id
+from hoglet.access.schemas import UserObject
 from hoglet.definitions.detection import NUMERIC
 from hoglet.definitions.tables import EventDefinitionRow, PropertyDefinitionRow
 
@@ -87,5 +88,5 @@ def _common(row: PropertyDefinitionRow | EventDefinitionRow, users: dict[int, Us
     }
 
 
-def _user(user_id: int | None, users: dict[int, User]) -> dict[str, Any] | None:
+def _user(user_id: int | None, users: dict[int, User]) -> UserObject | None:
     return None if user_id is None else user_object(users.get(user_id))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hoglet.access.principals import User, user_object
+from hoglet.access.schemas import UserObject
 from hoglet.endpoints.analysis.model import from_json
 from hoglet.endpoints.enums import SYNC_SECONDS, sync_word
 from hoglet.endpoints.repository import FoundEndpoint
@@ -150,5 +151,5 @@ def status_object(version: EndpointVersionRow, row: MaterializationRow | None) -
     }
 
 
-def _user(user_id: int | None, users: Mapping[int, User]) -> Json | None:
+def _user(user_id: int | None, users: Mapping[int, User]) -> UserObject | None:
     return None if user_id is None else user_object(users.get(user_id))
