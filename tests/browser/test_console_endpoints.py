@@ -191,7 +191,7 @@ def test_description_tags_and_state_are_changed(signed_in: Page, server: Running
 def test_a_key_that_may_only_read_changes_nothing(page: Page, server: RunningServer) -> None:
     save_sql(server, "read_only", "SELECT 1")
     words = ["key", "create", "--scopes", "endpoint:read,project:read"]
-    command = [sys.executable, "-m", "hoglet.cli.main", *words]
+    command = [sys.executable, "-m", "hoglet", *words]
     key = subprocess.check_output(command, env=server.environment, text=True, timeout=60).strip()
     page.context.request.post("/console/sign-in", form={"key": key}, max_redirects=0)
     open_endpoint(page, "read_only")
@@ -389,7 +389,7 @@ def test_a_run_is_kept_as_a_golden_case_that_passes(
     (tmp_path / "endpoints/golden.yaml").write_text(query)
     variables = "metal: {type: String, default: gold}\n"
     (tmp_path / "variables.yaml").write_text(variables)
-    command = [sys.executable, "-m", "hoglet.cli.main", "test"]
+    command = [sys.executable, "-m", "hoglet", "test"]
     done = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )

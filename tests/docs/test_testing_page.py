@@ -23,7 +23,7 @@ def test_the_examples_of_the_page_pass(tmp_path: Path) -> None:
         path = tmp_path / "shop" / name
         path.write_text(path.read_text() + text.replace("- name: waits", "- name: still waits"))
 
-    command = [sys.executable, "-m", "hoglet.cli.main", "test", "-C", str(tmp_path / "shop")]
+    command = [sys.executable, "-m", "hoglet", "test", "-C", str(tmp_path / "shop")]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert ran.returncode == 0, ran.stdout + ran.stderr

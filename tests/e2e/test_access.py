@@ -21,7 +21,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]
 
 
 def hoglet(server: RunningServer, *words: str) -> str:
-    command = [sys.executable, "-m", "hoglet.cli.main", *words]
+    command = [sys.executable, "-m", "hoglet", *words]
     done = subprocess.run(
         command, env=server.environment, capture_output=True, text=True, check=True
     )

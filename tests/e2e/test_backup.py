@@ -19,7 +19,7 @@ _QUERY = "/api/projects/1/query/"
 
 
 def hoglet(server: RunningServer, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hoglet.cli.main", *words]
+    command = [sys.executable, "-m", "hoglet", *words]
     return subprocess.run(
         command,
         env=server.environment,

@@ -205,7 +205,7 @@ def test_the_status_is_json(server: RunningServer) -> None:
 
 def test_new_events_are_followed(server: RunningServer, function_id: str) -> None:
     following = subprocess.Popen(
-        [sys.executable, "-m", "hoglet.cli.main", "events", "tail", "--json", "--last", "0"],
+        [sys.executable, "-m", "hoglet", "events", "tail", "--json", "--last", "0"],
         env=os.environ | {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY},
         stdout=subprocess.PIPE,
         text=True,

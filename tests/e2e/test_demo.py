@@ -9,7 +9,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_demo_agrees_with_the_csv(tmp_path):
-    command = [sys.executable, "-m", "hoglet.cli.main", "demo", "--once", "--limit", "10000"]
+    command = [sys.executable, "-m", "hoglet", "demo", "--once", "--limit", "10000"]
     demo = subprocess.run(
         [*command, "--data-dir", str(tmp_path)],
         capture_output=True,

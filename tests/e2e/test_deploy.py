@@ -51,7 +51,7 @@ def test_the_image_serves_and_is_healthy(installed: Path, tmp_path: Path) -> Non
         assert server.client.get("/", follow_redirects=True).status_code == 200
         check = command(instruction("HEALTHCHECK")[0])
         words = [word.replace("http://127.0.0.1:8000", server.url) for word in check[1:]]
-        run = [sys.executable, "-m", "hoglet.cli.main", *words]
+        run = [sys.executable, "-m", "hoglet", *words]
         healthy = subprocess.run(run, env=server.environment | {"HOGLET_API_KEY": KEY}, check=False)
         assert healthy.returncode == 0
         used = [sys.executable, "-c", "import hoglet; print(hoglet.__file__)"]

@@ -35,7 +35,7 @@ def test_saves_are_applied_until_ctrl_c(tmp_path: Path) -> None:
     project = tmp_path / "shop"
     assert CliRunner().invoke(app, ["init", str(project)]).exit_code == 0
     process = subprocess.Popen(
-        [sys.executable, "-m", "hoglet.cli.main", "dev", "-C", str(project), "--port", "0",
+        [sys.executable, "-m", "hoglet", "dev", "-C", str(project), "--port", "0",
          "--no-tests"],
         env=os.environ | {"COLUMNS": "200"},
         stdout=subprocess.PIPE,

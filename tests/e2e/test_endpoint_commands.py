@@ -269,7 +269,7 @@ def test_pruning_asks_at_a_terminal(
             [
                 sys.executable,
                 "-m",
-                "hoglet.cli.main",
+                "hoglet",
                 "endpoints",
                 "push",
                 "--prune",

@@ -224,7 +224,7 @@ class Ran(NamedTuple):
 
 def run(folder: Path, *words: str) -> Ran:
     """In a process of its own: there is one embedded warehouse for each."""
-    command = [sys.executable, "-m", "hoglet.cli.main", "test", "-C", str(folder), *words]
+    command = [sys.executable, "-m", "hoglet", "test", "-C", str(folder), *words]
     variables = {"HOGLET_DATABASE_URL": "postgresql://nobody@127.0.0.1:9/none", "COLUMNS": "200"}
     ended = subprocess.run(
         command, env=os.environ | variables, capture_output=True, text=True, check=False
@@ -513,7 +513,7 @@ def test_cases_of_functions_do_not_open_the_warehouse(tmp_path: Path) -> None:
     (folder / "tests.yaml").write_text(
         "- name: greets\n  event: {event: paid}\n  expect: {logs: [/hello/]}\n"
     )
-    command = [sys.executable, "-X", "importtime", "-m", "hoglet.cli.main", "test"]
+    command = [sys.executable, "-X", "importtime", "-m", "hoglet", "test"]
     ended = subprocess.run(
         [*command, "-C", str(tmp_path)], capture_output=True, text=True, check=False
     )

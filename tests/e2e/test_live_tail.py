@@ -31,7 +31,7 @@ def _can_be_interrupted() -> None:
 
 def follow(server: RunningServer, function_id: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "hoglet.cli.main", "functions", "logs", "-f", function_id],
+        [sys.executable, "-m", "hoglet", "functions", "logs", "-f", function_id],
         env=os.environ | {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -73,7 +73,7 @@ async def over_http(
 async def over_stdio(server: RunningServer, key: str = KEY) -> AsyncGenerator[Any]:
     parameters = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "hoglet.cli.main", "mcp"],
+        args=["-m", "hoglet", "mcp"],
         env={"HOGLET_URL": server.url, "HOGLET_API_KEY": key},
     )
     async with Client(parameters) as client:
@@ -139,7 +139,7 @@ def test_stdio_answers_each_line_and_says_why_a_server_does_not(server: RunningS
         '{"jsonrpc": "2.0", "id": 2, "method": "nothing"}',
     ]
     environment = server.environment | {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY}
-    command = [sys.executable, "-m", "hoglet.cli.main", "mcp"]
+    command = [sys.executable, "-m", "hoglet", "mcp"]
     ran = subprocess.run(
         command,
         input="\n".join(lines),

@@ -17,7 +17,7 @@ BATCH = 20
 def _copy(url: str, data_dir: Path) -> subprocess.CompletedProcess[str]:
     words = ["admin", "database", "copy", url, "--data-dir", str(data_dir)]
     return subprocess.run(
-        [sys.executable, "-m", "hoglet.cli.main", *words],
+        [sys.executable, "-m", "hoglet", *words],
         capture_output=True,
         text=True,
         timeout=120,

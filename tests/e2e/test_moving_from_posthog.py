@@ -55,7 +55,7 @@ type Ended = subprocess.CompletedProcess[str]
 
 def hoglet(words: Sequence[str]) -> Ended:
     """Run a command in a process of its own: it opens a warehouse, and a process has only one."""
-    command = [sys.executable, "-m", "hoglet.cli.main", *words]
+    command = [sys.executable, "-m", "hoglet", *words]
     environment = os.environ | SECRETS | {"COLUMNS": "300"}
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 

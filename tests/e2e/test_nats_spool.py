@@ -70,7 +70,7 @@ def _refused(folder: Path, database_url: str | None, spool_url: str) -> str:
     }
     if database_url is not None:
         environment["HOGLET_DATABASE_URL"] = database_url
-    command = [sys.executable, "-m", "hoglet.cli.main", "serve", "--port", str(free_port())]
+    command = [sys.executable, "-m", "hoglet", "serve", "--port", str(free_port())]
     ended = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=180, check=False
     )

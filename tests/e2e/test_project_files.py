@@ -316,7 +316,7 @@ def test_a_push_that_ends_in_the_middle(
 
     meddler = Meddler(server, meddle)
     environment = os.environ | SECRETS | {"HOGLET_URL": meddler.url, "HOGLET_API_KEY": KEY}
-    command = [sys.executable, "-m", "hoglet.cli.main", "push", "-C", str(files)]
+    command = [sys.executable, "-m", "hoglet", "push", "-C", str(files)]
     process = subprocess.Popen(
         [*command, "--project", str(project)],
         env=environment,

@@ -96,7 +96,7 @@ def test_a_second_embedded_warehouse_on_one_database_is_refused(
 def _refusal(folder: Path, settings: dict[str, str]) -> str:
     server = RunningServer(folder, **settings)
     ended = subprocess.run(
-        [sys.executable, "-m", "hoglet.cli.main", "serve", "--port", str(server.port)],
+        [sys.executable, "-m", "hoglet", "serve", "--port", str(server.port)],
         env=server.environment,
         capture_output=True,
         text=True,

@@ -31,7 +31,7 @@ def test_the_first_start_tells_the_address_and_no_key_that_was_given(server):
 
 
 def test_a_second_server_on_the_folder_is_refused_with_a_reason(server):
-    command = [sys.executable, "-m", "hoglet.cli.main", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "hoglet", "serve", "--port", "0"]
     second = subprocess.run(
         command, env=server.environment, capture_output=True, text=True, timeout=60, check=False
     )

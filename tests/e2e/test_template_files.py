@@ -14,7 +14,7 @@ def test_templates_pass_their_cases(tmp_path: Path) -> None:
     cases = [yaml.safe_load(cases_of(each)) or [] for each in Templates().all.values()]
     write_project(tmp_path)
 
-    command = [sys.executable, "-m", "hoglet.cli.main", "test", "-C", str(tmp_path)]
+    command = [sys.executable, "-m", "hoglet", "test", "-C", str(tmp_path)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -20,7 +20,7 @@ def test_cases_run_again_after_each_save_until_ctrl_c(tmp_path: Path) -> None:
     cases.write_text("- name: greets\n  event: {event: plan_chosen}\n  expect: {logs: [/hello/]}\n")
     code.write_text("print('hello')\n")
     process = subprocess.Popen(
-        [sys.executable, "-m", "hoglet.cli.main", "test", "-C", str(project), "-k", "greets",
+        [sys.executable, "-m", "hoglet", "test", "-C", str(project), "-k", "greets",
          "--watch"],
         env=os.environ | {"COLUMNS": "200"},
         stdout=subprocess.PIPE,

@@ -47,7 +47,7 @@ def events_file(tmp_path: Path) -> Path:
 
 
 def start_import(server: RunningServer, file: Path) -> subprocess.Popen[bytes]:
-    words = ["-m", "hoglet.cli.main", "events", "import", "--historical", str(file)]
+    words = ["-m", "hoglet", "events", "import", "--historical", str(file)]
     return subprocess.Popen(
         [sys.executable, *words], env=server.environment, stdout=subprocess.PIPE
     )
@@ -83,7 +83,7 @@ def test_a_migration_that_is_killed_starts_over(tmp_path: Path) -> None:
     server = RunningServer(tmp_path / "data")
     server.data_dir.mkdir()
     chance = random.Random(3)  # noqa: S311 (instants)
-    command = [sys.executable, "-m", "hoglet.cli.main", "serve", "--port", str(server.port)]
+    command = [sys.executable, "-m", "hoglet", "serve", "--port", str(server.port)]
     for _ in range(12):
         process = subprocess.Popen(
             command, env=server.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

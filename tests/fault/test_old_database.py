@@ -110,7 +110,7 @@ def test_a_server_that_is_killed_while_it_upgrades(tmp_path: Path, old_database:
     path = server.data_dir / "hoglet.db"
     path.write_bytes(old_database.read_bytes())
     chance = random.Random(11)  # noqa: S311 (instants)
-    words = [sys.executable, "-m", "hoglet.cli.main", "serve", "--port", str(server.port)]
+    words = [sys.executable, "-m", "hoglet", "serve", "--port", str(server.port)]
     for _ in range(8):
         process = subprocess.Popen(
             words, env=server.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -395,7 +395,7 @@ def test_an_ipv6_address_and_a_second_server_on_it(tmp_path: Path):
     server = RunningServer(start.folder, port=int(port), host="::1")
     server.url = f"http://[::1]:{port}"
     server.start()
-    backup = [sys.executable, "-m", "hoglet.cli.main", "backup", str(tmp_path / "backup")]
+    backup = [sys.executable, "-m", "hoglet", "backup", str(tmp_path / "backup")]
     made = subprocess.run(
         backup, env=server.environment, check=False, capture_output=True, text=True
     )
@@ -463,7 +463,7 @@ def test_another_warehouse_can_be_adopted(start: Start):
     warehouse_gone(start)
     refused(start)
 
-    command = [sys.executable, "-m", "hoglet.cli.main", "warehouse", "adopt"]
+    command = [sys.executable, "-m", "hoglet", "warehouse", "adopt"]
     subprocess.run([*command, "--data-dir", str(start.folder)], check=True)
 
     for _ in range(2):

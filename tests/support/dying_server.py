@@ -106,7 +106,7 @@ def _hurry() -> None:
 
 
 def _main() -> None:
-    from hoglet.cli.main import main
+    from hoglet.cli.entry import main
 
     _hurry()
     if os.environ.get(VARIABLE):

@@ -75,7 +75,7 @@ class Start:
                 step()
 
         return subprocess.Popen(
-            [sys.executable, "-m", "hoglet.cli.main", "serve", *self.words],
+            [sys.executable, "-m", "hoglet", "serve", *self.words],
             env=others | names,
             preexec_fn=prepare,  # noqa: PLW1509 (no threads in the tests that use this)
             text=True,

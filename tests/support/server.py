@@ -21,7 +21,7 @@ START_SECONDS = 180  # an idle machine takes two; a busy one has taken sixty
 class RunningServer:
     """Started on a data folder and a free port; ``client`` is signed in as the first user."""
 
-    module = "hoglet.cli.main"
+    module = "hoglet"
     python = sys.executable
 
     def __init__(self, data_dir: Path, *, port: int | None = None, **settings: str) -> None:

@@ -29,7 +29,6 @@ from hoglet.cli.admin.warehouse import warehouse_app
 from hoglet.cli.application import command_line
 from hoglet.cli.endpoints.commands import endpoints_app
 from hoglet.cli.functions.commands import functions_app
-from hoglet.cli.guard import guarded
 from hoglet.cli.hog.commands import hog_app
 from hoglet.cli.project import dev, init, pull, sync, tests
 from hoglet.cli.server import login
@@ -99,12 +98,3 @@ admin_app.add_typer(secrets_app, name="secrets")
 admin_app.add_typer(database_app, name="database")
 admin_app.add_typer(admin_functions_app, name="functions")
 admin_app.add_typer(warehouse_app, name="warehouse")
-
-
-def main() -> None:
-    """Run the command line."""
-    guarded(app)
-
-
-if __name__ == "__main__":
-    main()

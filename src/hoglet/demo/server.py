@@ -43,7 +43,7 @@ class DemoServer:
         self._process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "hoglet.cli.main", "serve", "--port", str(self.port)]
+        command = [sys.executable, "-m", "hoglet", "serve", "--port", str(self.port)]
         return subprocess.Popen(
             [*command, "--data-dir", str(self.data_dir)],
             env=self.environment,

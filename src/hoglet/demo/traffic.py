@@ -95,7 +95,7 @@ def import_rest(server: DemoServer, departures: Sequence[Departure], folder: Pat
         for departure in departures:
             file.write(orjson.dumps(departure.event()) + b"\n")
     started = time.monotonic()
-    command = [sys.executable, "-m", "hoglet.cli.main", "events", "import", str(path)]
+    command = [sys.executable, "-m", "hoglet", "events", "import", str(path)]
     subprocess.run(command, env=server.environment, check=True)
     path.unlink()
     return time.monotonic() - started

@@ -154,7 +154,7 @@ def test_what_is_given_wins_and_is_named_by_its_option(monkeypatch):
 
 
 def test_the_command_exits_with_two_and_no_traceback():
-    command = [sys.executable, "-m", "hoglet.cli.main", "key", "list"]
+    command = [sys.executable, "-m", "hoglet", "key", "list"]
     ended = subprocess.run(
         command, env={"HOGLET_PORT": "x"}, capture_output=True, text=True, check=False
     )

@@ -26,7 +26,7 @@ def hog(tmp_path: Path):
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "hoglet.cli.main", "hog", *words],
+        [sys.executable, "-m", "hoglet", "hog", *words],
         capture_output=True,
         text=True,
         check=False,

@@ -83,7 +83,7 @@ def _server(data: Path, port: int) -> Generator[_Server]:
     log = data / "server.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "hoglet.cli.main", *words],
+            [sys.executable, "-m", "hoglet", *words],
             env=environment,
             stdout=output,
             stderr=output,
@@ -164,7 +164,7 @@ class _Session:
     def _test(self) -> None:
         """Run the tests in a child process: a process can have one embedded warehouse."""
         words = ["test", "-C", str(self._project)]
-        subprocess.run([sys.executable, "-m", "hoglet.cli.main", *words], check=False)
+        subprocess.run([sys.executable, "-m", "hoglet", *words], check=False)
 
     def _show_events(self) -> None:
         for event in recent_events(self._client):
