@@ -22,6 +22,7 @@ from support.server import KEY, TOKEN, RunningServer  # noqa: E402
 
 FOLDER = ROOT / "docs/pictures"
 SIZE = {"width": 1280, "height": 800}
+TALL = {"width": 1280, "height": 1160}  # code, inputs and filters, beside a test and its steps
 PHONE = {"width": 390, "height": 844}
 SQL = (
     "SELECT properties.plan AS plan, count() AS signups, round(avg(properties.seats), 1) AS seats\n"
@@ -111,7 +112,7 @@ def _take(server: RunningServer, function_id: str) -> None:
             ("home-phone", "", "dark", PHONE, "canvas"),
             ("events", "/events?columns=plan,seats", "light", SIZE, "td"),
             ("functions", "/functions", "light", SIZE, "td"),
-            ("function", f"/functions/{function_id}", "dark", SIZE, ".cm-content"),
+            ("function", f"/functions/{function_id}", "dark", TALL, ".cm-content"),
             ("endpoint", "/endpoints/signups_by_plan?tab=Query", "light", SIZE, ".cm-content"),
             ("sql", f"/sql?view=chart&q={quote(SQL)}", "light", SIZE, "canvas"),
             ("dead-letters", "/dead-letters", "dark", SIZE, "td"),
@@ -145,10 +146,11 @@ def _test(page: Page) -> None:
     choice = page.get_by_role("combobox", name="Recent event")
     choice.click()
     choice.fill("signup")
-    page.get_by_role("option").first.click()
-    page.get_by_text("This event").wait_for()
+    page.get_by_role("option", name="signup").first.click()
+    page.locator(".badge", has_text="This event").wait_for()
     page.get_by_role("button", name="Run test").click()
     page.get_by_role("cell").first.wait_for()
+    page.mouse.wheel(0, -10_000)  # choosing an event scrolled to it
 
 
 if __name__ == "__main__":
