@@ -37,3 +37,9 @@ def is_unavailable(error: BaseException) -> bool:
         state = getattr(error.orig, "sqlstate", None)
         return state is not None and state.startswith(_CLASSES)
     return (getattr(error.orig, "sqlstate", None) or "08").startswith(_CLASSES)
+
+
+def reason_of(error: BaseException) -> str:
+    """What the database said in one line, without the statement."""
+    said = str(getattr(error, "orig", None) or error)
+    return said.strip().partition("\n")[0]

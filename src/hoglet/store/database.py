@@ -92,9 +92,11 @@ class Database:
 def _engine(url: str) -> AsyncEngine:
     path = make_url(url).database
     if not url.startswith("sqlite") or not path or path == ":memory:":
-        return create_async_engine(url)
+        return create_async_engine(url, hide_parameters=True)
     # Requests and workers come and go; a new connection costs a thread.
-    return create_async_engine(url, async_creator=connector(path), pool_size=12, max_overflow=8)
+    return create_async_engine(
+        url, async_creator=connector(path), pool_size=12, max_overflow=8, hide_parameters=True
+    )
 
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from hoglet.kit import tracing
 from hoglet.kit.errors import Unavailable
 from hoglet.kit.ids import new_id
-from hoglet.store.availability import is_unavailable
+from hoglet.store.availability import is_unavailable, reason_of
 from hoglet.web.error_handlers import REQUEST_ID, problem, server_error
 
 logger = structlog.get_logger(__name__)
@@ -135,7 +135,7 @@ class _Watched:
                 "the database does not answer",
                 action="database_unavailable",
                 request_id=self._id,
-                reason=str(error),
+                reason=reason_of(error),
             )
             if not self._status:
                 refusal = Unavailable("The database does not answer at present; try again.")

@@ -1,11 +1,15 @@
-"""A log line that cannot be written is dropped without an error."""
+"""Log lines: one that cannot be written is dropped, an outage of the database is one sentence."""
 
 import io
+import json
+import sqlite3
 from pathlib import Path
 
 import pytest
+import structlog
+from sqlalchemy.exc import OperationalError
 
-from hoglet.app.startup.logging import LineLogger
+from hoglet.app.startup.logging import LineLogger, configure_logs
 
 
 def test_a_full_disk_drops_lines_and_the_next_ones_are_written() -> None:
@@ -39,3 +43,43 @@ def test_a_closed_stream_does_not_raise() -> None:
     stream.close()
 
     LineLogger(stream).error("lost")
+
+
+@pytest.fixture
+def logged(capsys: pytest.CaptureFixture[str]):
+    before = structlog.get_config()
+    configure_logs(level="info", style="json")
+    yield lambda: json.loads(capsys.readouterr().err)
+    structlog.configure(**before)
+
+
+def _busy() -> OperationalError:
+    error = sqlite3.OperationalError("database is locked")
+    error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    return OperationalError("INSERT INTO jobs VALUES (?)", ("a secret",), error)
+
+
+def _fail(error: Exception) -> None:
+    raise error
+
+
+def _log(error: Exception) -> None:
+    try:
+        _fail(error)
+    except (KeyError, OperationalError):
+        structlog.get_logger().exception("leasing jobs failed", queue="spool")
+
+
+def test_an_outage_of_the_database_is_one_sentence(logged) -> None:
+    _log(_busy())
+
+    line = logged()
+    assert line["reason"] == "database is locked"
+    assert "exception" not in line
+    assert "secret" not in str(line)
+
+
+def test_any_other_failure_has_its_traceback(logged) -> None:
+    _log(KeyError("x"))
+
+    assert "KeyError" in logged()["exception"]

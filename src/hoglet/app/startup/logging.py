@@ -7,6 +7,9 @@ import threading
 from typing import Any, TextIO
 
 import structlog
+from structlog.typing import EventDict
+
+from hoglet.store.availability import is_unavailable, reason_of
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
 
@@ -25,6 +28,7 @@ def configure_logs(*, level: str, style: str) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            shorten_outages,
             structlog.processors.format_exc_info,
             renderer,
         ],
@@ -33,6 +37,16 @@ def configure_logs(*, level: str, style: str) -> None:
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(name)s: %(message)s")
+
+
+def shorten_outages(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    """Log a database that does not answer as a sentence: every worker fails until it is back."""
+    given = event.get("exc_info")
+    error = sys.exc_info()[1] if given is True else given
+    if isinstance(error, BaseException) and is_unavailable(error):
+        del event["exc_info"]
+        event["reason"] = reason_of(error)
+    return event
 
 
 class LineLogger:
