@@ -22,3 +22,10 @@ def test_the_document_is_valid() -> None:
     names = [each["operationId"] for path in document["paths"].values() for each in path.values()]
     assert len(names) == len(set(names))
     assert document["components"]["schemas"]["Record"]["additionalProperties"] is False
+
+
+def test_schemas_have_names_of_the_domain() -> None:
+    """Two models of one name would be told apart by the path of their modules."""
+    names = api_document()["components"]["schemas"]
+
+    assert [name for name in names if name.startswith("hoglet__")] == []

@@ -11,7 +11,7 @@ from hoglet.web.openapi import DocumentedResponse, OpenResponse
 from hoglet.web.validation import Body, Text, Whole
 
 type PropertyType = Literal["DateTime", "String", "Numeric", "Boolean", "Duration"]
-type Name = Annotated[Text, Field(min_length=1, max_length=400)]
+type DefinitionName = Annotated[Text, Field(min_length=1, max_length=400)]
 type Tag = Annotated[Text, Field(min_length=1, max_length=255)]
 
 
@@ -40,7 +40,7 @@ class EventChanges(DefinitionChanges):
 class NewEvent(EventChanges):
     """An event to define before it is seen."""
 
-    name: Name
+    name: DefinitionName
 
 
 def sent(body: Body) -> dict[str, Any]:

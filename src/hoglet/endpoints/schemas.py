@@ -59,7 +59,7 @@ def _buckets(overrides: dict[str, Any]) -> dict[str, Any]:
     return overrides
 
 
-type Name = Annotated[StrictStr, AfterValidator(_name)]
+type EndpointName = Annotated[StrictStr, AfterValidator(_name)]
 type CacheAge = Annotated[StrictInt, AfterValidator(_cache_age)]
 type Freshness = Annotated[StrictInt, AfterValidator(_freshness)]
 type Buckets = Annotated[dict[str, Any], AfterValidator(_buckets)]
@@ -105,7 +105,7 @@ class _Settable(_Closed):
 class CreateBody(_Settable):
     """Body of ``POST E``."""
 
-    name: Name
+    name: EndpointName
     query: dict[str, Any]
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from hoglet.events.spool import read_spooled
 from hoglet.kit.clock import Clock
-from hoglet.spool import LogEntry, NamedLog, positions
+from hoglet.spool import NamedLog, SpoolEntry, positions
 from hoglet.store.database import Database
 
 
@@ -56,11 +56,11 @@ class SpoolBacklog:
                     return True
         return False
 
-    async def _oldest(self, named: NamedLog) -> list[tuple[int, int, LogEntry]]:
+    async def _oldest(self, named: NamedLog) -> list[tuple[int, int, SpoolEntry]]:
         """The first entry that is not stored, with its partition and the stored position."""
         async with self._database.read() as session:
             stored = await positions.all_positions(session, named.name)
-        found: list[tuple[int, int, LogEntry]] = []
+        found: list[tuple[int, int, SpoolEntry]] = []
         for each in stored:
             entries = await named.log.read(each.partition, each.done_upto, 1)
             if entries:
@@ -68,7 +68,7 @@ class SpoolBacklog:
         return found
 
 
-def _received_at(entry: LogEntry) -> datetime | None:
+def _received_at(entry: SpoolEntry) -> datetime | None:
     try:
         return read_spooled(entry.payload).received_at
     except msgspec.MsgspecError:

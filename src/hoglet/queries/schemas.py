@@ -12,7 +12,7 @@ from hoglet.kit.errors import Invalid, Unreadable
 from hoglet.web.openapi import DocumentedResponse, OpenResponse, text
 from hoglet.web.validation import REQUIRED, Text, validate
 
-type RefreshWord = Literal[
+type QueryRefreshWord = Literal[
     "blocking",
     "async",
     "lazy_async",
@@ -64,7 +64,7 @@ class QueryBody(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True, defer_build=True)
 
     query: Any = None
-    refresh: Annotated[RefreshWord | None, BeforeValidator(_word)] = None
+    refresh: Annotated[QueryRefreshWord | None, BeforeValidator(_word)] = None
     is_async: StrictBool | None = Field(default=None, alias="async")
     client_query_id: Annotated[Text, Field(strict=True, min_length=1, max_length=128)] | None = None
     filters_override: FiltersOverride | None = None

@@ -24,7 +24,7 @@ _LARGEST_PAGE = 500
 _SAMPLES = 25
 _RECENT = f"timestamp > now() - toIntervalDay({_DAYS})"
 
-type Name = Annotated[Text, Field(min_length=1, max_length=400)]
+type TaxonomyName = Annotated[Text, Field(min_length=1, max_length=400)]
 
 
 class _Query(Body, extra="forbid"):
@@ -43,7 +43,7 @@ class EventProperties(_Query):
     """Properties of an event, most frequent first."""
 
     kind: Literal["event_properties"]
-    event_name: Name
+    event_name: TaxonomyName
 
 
 class ActionProperties(_Query):
@@ -57,15 +57,15 @@ class EntityProperties(_Query):
     """Properties of persons, sessions or a group type."""
 
     kind: Literal["entity_properties"]
-    entity: Name
+    entity: TaxonomyName
 
 
 class EventValuesQuery(_Query):
     """Sample values of a property of an event."""
 
     kind: Literal["event_property_values"]
-    event_name: Name
-    property_name: Name
+    event_name: TaxonomyName
+    property_name: TaxonomyName
 
 
 class ActionValues(_Query):
@@ -73,15 +73,15 @@ class ActionValues(_Query):
 
     kind: Literal["action_property_values"]
     action_id: Whole
-    property_name: Name
+    property_name: TaxonomyName
 
 
 class EntityValues(_Query):
     """Sample values of a property of persons, sessions or a group type."""
 
     kind: Literal["entity_property_values"]
-    entity: Name
-    property_name: Name
+    entity: TaxonomyName
+    property_name: TaxonomyName
 
 
 type TaxonomyQuery = Annotated[

@@ -26,7 +26,7 @@ from hoglet.spool.address import NatsAddress
 from hoglet.spool.nats_connection import PATIENCE_SECONDS, NatsConnection
 from hoglet.spool.nats_publishing import StreamMessage, StreamNotReady
 from hoglet.spool.nats_stream import StreamFacts, StreamNames, check_stream
-from hoglet.spool.port import LogEntry, SpoolUnavailable
+from hoglet.spool.port import SpoolEntry, SpoolUnavailable
 from hoglet.spool.wakeups import Wakeups
 
 _MOST_MESSAGES = 1000  # that one call reads
@@ -78,7 +78,7 @@ class JetStreamLog:
                 raise self._connection.unavailable(error) from error
             await asyncio.sleep(_AGAIN_SECONDS)  # a broker that starts is still reading its files
 
-    async def read(self, partition: int, after: int, limit_bytes: int) -> list[LogEntry]:
+    async def read(self, partition: int, after: int, limit_bytes: int) -> list[SpoolEntry]:
         """The entries at positions above ``after``; see the port."""
         request = {
             "seq": after + 1,
@@ -91,7 +91,7 @@ class JetStreamLog:
         found = await self._requested(_pages(client, topic, msgspec.json.encode(request)))
         if not found and self.facts.replicas > 1 and await self.last_position(partition) > after:
             raise SpoolUnavailable("A replica of NATS is behind; the entries come later.")
-        return [LogEntry(_number(each, "Nats-Sequence"), each.data) for each in found or ()]
+        return [SpoolEntry(_number(each, "Nats-Sequence"), each.data) for each in found or ()]
 
     async def trim(self, partition: int, upto: int) -> None:
         """Delete the entries below ``upto``; that one stays to keep the last position."""

@@ -21,7 +21,7 @@ class SpoolUnavailable(Unavailable):
     code = "storage_unavailable"
 
 
-class LogEntry(msgspec.Struct, frozen=True, array_like=True):
+class SpoolEntry(msgspec.Struct, frozen=True, array_like=True):
     """One payload.
 
     Args:
@@ -52,7 +52,7 @@ class SpoolLog(Protocol):
         """
         ...
 
-    async def read(self, partition: int, after: int, limit_bytes: int) -> list[LogEntry]:
+    async def read(self, partition: int, after: int, limit_bytes: int) -> list[SpoolEntry]:
         """The entries at positions above ``after``, in order.
 
         A reader that has seen a position never sees a smaller one appear later.

@@ -15,7 +15,7 @@ from sqlalchemy import delete, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.spool.port import LogEntry, SpoolUnavailable
+from hoglet.spool.port import SpoolEntry, SpoolUnavailable
 from hoglet.spool.tables import SpoolEntryRow, SpoolPartitionRow
 from hoglet.spool.wakeups import Wakeups
 from hoglet.store.database import Database
@@ -47,7 +47,7 @@ class RowLog:
         self._wakeups.wake(filled)
         return last
 
-    async def read(self, partition: int, after: int, limit_bytes: int) -> list[LogEntry]:
+    async def read(self, partition: int, after: int, limit_bytes: int) -> list[SpoolEntry]:
         """The entries at positions above ``after``; see the port."""
         nearest = (
             select(_Entry.position, _Entry.payload)
@@ -63,7 +63,7 @@ class RowLog:
         wanted = select(sized.c.position, sized.c.payload).where(within).order_by(sized.c.position)
         async with _reachable(), self._database.read() as session:
             found = (await session.execute(wanted)).all()
-        return [LogEntry(row.position, row.payload) for row in found]
+        return [SpoolEntry(row.position, row.payload) for row in found]
 
     async def trim(self, partition: int, upto: int) -> None:
         """Delete the entries up to a position."""

@@ -31,7 +31,7 @@ class Depends:
     dependency: Dependency
 
 
-class Arguments(NamedTuple):
+class HandlerArguments(NamedTuple):
     """Where a handler's arguments come from: names of parameters, and dependencies by name."""
 
     requests: tuple[str, ...]
@@ -129,11 +129,11 @@ class HandlerRoute(Route):
         return await self.endpoint(**values)
 
     @cached_property
-    def _arguments(self) -> Arguments:
+    def _arguments(self) -> HandlerArguments:
         return arguments_of(self._declared.endpoint)
 
 
-def arguments_of(endpoint: Handler) -> Arguments:
+def arguments_of(endpoint: Handler) -> HandlerArguments:
     """Read the signature of a handler.
 
     Raises:
@@ -155,4 +155,4 @@ def arguments_of(endpoint: Handler) -> Arguments:
             path.append(name)
         else:
             raise TypeError(f"{endpoint.__qualname__}: {name} is no argument of a handler")
-    return Arguments(tuple(requests), tuple(path), tuple(dependencies))
+    return HandlerArguments(tuple(requests), tuple(path), tuple(dependencies))

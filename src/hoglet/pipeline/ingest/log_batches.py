@@ -8,7 +8,7 @@ from hoglet.events.spool import SPOOL_QUEUE, SpooledV1, read_spooled
 from hoglet.kit.ids import new_id
 from hoglet.pipeline.ingest.sources import GroupLimits
 from hoglet.queue import NewJob
-from hoglet.spool import LogEntry
+from hoglet.spool import SpoolEntry
 
 
 class LogBatch(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class RangeMembers(msgspec.Struct):
     unreadable: list[bytes]
 
 
-def batches_within(entries: Sequence[LogEntry], limits: GroupLimits) -> list[LogBatch]:
+def batches_within(entries: Sequence[SpoolEntry], limits: GroupLimits) -> list[LogBatch]:
     """The longest beginning within the limits; at least one entry."""
     events = 0
     batches: list[LogBatch] = []
@@ -44,7 +44,7 @@ def batches_within(entries: Sequence[LogEntry], limits: GroupLimits) -> list[Log
     return batches
 
 
-def batch_of(entry: LogEntry) -> LogBatch:
+def batch_of(entry: SpoolEntry) -> LogBatch:
     """Read an entry."""
     try:
         spooled = read_spooled(entry.payload)
