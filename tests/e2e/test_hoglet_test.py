@@ -466,14 +466,17 @@ BAD = [
         '\n{"event": "a", "properties": []}\n',
         "plans.ndjson:2: properties of an event is a mapping",
     ),
+    ("cohorts.yaml", "- name: a\n- nme: b\n", "cohorts.yaml:2: unknown nme"),
+]
+REFUSED = [
     (
         "cohorts.yaml",
         "\n- name: a\n  filters: {properties: {type: XX, values: []}}\n",
         "cohorts.yaml:2: filters__properties__type",
     ),
     ("actions.yaml", "- name: a\n  steps: nothing\n", "actions.yaml:1: steps"),
-    ("cohorts.yaml", "- name: a\n- nme: b\n", "cohorts.yaml:2: unknown nme"),
 ]
+"""What the application refuses, not the reader of the files."""
 
 
 @pytest.mark.parametrize(("name", "text", "says"), BAD)
@@ -483,6 +486,16 @@ def test_a_wrong_file_is_named_with_its_line(
     ran = refuse(project(tmp_path, **{name: text}))
 
     assert ran.exit_code == 2
+    assert says in ran.stderr
+
+
+@pytest.mark.parametrize(("name", "text", "says"), REFUSED)
+def test_what_the_application_refuses_is_named_with_its_line(
+    tmp_path: Path, name: str, text: str, says: str
+) -> None:
+    ran = run(project(tmp_path, **{name: text}))
+
+    assert ran.exit_code == 2, ran.stderr
     assert says in ran.stderr
 
 
