@@ -107,6 +107,9 @@ def test_the_previous_version_works_beside_this_one(
     }
     old = RunningServer(tmp_path / "old", **shared)
     old.python = previous_python
+    # python -m hoglet came later
+    if not (_package(previous_python) / "__main__.py").exists():
+        old.module = "hoglet.cli.main"
     assert _migrations(_package(previous_python).parent) == _migrations(previous_source)
     new = RunningServer(tmp_path / "new", **shared)
     receiver = Receiver()
