@@ -1,13 +1,19 @@
 """Fixtures for all tests, and settings of property tests."""
 
+import functools
 import os
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
 from support.measured import start_coverage
 
 _coverage = start_coverage()
+
+# Each client, and each httpx.get, reads the certificate authorities anew: 30 ms of processor time,
+# more than most requests of tests take.
+httpx._transports.default.create_ssl_context = functools.cache(httpx.create_ssl_context)
 
 # No example is late on a busy machine. In CI the same examples every time: a new find belongs to
 # whoever runs the tests at home, not to the change that happens to be checked.
