@@ -132,6 +132,8 @@ def test_a_query_is_printed_in_every_format(
     file = tmp_path / "rows.parquet"
     assert run(server, "query", SQL, "--format", "parquet", "-o", str(file)).exit_code == 0
     assert pq.read_table(file).to_pydict()["plan"] == ["pro", "team"]
+    assert run(server, "query", SQL, "-o", str(file.with_suffix(".ndjson"))).exit_code == 0
+    assert file.with_suffix(".ndjson").read_text() == "\n".join(lines) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -139,6 +141,7 @@ def test_a_query_is_printed_in_every_format(
     [
         ((), ["pro", "team"]),
         (("--event", "plan_chosen", "--where", "properties.plan = 'team'"), ["team"]),
+        (("--where", "properties.plan = 'team' -- the team"), ["team"]),
         (("--event", "it's"), []),
         (("--last", "1"), ["team"]),
         (("--last", "0"), []),

@@ -103,7 +103,7 @@ def test_a_run_prints_rows(server: RunningServer) -> None:
     table = command(server, "run", "rows", "-v", "least=1")
     assert [line.split() for line in table.output.splitlines()] == [["number", "t"], ["2", "a,2"]]
     csv = command(server, "run", "rows", "--format", "csv", "--limit", "1")
-    assert csv.output.splitlines()[:2] == ["number,t", '1,"a,1"']
+    assert csv.stdout.splitlines()[:2] == ["number,t", '1,"a,1"']
     whole = json.loads(command(server, "run", "rows", "--format", "json").output)
     assert whole["results"] == [[1, "a,1"], [2, "a,2"]]
 

@@ -37,6 +37,10 @@ class Wrong(NamedTuple):
     given: str = ""  # on standard input
 
 
+def tail(where: str) -> tuple[str, ...]:
+    return ("events", "tail", "--no-follow", "--where", where)
+
+
 OTHER_KEY = "Give another key with --key, or hoglet login --url http://127.0.0.1:"
 NO_PROJECT = "choose another --project, or omit it for the key's own."
 WRONG = [
@@ -77,7 +81,12 @@ WRONG = [
     Wrong(
         ("endpoints", "pull", "--to", "{project}/hoglet.yaml"), "yaml cannot be written: File", 2
     ),
-    Wrong(("events", "tail", "--no-follow", "--where", "nope ="), "400 hogql", 1),
+    Wrong(tail("nope ="), "400 hogql_syntax_error: --where: 1:7: ", 1),
+    Wrong(tail("(("), "400 hogql_syntax_error: --where: 1:3: ", 1),
+    Wrong(tail("event = 'a') or (1 = 1"), "--where: 1:12: ')' is not expected here", 1),
+    Wrong(tail("1 = 1 limit 1"), "--where: This must be one expression", 1),
+    Wrong(tail("evnt = 1"), "--where: 1:1: Unable to resolve field: evnt", 1),
+    Wrong(tail("count() > 1"), "--where: a condition on events cannot hold an aggregate", 1),
 ]
 
 

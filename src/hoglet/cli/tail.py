@@ -3,23 +3,26 @@
 import json
 import time
 from collections.abc import Iterator
-from typing import Annotated, cast
+from typing import Annotated, NamedTuple, cast
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from hoglet.cli.output import AsJson
-from hoglet.cli.refusals import BadUsage, print_hint
+from hoglet.cli.refusals import print_hint
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.connection import ServerCommand, connect
+from hoglet.cli.server.refused import ApiRefused
 from hoglet.cli.server.responses import PrintedEvent
-from hoglet.kit.json_values import JsonObject
 
 _POLL_SECONDS = 1.0
 _LATENESS_SECONDS = 30  # an event may become readable a while after the instant it was stored at
 _MOST_AT_ONCE = 1000
 _COLUMNS = ("uuid", "timestamp", "event", "distinct_id", "properties")
+_ANY_TIME = {"after": "all", "before": "2200-01-01"}  # clocks of clients may be ahead
+_RECENT = f"created_at >= now() - toIntervalSecond({_LATENESS_SECONDS})"
+_WHERE = "query__where__0"  # the field of a refusal that is about --where
 
 
 def tail(
@@ -36,14 +39,12 @@ def tail(
     as_json: AsJson = False,
 ) -> None:
     """Print events as they are stored, oldest first; Ctrl-C ends. --json prints one a line."""
-    if "--" in where or "/*" in where:
-        raise BadUsage("--where is a condition without comments.")
     client = connect()
-    condition = _condition(event or [], where)
+    chosen = _Chosen(tuple(event or ()), where)
     console = Console(highlight=False, soft_wrap=True)
     is_empty = True
     try:
-        for found in _events(client, condition, last, follow=follow):
+        for found in _events(client, chosen, last, follow=follow):
             is_empty = False
             print_event(console, found, as_json=as_json)
     except KeyboardInterrupt:
@@ -57,50 +58,69 @@ def add_tail(app: typer.Typer) -> None:
     app.command("tail", cls=ServerCommand)(tail)
 
 
+class _Chosen(NamedTuple):
+    """Which events are printed: of these names, if there are any, that meet the condition."""
+
+    names: tuple[str, ...] = ()
+    where: str = ""
+
+
 def _events(
-    client: ApiClient, condition: str, last: int, *, follow: bool
+    client: ApiClient, chosen: _Chosen, last: int, *, follow: bool
 ) -> Iterator[PrintedEvent]:
-    yield from _select(client, condition, "desc", last)[::-1] if last else []
+    yield from _select(client, chosen, limit=last) if last else []
     if not follow:
         return
-    recent = f"({condition}) and created_at >= now() - toIntervalSecond({_LATENESS_SECONDS})"
-    seen = {event["uuid"] for event in _select(client, recent, "desc", _MOST_AT_ONCE)}
+    seen = {event["uuid"] for event in _select_recent(client, chosen)}
     while True:
         time.sleep(_POLL_SECONDS)
-        found = _select(client, recent, "desc", _MOST_AT_ONCE)[::-1]
+        found = _select_recent(client, chosen)
         yield from (event for event in found if event["uuid"] not in seen)
         seen = {event["uuid"] for event in found}
 
 
-def _select(client: ApiClient, condition: str, order: str, limit: int) -> list[PrintedEvent]:
-    columns = ", ".join(_COLUMNS)
-    text = (  # the server parses the condition as HogQL, under the caller's own rights
-        f"select {columns} from events where {condition} "  # noqa: S608
-        f"order by created_at {order}, uuid {order} limit {limit}"
-    )
-    rows = client.call("POST", "/query/", _body(text))["results"]
-    return [cast("PrintedEvent", dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+def _select_recent(client: ApiClient, chosen: _Chosen) -> list[PrintedEvent]:
+    return _select(client, chosen, _RECENT, limit=_MOST_AT_ONCE)
 
 
-def _body(text: str) -> JsonObject:
-    return {"query": {"kind": "HogQLQuery", "query": text}, "refresh": "force_blocking"}
+def _select(client: ApiClient, chosen: _Chosen, *conditions: str, limit: int) -> list[PrintedEvent]:
+    """The events stored last, oldest first.
+
+    Raises:
+        ApiRefused: the condition is not valid; positions are those of its own text.
+    """
+    where = [chosen.where] if chosen.where.strip() else []
+    query = {
+        "kind": "EventsQuery",
+        "select": [*_COLUMNS],
+        "where": [*where, *conditions],
+        "orderBy": ["created_at DESC", "uuid DESC"],
+        "limit": limit,
+        **({"events": [*chosen.names]} if chosen.names else {}),
+        **_ANY_TIME,
+    }
+    try:
+        rows = client.call("POST", "/query/", {"query": query, "refresh": "force_blocking"})
+    except ApiRefused as refusal:
+        if not where or refusal.field is None:
+            raise
+        raise _about_where(refusal) from None
+    found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows["results"]]
+    return cast("list[PrintedEvent]", found[::-1])
 
 
-def _condition(names: list[str], where: str) -> str:
-    parts = [f"event in ({', '.join(map(_text, names))})"] if names else []
-    parts += [f"({where})"] if where.strip() else []
-    return " and ".join(parts) or "1 = 1"
-
-
-def _text(value: str) -> str:
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+def _about_where(refusal: ApiRefused) -> ApiRefused:
+    """The refusal in terms of the option: an aggregate in it is one of the other parts' errors."""
+    if refusal.field == _WHERE:
+        detail = refusal.detail.replace(_WHERE, "--where", 1)
+    else:
+        detail = "400 hogql_query_error: --where: a condition on events cannot hold an aggregate."
+    return ApiRefused(detail, status=refusal.status)
 
 
 def recent_events(client: ApiClient) -> list[PrintedEvent]:
     """Events stored within the last half minute, oldest first."""
-    recent = f"created_at >= now() - toIntervalSecond({_LATENESS_SECONDS})"
-    return _select(client, recent, "desc", _MOST_AT_ONCE)[::-1]
+    return _select_recent(client, _Chosen())
 
 
 def print_event(console: Console, event: PrintedEvent, *, as_json: bool = False) -> None:

@@ -127,7 +127,7 @@ class _Demo:
             self.times.append((f"events import, {len(rest):,} events", imported))
         self._timed("until stored and delivered", lambda: self._wait(figures))
         create_daily(self.client)
-        self._timed("first materialisation", self._wait_for_table)
+        self._timed("first materialization", self._wait_for_table)
         return self._summary(figures)
 
     def _timed[T](self, name: str, work: Callable[[], T]) -> T:

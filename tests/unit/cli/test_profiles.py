@@ -57,6 +57,14 @@ def test_two_servers_at_once_are_refused() -> None:
         resolve(given)
 
 
+@pytest.mark.parametrize("folder", ["", "config", "./here"])
+def test_keys_are_never_kept_below_the_current_folder(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", folder)
+    assert profiles_file().is_absolute()
+
+
 def test_keys_are_readable_by_their_owner_only() -> None:
     assert stat.S_IMODE(profiles_file().stat().st_mode) == 0o600
 

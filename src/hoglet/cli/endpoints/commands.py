@@ -1,16 +1,12 @@
 """``hoglet endpoints``: saved queries as files next to the code that uses them."""
 
-import csv
-import json
-import sys
 from collections.abc import Iterable
 from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from hoglet.cli.confirmation import confirm
@@ -25,6 +21,7 @@ from hoglet.cli.endpoints.versions import (
 )
 from hoglet.cli.output import AsJson, print_json, print_table, wide_console
 from hoglet.cli.refusals import BadUsage, exit_with_two
+from hoglet.cli.rows import FormatOption, OutputOption, choose_format, print_rows
 from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.cli.server.refused import ApiRefused
 from hoglet.cli.server.responses import QueryResponse
@@ -208,23 +205,17 @@ def run(
     limit: Annotated[int | None, typer.Option(help="Most rows.")] = None,
     offset: Annotated[int | None, typer.Option(help="Rows to skip; requires --limit.")] = None,
     refresh: Annotated[str, typer.Option(help="blocking, force, ...: see the API.")] = "blocking",
-    shape: Annotated[
-        Literal["table", "json", "csv"], typer.Option("--format", help="Output format.")
-    ] = "table",
+    shape: FormatOption = None,
     as_json: AsJson = False,
+    output: OutputOption = None,
 ) -> None:
     """Run an endpoint and print its rows."""
+    chosen = choose_format(shape, output, as_json=as_json)
     body: JsonObject = {"refresh": refresh, "variables": _variables(variable or [])}
     given = {"version": version and version_of(version), "limit": limit, "offset": offset}
     body |= {field: value for field, value in given.items() if value is not None}
     answer: QueryResponse = connect().call("POST", f"/endpoints/{quote(name)}/run", body)
-    if as_json or shape == "json" or "columns" not in answer:
-        print(json.dumps(answer, indent=2, ensure_ascii=False))
-    elif shape == "csv":
-        writer = csv.writer(sys.stdout)
-        writer.writerows([answer["columns"], *(map(_cell, row) for row in answer["results"])])
-    else:
-        _print_rows(answer)
+    print_rows(answer, chosen, output, "use --limit and --offset")
 
 
 def _push(there: Any, path: Path, document: EndpointDocument) -> list[str]:
@@ -273,16 +264,3 @@ def _variables(pairs: list[str]) -> dict[str, str]:
             raise typer.BadParameter(f"the variable {name} is given twice.")
         found[name] = value
     return found
-
-
-def _print_rows(answer: QueryResponse) -> None:
-    columns = [str(column) for column in answer["columns"]]
-    print_table(columns, [[_cell(value) for value in row] for row in answer["results"]])
-    if answer.get("hasMore"):
-        Console(stderr=True).print("There are more rows; use --limit and --offset.")
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

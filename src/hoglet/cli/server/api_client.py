@@ -18,6 +18,7 @@ _OWN = "@current"
 _SECONDS = 60
 _PAGE = 500
 _MOST_WAITING = 120  # seconds for one request
+_CAPTURE_TOKEN = "phc_"  # noqa: S105
 
 
 class ApiUnreachable(HogletError):
@@ -49,6 +50,10 @@ class ApiClient:
     ) -> None:
         if not key.isascii() or not key.isprintable() or " " in key:
             raise BadKey("The API key contains invalid characters; check --key.")
+        if key.startswith(_CAPTURE_TOKEN):
+            raise BadKey(
+                "A project token (phc_…) can only capture events; use a personal API key (phx_…)."
+            )
         self.url = server_url(url)
         self._key = key
         self._timeout_s = timeout_s

@@ -51,8 +51,11 @@ class Profiles:
 
 
 def profiles_file() -> Path:
-    """Where profiles are kept."""
-    return Path(typer.get_app_dir("hoglet")) / "profiles.yaml"
+    """Where profiles are kept; never below the current folder, which may be somebody's Git."""
+    folder = Path(typer.get_app_dir("hoglet"))
+    if not folder.is_absolute():  # an empty or relative XDG_CONFIG_HOME counts as unset
+        folder = Path("~/.config/hoglet").expanduser()
+    return folder / "profiles.yaml"
 
 
 def load_profiles() -> Profiles:
