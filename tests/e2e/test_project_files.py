@@ -350,6 +350,37 @@ def test_a_push_that_ends_in_the_middle(
     assert contents(after) == {"hoglet.yaml": b"name: Other\ntimezone: UTC\n"}
 
 
+def test_what_somebody_else_saves_meanwhile_is_kept(server: RunningServer, tmp_path: Path) -> None:
+    """Also: a rollback says that it cannot bring back the value of a secret."""
+    project = new_project(server)
+    ids = {
+        name: post(server, "hog_functions", {**HOOK, "name": name}, project)["id"]
+        for name in ("First", "Second")
+    }
+    assert run(server, project, "pull", "--to", str(tmp_path)).exit_code == 0
+    for name in ("first", "second"):
+        settings = tmp_path / "functions" / name / "function.yaml"
+        settings.write_text(settings.read_text().replace("Says hello", "Says goodbye"))
+    path = f"/api/projects/{project}/hog_functions"
+
+    def save_in_console(number: int) -> None:
+        if number == 1:
+            other = {"description": "of somebody else"}
+            server.client.patch(f"{path}/{ids['Second']}/", json=other).raise_for_status()
+
+    meddler = Meddler(server, save_in_console)
+    secrets = {"FIRST_TOKEN": "new", "SECOND_TOKEN": "new"}
+    refused = run(server, project, "push", "-C", str(tmp_path), HOGLET_URL=meddler.url, **secrets)
+    meddler.close()
+
+    assert (refused.exit_code, "Second: description: it was changed" in refused.stderr) == (1, True)
+    assert "Nothing was changed: 1 earlier changes were rolled back." in refused.stderr
+    assert "The secrets of function First keep their new values." in refused.stderr
+    stored = {name: server.client.get(f"{path}/{ids[name]}/").json() for name in ids}
+    descriptions = {name: each["description"] for name, each in stored.items()}
+    assert descriptions == {"First": HOOK["description"], "Second": "of somebody else"}
+
+
 def test_drafts_are_files_beside_the_live_version(server: RunningServer, tmp_path: Path) -> None:
     project, copy = new_project(server), new_project(server)
     first, second = tmp_path / "first", tmp_path / "second"

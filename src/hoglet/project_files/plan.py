@@ -206,14 +206,23 @@ def _typed(name: str, text: str, kind: str) -> Any:
 
 def secret_variables(files: Project) -> set[str]:
     """The environment variables of all secrets in the project's functions and drafts."""
-    found: set[str] = set()
-    for document in (*files.objects["function"].values(), *files.objects["draft"].values()):
-        parts = [document, *document.get("mappings", [])]
-        for value in (each for part in parts for each in (part.get("inputs") or {}).values()):
-            secret = value.get("secret")
-            if isinstance(secret, str):
-                found.add(secret.removeprefix("env:"))
-    return found
+    documents = (*files.objects["function"].values(), *files.objects["draft"].values())
+    return {name for document in documents for name in _variables_of(document)}
+
+
+def sends_secrets(change: PlannedChange, environment: Mapping[str, str]) -> bool:
+    """Whether a change sends values of secrets, which a server never shows again."""
+    if change.kind not in _NAMED_BY_FUNCTIONS or change.after is None:
+        return False
+    return not _variables_of(change.after).isdisjoint(environment)
+
+
+def _variables_of(document: Document) -> set[str]:
+    parts: list[Any] = [document, *(document.get("mappings") or [])]
+    secrets = [
+        value.get("secret") for part in parts for value in (part.get("inputs") or {}).values()
+    ]
+    return {name.removeprefix("env:") for name in secrets if isinstance(name, str)}
 
 
 def check_secrets(plan: Plan, server: Project) -> None:
@@ -333,5 +342,13 @@ def _in_order(changes: list[PlannedChange]) -> list[PlannedChange]:
         waiting = [change for change in waiting if change not in ready]
     first = [change for change in changes if change.kind == "variable"]
     settings = [change for change in changes if change.kind == "project"]  # name cohorts, too
-    last = [change for change in changes if change.kind in {*_NAMED_BY_FUNCTIONS, "endpoint"}]
-    return [*first, *ordered, *settings, *last]
+    endpoints = [change for change in changes if change.kind == "endpoint"]
+    functions = [change for change in changes if change.kind == "function"]
+    functions.sort(key=_cannot_be_rolled_back)
+    drafts = [change for change in changes if change.kind == "draft"]
+    return [*first, *ordered, *settings, *endpoints, *functions, *drafts]
+
+
+def _cannot_be_rolled_back(change: PlannedChange) -> bool:
+    """Last, when little can fail after it: the value before a new secret is unknown."""
+    return change.verb is Verb.UPDATE and sends_secrets(change, os.environ)

@@ -18,9 +18,13 @@ from hoglet.project_files.plan import (
     PlannedChange,
     Verb,
     draft_with_secrets,
+    sends_secrets,
     with_secrets,
 )
 from hoglet.project_files.server_project import ServerProject
+
+type Undo = tuple[PlannedChange, Callable[[], None]]
+"""A change that was made, and what rolls it back."""
 
 _NEVER_SENT = frozenset({"template_id"})  # of an update: it says where a function came from
 
@@ -62,23 +66,32 @@ def push(
         PushFailed: the server refused one, or the push was stopped. The message lists what was
             rolled back and what could not be.
     """
-    undo: list[tuple[PlannedChange, Callable[[], None]]] = []
+    undo: list[Undo] = []
     for change in plan.changes:
         try:
             _apply(server, plan, change)
         except HogletError as error:
             failed = _take_back(undo)
-            left = _explain_undone(len(undo), failed)
+            left = _explain_undone(undo, failed)
             detail = f"{change}: {error.detail}\n{left}"
             raise PushFailed(detail, change=change, reason=error.detail) from error
         undo.append((change, lambda change=change: _revert(server, change)))
         on_change(len(undo))
         if should_stop():
             failed = _take_back(undo)
-            raise PushFailed(f"The push was stopped.\n{_explain_undone(len(undo), failed)}")
+            raise PushFailed(f"The push was stopped.\n{_explain_undone(undo, failed)}")
+
+
+class ChangedMeanwhile(HogletError):
+    """Somebody else changed an object after the plan was made."""
+
+    code = "changed_meanwhile"
+    blame = "author"
 
 
 def _apply(server: ServerProject, plan: Plan, change: PlannedChange) -> None:
+    if change.before is not None and not server.is_as_read(change.kind, change.name):
+        raise ChangedMeanwhile("it was changed on the server meanwhile; hoglet diff shows how.")
     if change.verb is Verb.DELETE:
         server.delete(change.kind, change.name)
     elif change.kind == "project":
@@ -161,7 +174,7 @@ def _only(change: PlannedChange, body: Document) -> Document:
     return {key: body.get(key, "" if key == "description" else None) for key in sorted(fields)}
 
 
-def _take_back(undo: list[tuple[PlannedChange, Callable[[], None]]]) -> list[PlannedChange]:
+def _take_back(undo: list[Undo]) -> list[PlannedChange]:
     """Roll back changes, newest first; returns those that could not be rolled back."""
     failed: list[PlannedChange] = []
     for change, revert in reversed(undo):
@@ -174,10 +187,22 @@ def _take_back(undo: list[tuple[PlannedChange, Callable[[], None]]]) -> list[Pla
     return failed
 
 
-def _explain_undone(before: int, failed: list[PlannedChange]) -> str:
-    if not before:
+def _explain_undone(undo: list[Undo], failed: list[PlannedChange]) -> str:
+    if not undo:
         return "Nothing was changed."
-    if not failed:
-        return f"Nothing was changed: {before} earlier changes were rolled back."
     left = "; ".join(map(str, failed))
-    return f"The earlier changes were rolled back, except: {left}."
+    text = (
+        f"The earlier changes were rolled back, except: {left}."
+        if failed
+        else f"Nothing was changed: {len(undo)} earlier changes were rolled back."
+    )
+    return "\n".join([text, *filter(None, (_loss(change) for change, _ in undo))])
+
+
+def _loss(change: PlannedChange) -> str:
+    """What a rollback of a change could not restore, as a sentence; "" if nothing."""
+    if change.verb is Verb.UPDATE and sends_secrets(change, os.environ):
+        return f"The secrets of {change.kind} {change.name} keep their new values."
+    if change.verb is Verb.DELETE and change.kind == "endpoint":
+        return f"The endpoint {change.name} has lost its earlier versions."
+    return ""

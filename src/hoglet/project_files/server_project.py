@@ -5,6 +5,7 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from hoglet.kit.errors import HogletError
+from hoglet.kit.json_values import same_json
 from hoglet.project_files import endpoint_file, function_file
 from hoglet.project_files.api import Api, Record, VariableUse
 from hoglet.project_files.documents import Document, EndpointDocument, SettingsDocument
@@ -21,6 +22,13 @@ _NOT_DEFAULT = {"week_start_day": 0, "test_account_filters": [],
 _NOT_FOUND = 404
 _OTHER_TYPES = ("warehouse_source_webhook", "alert", "activity", "broadcast", "email", "push")
 """Function types that only PostHog has; listed, so that a pull can report them."""
+_WRITTEN = {
+    "variable": ("name", "type", "default_value", "values", "is_multi"),
+    "action": ("description", "steps"),
+    "cohort": ("description", "filters"),
+    "endpoint": endpoint_file.ORDER,
+}
+"""The keys of records that files hold."""
 _OTHER_CODE = ("plugin-", "native-", "segment-")
 """Templates whose code is part of PostHog; the Hog of their functions is a placeholder."""
 
@@ -34,6 +42,7 @@ class ServerProject:
     def __init__(self, api: Api) -> None:
         self._api = api
         self._ids: dict[tuple[str, str], str] = {}
+        self._records: dict[tuple[str, str], Record] = {}
         self.project = Project()
         actions = self._named_records("action", "/actions/")
         cohorts = self._named_records("cohort", "/cohorts/")
@@ -98,11 +107,11 @@ class ServerProject:
             code = record["code_name"]
             definition: VariableUse = {"code_name": code, "value": record.get("default_value")}
             self.project.objects["variable"][code] = endpoint_file.variable_of(definition, record)
-            self._ids["variable", code] = str(record["id"])
+            self._keep("variable", code, record)
 
     def _read_actions(self, records: list[Record]) -> None:
         for record in records:
-            self._ids["action", record["name"]] = str(record["id"])
+            self._keep("action", record["name"], record)
             self.project.objects["action"][record["name"]] = self._named(
                 {key: record.get(key) for key in ("name", "description", "steps")}
             )
@@ -114,7 +123,7 @@ class ServerProject:
                 reason = "files do not contain static members"
                 self.project.left_out.append(Remark("cohort", name, reason))
                 continue
-            self._ids["cohort", name] = str(record["id"])
+            self._keep("cohort", name, record)
             self.project.objects["cohort"][name] = self._named(
                 {key: record.get(key) for key in ("name", "description", "filters")}
             )
@@ -137,10 +146,37 @@ class ServerProject:
             record = self._api.call("GET", f"/hog_functions/{quote(each['id'])}/")
             document = with_names(function_file.document_of(record), self.names)
             key = self.project.add_function(document)
-            self._ids["function", key] = str(record["id"])
+            self._keep("function", key, record)
             draft = draft_of(record, function_file.document_of(record))
             if draft is not None:
                 self.project.objects["draft"][key] = with_names(draft, self.names)
+
+    def _keep(self, kind: str, name: str, record: Record) -> None:
+        self._ids[kind, name] = str(record["id"])
+        self._records[kind, name] = record
+
+    def is_as_read(self, kind: str, name: str) -> bool:
+        """Whether the server still has an object as this project read it.
+
+        Somebody may save it in the console while the plan of a push waits for its confirmation.
+        """
+        if kind == "project":
+            return same_json(self._settings(), self.project.settings)
+        known = self._record(kind, name)
+        try:
+            now = self._api.call("GET", self.path(kind, name))
+        except HogletError as error:
+            if getattr(error, "status", None) != _NOT_FOUND:
+                raise
+            return False
+        return not now.get("deleted") and same_json(
+            _written_part(kind, known), _written_part(kind, now)
+        )
+
+    def _record(self, kind: str, name: str) -> Record:
+        if kind == "endpoint":
+            return self.endpoints.records[name]
+        return self._records["function" if kind == "draft" else kind, name]
 
     def path(self, kind: str, name: str) -> str:
         """The path of an object, relative to the project."""
@@ -148,11 +184,13 @@ class ServerProject:
             return f"/endpoints/{quote(name, safe='')}/"
         folders = {
             "function": "hog_functions",
+            "draft": "hog_functions",
             "action": "actions",
             "cohort": "cohorts",
             "variable": "insight_variables",
         }
-        return f"/{folders[kind]}/{self._ids[kind, name]}/"
+        own = "function" if kind == "draft" else kind
+        return f"/{folders[kind]}/{self._ids[own, name]}/"
 
     def create(self, kind: str, name: str, body: Document) -> Record:
         """Create an object, for an endpoint also its variables; returns the record."""
@@ -221,6 +259,15 @@ class ServerProject:
             "cohort": "/cohorts/",
             "variable": "/insight_variables/",
         }[kind]
+
+
+def _written_part(kind: str, record: Record) -> Any:
+    """The part of a record that files hold; the rest changes by itself, such as the last run."""
+    if kind == "function":
+        return function_file.document_of(record)
+    if kind == "draft":
+        return record.get("draft")
+    return {key: record.get(key) for key in _WRITTEN[kind]}
 
 
 def _why_not(listed: Record) -> str:
