@@ -158,6 +158,17 @@ def test_past_events_are_printed(
     assert "--last" in words or found == plans
 
 
+def test_a_name_cannot_command_the_terminal(server: RunningServer, function_id: str) -> None:
+    """Whoever has the capture token chooses the names of events."""
+    body = {"api_key": TOKEN, "event": "\x1b[31mred\x9b", "distinct_id": "\x07a\nb"}
+    server.client.post("/capture/", json=body).raise_for_status()
+    words = ("events", "tail", "--no-follow", "--where", "event like '%red%'")
+    until = time.monotonic() + 60
+    while not (shown := run(server, *words).stdout) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert "␛[31mred\ufffd ␇a\nb {" in shown
+
+
 def test_a_wrong_condition_is_refused(server: RunningServer) -> None:
     ran = run(server, "events", "tail", "--no-follow", "--where", "nope = 1")
 

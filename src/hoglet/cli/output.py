@@ -20,6 +20,25 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
+_PICTURES = (
+    {code: chr(0x2400 + code) for code in range(0x20)}
+    | {0x7F: "\u2421"}
+    | dict.fromkeys(range(0x80, 0xA0), "\ufffd")
+)
+
+
+def visible(text: str) -> str:
+    r"""A text of others without control characters, which a terminal would obey.
+
+    Names of events come from everybody who has the capture token. Line breaks and tabs stay.
+
+    Example:
+        >>> visible("red: \x1b[31m")
+        'red: ␛[31m'
+    """
+    return text.translate(_PICTURES | {0x0A: "\n", 0x09: "\t"})
+
+
 def cell(value: Any, characters: int = 120) -> str:
     """A value in one line of a table; nothing for null."""
     if value is None:
@@ -40,7 +59,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print rows of plain texts under their columns' names."""
     table = Table(box=None, pad_edge=False)
     for column in columns:
-        table.add_column(Text(column))
+        table.add_column(Text(visible(column)))
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(visible(text)) for text in row))
     wide_console().print(table)

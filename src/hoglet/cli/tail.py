@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hoglet.cli.output import AsJson
+from hoglet.cli.output import AsJson, visible
 from hoglet.cli.refusals import print_hint
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.connection import ServerCommand, connect
@@ -133,7 +133,7 @@ def print_event(console: Console, event: PrintedEvent, *, as_json: bool = False)
         return
     shown = {key: value for key, value in properties.items() if not key.startswith("$")}
     text = Text(f"{str(event['timestamp'])[:19]} ")
-    text.append(event["event"], style="bold")
-    text.append(f" {event['distinct_id']} ")
-    text.append(json.dumps(shown, ensure_ascii=False), style="dim")
+    text.append(visible(event["event"]), style="bold")
+    text.append(visible(f" {event['distinct_id']} "))
+    text.append(visible(json.dumps(shown, ensure_ascii=False)), style="dim")
     console.print(text)

@@ -126,9 +126,19 @@ def write_folder(folder: Path, project: Project, keep: Project | None = None) ->
             _write_draft(project.folders[key], kind, draft, changed)
     known = {name_of(path): path for path in endpoint_files(folder)}
     for name, document in sorted(project.objects["endpoint"].items()):
-        path = known.get(name) or endpoint_file.path_of(folder / ENDPOINTS, name)
+        path = known.get(name) or _free_path(folder, name, known.values())
+        known[name] = path
         _write_endpoint(path, document, variables, changed)
     return changed
+
+
+def _free_path(folder: Path, name: str, taken: Collection[Path]) -> Path:
+    """A file for an endpoint; some systems do not tell upper and lower case in its name apart."""
+    used, number = {path.stem.lower() for path in taken}, 2
+    stem = name
+    while stem.lower() in used:
+        stem, number = f"{name}-{number}", number + 1
+    return endpoint_file.path_of(folder / ENDPOINTS, stem)
 
 
 def place_functions(

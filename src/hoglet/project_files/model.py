@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypedDict, cast
+from unicodedata import combining, normalize
 
 from hoglet.project_files import endpoint_file, function_file
 from hoglet.project_files.documents import (
@@ -112,8 +113,11 @@ def slug(name: str, taken: Iterable[str]) -> str:
     Example:
         >>> slug("Welcome: webhook!", ["welcome-webhook"])
         'welcome-webhook-2'
+        >>> slug("Größe", [])
+        'grosse'
     """
-    base = _NOT_SLUG.sub("-", name.lower()).strip("-")[:_SLUG_CHARACTERS].strip("-") or "function"
+    plain = "".join(each for each in normalize("NFKD", name.casefold()) if not combining(each))
+    base = _NOT_SLUG.sub("-", plain).strip("-")[:_SLUG_CHARACTERS].strip("-") or "function"
     used, number = set(taken), 2
     found = base
     while found in used:

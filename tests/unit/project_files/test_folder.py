@@ -216,12 +216,24 @@ def test_an_unknown_name_is_refused() -> None:
         with_ids({"type": "actions", "action": "Nope"}, NAMES)
 
 
+def test_endpoints_that_differ_in_case_have_two_files_on_every_system(tmp_path: Path) -> None:
+    stored = read_folder(project(tmp_path / "a"))
+    stored.objects["endpoint"]["BY_PLAN"] = {**stored.objects["endpoint"]["by_plan"]}
+    stored.objects["endpoint"]["BY_PLAN"]["name"] = "BY_PLAN"
+    for _ in range(2):
+        write_folder(tmp_path / "b", Project(objects={**stored.objects, "function": {}}))
+        files = sorted(path.name for path in (tmp_path / "b/endpoints").iterdir())
+        assert files == ["BY_PLAN.yaml", "by_plan-2.yaml"]
+    assert sorted(read_folder(tmp_path / "b").objects["endpoint"]) == ["BY_PLAN", "by_plan"]
+
+
 @pytest.mark.parametrize(
     ("name", "taken", "expected"),
     [
         ("Welcome: webhook!", [], "welcome-webhook"),
         ("Welcome", ["welcome", "welcome-2"], "welcome-3"),
         ("日本", [], "function"),
+        ("Größe: Åsa", [], "grosse-asa"),
         ("../../etc", [], "etc"),
     ],
 )

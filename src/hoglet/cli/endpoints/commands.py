@@ -19,7 +19,7 @@ from hoglet.cli.endpoints.versions import (
     usage,
     version_of,
 )
-from hoglet.cli.output import AsJson, print_json, print_table, wide_console
+from hoglet.cli.output import AsJson, print_json, print_table, visible, wide_console
 from hoglet.cli.refusals import BadUsage, exit_with_two
 from hoglet.cli.rows import FormatOption, OutputOption, choose_format, print_rows
 from hoglet.cli.server.connection import ServerTyper, connect
@@ -165,7 +165,7 @@ def diff(
         lines += [line for name in gone for line in there.removal(name)]
     console = wide_console()
     for line in lines:
-        console.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
+        console.print(Text(visible(line), style=COLOURS.get(line[:1], "")), soft_wrap=True)
     raise typer.Exit(1 if lines else 0)
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hoglet.cli.functions.reference import Function, find_id
-from hoglet.cli.output import AsJson
+from hoglet.cli.output import AsJson, visible
 from hoglet.cli.refusals import print_hint
 from hoglet.cli.server.api_client import ApiClient, ApiUnreachable
 from hoglet.cli.server.connection import connect
@@ -130,7 +130,7 @@ def _line_printer() -> Callable[[FunctionLogLine], None]:
     console = Console(highlight=False, soft_wrap=True)
 
     def show(line: FunctionLogLine) -> None:
-        text = Text(f"{line['timestamp'][:23]} {line['level']:5} {line['message']}")
+        text = Text(f"{line['timestamp'][:23]} {line['level']:5} {visible(line['message'])}")
         text.stylize(_COLOURS.get(line["level"], ""))
         console.print(text)
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hoglet.cli.confirmation import confirm
-from hoglet.cli.output import print_json
+from hoglet.cli.output import print_json, visible
 from hoglet.cli.project.sync import DryRun, Prune, Yes, print_plan
 from hoglet.cli.refusals import FAILED, BadUsage
 from hoglet.cli.server.connection import connect
@@ -150,4 +150,4 @@ def _report(
 
 
 def _note(text: str) -> None:
-    Console(stderr=True).print(Text(text, style="yellow"), soft_wrap=True)
+    Console(stderr=True).print(Text(visible(text), style="yellow"), soft_wrap=True)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from hoglet.cli.confirmation import confirm
 from hoglet.cli.endpoints.versions import COLOURS
-from hoglet.cli.output import AsJson, print_json, wide_console
+from hoglet.cli.output import AsJson, print_json, visible, wide_console
 from hoglet.cli.refusals import FAILED, exit_with_two, print_hint
 from hoglet.cli.server.connection import connect
 
@@ -56,7 +56,7 @@ def diff(
             before = {key: (before or {}).get(key) for key in change.fields}
             after = {key: (after or {}).get(key) for key in change.fields}
         for line in difference(change.kind, change.name, before, after):
-            console.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
+            console.print(Text(visible(line), style=COLOURS.get(line[:1], "")), soft_wrap=True)
     raise typer.Exit(FAILED if plan.changes else 0)
 
 
@@ -127,7 +127,7 @@ _VERBS = {"create": "created", "update": "updated", "delete": "deleted"}
 def print_plan(changes: list[Any]) -> None:
     """Print a line for each change."""
     for change in changes:
-        print(change)
+        print(visible(str(change)))
     if not changes:
         print("nothing to do")
 
