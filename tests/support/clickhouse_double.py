@@ -290,7 +290,7 @@ def _response_encoding(request: web.Request) -> str | None:
     return next((each for each in accepted if each in _ENCODERS), None)
 
 
-async def serve(folder: str) -> None:
+async def serve(folder: str, port: int = 0) -> None:
     """Serve until standard input ends."""
     interface = Interface(Engine(folder))
     application = web.Application(client_max_size=2**30, handler_args={"auto_decompress": False})
@@ -298,7 +298,7 @@ async def serve(folder: str) -> None:
     application.router.add_route("*", "/", interface.handle)
     runner = web.AppRunner(application, handler_cancellation=True)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
+    site = web.TCPSite(runner, "127.0.0.1", port)
     await site.start()
     print(runner.addresses[0][1], flush=True)  # noqa: T201 (read by the fixture)
     await asyncio.Event().wait()
@@ -312,5 +312,7 @@ def _stop_with_parent() -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
+    parser.add_argument("--port", type=int, default=0, help="the one of before, after a kill")
+    options = parser.parse_args()
     threading.Thread(target=_stop_with_parent, daemon=True).start()
-    asyncio.run(serve(parser.parse_args().folder))
+    asyncio.run(serve(options.folder, options.port))

@@ -1,4 +1,4 @@
-"""Log lines: one that cannot be written is dropped, an outage of the database is one sentence."""
+"""Log lines: one that cannot be written is dropped, an outage is one sentence."""
 
 import io
 import json
@@ -10,6 +10,8 @@ import structlog
 from sqlalchemy.exc import OperationalError
 
 from hoglet.app.startup.logging import LineLogger, configure_logs
+from hoglet.kit.errors import Unavailable
+from hoglet.warehouse.errors import WarehouseDown
 
 
 def test_a_full_disk_drops_lines_and_the_next_ones_are_written() -> None:
@@ -66,7 +68,7 @@ def _fail(error: Exception) -> None:
 def _log(error: Exception) -> None:
     try:
         _fail(error)
-    except (KeyError, OperationalError):
+    except (KeyError, OperationalError, Unavailable):
         structlog.get_logger().exception("leasing jobs failed", queue="spool")
 
 
@@ -77,6 +79,14 @@ def test_an_outage_of_the_database_is_one_sentence(logged) -> None:
     assert line["reason"] == "database is locked"
     assert "exception" not in line
     assert "secret" not in str(line)
+
+
+def test_another_part_that_is_away_is_one_sentence_too(logged) -> None:
+    _log(WarehouseDown("The warehouse is unreachable."))
+
+    line = logged()
+    assert line["reason"] == "The warehouse is unreachable."
+    assert "exception" not in line
 
 
 def test_any_other_failure_has_its_traceback(logged) -> None:

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 import structlog
 from structlog.typing import EventDict
 
+from hoglet.kit.errors import Unavailable
 from hoglet.store.availability import is_unavailable, reason_of
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
@@ -40,10 +41,12 @@ def configure_logs(*, level: str, style: str) -> None:
 
 
 def shorten_outages(_logger: Any, _method: str, event: EventDict) -> EventDict:
-    """Log a database that does not answer as a sentence: every worker fails until it is back."""
+    """Log a part that does not answer as a sentence: everything fails until it is back."""
     given = event.get("exc_info")
     error = sys.exc_info()[1] if given is True else given
-    if isinstance(error, BaseException) and is_unavailable(error):
+    if isinstance(error, Unavailable) or (
+        isinstance(error, BaseException) and is_unavailable(error)
+    ):
         del event["exc_info"]
         event["reason"] = reason_of(error)
     return event
