@@ -15,9 +15,11 @@ STATEMENTS = read_statements()
 PINNED = msgspec.structs.replace(CONTEXT, is_now_pinned=True)
 
 
-def answer(world: HogqlWorld, statement: Statement) -> Any:
+def answer(world: HogqlWorld, statement: Statement, *, is_sharded: bool = False) -> Any:
     """The rows of a query, or what a case looks at in the answer of an insight."""
-    body, context = statement.insight, msgspec.structs.replace(PINNED, timezone=statement.zone)
+    zone = statement.zone
+    context = msgspec.structs.replace(PINNED, timezone=zone, is_sharded=is_sharded)
+    body = statement.insight
     if body is None:
         return world.rows(statement.query, context=context)
     plan = build_insight(body, context)
@@ -27,7 +29,18 @@ def answer(world: HogqlWorld, statement: Statement) -> Any:
 
 @pytest.mark.parametrize("statement", STATEMENTS, ids=repr)
 def test_answer_is_what_python_computes(statement: Statement, generated_world: HogqlWorld) -> None:
-    found, expected = answer(generated_world, statement), statement.expected()
+    assert_expected(answer(generated_world, statement), statement)
+
+
+@pytest.mark.slow
+def test_answers_are_the_same_from_shards(generated_world: HogqlWorld) -> None:
+    for statement in STATEMENTS:
+        assert_expected(answer(generated_world, statement, is_sharded=True), statement)
+
+
+def assert_expected(found: Any, statement: Statement) -> None:
+    """Compare rows in their order where the statement gives one."""
+    expected = statement.expected()
     if statement.insight is None:
         expected = plain(list(expected))
         if not statement.is_ordered:

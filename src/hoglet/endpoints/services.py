@@ -127,7 +127,9 @@ def build_endpoints(
     warehouse, queue = backends.warehouse, backends.queue
     database, clock = access.database, access.clock
     tables = MaterializedTables(database)
-    compiler = QueryCompiler(backends.sandbox, clock, schemas.schema_of, tables)
+    compiler = QueryCompiler(
+        backends.sandbox, clock, schemas.schema_of, tables, is_sharded=settings.is_sharded
+    )
     analyser = QueryAnalyzer(compiler, warehouse)
     materializer = MaterializationScheduler(queue, clock)
     service = EndpointService(access, analyser, materializer)

@@ -27,6 +27,7 @@ class EndpointSettings:
         runs: rate limit of runs per key; all secret keys of a project share a bucket.
         materialized_runs: the same for runs of ready materialized versions.
         secret_keys: Fernet keys that encrypt cursors, newest first.
+        is_sharded: whether the warehouse is a cluster.
     """
 
     site_url: str | None = None
@@ -40,6 +41,7 @@ class EndpointSettings:
     runs: RateLimit = NO_LIMIT
     materialized_runs: RateLimit = NO_LIMIT
     secret_keys: Sequence[str] = ()
+    is_sharded: bool = False
 
     @property
     def capped_run_seconds(self) -> float:

@@ -1,6 +1,6 @@
 """Compiles HogQL to ClickHouse SQL in named stages.
 
-``parse → bind → resolve → passes → enforce → print → verify``; binding happens while resolving,
+``parse → bind → resolve → enforce → flatten → print → verify``; binding happens while resolving,
 when the tables around a placeholder are known. No stage does I/O.
 
 Source: docs/spec/query-endpoints.md#5-run-rows-8-9 and
@@ -18,6 +18,7 @@ from hoglet.hogql.bind import PlaceholderBinder
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.enforce import enforce, verify_sql
 from hoglet.hogql.errors import refused
+from hoglet.hogql.flatten import flatten
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.frontend.print_hogql import print_query
 from hoglet.hogql.paging.keyset import (
@@ -133,7 +134,8 @@ def _compile(
         paged = seek_after(root, column_types(root), seek)
     relation, facts = apply_limits(paged, context.limits, page.limit, page.offset or 0)
     columns = _columns(resolver, relation, root, context)
-    sql, params = _print(enforce(relation, context), context)
+    enforced = enforce(relation, context)
+    sql, params = _print(flatten(enforced) if context.is_sharded else enforced, context)
     return CompiledQuery(
         sql=sql,
         params=params,

@@ -102,7 +102,8 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     ``week_start_day`` is 0 for Sunday, 1 for Monday;
     ``actions`` is ``{"7": {"name": "Signed up", "steps": [...]}}`` by id as text; ``cohorts`` is
     ``{"12": CohortRef("Paying", 31)}`` by id as text: others are unknown;
-    ``readable_system_tables`` are those allowed by the caller's scopes, e.g. ``system.actions``.
+    ``readable_system_tables`` are those allowed by the caller's scopes, e.g. ``system.actions``;
+    ``is_sharded`` if tables are distributed over shards, which can aggregate.
     """
 
     project_id: int
@@ -118,6 +119,7 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     readable_system_tables: frozenset[str] = frozenset()
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     is_now_pinned: bool = False
+    is_sharded: bool = False
     limits: Limits = Limits()
 
     def property_type(self, kind: str, name: str) -> str | None:

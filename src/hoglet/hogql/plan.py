@@ -130,12 +130,21 @@ class Join(msgspec.Struct, frozen=True, kw_only=True):
     using: tuple[str, ...] = ()
 
 
+class FlatRead(msgspec.Struct, frozen=True, kw_only=True):
+    """A stored table that a select reads itself instead of relations; made by ``flatten``."""
+
+    table: str
+    alias: str
+    project: Expr
+
+
 class Select(msgspec.Struct, frozen=True, kw_only=True):
     """One SELECT; ``columns`` are ``(name, expression)``, names unique within the select."""
 
     columns: tuple[tuple[str, Expr], ...]
     distinct: bool = False
     joins: tuple[Join, ...] = ()
+    flat_read: FlatRead | None = None
     array_join: tuple[tuple[str, Expr], ...] = ()
     array_join_kind: str = ""
     where: Expr | None = None

@@ -115,8 +115,7 @@ class Printer:
         columns = ", ".join(self._column(*column) for column in node.columns)
         parts = [f"SELECT {'DISTINCT ' if node.distinct else ''}{columns}"]
         parts += self._from(node)
-        for keyword, expr in (("WHERE", node.where),):
-            parts += [f"{keyword} {self.expr(expr)}"] if expr is not None else []
+        parts += self._where(node)
         parts += self._group(node)
         if node.having is not None:
             parts.append(f"HAVING {self.expr(node.having)}")
@@ -130,6 +129,8 @@ class Printer:
 
     def _from(self, node: plan.Select) -> list[str]:
         parts: list[str] = []
+        if node.flat_read is not None:
+            parts.append(f"FROM {name(node.flat_read.table)} AS {name(node.flat_read.alias)}")
         for join in node.joins:
             keyword = "FROM" if not join.kind else join.kind
             parts.append(f"{keyword} ({self.relation(join.relation)}) AS {name(join.alias)}")
@@ -141,6 +142,14 @@ class Printer:
             items = ", ".join(self._column(*item) for item in node.array_join)
             parts.append(f"{node.array_join_kind} {items}")
         return parts
+
+    def _where(self, node: plan.Select) -> list[str]:
+        condition = self.expr(node.where) if node.where is not None else ""
+        read = node.flat_read
+        if read is None:
+            return [f"WHERE {condition}"] if condition else []
+        own = f"{name(read.alias)}.{PROJECT_PARAMETER} = {self.expr(read.project)}"
+        return [f"WHERE {own}", *([f"AND ({condition})"] if condition else [])]
 
     def _group(self, node: plan.Select) -> list[str]:
         if node.group_by_mode == "ALL":

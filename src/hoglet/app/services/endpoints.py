@@ -118,6 +118,7 @@ def build_endpoint_services(
             cache_bytes=settings.query_cache_bytes,
             result_bytes=settings.query_result_bytes,
             secret_keys=services.secret_keys,
+            is_sharded=settings.warehouse_cluster is not None,
         ),
     )
     providers = services.access.providers

@@ -96,15 +96,23 @@ class QueryCompiler:
         clock: for relative dates.
         schema_of: property types and group types of a project.
         tables: the project's materialized endpoints.
+        is_sharded: whether the warehouse is a cluster.
     """
 
     def __init__(
-        self, sandbox: Sandbox, clock: Clock, schema_of: SchemaOf, tables: MaterializedTables
+        self,
+        sandbox: Sandbox,
+        clock: Clock,
+        schema_of: SchemaOf,
+        tables: MaterializedTables,
+        *,
+        is_sharded: bool = False,
     ) -> None:
         self._sandbox = sandbox
         self._clock = clock
         self._schema_of = schema_of
         self._tables = tables
+        self._is_sharded = is_sharded
         self._known = BoundedCache[bytes, tuple[float, EndpointSql]](REMEMBERED)
 
     async def compile(
@@ -242,6 +250,7 @@ class QueryCompiler:
             test_account_filters=project.test_account_filters,
             unlimited=unlimited,
             readable_system_tables=list(system_tables),
+            is_sharded=self._is_sharded,
         )
 
     def stamped(self, context: CompileContext) -> CompileContext:

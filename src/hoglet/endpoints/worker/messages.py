@@ -49,6 +49,7 @@ class CompileContext(msgspec.Struct, frozen=True, kw_only=True):
         readable_system_tables: e.g. ``system.actions``.
         now: the time of the compilation; None in cache keys.
         is_now_pinned: whether ``now`` is also the ``now()`` of the query.
+        is_sharded: whether tables are distributed over shards.
     """
 
     project_id: int
@@ -61,6 +62,7 @@ class CompileContext(msgspec.Struct, frozen=True, kw_only=True):
     readable_system_tables: list[str]
     now: datetime | None = None
     is_now_pinned: bool = False
+    is_sharded: bool = False
 
     def query_context(self) -> QueryContext:
         """The compiler's form.
@@ -85,6 +87,7 @@ class CompileContext(msgspec.Struct, frozen=True, kw_only=True):
             readable_system_tables=frozenset(self.readable_system_tables),
             now=self.now,
             is_now_pinned=self.is_now_pinned,
+            is_sharded=self.is_sharded,
             limits=Limits(max_limit=None) if self.unlimited else Limits(),
         )
 

@@ -14,6 +14,7 @@ from hoglet.hogql import plan
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.functions import find_function, functions
 from hoglet.hogql.schema.catalog import SCANNED
+from hoglet.hogql.transform_plan import transform_children
 from hoglet.hogql.types import INTEGER
 from hoglet.kit.errors import Bug
 
@@ -41,39 +42,14 @@ class _Enforcer:
 
     def visit(self, node: Any) -> Any:
         kind = type(node)
-        if kind is tuple:
-            return self._tuple(node)
-        names = _FIELDS.get(kind)
-        if names is None:
+        if kind in _LEAVES:
             return node
         if kind is plan.FunctionCall:
             self._check_function(node)
         elif kind is plan.Scan:
             self._check_table(node)
             node = msgspec.structs.replace(node, project=self._project)
-        return self._children(node, names)
-
-    def _tuple(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
-        changed: list[Any] | None = None
-        for index, item in enumerate(items):
-            if type(item) in _LEAVES:
-                continue
-            visited = self.visit(item)
-            if visited is not item:
-                changed = changed or list(items)
-                changed[index] = visited
-        return items if changed is None else tuple(changed)
-
-    def _children(self, node: Any, names: tuple[str, ...]) -> Any:
-        changed: dict[str, Any] = {}
-        for name in names:
-            value = getattr(node, name)
-            if type(value) in _LEAVES:
-                continue
-            visited = self.visit(value)
-            if visited is not value:
-                changed[name] = visited
-        return msgspec.structs.replace(node, **changed) if changed else node
+        return transform_children(node, self.visit)
 
     def _check_table(self, node: plan.Scan) -> None:
         if node.table not in self._tables:
@@ -86,24 +62,4 @@ class _Enforcer:
             raise Bug(f"plan calls {node.function}, which is on no allow-list")
 
 
-_LEAVES = frozenset({str, int, bool, float, type(None), plan.Name, plan.Number, plan.Value})
-_SKIPPED = frozenset({"type", "project", "limit", "offset"})
-_FIELDS: dict[type, tuple[str, ...]] = {
-    kind: tuple(name for name in kind.__struct_fields__ if name not in _SKIPPED)
-    for kind in (
-        plan.FunctionCall,
-        plan.TrustedSQL,
-        plan.LambdaExpr,
-        plan.Ordering,
-        plan.Window,
-        plan.Over,
-        plan.ScalarQuery,
-        plan.Scan,
-        plan.Numbers,
-        plan.Join,
-        plan.Select,
-        plan.SetQuery,
-        plan.Recursion,
-        plan.RecursiveRead,
-    )
-}
+_LEAVES = frozenset({plan.Name, plan.Number, plan.Value})

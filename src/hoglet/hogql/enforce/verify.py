@@ -2,8 +2,9 @@
 
 Every FROM and JOIN must be followed by a subselect, by ``numbers(``, by the rows of a recursion of
 the same SQL, or by an allowed table with ``[FINAL] WHERE project_id = {project_id:Int64}`` and
-nothing that could loosen it. Rows bound as a parameter have one fixed form, with the same
-condition. Anything but one SELECT, comments and unbalanced brackets are rejected too.
+nothing that could loosen it; in a flat read, ``AS e WHERE e.project_id = {project_id:Int64}``.
+Rows bound as a parameter have one fixed form, with the same condition. Anything but one SELECT,
+comments and unbalanced brackets are rejected too.
 
 Source: docs/adr/0008-warehouse.md.
 """
@@ -12,15 +13,16 @@ import re
 
 from hoglet.hogql.plan import RECURSION
 from hoglet.hogql.schema.system import ROWS
+from hoglet.hogql.sql_tokens import tokens
 from hoglet.kit.errors import Bug
 
-_TOKEN = re.compile(
-    r"'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\{\w+:[^{}]+\}|[A-Za-z_$][\w$]*|\d[\w.]*|\S",
-    re.DOTALL,
-)
 _RECURSION = re.compile(rf"{RECURSION}\d+")
-_PREDICATE = ["WHERE", "project_id", "=", "{project_id:Int64}"]
+_PROJECT = ["project_id", "=", "{project_id:Int64}"]
+_PREDICATE = ["WHERE", *_PROJECT]
 _ENDS = frozenset({")", "AND", "GROUP"})
+_FLAT_ENDS = frozenset(
+    {")", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "OFFSET", ""}
+)
 _BOUND_ROWS = "{" + ROWS
 _BEFORE_ROWS = ["FROM", "(", "SELECT", "arrayJoin", "(", "JSONExtract", "("]
 _AFTER_ROWS = [",", "''", ")", ")", "AS", "bound_row", ")", ")", *_PREDICATE]
@@ -33,18 +35,6 @@ _FORBIDDEN = frozenset(
         "DETACH", "SYSTEM", "GRANT",
     }
 )  # fmt: skip
-
-
-def tokens(sql: str) -> list[str]:
-    """The words, names and symbols of the SQL; strings as ``''``, names without quotes."""
-    found = _TOKEN.findall(sql)
-    return [_plain(word) if word[0] in "'`" else word for word in found]
-
-
-def _plain(word: str) -> str:
-    if len(word) == 1:
-        return word  # an unclosed quote
-    return "''" if word[0] == "'" else word[:-1]
 
 
 def verify_sql(sql: str, tables: frozenset[str]) -> None:
@@ -87,10 +77,34 @@ def _check_relation(words: list[str], start: int, tables: frozenset[str]) -> Non
         return  # rows of the query itself: they come from reads that are checked too
     if table not in tables:
         raise Bug(f"printed SQL reads {table!r}")
+    if words[start + 1] == "AS":
+        _check_flat(words, start)
+        return
     after = start + 1 + (words[start + 1] == "FINAL")
     end = after + len(_PREDICATE)
     if words[after:end] != _PREDICATE or words[end] not in _ENDS:
         raise Bug(f"printed SQL reads {table!r} without its project")
+
+
+def _check_flat(words: list[str], start: int) -> None:
+    """``events AS e WHERE e.project_id = {…}`` and at most ``AND (…)`` before the next clause."""
+    table, alias = words[start], words[start + 2]
+    end = start + 3 + len(predicate := ["WHERE", alias, ".", *_PROJECT])
+    if words[start + 3 : end] != predicate:
+        raise Bug(f"printed SQL reads {table!r} without its project")
+    if words[end : end + 2] == ["AND", "("]:
+        end = _after_bracket(words, end + 1)
+    if words[end] not in _FLAT_ENDS:
+        raise Bug(f"printed SQL reads {table!r} with {words[end]!r} after its project")
+
+
+def _after_bracket(words: list[str], opening: int) -> int:
+    depth = 0
+    for index in range(opening, len(words)):
+        depth += (words[index] == "(") - (words[index] == ")")
+        if not depth:
+            return index + 1
+    raise Bug("printed SQL has unbalanced brackets")
 
 
 def _check_bound_rows(words: list[str], index: int) -> None:
