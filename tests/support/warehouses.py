@@ -71,22 +71,48 @@ def clickhouse_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[str
         yield url
 
 
+class ClickHouseDouble:
+    """The double on a folder; its port and folder stay when it starts again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Its address, once it was started."""
+        return f"clickhouse://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """Start it and wait until it listens."""
+        program = Path(__file__).with_name("clickhouse_double.py")
+        command = [sys.executable, str(program), str(self._folder), "--port", str(self._port)]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe)
+        assert self._process.stdout is not None
+        self._port = int(self._process.stdout.readline())
+
+    def kill(self) -> None:
+        """As ``kill -9``."""
+        process = self._process
+        assert process is not None
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            assert stream is not None
+            stream.close()
+
+
 @contextlib.contextmanager
 def clickhouse_double(folder: Path) -> Generator[str]:
     """Run the double on a folder; its address."""
-    program = Path(__file__).with_name("clickhouse_double.py")
-    command = [sys.executable, str(program), str(folder)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdin is not None
-    assert process.stdout is not None
+    double = ClickHouseDouble(folder)
+    double.start()
     try:
-        port = int(process.stdout.readline())
-        yield f"clickhouse://127.0.0.1:{port}"
+        yield double.url
     finally:
-        process.kill()
-        process.wait()
-        process.stdin.close()
-        process.stdout.close()
+        double.kill()
 
 
 @contextlib.contextmanager
