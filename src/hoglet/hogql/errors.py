@@ -14,6 +14,7 @@ _FUNNEL = "FunnelsQuery computes funnels; in SQL use windowFunnel(seconds)(time,
 UNSUPPORTED: dict[str, str] = {
     "embedText": "it asks a language model, which queries do not do",
     "explainCSPReport": "it asks a language model, which queries do not do",
+    "explain_csp_report": "it asks a language model, which queries do not do",
     "convertCurrency": "there are no exchange rates here: multiply by a rate of your own",
     "multiFuzzyMatchAny": "it has no bound on its cost: use multiMatchAny or ngramDistance",
     "multiFuzzyMatchAnyIndex": "it has no bound on its cost: use multiMatchAnyIndex",

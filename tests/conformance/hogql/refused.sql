@@ -103,9 +103,6 @@ select 1 /* ; */ ; drop table events
 -- case: WITH TOTALS would be dropped
 select event, count() from events group by event with totals
 -- refused hogql_syntax_error at 1:50: "WITH TOTALS"
--- case: and FILTER before OVER
-select count() filter (where (number) > 1) over () from numbers(2)
--- refused hogql_syntax_error: "FILTER"
 -- case: and IGNORE NULLS
 select any(event) ignore nulls from events
 -- refused hogql_syntax_error: "IGNORE NULLS"

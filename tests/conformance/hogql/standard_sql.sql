@@ -75,9 +75,27 @@ select toStartOfDay(timestamp) as day, count() as c from events group by day ord
 -- case: a table after those words is a name
 select 1 from events order by 1 with fill from events
 -- refused hogql_query_error: "events"
--- case: DISTINCT ON is told as what it is
-select distinct on (distinct_id) distinct_id, event from events order by distinct_id
--- refused hogql_syntax_error at 1:8: "DISTINCT ON is not supported"
+-- case: DISTINCT ON keeps the first row of each key
+select distinct on (distinct_id) distinct_id, event, timestamp from events order by distinct_id, timestamp
+-- rows [["ann", "$pageview", "2026-01-05 10:05:00"], ["anon", "$pageview", "2026-01-05 10:00:00"], ["bob", "$pageview", "2026-01-07 09:00:00"]]
+-- case: DISTINCT ON of expressions, before LIMIT, in a query inside
+select count() from (select distinct on (event, lower(distinct_id)) * from events order by timestamp limit 3)
+-- rows [[3]]
+-- case: DISTINCT ON and LIMIT BY exclude each other
+select distinct on (event) event from events order by event limit 1 by distinct_id
+-- refused hogql_syntax_error: "DISTINCT ON"
+-- case: an unknown name in DISTINCT ON has its place
+select distinct on (evnt) event from events
+-- refused hogql_query_error at 1:21: "evnt"
+-- case: FILTER before OVER
+select number, count() filter (where (number) > 1) over () as a, sum(number) filter (where number % 2 = 0) over (order by number) as b, count(*) filter (where number < 2) over w as c from numbers(4) window w as (order by number)
+-- rows [[0, 2, 0, 1], [1, 2, 0, 2], [2, 2, 2, 2], [3, 2, 2, 2]]
+-- case: an unknown name in such a FILTER has its place
+select count() filter (where nope) over () from numbers(2)
+-- refused hogql_query_error at 1:30: "nope"
+-- case: EXCEPT ALL and INTERSECT ALL count rows
+select groupArray(x) from (select arrayJoin([1, 1, 1, 2]) as x except all select arrayJoin([1, 3]) order by 1) union all select groupArray(x) from (select arrayJoin([1, 1, 2]) as x intersect all select arrayJoin([1, 1, 1]))
+-- rows [[[1, 1, 2]], [[1, 1]]]
 -- case: LIMIT beyond every number is the most rows there can be
 select 1 limit 99999999999999999999
 -- rows [[1]]

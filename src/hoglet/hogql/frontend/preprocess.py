@@ -2,7 +2,7 @@ r"""Parses HogQL, including standard SQL that the parser rejects or silently dro
 
 Rejected syntax is rewritten to supported syntax of the same length, so that error positions refer
 to the original text: ``extract(day from x)`` becomes ``extract(day :=   x)``. Dropped syntax
-(``NULLS FIRST``, ``WITH ROLLUP``) is restored in the nodes at its position. The backslashes of
+(``NULLS FIRST``, ``WITH ROLLUP``) is restored by ``restore``. The backslashes of
 escapes that the parser rejects (``'t\.co'``) are replaced by a character that the text does not
 contain, and put back in the tree.
 
@@ -10,15 +10,16 @@ Source: docs/spec/data-and-queries.md#72-functions-array-join-paths.
 """
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from hoglet.hogql.errors import SYNTAX, in_expression
+from hoglet.hogql.frontend.restore import DISTINCT_ON, restored
 from hoglet.hogql.frontend.unsupported import (
     CONSTANTS,
+    closing_bracket,
     refuse_dropped_syntax,
     without_constants,
 )
@@ -35,8 +36,8 @@ _PLURAL = re.compile(
     r"\binterval\s+(?:\d+|\{[^{}]*\}|[\w.$]+|'\s*')\s+(?:second|minute|hour|day|week|month|quarter|year)(s)\b",
     _ANY,
 )
+_REWORDED = ("extract", "substr", "except", "interval", "distinct")
 _ARROW = re.compile(r"\b(?:years|months|weeks|days|hours|mins|secs)\s*(=>)", _ANY)
-_FORGOTTEN = re.compile(r"\bwith\s+(?P<mode>rollup|cube)\b|\bnulls\s+first\b", _ANY)
 
 
 def read_query(source: str) -> "tree.Query":
@@ -58,7 +59,7 @@ def read_query(source: str) -> "tree.Query":
     refuse_dropped_syntax(source)
     if stand_in:
         parsed = show_escapes(parsed, stand_in)
-    return _with_forgotten(parsed, source)
+    return restored(parsed, source, read_expression)
 
 
 def read_expression(source: str, path: str | None = None) -> "tree.Expression":
@@ -153,7 +154,7 @@ def _hint(source: str, error: SourceError) -> str | None:
 
 def reworded(source: str) -> str:
     """The text rewritten for the parser, with the same length."""
-    if not any(word in source.lower() for word in ("extract", "substr", "except", "interval")):
+    if not any(word in source.lower() for word in _REWORDED):
         return source
     blank, edited = without_constants(source), list(source)
     for found in _EXTRACT.finditer(blank):
@@ -166,6 +167,9 @@ def reworded(source: str) -> str:
         edited[found.start(1)] = " "
     for found in _ARROW.finditer(blank) if "make_interval" in source else ():
         edited[found.start(1) : found.end(1)] = ":="
+    for found in DISTINCT_ON.finditer(blank):
+        start, end = found.start("word"), closing_bracket(blank, found.end())
+        edited[start:end] = " " * (end - start)
     for found in _EXCEPT.finditer(blank):
         edited[found.start("word") : found.end("word")] = "exclude".rjust(len(found["word"]))
     return "".join(edited)
@@ -182,42 +186,6 @@ def _words_of_substring(blank: str) -> Iterator[tuple[int, int]]:
             del opened[-1:]
         else:
             opened.append(found.group() != "(")
-
-
-def _with_forgotten(parsed: "tree.Query", source: str) -> "tree.Query":
-    found = list(_FORGOTTEN.finditer(without_constants(source)))
-    if not found:
-        return parsed
-    modes = {place.start(): place["mode"].lower() for place in found if place["mode"]}
-    nulls = [place.start() for place in found if not place["mode"]]
-    return _put(parsed, (sorted(modes), modes, nulls))
-
-
-def _put(value: Any, forgotten: tuple[list[int], dict[int, str], list[int]]) -> Any:
-    """Restore dropped syntax, each in the innermost node around its position."""
-    if isinstance(value, tuple):
-        return tuple([_put(item, forgotten) for item in value])
-    if isinstance(value, dict):
-        return {key: _put(item, forgotten) for key, item in value.items()}
-    if not isinstance(value, tree.Node):
-        return value
-    changes = {name: _put(getattr(value, name), forgotten) for name in value.__struct_fields__}
-    modes, words, nulls = forgotten
-    if isinstance(value, tree.SelectQuery) and (place := _taken(modes, value)) is not None:
-        changes["group_by_mode"] = words[place]
-    if isinstance(value, tree.OrderExpr) and _taken(nulls, value) is not None:
-        changes["nulls_first"] = True
-    return msgspec.structs.replace(value, **changes)
-
-
-def _taken(places: list[int], node: tree.Node) -> int | None:
-    """Remove and return the first position inside the node."""
-    if node.start is None or node.end is None:
-        return None
-    index = bisect_left(places, node.start.offset)
-    if index < len(places) and places[index] < node.end.offset:
-        return places.pop(index)
-    return None
 
 
 # The parser drops an escaped NUL, so a name of only NULs is empty too.

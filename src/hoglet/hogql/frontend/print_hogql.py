@@ -283,7 +283,10 @@ class _HogQL:
         if node.order_by:
             parts.append(f"ORDER BY {self.many(node.order_by)}")
         if node.limit_by is not None:
-            parts.append(f"LIMIT {self.expr(node.limit_by.n)} BY {self.many(node.limit_by.exprs)}")
+            skipped = node.limit_by.offset_value
+            offset = f" OFFSET {self.expr(skipped)}" if skipped is not None else ""
+            count = f"{self.expr(node.limit_by.n)}{offset}"
+            parts.append(f"LIMIT {count} BY {self.many(node.limit_by.exprs)}")
         if node.limit is not None:
             parts.append(f"LIMIT {self.expr(node.limit)}")
         if node.offset is not None:

@@ -1,8 +1,8 @@
 """Rejects syntax that the parser accepts but drops or misinterprets, based on the text.
 
 ``WITH TOTALS``, ``IGNORE NULLS`` and similar syntax leaves no trace in the tree; running the query
-without it would return something else. ``FORMAT JSON`` after a table would be an alias, ``DISTINCT
-ON (a)`` a function. ``NULLS LAST`` is the engine's default.
+without it would return something else. ``FORMAT JSON`` after a table would be an alias.
+``NULLS LAST`` is the engine's default.
 """
 
 import re
@@ -17,7 +17,6 @@ CONSTANTS = re.compile(
 """Strings, quoted names and comments."""
 _DROPPED = re.compile(
     r"\bwith\s+totals\b|\b(?:ignore|respect)\s+nulls\b|\bcollate\s+'|\.\s*\*\s*ex(?:clude|cept)\b"
-    r"|\bdistinct\s+on\s*\("
     r"|\bformat\s+(?!asc\b|desc\b|end\b|nulls\b)[a-z]\w*(?=\s*(?:\Z|[;)]))",
     re.IGNORECASE,
 )
@@ -28,19 +27,15 @@ _BEFORE_QUERY = re.compile(
 )
 _LOOK_BACK = 80  # characters; longer whitespace before a bracket is not skipped
 _AFTER_BRACKETS = re.compile(r"\s*(order\s+by\b|limit\s+\S+\s+with\s+ties\b)", re.IGNORECASE)
-_FILTER = re.compile(r"\bfilter\s*\(", re.IGNORECASE)
 _CLAUSE = re.compile(
     r"[()]|(?<![.\w$])(?:(?P<query>select|union|intersect|except)\b"
     r"|(?P<other>(?:group|partition)\s+by)\b|(?P<order>order\s+by)\b|(?P<by>by)\b"
     r"|(?P<limit>limit)(?=\s+[\w{(])|(?P<offset>offset)(?=\s+[\d{]))",
     re.IGNORECASE,
 )
-_OVER = re.compile(r"\s*over\b", re.IGNORECASE)
 _HINTS = {
-    "over": "use the -If form, e.g. countIf(...) OVER (...)",
     "totals": "use WITH ROLLUP, whose last row is the total",
     "brackets": "use SELECT * FROM (...) ORDER BY x",
-    "on": "use LIMIT 1 BY the columns, after ORDER BY",
     "limit": "write ORDER BY before LIMIT, and each of them once",
 }
 
@@ -56,11 +51,6 @@ def refuse_dropped_syntax(source: str) -> None:
     if found is not None:
         words = " ".join(found.group().upper().strip("'(").split())
         raise _dropped(source, words, found.start(), found.end())
-    for found in _FILTER.finditer(blank):
-        end = _closing(blank, found.end())
-        if _OVER.match(blank, end):
-            raise _dropped(source, "FILTER before OVER", found.start(), end)
-
     _refuse_after_brackets(source, blank)
     _refuse_repeated(source, blank)
 
@@ -87,7 +77,7 @@ def _refuse_after_brackets(source: str, blank: str) -> None:
         before = blank[max(0, start - _LOOK_BACK) : start]
         if not _BEFORE_QUERY.search(before if start <= _LOOK_BACK else f"x{before}"):
             continue
-        end = _closing(blank, found.start() + 1)
+        end = closing_bracket(blank, found.start() + 1)
         after = _AFTER_BRACKETS.match(blank, end)
         if after:
             words = f"{' '.join(after.group(1).upper().split())} after a query in brackets"
@@ -121,7 +111,7 @@ def _refuse_repeated(source: str, blank: str) -> None:
             clauses.add(word)
 
 
-def _closing(text: str, start: int) -> int:
+def closing_bracket(text: str, start: int) -> int:
     """Position of the bracket that closes the one opened before ``start``."""
     depth = 1
     for place in range(start, len(text)):

@@ -133,13 +133,16 @@ def _tag(kind: str, *keys: str) -> Builder:
     return build
 
 
+_RECORDING_BUTTON = _tag("RecordingButton", "sessionId", "recordingStatus")
+
 TEXT_BUILDERS = {
     "concat": _concat,
     "extractIPv4Substrings": _ipv4_addresses,
     "languageCodeToName": language_name,
     "md5": _md5,
     "sparkline": _tag("Sparkline", "data"),
-    "recordingButton": _tag("RecordingButton", "sessionId", "recordingStatus"),
+    "recordingButton": _RECORDING_BUTTON,
+    "recording_button": _RECORDING_BUTTON,
     "json_build_object": _json_build_object,
     "split_part": _split_part,
     "sortableSemver": _sortable_semver,

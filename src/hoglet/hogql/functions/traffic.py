@@ -78,11 +78,12 @@ def _domain_type(args: tuple[Expr, ...], type_: Type, _context: QueryContext) ->
     return TrustedSQL(parts=(before, args[0], between, args[0], after), type=type_)
 
 
-CHANNELS: dict[str, Builder] = {
+_CHANNELS: dict[str, Builder] = {
     "lookupDomainType": _domain_type,
     "lookupPaidSourceType": _lookup({site: f"Paid {kind}" for site, kind in BY_SITE.items()}),
     "lookupOrganicSourceType": _lookup({site: f"Organic {kind}" for site, kind in BY_SITE.items()}),
     "lookupPaidMediumType": _lookup(_PAID_MEDIUMS),
     "lookupOrganicMediumType": _lookup(_ORGANIC_MEDIUMS),
 }
+CHANNELS = _CHANNELS | {f"hogql_{name}": builder for name, builder in _CHANNELS.items()}
 """Merged into the table of ``special``."""

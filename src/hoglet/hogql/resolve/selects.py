@@ -39,8 +39,10 @@ _SET_OPERATORS = frozenset(
         "UNION ALL",
         "UNION DISTINCT",
         "INTERSECT",
+        "INTERSECT ALL",
         "INTERSECT DISTINCT",
         "EXCEPT",
+        "EXCEPT ALL",
         "EXCEPT DISTINCT",
     }
 )
