@@ -50,7 +50,7 @@ def serve_profiled(
     stages: Mapping[str, str], at_end: Callable[[Path], None] = lambda _folder: None
 ) -> None:
     """Run the command, sampled; ``at_end`` may write more into the data folder."""
-    from hoglet.cli.main import main
+    from hoglet.cli.entry import main
 
     folder = Path(os.environ["HOGLET_DATA_DIR"])
 

@@ -104,3 +104,23 @@ def test_whole_floats_of_results_are_ints(padding: str) -> None:
         assert repr(result) == repr(expected)
     assert value["a"].is_integer()
     assert type(value["a"]) is float
+
+
+@pytest.mark.parametrize(
+    ("value", "is_shared"),
+    [
+        ({"price": 1.5, "tags": ["a"]}, True),
+        ({"price": 1.0}, False),
+        ({"at": {"__hogDateTime__": True, "dt": 1.0, "zone": "UTC"}}, False),
+        ({"text": "\ud83d"}, False),
+        ({1: "key"}, False),
+    ],
+)
+def test_a_shared_result_is_the_hosts_data_where_a_copy_would_be_equal(
+    value: dict[Any, Any], is_shared: bool
+) -> None:
+    shared, copy = exported(HostValue(value), shared=True), exported(HostValue(value))
+
+    assert (shared is value) is is_shared
+    assert copy is not value
+    assert repr(shared) == repr(copy)

@@ -128,7 +128,7 @@ class FunctionIndex:
                 condition = conditions.of_function(keys[position], function)
                 if condition is None:
                     continue
-                predicate, parts = condition
+                predicate, parts, _ = condition
                 if parts:
                     values.provide(parts)
                 holds = predicate(values) is True
@@ -152,10 +152,14 @@ type ConditionKey = tuple[str, int, int | None]
 
 
 class Condition(NamedTuple):
-    """A compiled condition; ``parts`` are the parts of the globals that it reads."""
+    """A compiled condition.
+
+    ``parts`` are the parts of the globals that it reads; ``reads`` is whether it reads any global.
+    """
 
     predicate: engine.Predicate
     parts: int
+    reads: bool
 
     def holds(self, values: FilterGlobals) -> bool:
         """Whether it returns true.
@@ -204,8 +208,9 @@ class Conditions:
         """
         known = self._compiled.get(key)
         if known is None and requested.filter is not None:
-            parts = parts_read(engine.filter_roots(requested.filter))
-            known = Condition(engine.compile_filter(requested.filter), parts)
+            roots = engine.filter_roots(requested.filter)
+            predicate = engine.compile_filter(requested.filter)
+            known = Condition(predicate, parts_read(roots), bool(roots))
             self._compiled[key] = known
             if len(self._compiled) > self._capacity:
                 self._compiled.popitem(last=False)

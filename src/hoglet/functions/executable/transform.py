@@ -69,7 +69,7 @@ class Chain:
         """Continue with a transformation's result; False if the event was dropped."""
         if result.event is None:
             return False
-        self.event = without_notes({**self.event, **result.event})
+        self.event = without_notes(result.event)
         note = f"{_NOTE}{result.outcome}"
         if note in self._notes:
             self._notes[note].append(transformation.label)
@@ -168,14 +168,18 @@ class Transformation:
         Raises:
             EvaluationFailed: a filter raised.
         """
-        values = FilterGlobals({} if self._is_log else event, _no_person, _no_groups)
-        if self.function.mappings:
-            match = match_function(self.function, values, self._conditions)
-            if match.outcome == "failed":
-                raise engine.EvaluationFailed(match.error or "")
-            return match.outcome == "matched"
         condition = self._conditions.of_function(self._key, self.function)
-        return condition is not None and condition.holds(values)
+        if condition is None:
+            return False
+        if not condition.reads and not self.function.mappings:
+            return condition.holds(_NO_GLOBALS)
+        values = FilterGlobals({} if self._is_log else event, _no_person, _no_groups)
+        if not self.function.mappings:
+            return condition.holds(values)
+        match = match_function(self.function, values, self._conditions)
+        if match.outcome == "failed":
+            raise engine.EvaluationFailed(match.error or "")
+        return match.outcome == "matched"
 
     def _inputs(self, values: Globals, now: str) -> tuple[BuiltInputs, list[str]]:
         inputs = build_inputs(self.function, values, now=now)
@@ -210,6 +214,9 @@ def _no_person() -> None:
 
 def _no_groups() -> Globals:
     return {}
+
+
+_NO_GLOBALS = FilterGlobals({}, _no_person, _no_groups)
 
 
 def _failed(result: TransformationResult, error_class: str, error: str) -> TransformationResult:

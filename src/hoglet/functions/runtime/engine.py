@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -62,7 +62,7 @@ class EvaluationFailed(Exception):
     """A filter or template raised, or exceeded its budget; the message says why."""
 
 
-class Ended(NamedTuple):
+class Ended(msgspec.Struct, frozen=True):
     """The end of a program's step: with a ``call``, an ``error``, or a ``value``.
 
     ``call`` is ``("fetch", {"url": ...})``, ``arguments`` as passed by the program;
@@ -75,10 +75,10 @@ class Ended(NamedTuple):
     memory_bytes: int = 0
     value: Any = None
     call: tuple[str, JsonObject] | None = None
-    arguments: list[Any] = []  # noqa: RUF012 (a NamedTuple; never changed)
+    arguments: list[Any] = []
     error: str | None = None
     error_class: Any = None
-    trace: list[TraceStep] = []  # noqa: RUF012 (as above)
+    trace: list[TraceStep] = []
 
 
 class Pinned(msgspec.Struct, frozen=True):
@@ -120,7 +120,8 @@ class ProgramRunner:
     ) -> Ended:
         """Run to the end, or to the next host call that is not in the journal.
 
-        Errors of the program are returned, never raised.
+        Errors of the program are returned, never raised. The value may share parts with the
+        globals, so callers modify neither.
 
         Args:
             values: the globals.
@@ -136,7 +137,7 @@ class ProgramRunner:
             execution = self._begin(values, budget)
         except SourceError as error:
             return Ended(0, [], error=f"The code does not compile. {error}", error_class="hog")
-        step = execution.replay(entries)
+        step = execution.replay(entries) if entries else execution.start()
         while not isinstance(step, Finished | Failed):
             try:
                 call = (step.name, self._host.read_call(step.name, step.args))
@@ -148,7 +149,7 @@ class ProgramRunner:
             is_limit = step.error.kind in _LIMITS
             kind = "timeout" if is_limit else "hog"
             return _ended(execution, error=_error_text(step.error), error_class=kind)
-        return _ended(execution, value=step.result)
+        return _ended(execution, step.result)
 
     def _begin(self, values: Globals, budget: Budget) -> "_Run":
         host, execution = self._host, self._execution
@@ -164,6 +165,7 @@ class ProgramRunner:
             budget=budget,
             clock=None if pinned is None else FixedClock(datetime.fromisoformat(pinned.now)),
             seed=None if pinned is None else pinned.seed,
+            shares_data=True,
         )
         return execution
 
@@ -270,13 +272,14 @@ def _error_text(error: RunError) -> str:
     return error.message if error.type == "Error" else f"{error.type}: {error.message}"
 
 
-def _ended(execution: Execution, **outcome: Any) -> Ended:
+def _ended(execution: Execution, value: Any = None, **outcome: Any) -> Ended:
     return Ended(
-        milliseconds=execution.used_s * 1000,
-        entries=execution.journal,
-        operations=execution.ops,
+        execution.used_s * 1000,
+        execution.journal,
+        execution.ops,
+        execution.charged_bytes,
+        value,
         trace=execution.steps,
-        memory_bytes=execution.charged_bytes,
         **outcome,
     )
 

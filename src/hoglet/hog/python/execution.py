@@ -70,6 +70,7 @@ class Execution:
         budget: resource limits.
         clock: source of ``now`` and ``today``.
         seed: of ``randomFloat`` and ``generateUUIDv4``; None for real randomness.
+        shares_data: the result may contain parts of the globals; the caller then modifies neither.
 
     Attributes:
         journal: entries to store with the run, for :meth:`replay` after a crash.
@@ -105,12 +106,14 @@ class Execution:
         budget: Budget | None = None,
         clock: Clock | None = None,
         seed: int | None = None,
+        shares_data: bool = False,
     ) -> None:
         self.async_names = program.async_names
         self._compiled = program
         self._provided = host
         self._clock = clock or _SYSTEM_CLOCK
         self._seed = seed
+        self._shares_data = shares_data
         self._begin(globals or {}, budget or _DEFAULT_BUDGET)
 
     def _begin(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (as above)
@@ -221,11 +224,11 @@ class Execution:
             if self._generator is not None:
                 return self._suspended(value)
             if type(value) is not GeneratorType:
-                return Finished(exported(value))
+                return Finished(exported(value, shared=self._shares_data))
             self._generator = value
             return self._suspended(next(value))
         except StopIteration as stop:
-            return Finished(exported(stop.value))
+            return Finished(exported(stop.value, shared=self._shares_data))
         except (HogThrow, EngineError, LimitExceeded, RecursionError, MemoryError) as error:
             return self._failed(error)
         except Exception as error:  # noqa: BLE001 (a fault of ours must not take the host down)

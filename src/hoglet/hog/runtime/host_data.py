@@ -11,7 +11,7 @@ import orjson
 
 from hoglet.hog.runtime.compare import contains, member
 from hoglet.hog.runtime.convert import export_value, has_text_keys, import_value, is_tagged
-from hoglet.hog.runtime.plain_data import PLAIN_DATA, copied, has_tag
+from hoglet.hog.runtime.plain_data import PLAIN_DATA, copied, has_tag, has_whole_float
 from hoglet.hog.runtime.values import display_key, type_name
 
 
@@ -111,7 +111,7 @@ def edited(value: Any, *paths: tuple[str, ...]) -> Any:
 
 
 class HostValue:
-    """Host data as the result of a program: copied once, when it is exported."""
+    """Host data as the result of a program: copied at most once, when it is exported."""
 
     __slots__ = ("value",)
 
@@ -119,8 +119,8 @@ class HostValue:
         self.value = value
 
 
-def exported(value: Any) -> Any:
-    """The result of a program as a copy in plain data."""
+def exported(value: Any, *, shared: bool = False) -> Any:
+    """The result of a program in plain data: a copy, or with ``shared`` perhaps the host's data."""
     if type(value) is not HostValue:
         return export_value(value)
     value = value.value
@@ -130,4 +130,6 @@ def exported(value: Any) -> Any:
         text = orjson.dumps(value, None, PLAIN_DATA)
     except (TypeError, RecursionError):  # not plain JSON data
         return export_value(import_value(value))
-    return export_value(import_value(value)) if has_tag(text) else copied(value, text)
+    if has_tag(text):
+        return export_value(import_value(value))
+    return value if shared and not has_whole_float(text) else copied(value, text)

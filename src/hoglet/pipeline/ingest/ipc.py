@@ -165,9 +165,14 @@ class BatchCounters(msgspec.Struct):
 
     def count(self, function_id: str, kind: str, name: str, number: int = 1) -> None:
         """Add to a counter."""
-        counters = self.counts.setdefault(function_id, {})
-        key = f"{kind}/{name}"
-        counters[key] = counters.get(key, 0) + number
+        self.add(function_id, f"{kind}/{name}", number)
+
+    def add(self, function_id: str, counter: str, number: int = 1) -> None:
+        """As :meth:`count`, of a counter ``kind/name``."""
+        counters = self.counts.get(function_id)
+        if counters is None:
+            counters = self.counts[function_id] = {}
+        counters[counter] = counters.get(counter, 0) + number
 
 
 class BatchResult(msgspec.Struct, tag="acted"):

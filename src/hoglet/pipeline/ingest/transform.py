@@ -35,14 +35,14 @@ HASTY_MS = 100
 MAX_LINES = 1000  # of one group; prints of 100,000 events would be a flood
 _FREE_MS = 50  # runs faster than this are not charged to the watcher budget
 _COUNTERS = {
-    "succeeded": ("success", "succeeded"),
-    "dropped": ("other", "dropped"),
-    "skipped": ("other", "filtered"),
-    "failed": ("failure", "failed"),
+    "succeeded": "success/succeeded",
+    "dropped": "other/dropped",
+    "skipped": "other/filtered",
+    "failed": "failure/failed",
 }
 _COUNTERS_OF_FAILURES = {
-    "filter": ("other", "filtering_failed"),
-    "inputs": ("failure", "inputs_failed"),
+    "filter": "other/filtering_failed",
+    "inputs": "failure/inputs_failed",
 }
 
 
@@ -92,7 +92,7 @@ class GroupTransformer:
         counter = _COUNTERS[result.outcome]
         if result.outcome == "failed":
             counter = _COUNTERS_OF_FAILURES.get(result.error_class or "", counter)
-        self._tally.count(function_id, *counter)
+        self._tally.add(function_id, counter)
         if result.logs and len(self._tally.lines) < MAX_LINES:
             self._tally.lines.extend(
                 Line(function_id, instance, line.level, line.message) for line in result.logs
@@ -140,8 +140,11 @@ def _plain(event: Event) -> EventGlobal:
 
 def _changed(event: Event, to: EventGlobal) -> Event:
     event.properties = to["properties"]
-    event.event = _cut(to["event"], MAX_NAME_LENGTH) or event.event
-    event.distinct_id = _cut(to["distinct_id"], MAX_DISTINCT_ID_LENGTH) or event.distinct_id
+    name, distinct_id = to["event"], to["distinct_id"]
+    if name is not event.event:
+        event.event = _cut(name, MAX_NAME_LENGTH) or event.event
+    if distinct_id is not event.distinct_id:
+        event.distinct_id = _cut(distinct_id, MAX_DISTINCT_ID_LENGTH) or event.distinct_id
     return event
 
 
