@@ -35,6 +35,7 @@ from hoglet.cohorts.usage import usage_of
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.events.persons.serializers import persons_csv, show_listed_person
 from hoglet.kit.errors import Invalid, MethodNotAllowed, NotFound, SourceError
+from hoglet.web.csv import wants_csv
 from hoglet.web.openapi import describe
 from hoglet.web.pagination import DEFAULT_LIMIT, envelope, page_links, parse_page
 from hoglet.web.request_body import read_object
@@ -122,8 +123,8 @@ async def list_persons(request: Request, cohort_id: str, scope: Reader) -> Respo
     except SourceError as error:
         raise as_query_error(error) from None
     names = scope.project.person_display_name_properties
-    if _wants_csv(request):
-        return Response(persons_csv(persons, names), media_type="text/csv; charset=utf-8")
+    if wants_csv(request):
+        return persons_csv(persons, names)
     links = page_links(request, page, has_more=has_more)
     return JsonResponse({**links, "results": [show_listed_person(each, names) for each in persons]})
 
@@ -252,9 +253,3 @@ def _properties(query: Mapping[str, str]) -> list[Any]:
     if not isinstance(found, list):
         raise Invalid("Must be a list of filters.", attr="properties")
     return [{"type": "person"} | each if isinstance(each, dict) else each for each in found]
-
-
-def _wants_csv(request: Request) -> bool:
-    if request.query_params.get("format") == "csv":
-        return True
-    return "text/csv" in request.headers.get("accept", "").lower()

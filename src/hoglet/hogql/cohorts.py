@@ -32,6 +32,6 @@ def find_cohort(wanted: Any, context: QueryContext, node: Any = None) -> int:
     if key.isascii() and key.isdecimal() and str(int(key)) in cohorts:
         return int(key)
     if key.isascii() and key.isdecimal():
-        raise refused(f"Cohort {wanted} does not exist.{near(key, cohorts)}", node)
+        raise refused(f"Cohort {wanted} does not exist.", node)
     names = [cohort.name for cohort in cohorts.values()]
     raise refused(f"Cohort '{wanted}' does not exist.{near(key, names)}", node)

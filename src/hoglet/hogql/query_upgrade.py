@@ -14,7 +14,9 @@ _FILTERS = (
     "trendsFilter", "funnelsFilter", "retentionFilter", "pathsFilter", "lifecycleFilter",
     "stickinessFilter",
 )  # fmt: skip
-_GONE = ("customAggregationTarget", "aggregation_group_type_index")
+_GONE = (
+    "customAggregationTarget", "aggregation_group_type_index", "connectionId", "sendRawQuery",
+)  # fmt: skip
 """Keys that are stored with queries of kinds that lack them; ignored if null or false."""
 
 

@@ -86,14 +86,11 @@ def with_filters(query: QueryNode, sent: FiltersOverride | None) -> tuple[QueryN
 def refuse_unused_filters(query: QueryNode, path: str) -> None:
     """Reject filters of a HogQL query whose text has no place for them: they would do nothing.
 
-    Inside a wrapper they are ignored as in PostHog, whose editor keeps the filters of a saved
-    query when ``{filters}`` is taken out of its text.
-
     Raises:
         Unreadable: attr is the path of ``filters``.
     """
     filters = query.get("filters")
-    if query["kind"] != HOGQL or path != "query" or not filters:
+    if query["kind"] != HOGQL or not filters:
         return
     used = [name for name, is_set in _SET.items() if is_set(filters)]
     if used and _FILTERS_PLACEHOLDER.search(query["query"]) is None:

@@ -67,6 +67,12 @@ async def test_a_user_has_ten_keys_of_the_api(endpoints: EndpointWorld) -> None:
     assert (await send(endpoints, "POST", PERSONAL, {"label": "x", "scopes": ["*"]}))[0] == 400
 
 
+async def test_null_restricts_a_key_to_nothing(endpoints: EndpointWorld) -> None:
+    body = {"label": "a", "scopes": ["query:read"], "scoped_teams": None}
+    status, made = await send(endpoints, "POST", PERSONAL, body | {"scoped_organizations": None})
+    assert (status, made["scoped_teams"], made["scoped_organizations"]) == (201, [], [])
+
+
 @pytest.mark.parametrize(
     ("body", "attr"),
     [

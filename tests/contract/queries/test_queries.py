@@ -329,6 +329,15 @@ async def test_scopes(queries: QueryWorld) -> None:
     assert (await status_with(other)).status_code == 403
 
 
+async def test_null_members_are_absent(queries: QueryWorld) -> None:
+    off = {"connectionId": None, "sendRawQuery": False, "filters": None, "variables": None}
+    query = {"kind": "HogQLQuery", "query": "select 1", "values": None, "modifiers": None}
+    assert (await queries.ran(query | off))["results"] == [[1]]
+    for name, value in (("connectionId", "x"), ("sendRawQuery", True)):
+        refused = (400, "parse_error", f"query__{name}")
+        assert await queries.refused(query | {name: value}) == refused
+
+
 async def test_wrappers_answer_as_their_source(queries: QueryWorld) -> None:
     await add_events(queries.endpoints, 3)
     wrapped = await queries.ran({"kind": "InsightVizNode", "source": TRENDS})
@@ -358,9 +367,8 @@ async def test_filters_without_a_place_are_refused(
     assert (problem["code"], problem["attr"]) == ("parse_error", "query__filters")
     assert f"({named})" in problem["detail"]
     assert "{filters}" in problem["detail"]
-    # As in PostHog, whose editor keeps the filters of a saved query without the placeholder.
-    wrapped = await queries.ran({"kind": "DataVisualizationNode", "source": query})
-    assert wrapped["results"] == [[0]]
+    wrapped = {"kind": "DataVisualizationNode", "source": query}
+    assert await queries.refused(wrapped) == (400, "parse_error", "query__source__filters")
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 Source: docs/spec/data-and-queries.md#5-keys.
 """
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
-from pydantic import Field, StrictStr
+from pydantic import BeforeValidator, Field, StrictStr
 
 from hoglet.access.schemas import UserObject
 from hoglet.web.openapi import documented, extensible
@@ -15,13 +15,22 @@ from hoglet.web.validation import Body, Text, Whole
 type Label = Annotated[Text, Field(min_length=1, max_length=40)]
 
 
+def _list_or_none(value: Any) -> Any:
+    """Null means no restriction, as in PostHog."""
+    return [] if value is None else value
+
+
+type Projects = Annotated[list[Whole], BeforeValidator(_list_or_none)]
+type Organizations = Annotated[list[UUID], BeforeValidator(_list_or_none)]
+
+
 class PersonalKeyFields(Body):
     """Fields of a new personal key."""
 
     label: Label
     scopes: list[StrictStr]
-    scoped_teams: list[Whole] = Field(default_factory=list[int])
-    scoped_organizations: list[UUID] = Field(default_factory=list[UUID])
+    scoped_teams: Projects = Field(default_factory=list[int])
+    scoped_organizations: Organizations = Field(default_factory=list[UUID])
 
 
 class PersonalKeyChanges(Body):
@@ -29,8 +38,8 @@ class PersonalKeyChanges(Body):
 
     label: Label = ""
     scopes: list[StrictStr] = Field(default_factory=list[str])
-    scoped_teams: list[Whole] = Field(default_factory=list[int])
-    scoped_organizations: list[UUID] = Field(default_factory=list[UUID])
+    scoped_teams: Projects = Field(default_factory=list[int])
+    scoped_organizations: Organizations = Field(default_factory=list[UUID])
 
 
 class SecretKeyFields(Body):

@@ -3,14 +3,14 @@
 Source: docs/spec/data-and-queries.md#41-persons.
 """
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from starlette.responses import Response
+
 from hoglet.events.persons.repository import PersonRecord
-from hoglet.kit.text import dump_json
+from hoglet.web.csv import csv_response
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 NAME_PROPERTIES = (
@@ -58,18 +58,10 @@ def show_listed_person(
     }
 
 
-def persons_csv(persons: Iterable[PersonRecord], name_properties: Sequence[str] | None) -> bytes:
-    """CSV with a header and a line per person; arrays and objects are JSON."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(_COLUMNS)
-    for person in persons:
-        visible = show_person(person, name_properties) | {"is_identified": person.is_identified}
-        writer.writerow([_cell(visible[name]) for name in _COLUMNS])
-    return text.getvalue().encode()
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return dump_json(value).decode() if isinstance(value, list | dict) else value
+def persons_csv(persons: Iterable[PersonRecord], name_properties: Sequence[str] | None) -> Response:
+    """Persons as CSV, a line each."""
+    shown = (
+        show_person(person, name_properties) | {"is_identified": person.is_identified}
+        for person in persons
+    )
+    return csv_response(_COLUMNS, shown)

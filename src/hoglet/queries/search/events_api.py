@@ -17,6 +17,7 @@ from hoglet.kit.errors import Invalid, NotFound
 from hoglet.queries.schemas import FILTER_QUERY, VALUE_QUERY
 from hoglet.queries.search.events import EventSearch, EventsPage, read_filters
 from hoglet.queries.services import services_of
+from hoglet.web.csv import csv_response, wants_csv
 from hoglet.web.openapi import PAGE, DocumentedResponse, describe, flag, text
 from hoglet.web.pagination import absolute_url
 from hoglet.web.responses import JsonResponse
@@ -24,6 +25,10 @@ from hoglet.web.router import Depends, Router
 from hoglet.web.validation import NOT_UUID, REQUIRED
 
 router = Router()
+
+_CSV_COLUMNS = (
+    *("id", "event", "timestamp", "distinct_id", "person_id", "elements_chain", "properties"),
+)
 
 type Reader = Annotated[ProjectScope, Depends(requires("query:read"))]
 
@@ -82,6 +87,7 @@ class EventValues(DocumentedResponse):
         text("before", "Exclusive; defaults to 5 seconds from now."),
         text("orderBy", '`["-timestamp"]` or `["timestamp"]`.'),
         flag("include_person"),
+        text("format", "`csv` for CSV, without persons' properties."),
         *PAGE,
     ),
 )
@@ -101,6 +107,8 @@ async def list_events(request: Request, scope: Reader) -> Response:
     events = page.events
     if request.query_params.get("include_person", "").lower() in {"false", "0"}:
         events = [each | {"person": None} for each in events]
+    if wants_csv(request):
+        return csv_response(_CSV_COLUMNS, map(_csv_row, events))
     return JsonResponse({"next": _next(request, page), "results": events})
 
 
@@ -126,6 +134,10 @@ async def read_event(request: Request, event_id: str, scope: Reader) -> Response
     except ValueError:
         raise Invalid(NOT_UUID, code="invalid", attr="id") from None
     return JsonResponse(await _search(request).find(scope, uuid))
+
+
+def _csv_row(event: dict[str, Any]) -> dict[str, Any]:
+    return event | {"person_id": event["person"] and event["person"]["uuid"]}
 
 
 def _search(request: Request) -> EventSearch:

@@ -11,13 +11,13 @@ from starlette.responses import Response
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.events.persons.api import service_of
-from hoglet.events.persons.repository import PersonRecord
 from hoglet.events.persons.schemas import PersonAnswer
 from hoglet.events.persons.serializers import persons_csv, show_listed_person
 from hoglet.kit.errors import Invalid
 from hoglet.queries.schemas import FILTER_QUERY, VALUE_QUERY
 from hoglet.queries.search.persons import PersonSearch, read_filters
 from hoglet.queries.services import services_of
+from hoglet.web.csv import wants_csv
 from hoglet.web.openapi import PAGE, DocumentedResponse, describe, flag, text
 from hoglet.web.pagination import page_links, parse_page
 from hoglet.web.responses import JsonResponse
@@ -80,9 +80,9 @@ async def list_persons(request: Request, scope: Reader) -> Response:
     wanted, page = read_filters(request.query_params), parse_page(request.query_params)
     search = search_of(request)
     persons, has_more = await search.page(scope, wanted, page)
-    if wants_csv(request):
-        return csv_response(scope, persons)
     names = scope.project.person_display_name_properties
+    if wants_csv(request):
+        return persons_csv(persons, names)
     answer: dict[str, Any] = {
         **page_links(request, page, has_more=has_more),
         "results": [show_listed_person(each, names) for each in persons],
@@ -107,17 +107,3 @@ async def list_person_values(request: Request, scope: Reader) -> Response:
 def search_of(request: Request) -> PersonSearch:
     """The person search over the services of the application."""
     return PersonSearch(services_of(request).service, service_of(request))
-
-
-def wants_csv(request: Request) -> bool:
-    """Whether the client requested CSV (``?format=csv`` or ``Accept: text/csv``)."""
-    requested = request.query_params.get("format")
-    if requested is not None:
-        return requested.lower() == "csv"
-    return request.headers.get("accept", "").split(",")[0].split(";")[0].strip() == "text/csv"
-
-
-def csv_response(scope: ProjectScope, persons: list[PersonRecord]) -> Response:
-    """Persons as CSV."""
-    names = scope.project.person_display_name_properties
-    return Response(persons_csv(persons, names), media_type="text/csv; charset=utf-8")
