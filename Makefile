@@ -49,9 +49,12 @@ test: setup oracle ## the tests (some minutes), measured for make coverage
 	@rm -f .coverage*
 	HOGLET_TEST_COVERAGE=1 $(PYTEST) $(WORKERS) $(DIST) -m "not slow and not long and not browser and not clients"
 
-# Those of the ports and of a whole server meet the double in make test already.
-CLICKHOUSE_TESTS := $(addprefix tests/contract/,endpoints queries cohorts definitions pipeline) $(wildcard tests/conformance/test_hogql*.py) \
-	$(if $(HOGLET_TEST_CLICKHOUSE_URL),tests/contract/ports tests/e2e/test_clickhouse_server.py)
+# The double has the same engine as make test, so it is asked what the way by HTTP can change: values,
+# forms of results, errors, inserts. A real server is asked everything.
+OVER_HTTP := $(addprefix tests/contract/,endpoints queries cohorts pipeline) \
+	$(addprefix tests/conformance/,test_hogql.py test_hogql_functions.py test_hogql_values.py test_hogql_wrong_queries.py)
+CLICKHOUSE_TESTS := $(if $(HOGLET_TEST_CLICKHOUSE_URL),$(addprefix tests/contract/,endpoints queries cohorts definitions pipeline ports) $(wildcard tests/conformance/test_hogql*.py) \
+	tests/e2e/test_clickhouse_server.py,$(OVER_HTTP))
 
 test-clickhouse: setup ## contract, query and end-to-end tests over HTTP (HOGLET_TEST_CLICKHOUSE_URL=clickhouse://… for a real server)
 	HOGLET_TEST_CLICKHOUSE_URL=$(or $(HOGLET_TEST_CLICKHOUSE_URL),double) $(PYTEST) $(WORKERS) $(DIST) -m "not slow and not long" $(CLICKHOUSE_TESTS)
