@@ -98,7 +98,9 @@ async def working(endpoints: EndpointWorld) -> AsyncGenerator[None]:
         await asyncio.wait_for(jobs, 60)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 5))]
+)
 async def test_nothing_runs_after_a_background_run_is_cancelled(
     endpoints: EndpointWorld, seed: int
 ) -> None:
