@@ -1,13 +1,20 @@
-"""Refuses modules of hoglet that import each other in a circle.
+"""Refuses modules of hoglet that import each other in a circle, and names that do not exist.
 
-Imports inside functions and behind ``TYPE_CHECKING`` count. A package's ``__init__`` counts as a
-module of its own.
+Imports inside functions and behind ``TYPE_CHECKING`` count for circles. A package's ``__init__``
+counts as a module of its own. Benchmarks and tools import parts of hoglet inside functions, which
+neither the type checker nor a test reads: for them, every imported name must exist.
 """
 
+import ast
+import importlib
 import sys
+from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import grimp
+
+UNREAD = ("benchmarks", "tools")
 
 
 def import_circle() -> list[str]:
@@ -21,12 +28,35 @@ def import_circle() -> list[str]:
     return []
 
 
+def missing_names(folder: Path) -> Iterator[str]:
+    """Names that files of a folder import from hoglet in vain, e.g. ``a.py:3: hoglet.b.c``."""
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("hoglet"):
+                for alias in node.names:
+                    if not _exists(str(node.module), alias.name):
+                        yield f"{path}:{node.lineno}: {node.module}.{alias.name}"
+
+
+def _exists(module: str, name: str) -> bool:
+    try:
+        if hasattr(importlib.import_module(module), name):
+            return True
+        importlib.import_module(f"{module}.{name}")
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
 def main() -> int:
-    """Print the first circle; the exit code is 1 then."""
+    """Print the first circle and all missing names; the exit code is 1 then."""
     circle = import_circle()
     if circle:
         print("These modules import each other:", " <- ".join(circle))
-    return int(bool(circle))
+    missing = [each for folder in UNREAD for each in missing_names(Path(folder))]
+    if missing:
+        print("These imports find nothing:", *missing, sep="\n")
+    return int(bool(circle or missing))
 
 
 if __name__ == "__main__":
