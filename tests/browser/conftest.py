@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Generator
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from support.server import KEY, RunningServer
 
@@ -34,12 +34,21 @@ def playwright() -> Generator[Playwright]:
         yield playwright
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Generator[Browser]:
-    """One for each test, closed as a whole: closing contexts of one sometimes took for ever."""
+    """One for each module, closed as a whole: closing contexts sometimes took for ever."""
     browser = launch(playwright)
     yield browser
     browser.close()
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser, server: RunningServer) -> BrowserContext:
+    """One for each module: loading the scripts anew takes five times as long as a page."""
+    expect.set_options(timeout=15_000)
+    context = browser.new_context(base_url=server.url)
+    context.set_default_timeout(15_000)
+    return context
 
 
 def launch(playwright: Playwright) -> Browser:
@@ -48,14 +57,19 @@ def launch(playwright: Playwright) -> Browser:
 
 
 @pytest.fixture
-def page(browser: Browser, server: RunningServer) -> Generator[Page]:
-    """A page that fails the test when it asks any other host for anything."""
+def page(context: BrowserContext, server: RunningServer) -> Generator[Page]:
+    """A page that fails the test when it asks any other host for anything.
+
+    Nothing but the cache of scripts is left of the test before.
+    """
     foreign: list[str] = []
-    expect.set_options(timeout=15_000)
-    page = browser.new_context(base_url=server.url).new_page()
-    page.set_default_timeout(15_000)
+    page = context.new_page()
     page.on("request", lambda request: _note_foreign(request.url, server.url, foreign))
     yield page
+    storage = {"origin": server.url, "storageTypes": "cookies,local_storage,indexeddb"}
+    context.new_cdp_session(page).send("Storage.clearDataForOrigin", storage)
+    for each in context.pages:
+        each.close()
     assert foreign == []
 
 

@@ -10,9 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Playwright, expect
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect
 
-from browser.conftest import launch
 from support.console import post, wait_for
 from support.oracle import need
 from support.server import KEY, TOKEN, RunningServer
@@ -116,14 +115,6 @@ def events_of(server: RunningServer, distinct_id: str = "reader") -> list[dict[s
     return server.client.get("/api/projects/1/events", params=query).json()["results"]
 
 
-@pytest.fixture(scope="module")
-def one_browser(playwright: Playwright) -> Generator[Browser]:
-    need(None if AXE.exists() else "npm axe-core is not installed: run `make browser`")
-    browser = launch(playwright)
-    yield browser
-    browser.close()
-
-
 def context_of(browser: Browser, server: RunningServer, **options: Any) -> BrowserContext:
     context = browser.new_context(base_url=server.url, **options)
     context.request.post("/console/sign-in", form={"key": KEY}, max_redirects=0)
@@ -132,10 +123,11 @@ def context_of(browser: Browser, server: RunningServer, **options: Any) -> Brows
 
 @pytest.mark.parametrize(("theme", "width"), VARIANTS, ids=str)
 def test_pages_are_accessible_and_fit(
-    one_browser: Browser, server: RunningServer, names: dict[str, str], theme: Any, width: int
+    browser: Browser, server: RunningServer, names: dict[str, str], theme: Any, width: int
 ) -> None:
+    need(None if AXE.exists() else "npm axe-core is not installed: run `make browser`")
     viewport = {"width": width, "height": 844}
-    context = context_of(one_browser, server, color_scheme=theme, viewport=viewport)
+    context = context_of(browser, server, color_scheme=theme, viewport=viewport)
     page = context.new_page()
     problems: list[str] = []
     links: dict[str, str] = {}
@@ -156,12 +148,12 @@ def test_pages_are_accessible_and_fit(
 
 
 def test_persons_of_any_name_have_a_page(
-    one_browser: Browser, server: RunningServer, names: dict[str, str]
+    browser: Browser, server: RunningServer, names: dict[str, str]
 ) -> None:
     batch = [{"event": "seen", "distinct_id": name} for name in PERSONS]
     server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
     wait_for(lambda: events_of(server, PERSONS[-1]))
-    context = context_of(one_browser, server)
+    context = context_of(browser, server)
     page = context.new_page()
     for name in PERSONS:
         page.goto(f"/project/1/events?event=seen&distinct_id={quote(name)}")
@@ -182,9 +174,9 @@ def test_persons_of_any_name_have_a_page(
 
 
 def test_the_first_page_is_light_and_assets_are_cached(
-    one_browser: Browser, server: RunningServer
+    browser: Browser, server: RunningServer
 ) -> None:
-    context = context_of(one_browser, server)
+    context = context_of(browser, server)
     page = context.new_page()
     requests: list[Any] = []
 
