@@ -321,8 +321,11 @@ def test_a_failure_shows_what_differs_and_can_be_taken_over(tmp_path: Path) -> N
     root = ET.parse(tmp_path / "junit.xml").getroot()  # noqa: S314 (our own)
     assert len(root.findall(".//failure")) == 4
 
-    only = run(folder, "-k", "IS RIGHT")
+    assert "completed in" not in failed.stdout  # with figures that differ between two runs
+
+    only = run(folder, str(folder / "functions/hook"), "-k", "IS RIGHT", "--coverage")
     assert (only.exit_code, only.stdout.splitlines()[-1]) == (0, "1 passed, 0 failed")
+    assert only.stdout.count("%") == 1  # of the function that was asked for
     updated = run(folder, "--update")
     assert updated.exit_code == 0
     text = (folder / "functions/hook/tests.yaml").read_text()

@@ -5,7 +5,6 @@ docs/spec/query-endpoints.md#6-errors-keys-limits.
 """
 
 from collections.abc import Sequence
-from zoneinfo import available_timezones
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -24,6 +23,7 @@ from hoglet.access.tables import PersonalKeyRow, ProjectRow, SecretKeyRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
+from hoglet.kit.timezones import timezone_names
 
 
 async def issue_personal_key(
@@ -124,7 +124,7 @@ async def create_project(
     """
     if not name.strip():
         raise Invalid("A project name is required.", attr="name", code="blank")
-    if timezone not in available_timezones():
+    if timezone not in timezone_names():
         raise Invalid(f'"{timezone}" is not a known time zone.', attr="timezone")
     projects = await repository.projects_of(session)
     if not projects:

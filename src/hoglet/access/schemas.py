@@ -1,19 +1,19 @@
 """Request bodies and responses of users, organizations, projects, variables and activity."""
 
 from typing import Annotated, Any, Literal, TypedDict
-from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from hoglet.access.test_account_filters import check_filter
 from hoglet.kit.json_values import JsonObject
+from hoglet.kit.timezones import timezone_names
 from hoglet.web.openapi import documented, extensible
 from hoglet.web.validation import Body, Text, not_a_choice
 
 
 def _known_timezone(name: str) -> str:
-    if name not in available_timezones():
+    if name not in timezone_names():
         raise PydanticCustomError("literal_error", not_a_choice(name))  # pyright: ignore[reportArgumentType]
     return name
 

@@ -1,7 +1,8 @@
 """Updates a YAML file from a changed document and preserves its comments.
 
-Unchanged parts keep their text. Changed keys are rewritten in place; mappings, and lists whose
-items have a ``name`` or ``key``, are compared item by item.
+Unchanged parts keep their text. Changed keys are rewritten in place, in one line if they were;
+mappings and lists are compared item by item: items of lists by ``name`` or ``key``, or by position
+if their number is the same.
 """
 
 from typing import Any, NamedTuple
@@ -9,9 +10,10 @@ from typing import Any, NamedTuple
 import yaml
 
 from hoglet.kit.json_values import same_json
-from hoglet.project_files.yaml_files import Loader, dump, load_text
+from hoglet.project_files.yaml_files import Loader, dump, dump_in_line, load_text
 
 _IDENTITIES = ("name", "key")
+_LINE = 100
 
 
 def merge_text(text: str, document: Any) -> str:
@@ -68,8 +70,14 @@ def _can_merge(node: yaml.Node, before: Any, after: Any) -> bool:
     if isinstance(node, yaml.MappingNode):
         return not node.flow_style and isinstance(after, dict) and bool(before) and bool(after)
     if isinstance(node, yaml.SequenceNode) and isinstance(after, list) and not node.flow_style:
-        return _identity(before) is not None and _identity(before) == _identity(after)
+        is_named = _common_identity(before, after) is not None
+        return bool(after) and (is_named or len(before) == len(after))
     return False
+
+
+def _common_identity(before: list[Any], after: list[Any]) -> str | None:
+    name = _identity(before)
+    return name if name == _identity(after) else None
 
 
 def _identity(items: list[Any]) -> str | None:
@@ -104,10 +112,12 @@ def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, place: _Pl
         found = [(key.value, key, value) for key, value in node.value]
         old, new, write = before, after, _write_pair
     else:
-        name = _identity(before) or ""
-        nodes = zip(before, node.value, strict=True)
-        found = [(item[name], value, value) for item, value in nodes]
-        old, new = ({item[name]: item for item in items} for items in (before, after))
+        name = _common_identity(before, after)
+        old, new = (
+            {number if name is None else item[name]: item for number, item in enumerate(items)}
+            for items in (before, after)
+        )
+        found = [(key, value, value) for key, value in zip(old, node.value, strict=True)]
         write = _write_item
     starts = [key.start_mark.line for _, key, _ in found]
     leads = [
@@ -129,8 +139,14 @@ def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, place: _Pl
         else:
             block = _Block(key, value, start, stop)
             merged = _merge_inside(source, block, old[key], new[key], is_item=write is _write_item)
-            parts.append(merged or _anew(source, block, write(key, new[key], place.column)))
-    parts += [write(key, value, place.column) for key, value in new.items() if key not in old]
+            is_line = bool(getattr(value, "flow_style", False))
+            fresh = write(key, new[key], place.column, in_line=is_line)
+            parts.append(merged or _anew(source, block, fresh))
+    parts += [
+        write(key, value, place.column, in_line=False)
+        for key, value in new.items()
+        if key not in old
+    ]
     return "".join(parts)
 
 
@@ -166,12 +182,19 @@ def _trailing_comment(source: _Source, node: yaml.Node, start: int) -> str:
     return rest if rest.startswith("#") else ""
 
 
-def _write_pair(key: Any, value: Any, column: int) -> str:
-    return _indent(dump({key: value}), column)
+def _write_pair(key: Any, value: Any, column: int, *, in_line: bool) -> str:
+    line = dump_in_line({key: value})[1:-1] if in_line else ""
+    return _line_or_block(line, {key: value}, column)
 
 
-def _write_item(_key: Any, value: Any, column: int) -> str:
-    return _indent(dump([value]), column)
+def _write_item(_key: Any, value: Any, column: int, *, in_line: bool) -> str:
+    line = f"- {dump_in_line([value])[1:-1]}" if in_line else ""
+    return _line_or_block(line, [value], column)
+
+
+def _line_or_block(line: str, document: Any, column: int) -> str:
+    fits = line and len(line) <= _LINE - column
+    return _indent(f"{line}\n" if fits else dump(document), column)
 
 
 def _indent(text: str, column: int) -> str:

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
-from zoneinfo import available_timezones
 
+from hoglet.kit.timezones import timezone_names
 from hoglet.project_files.documents import SettingsDocument
 from hoglet.project_files.yaml_files import BadFile, load, place_of
 
@@ -30,7 +30,7 @@ def _is_list_of(kind: type, value: Any) -> bool:
 _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "name": (_is_text, "a text"),
     "timezone": (
-        lambda value: _is_text(value) and value in available_timezones(),
+        lambda value: _is_text(value) and value in timezone_names(),
         "the name of a time zone, such as Europe/Berlin",
     ),
     "week_start_day": (

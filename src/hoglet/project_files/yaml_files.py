@@ -137,6 +137,18 @@ def dump(document: Any) -> str:
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
+def dump_in_line(document: Any) -> str:
+    """Format as YAML in one line: ``{status: 200}``."""
+    return yaml.dump(
+        document,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=float("inf"),
+        default_flow_style=True,
+    ).rstrip("\n")
+
+
 class _Dumper(yaml.SafeDumper):
     """Writes multi-line strings as blocks and indents lists; no aliases."""
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
-from zoneinfo import available_timezones
 
 import yaml
 
 from hoglet.kit.json_values import JsonObject
+from hoglet.kit.timezones import timezone_names
 from hoglet.project_files.folder import endpoint_files, function_folders
 from hoglet.project_files.yaml_files import Loader, load_text
 from hoglet.project_tests.case_events import BadTestFile, problem_of, read_event_lines
@@ -191,7 +191,8 @@ class _Reader:
     def _check_endpoint(self, given: JsonObject, expect: JsonObject) -> None:
         if not isinstance(given.get("variables"), dict | None):
             raise self._wrong("variables is a mapping of values by code name", "variables")
-        if given.get("timezone") not in {None, *available_timezones()}:
+        zone = given.get("timezone")
+        if zone is not None and (not isinstance(zone, str) or zone not in timezone_names()):
             words = "timezone is the name of a time zone, such as Europe/Berlin"
             raise self._wrong(words, "timezone")
         for key in ("columns", "rows"):
@@ -255,6 +256,22 @@ def select_cases(folder: Path, paths: list[Path], word: str) -> list[Case]:
     Raises:
         BadTestFile: a file is invalid, a path has no tests, or no case contains the word.
     """
+    cases: list[Case] = []
+    for kind, subject, file in _files_in(folder, paths):
+        if file.exists():
+            cases += read_cases(kind, subject, file)
+    chosen = [case for case in cases if word.lower() in case.id.lower()]
+    if word and not chosen:  # or a misspelled word in CI would pass
+        raise BadTestFile(f"No file and no name of a case contains {word}; check -k.")
+    return chosen
+
+
+def select_functions(folder: Path, paths: list[Path]) -> list[Path]:
+    """The folders of the functions in ``paths``; of all if empty."""
+    return [subject for kind, subject, _ in _files_in(folder, paths) if kind == "function"]
+
+
+def _files_in(folder: Path, paths: list[Path]) -> list[tuple[str, Path, Path]]:
     files = list(test_files(folder))
     wanted = [path.resolve() for path in paths]
     for path, given in zip(wanted, paths, strict=True):
@@ -262,15 +279,11 @@ def select_cases(folder: Path, paths: list[Path], word: str) -> list[Case]:
             raise BadTestFile(f"There is no file or folder {given}.")
         if not any(_is_below(file, subject, path) for _, subject, file in files):
             raise BadTestFile(f"{given} is not a function or endpoint of the project.")
-    cases: list[Case] = []
-    for kind, subject, file in files:
-        is_wanted = not wanted or any(_is_below(file, subject, path) for path in wanted)
-        if is_wanted and file.exists():
-            cases += read_cases(kind, subject, file)
-    chosen = [case for case in cases if word.lower() in case.id.lower()]
-    if word and not chosen:  # or a misspelled word in CI would pass
-        raise BadTestFile(f"No file and no name of a case contains {word}; check -k.")
-    return chosen
+    return [
+        (kind, subject, file)
+        for kind, subject, file in files
+        if not wanted or any(_is_below(file, subject, path) for path in wanted)
+    ]
 
 
 def _is_below(file: Path, subject: Path, path: Path) -> bool:

@@ -183,7 +183,7 @@ class FunctionCases:
             pinned={"now": outcome.case.now.isoformat()},
         )
         outcome.trace = list(done.trace)
-        outcome.logs = [line.message for line in done.logs]
+        outcome.logs = _printed([line.message for line in done.logs])
         statuses: dict[str, RunStatus] = {
             "succeeded": "success",
             "dropped": "success",
@@ -193,7 +193,7 @@ class FunctionCases:
             "matched": done.outcome != "skipped",
             "status": statuses.get(done.outcome, "failed"),
             "requests": [],
-            "logs": _printed(outcome.logs),
+            "logs": list(outcome.logs),
             "event": done.event,
             "record": done.event if is_log else None,
             "error": done.error,
@@ -230,7 +230,7 @@ class FunctionCases:
             return
         for mapping in match.mappings or [None]:
             await self._run(function, run, calls, mapping=mapping, outcome=outcome)
-        actual["logs"] = _printed(outcome.logs)
+        actual["logs"] = list(outcome.logs)
 
     async def _run(
         self,
@@ -255,7 +255,7 @@ class FunctionCases:
         )
         while True:
             ended: RunOutcome = await runner.run(function, invoke)
-            outcome.logs += [line.message for line in ended.record.messages.logs]
+            outcome.logs += _printed([line.message for line in ended.record.messages.logs])
             if ended.verdict is LeaseEnd.ENDED:
                 break
             assert ended.invoke is not None, "a run that waits goes on"  # noqa: S101

@@ -7,7 +7,6 @@ from xml.etree import ElementTree as ET
 
 from hoglet.functions.runtime.engine import statement_lines
 from hoglet.hog.python.steps import TraceStep
-from hoglet.project_files.folder import function_folders
 from hoglet.project_files.function_file import CODE
 from hoglet.project_tests.outcome import CaseOutcome
 
@@ -25,7 +24,7 @@ def outcome_lines(outcome: CaseOutcome) -> list[str]:
     lines += [f"    {line}" for line in outcome.differences]
     if outcome.logs:
         lines.append("    log:")
-        lines += [f"      {line}" for line in outcome.logs]
+        lines += [f"      {line}" for text in outcome.logs for line in text.splitlines()]
     if outcome.trace:
         lines.append("    trace:")
         lines += [f"      {_step(step)}" for step in outcome.trace[-_SHOWN_STEPS:]]
@@ -44,9 +43,10 @@ def closing_line(outcomes: Sequence[CaseOutcome]) -> str:
     return f"{passed} passed, {len(outcomes) - passed} failed"
 
 
-def coverage_lines(folder: Path, outcomes: Iterable[CaseOutcome]) -> list[str]:
+def coverage_lines(functions: Iterable[Path], outcomes: Iterable[CaseOutcome]) -> list[str]:
     """The share of executed statements of each function, and the lines that did not run.
 
+    ``functions`` are their folders.
     Transformations and functions that no case ran count as not executed.
     """
     ran: dict[Path, set[int]] = {}
@@ -55,7 +55,7 @@ def coverage_lines(folder: Path, outcomes: Iterable[CaseOutcome]) -> list[str]:
             lines = ran.setdefault(outcome.case.subject, set())
             lines |= {step.line for step in outcome.trace}
     shown: list[str] = []
-    for subject in function_folders(folder):
+    for subject in functions:
         code = subject / CODE
         if not code.exists():
             continue

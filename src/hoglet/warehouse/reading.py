@@ -4,13 +4,12 @@ import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
-from zoneinfo import available_timezones
 
 from clickhouse_connect.driver.client import Client
 
 from hoglet.kit.cache import BoundedCache
+from hoglet.kit.timezones import timezone_names
 from hoglet.warehouse.errors import WarehouseDown
 from hoglet.warehouse.json_parts import JsonPartsWriter
 from hoglet.warehouse.json_rows import FORMAT, read_blocks, read_rows, rewritten
@@ -141,12 +140,7 @@ def _deciding(sql: str, params: Mapping[str, Any]) -> list[str]:
     texts = [value for value in params.values() if isinstance(value, str)]
     if _TYPED_BY_TEXT.search(sql):
         return texts
-    return [text for text in texts if text in _zones()]
-
-
-@cache
-def _zones() -> frozenset[str]:
-    return frozenset(available_timezones())
+    return [text for text in texts if text in timezone_names()]
 
 
 def _describe(client: Client, sql: str, params: dict[str, Any]) -> list[ResultColumn]:

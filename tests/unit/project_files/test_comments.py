@@ -72,6 +72,38 @@ ITEMS = """\
 """
 
 
+CASE = """\
+- name: first   # why
+  expect:
+    # the request
+    requests:
+      - {method: POST, body: {n: 3}}   # the first
+      - {method: GET}  # as it is
+    result: {status: 201}   # a status
+    rows:
+      # of a day
+      - [a, 1]  # one
+      - [b, 2]
+"""
+
+
+def test_what_was_in_one_line_stays_in_one_with_its_comment() -> None:
+    (case,) = load_text(CASE)
+    expect = {
+        "requests": [{"method": "PUT", "body": {"n": [1, "x: y"]}}, {"method": "GET"}],
+        "result": {"status": 200, "text": "a\nb"},
+        "rows": [["a", 5], ["b", 2]],
+    }
+
+    merged = merge_text(CASE, [{**case, "expect": expect}])
+
+    assert merged == (
+        CASE.replace("method: POST, body: {n: 3}}   #", "method: PUT, body: {n: [1, 'x: y']}}  #")
+        .replace("{status: 201}   #", '{status: 200, text: "a\\nb"}  #')
+        .replace("[a, 1]", "[a, 5]")
+    )
+
+
 def test_items_of_lists_keep_their_comments() -> None:
     items = load_text(ITEMS)
     paid = {"name": "Paid", "steps": [{"event": "paid"}]}

@@ -68,7 +68,7 @@ def _run(
 ) -> int:
     from hoglet.project_files.folder import PROJECT
     from hoglet.project_files.settings_file import read_settings
-    from hoglet.project_tests.cases import select_cases
+    from hoglet.project_tests.cases import select_cases, select_functions
     from hoglet.project_tests.report import closing_line, coverage_lines
     from hoglet.project_tests.report import junit as junit_xml
     from hoglet.project_tests.update import update_files
@@ -80,7 +80,7 @@ def _run(
     if junit is not None:
         _write(junit, junit_xml(outcomes))
     if coverage:
-        for line in coverage_lines(project, outcomes):
+        for line in coverage_lines(select_functions(project, paths), outcomes):
             print(line)
     if update:
         for path in update_files(outcomes):
