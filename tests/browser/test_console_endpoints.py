@@ -312,7 +312,7 @@ def test_an_endpoint_is_copied_and_deleted(signed_in: Page, server: RunningServe
     page.get_by_role("button", name="TypeScript").click()
     expect(page.get_by_text("await fetch(")).to_be_visible()
 
-    page.get_by_role("button", name="Rename", exact=True).click()
+    page.get_by_role("button", name="Copy under another name").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_text("its name is part of the URL")).to_be_visible()
     dialog.get_by_label("New name").fill("moving")

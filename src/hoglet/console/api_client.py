@@ -73,6 +73,11 @@ class Backend:
         self.on_signed_out: Callable[[], object] | None = None
         """Called when the key is refused; pages set it."""
 
+    @property
+    def address(self) -> str:
+        """The server as the browser sees it: ``https://hoglet.example.com``."""
+        return f"{self._origin.scheme}://{self._origin.host}"
+
     async def get(self, path: str, **query: Any) -> Reply:
         """GET below the project, e.g. ``get("/endpoints", limit=10)``."""
         given = {name: value for name, value in query.items() if value is not None}

@@ -23,6 +23,7 @@ _MEASURES = {
     "filtered": _Measure("Did not match", ""),
     "fetch": _Measure("Requests", "busy"),
 }
+_NOT_DRAWN = frozenset({"dead_lettered", "filtered"})  # as many as failed; many more than runs
 _SAME_AS_RUNS = frozenset({"triggered", "billable_invocation"})
 _TEXT = {"color": "#808794"}  # readable on white and on near-black
 _GRID_LINE = {"lineStyle": {"color": "rgba(128, 135, 148, 0.25)"}}
@@ -48,12 +49,16 @@ def metrics_chart(metrics: ChartMetrics) -> ChartOptions:
     frame["yAxis"]["minInterval"] = 1
     frame["legend"]["show"] = False  # ``totals`` are the legend
     frame["grid"]["bottom"] = 28
-    return frame | {"series": [_series(each) for each in metrics["series"] if _is_shown(each)]}
+    shown = [each for each in metrics["series"] if _is_shown(each)]
+    drawn = [each for each in shown if each["name"] not in _NOT_DRAWN] or shown
+    return frame | {"series": [_series(each) for each in drawn]}
 
 
 def totals(metrics: ChartMetrics) -> list[tuple[str, int, str]]:
     """What a chart shows, as word, total and tone: ``[("Succeeded", 12, "ok"), ...]``."""
     shown = [each for each in metrics["series"] if _is_shown(each)]
+    order = [*_MEASURES]
+    shown.sort(key=lambda each: order.index(each["name"]) if each["name"] in order else len(order))
     return [
         (_measure(each["name"]).word, sum(each["values"]), _measure(each["name"]).tone)
         for each in shown

@@ -22,7 +22,7 @@ _COPY = """() => {
 def code_block(text: str, *, wraps: bool = False) -> ui.label:
     """A block of text with a copy button; ``set_text`` changes it."""
     with _frame():
-        shown = ui.label(text).classes("lines").props('tabindex="0" role="region"')
+        shown = ui.label(text).classes("lines").props('tabindex="0" role="group"')
         shown.props["aria-label"] = "Text"
         if wraps:
             shown.classes("wraps")

@@ -28,8 +28,20 @@ def test_what_only_repeats_the_runs_is_left_out_and_the_legend_has_totals() -> N
     series = [{"name": name, "values": [0, 1200]} for name in names[:-1]]
     metrics = {"labels": ["a", "b"], "series": [*series, {"name": "succeeded", "values": [0, 0]}]}
 
-    assert totals(metrics) == [("Dead letters", 1200, "warn"), ("Failed", 1200, "danger")]
-    assert [each["name"] for each in metrics_chart(metrics)["series"]] == ["Dead letters", "Failed"]
+    assert totals(metrics) == [("Failed", 1200, "danger"), ("Dead letters", 1200, "warn")]
+    assert [each["name"] for each in metrics_chart(metrics)["series"]] == ["Failed"]
+
+
+def test_events_that_did_not_match_are_drawn_only_if_nothing_ran() -> None:
+    filtered = {"name": "filtered", "values": [9000]}
+    ran = {"name": "succeeded", "values": [3]}
+
+    drawn = [
+        [each["name"] for each in metrics_chart({"labels": ["a"], "series": series})["series"]]
+        for series in ([filtered], [filtered, ran])
+    ]
+
+    assert drawn == [["Did not match"], ["Succeeded"]]
 
 
 def build(at: str, ended: str | None, **fields: Any) -> dict[str, Any]:

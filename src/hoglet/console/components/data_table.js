@@ -89,6 +89,9 @@ export default {
       };
       return [...this.current].sort(compare);
     },
+    isLog() {
+      return this.columns.at(-1).kind === "mono" && this.columns.some(({ kind }) => kind === "time");
+    },
     shown() {
       return this.sorted.slice(0, this.shownRows);
     },
@@ -163,14 +166,14 @@ export default {
     <div class="w-full">
       <button v-if="newer" type="button" class="newer" role="status" @click="toTop">{{ number(newer) }} new, show</button>
       <div class="table-box" tabindex="0" role="region" :aria-label="label">
-        <table class="data" :class="{ many: columns.length > 6 }">
+        <table class="data" :class="{ many: columns.length > 6, log: isLog }">
           <thead><tr>
             <th v-if="selectable" scope="col"><input type="checkbox" aria-label="Select all"
               :checked="selected.length > 0 && selected.length === rows.length"
               @change="pickAll($event.target.checked)"></th>
             <th v-for="column in columns" :key="column.key" scope="col" :class="'cell-' + column.kind"
               :aria-sort="column.kind === 'button' ? null : order(column.key)">
-              <span v-if="column.kind === 'button'">{{ column.label }}</span>
+              <span v-if="column.kind === 'button'" :class="{ unseen: !column.label }">{{ column.label || "Actions" }}</span>
               <button v-else type="button" :data-arrow="arrow(column.key)" @click="sort(column.key)">{{ column.label }}</button>
             </th>
           </tr></thead>
@@ -196,6 +199,7 @@ export default {
                   :width="row[column.key].length * 4" height="20">
                   <title>{{ row[column.key + '_note'] }}</title>
                   <template v-for="bar in bars(row[column.key])">
+                    <rect v-if="bar.good + bar.bad === 0" class="none" :x="bar.x" y="19" width="3" height="1"></rect>
                     <rect class="good" :x="bar.x" :y="20 - bar.good" width="3" :height="bar.good"></rect>
                     <rect class="bad" :x="bar.x" :y="20 - bar.good - bar.bad" width="3" :height="bar.bad"></rect>
                   </template>
@@ -208,6 +212,7 @@ export default {
                   @click.stop="act(row, column, true)">{{ row[column.key] }}</button>
                 <button v-else-if="clickable && index === 0" type="button" class="plain" @click.stop="$emit('row', row[rowKey])">{{ text(row[column.key]) }}</button>
                 <template v-else>{{ text(row[column.key]) }}</template>
+                <a v-if="column.kind === 'mono' && href(row, column) !== row.href" class="aside" :href="href(row, column)" @click.stop>{{ row[column.key + "_link"] }}</a>
               </td>
             </tr>
           </tbody>

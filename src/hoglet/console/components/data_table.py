@@ -32,6 +32,7 @@ def column(key: str, label: str, kind: Kind = "text") -> dict[str, str]:
 
     - ``link``: leads to ``row["<key>_href"]``, or ``row["href"]``; ``<key>_note`` is a second line.
     - ``time``: an ISO time, shown relative to now, exact on hover.
+    - ``mono``: as code; ``<key>_href`` and ``<key>_link`` are a link behind it.
     - ``clipped``: one line of a long text, all of it on hover.
     - ``badge``: ``<key>_tone`` is ``ok``, ``warn``, ``danger``, ``busy`` or absent.
     - ``spark``: pairs ``[[succeeded, failed], ...]`` as bars; ``<key>_note`` describes them.

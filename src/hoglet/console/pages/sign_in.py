@@ -29,7 +29,7 @@ def register(sessions: Sessions) -> None:
 
 
 def _form(*, is_failed: bool, target: str) -> None:
-    with ui.card().classes("absolute-center w-96 p-6 gap-4"):
+    with ui.card().classes("sign-in w-96 p-6 gap-4"):
         with ui.row().classes("items-center gap-2"):
             ui.icon("pets").classes("text-2xl text-primary")
             Text("h1", "hoglet")

@@ -45,8 +45,9 @@ def endpoint_head(backend: Backend, path: str, record: EndpointRecord) -> None:
             ui.badge(KINDS[record["query"]["kind"]]).props("outline")
             ui.badge(f"version {record['current_version']}").props("outline")
             ui.space()
-            ui.switch("Active", value=record["is_active"], on_change=switch)
-            _Acts(backend, path, record).draw()
+            with ui.row().classes("items-center gap-2 no-wrap"):
+                ui.switch("Active", value=record["is_active"], on_change=switch)
+                _Acts(backend, path, record).draw()
         _Details(backend, path, record).draw()
 
 
@@ -61,14 +62,14 @@ class _Acts:
     def draw(self) -> None:
         """Render the buttons."""
         for icon, label, act in (
-            ("edit", "Rename", self._rename),
+            ("content_copy", "Copy under another name", self._copy),
             ("delete", "Delete", self._delete),
         ):
             button = ui.button(icon=icon, on_click=act).props("flat dense")
             button.props["aria-label"] = label
             button.tooltip(label)
 
-    async def _rename(self) -> None:
+    async def _copy(self) -> None:
         dialog = FormDialog("Copy under another name", "Copy")
         with dialog.fields():
             ui.label(

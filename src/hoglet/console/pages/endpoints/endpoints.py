@@ -89,7 +89,7 @@ def _table(backend: Backend, records: list[EndpointRecord]) -> None:
     columns = [
         column("name", "Name", "link"),
         column("kind", "Query"),
-        column("active", "Active", "badge"),
+        column("active", "State", "badge"),
         column("table", "Materialization", "badge"),
         column("version", "Version", "number"),
         column("executed", "Last API call", "time"),
@@ -105,7 +105,7 @@ def _row(backend: Backend, record: EndpointRecord) -> Row:
         "href": f"/project/{backend.project_id}/endpoints/{record['name']}",
         "kind": KINDS[record["query"]["kind"]],
         "version": record["current_version"],
-        "active": "on" if record["is_active"] else "off",
+        "active": "active" if record["is_active"] else "inactive",
         "active_tone": "ok" if record["is_active"] else "",
         "table": state,
         "table_tone": tone,

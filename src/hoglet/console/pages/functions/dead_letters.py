@@ -52,8 +52,6 @@ async def dead_letters_panel(backend: Backend, path: str) -> None:
         await _show(reply.body if reply.is_good else {"problem": reply.problem})
 
     def _listed(found: list[DeadLetterRecord], redrive: Any) -> None:
-        table = _table(found, show, lambda keys: chosen.set_enabled(bool(keys)))
-
         async def redrive_chosen() -> None:
             await redrive({"ids": table.selected})
 
@@ -63,6 +61,7 @@ async def dead_letters_panel(backend: Backend, path: str) -> None:
             )
             chosen = ui.button("Redrive selected", on_click=redrive_chosen)
             chosen.props("flat no-caps").set_enabled(False)
+        table = _table(found, show, lambda keys: chosen.set_enabled(bool(keys)))
 
     await listing()
 
@@ -87,7 +86,7 @@ def _table(found: list[DeadLetterRecord], show: Any, choose: Any) -> DataTable:
         column("class", "Cause", "badge"),
         column("distinct_id", "Distinct id"),
         column("attempts", "Attempts", "number"),
-        column("error", "Error"),
+        column("error", "Error", "mono"),
     ]
     table = DataTable("Failed runs", columns, rows, selectable=True, on_row=show, on_select=choose)
     return table.mark("dead-letters")

@@ -20,7 +20,7 @@ from hoglet.console.records import (
     TracedStep,
 )
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import Text, badge, failed, url_value
+from hoglet.console.widgets import Text, badge, exact_time, failed, url_value
 
 _EXAMPLE = {
     "event": {
@@ -69,7 +69,8 @@ class TestPanel:
         self._events = await self._recent_events()
         Text("h2", "Test")
         names = {
-            index: f"{event['event']} · {event['distinct_id']} · {event['timestamp'][:19]}"
+            index: f"{event['event']} · {event['distinct_id']} · "
+            f"{exact_time(event['timestamp'], self._backend.zone)}"
             for index, event in enumerate(self._events)
         }
         chosen = ui.select(names, label="Recent event", with_input=True, on_change=self._choose)

@@ -26,14 +26,14 @@ from hoglet.console.widgets import (
 )
 
 _STATES = {
-    0: ("off", ""),
+    0: ("not enabled", ""),
     1: ("healthy", "ok"),
     2: ("degraded", "warn"),
     3: ("disabled", "danger"),
     11: ("degraded by an administrator", "warn"),
     12: ("disabled by an administrator", "danger"),
 }
-_SHOWN = {"": "All states", "on": "On", "off": "Off", "ill": "Degraded or disabled"}
+_SHOWN = {"": "All states", "on": "Healthy", "off": "Not enabled", "ill": "Degraded or disabled"}
 _TONES = {"on": {"ok"}, "off": {""}, "ill": {"warn", "danger"}}
 _PAGE = 1000
 _TYPES = {"": "All types"} | {blank.type: blank.plural for blank in BLANKS}

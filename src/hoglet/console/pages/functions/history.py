@@ -42,7 +42,10 @@ def _entry(entry: ActivityRecord, restore: Any, zone: str) -> None:
     who = user.get("email") or user.get("first_name") or "hoglet"
     title = f"{exact_time(entry['created_at'], zone)} · {entry['activity']} · {who}"
     with ui.expansion(title, value=restore is None).classes("w-full").mark("history-entry"):
-        for change in entry["detail"].get("changes") or []:
+        changes = entry["detail"].get("changes") or []
+        if not changes:
+            ui.label("No earlier values.").classes("muted")
+        for change in changes:
             change_block(change)
         if restore is not None:
             ui.button("Restore this state", icon="restore", on_click=lambda: restore(entry)).props(

@@ -1,5 +1,6 @@
 """The log table shared by functions and endpoints; it follows by itself."""
 
+import re
 from collections import Counter
 
 from nicegui import ui
@@ -17,6 +18,7 @@ _LEVELS = {
     "DEBUG": "Debug",
 }
 LEVEL_TONES = {"ERROR": "danger", "WARN": "warn", "INFO": "busy"}
+OF_EVENT = re.compile(r"^Error executing function on event ([^\s/]+): ")
 _LINES = 200
 _LIVE_SECONDS = 2.0
 
@@ -55,11 +57,11 @@ async def logs_panel(
             return
         shown = entries if reply.is_good else None
         if table is not None and entries:
-            table.set_rows(_rows(entries))
+            table.set_rows(_rows(entries, backend.project_id))
             return
         box.clear()
         with box:
-            table = _table(entries) if entries else None
+            table = _table(entries, backend.project_id) if entries else None
             if not reply.is_good:
                 failed(reply)
             elif not entries and (level.value or search.value):
@@ -79,17 +81,34 @@ async def logs_panel(
     ui.timer(_LIVE_SECONDS, follow, immediate=False)
 
 
-def _rows(entries: list[FunctionLogEntry]) -> list[Row]:
+def _rows(entries: list[FunctionLogEntry], project_id: str) -> list[Row]:
     return [
         {
             "id": key,
             "time": entry["timestamp"],
             "level": entry["level"],
             "level_tone": LEVEL_TONES.get(entry["level"], ""),
-            "message": entry["message"],
+            **message_cell(entry["message"], project_id),
         }
         for key, entry in zip(_keys(entries), entries, strict=True)
     ]
+
+
+def message_cell(message: str, project_id: str) -> Row:
+    """A message without the words that all errors begin with; the event they name is a link.
+
+    Example:
+        >>> message_cell("Error executing function on event 0190f7a0: no", "1")["message"]
+        'no'
+    """
+    found = OF_EVENT.match(message)
+    if found is None:
+        return {"message": message}
+    return {
+        "message": message[found.end() :],
+        "message_link": "Event",
+        "message_href": f"/project/{project_id}/events/{found[1]}",
+    }
 
 
 def _keys(entries: list[FunctionLogEntry]) -> list[str]:
@@ -103,10 +122,11 @@ def _keys(entries: list[FunctionLogEntry]) -> list[str]:
     return keys[::-1]
 
 
-def _table(entries: list[FunctionLogEntry]) -> DataTable:
+def _table(entries: list[FunctionLogEntry], project_id: str) -> DataTable:
     columns = [
         column("time", "Time", "time"),
         column("level", "Level", "badge"),
         column("message", "Message", "mono"),
     ]
-    return DataTable("Log lines", columns, _rows(entries), page_size=100, follows=True).mark("logs")
+    rows = _rows(entries, project_id)
+    return DataTable("Log lines", columns, rows, page_size=100, follows=True).mark("logs")

@@ -1,10 +1,10 @@
 """What functions did lately: runs by hour, the last run, the last error."""
 
-import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from hoglet.console.api_client import Backend
+from hoglet.console.pages.functions.logs import OF_EVENT
 
 type Hours = dict[str, list[list[int]]]
 
@@ -18,7 +18,6 @@ _LAST_RUNS = (
     "SELECT app_source_id, max(timestamp) FROM app_metrics "
     "WHERE metric_name IN ('succeeded', 'failed') GROUP BY app_source_id LIMIT 10000"
 )
-_WHICH_EVENT = re.compile(r"^Error executing function on event \S+: ")
 _LAST_ERRORS = (
     "SELECT log_source_id, argMax(message, timestamp) FROM log_entries "
     "WHERE level = 'ERROR' AND timestamp > now() - INTERVAL 7 DAY "
@@ -60,4 +59,4 @@ async def runs_by_hour(backend: Backend, now: datetime) -> Hours:
 async def _by_function(backend: Backend, query: str) -> dict[str, str]:
     reply = await backend.hogql(query)
     found: list[tuple[str, str]] = reply.body["results"] if reply.is_good else []
-    return {source: _WHICH_EVENT.sub("", text) for source, text in found}
+    return {source: OF_EVENT.sub("", text) for source, text in found}

@@ -18,6 +18,7 @@ from hoglet.console.pages.functions.forms.schema_form import SchemaForm
 from hoglet.console.pages.functions.function_test import TestPanel
 from hoglet.console.pages.functions.history import written
 from hoglet.console.pages.functions.matches import MatchCounter
+from hoglet.console.pages.functions.untestable import UNTESTABLE, untestable_panel
 from hoglet.console.records import EditedFilters, FunctionInputs, FunctionRecord, RequestBody
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
@@ -58,7 +59,7 @@ class Workbench:
         )
         self._tests: TestPanel | None = None
         kind = self._function["type"]
-        if kind not in _SITE:
+        if kind not in UNTESTABLE:
             self._tests = TestPanel(
                 self._backend, self._path, self._subject, lambda: self._editor.value
             )
@@ -75,8 +76,7 @@ class Workbench:
                     self._masking()
             with ui.element("section").classes("pane"):
                 if self._tests is None:
-                    Text("h2", "Test")
-                    ui.label("Site functions run in the visitor's browser.").classes("muted")
+                    untestable_panel(self._backend, self._function)
                 else:
                     await self._tests.draw()
         self._count_matches()

@@ -16,7 +16,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.navigation import group_href, person_href
-from hoglet.console.pages.functions.logs import LEVEL_TONES
+from hoglet.console.pages.functions.logs import LEVEL_TONES, OF_EVENT
 from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.properties import properties_table
 from hoglet.console.records import EventRecord, FunctionRecord
@@ -209,10 +209,10 @@ def _lines(backend: Backend, lines: list[list[Any]], names: dict[str, str]) -> N
             "id": index,
             "time": timestamp,
             "function": names.get(source, source),
-            "href": f"/project/{backend.project_id}/functions/{source}",
+            "href": f"/project/{backend.project_id}/functions/{source}?tab=Logs",
             "level": level,
             "level_tone": LEVEL_TONES.get(level, ""),
-            "message": message,
+            "message": OF_EVENT.sub("", message),
         }
         for index, (timestamp, source, level, message) in enumerate(lines)
     ]
