@@ -68,12 +68,15 @@ def build_features(services: Services) -> Features:
         PropertyDefinitionService(services.access, shares, forms),
         EventDefinitionService(services.access),
     )
-    changes = build_person_changes(services, events, endpoints)
+    changes = build_person_changes(services, events, endpoints, cohorts)
     return Features(events, functions, endpoints, queries, changes, cohorts, definitions)
 
 
 def build_person_changes(
-    services: Services, events: EventServices, endpoints: EndpointServices
+    services: Services,
+    events: EventServices,
+    endpoints: EndpointServices,
+    cohorts: CohortServices,
 ) -> PersonChangeServices:
     """Services on the shared database, queue and warehouse."""
     activity = services.access.activity
@@ -85,6 +88,7 @@ def build_person_changes(
         activity=activity,
         drop_results=endpoints.runner.cache.clear,
         backlog=SpoolBacklog(services.database, services.spool_logs, services.clock),
+        forget_member=cohorts.static.forget_person,
     )
     copies = WarehouseReplicator(services.database, services.queue, services.warehouse)
     splits = PersonSplits(services.database, events.repository, copies, activity, services.clock)

@@ -79,6 +79,16 @@ class StaticCohorts(MemberComputation):
         """Remove a person; no effect if it is not a member."""
         await self._change(row, {person}, is_deleted=True)
 
+    async def forget_person(self, project_id: int, person: UUID) -> None:
+        """Remove a deleted person from every cohort, also dynamic ones. Safe to repeat."""
+        async with self.database.read() as session:
+            rows = await repository.list_all(session, project_id)
+        pairs = [(row.id, row.calculation_id) for row in rows]
+        inside = await self.members.cohorts_of(project_id, person, pairs)
+        for row in rows:
+            if row.id in inside:
+                await self._change(row, {person}, is_deleted=True)
+
     async def _change(self, row: CohortRow, persons: set[UUID], *, is_deleted: bool) -> None:
         """Take the revision first, so that the later of two changes wins."""
         async with self.database.write() as session:
@@ -93,7 +103,8 @@ class StaticCohorts(MemberComputation):
             fresh = await repository.find_locked(session, row.id)
             if fresh is not None:
                 fresh.count = count
-                fresh.last_calculation = self.clock.now()
+                if fresh.is_static:
+                    fresh.last_calculation = self.clock.now()
         self.changed()
 
     async def _store_upload(self, project: Project, row: CohortRow, upload_id: UUID) -> None:

@@ -6,7 +6,7 @@ are stored. A group in progress may write the person once more; the job removes 
 Source: docs/spec/data-and-queries.md#41-persons.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -53,6 +53,8 @@ _IDS_PER_STATEMENT = 500
 _PERSONS_PER_STATEMENT = 1000
 
 type DropResults = Callable[[], None]
+type ForgetMember = Callable[[int, UUID], Awaitable[None]]
+"""Removes a person of a project from its cohorts."""
 
 
 class PersonDeletions:
@@ -68,8 +70,10 @@ class PersonDeletions:
         activity: ActivityLog,
         drop_results: DropResults,
         backlog: SpoolBacklog,
+        forget_member: ForgetMember,
     ) -> None:
         self._backlog = backlog
+        self._forget_member = forget_member
         self._database = database
         self._queue = queue
         self._warehouse = warehouse
@@ -146,6 +150,7 @@ class PersonDeletions:
                 await _delete_rows(session, row.project_id, row.person_id)
         if row.delete_person:
             await self._erase_versions(row)
+            await self._forget_member(row.project_id, row.person_id)
         events = PersonEvents(row)
         if row.delete_events:
             if not await self._delete_logs(row, events):
