@@ -2,31 +2,22 @@
 
 import time
 
-import pytest
-
-from support.server import TOKEN, RunningServer
+from support.server import ServerProject
 
 
-@pytest.fixture
-def server(tmp_path):
-    running = RunningServer(tmp_path).start()
-    yield running
-    running.stop()
-
-
-def test_a_trend_over_an_action_counts_the_events_of_its_steps(server):
+def test_a_trend_over_an_action_counts_the_events_of_its_steps(server: ServerProject) -> None:
     client = server.client
     action = {"name": "Paid", "steps": [{"event": "paid"}, {"event": "renewed"}]}
-    made = client.post("/api/projects/1/actions/", json=action).json()
+    made = client.post("/api/projects/@current/actions/", json=action).json()
     names = ["paid", "renewed", "other"]
     batch = [{"event": name, "distinct_id": "ada"} for name in names]
-    client.post("/batch/", json={"api_key": TOKEN, "batch": batch})
+    client.post("/batch/", json={"api_key": server.token, "batch": batch})
     query = {"kind": "TrendsQuery", "series": [{"kind": "ActionsNode", "id": made["id"]}]}
-    saved = client.post("/api/projects/1/endpoints", json={"name": "paid", "query": query})
+    saved = client.post("/api/projects/@current/endpoints", json={"name": "paid", "query": query})
 
     assert saved.status_code == 201, saved.text
     for _ in range(100):
-        answer = client.post("/api/projects/1/endpoints/paid/run", json={"refresh": "force"})
+        answer = client.post("/api/projects/@current/endpoints/paid/run", json={"refresh": "force"})
         assert answer.status_code == 200, answer.text
         if answer.json()["results"][0]["count"] == 2:
             return

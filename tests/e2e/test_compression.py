@@ -1,29 +1,27 @@
 """Compressed responses of a real server decode to the same content."""
 
 import re
-from collections.abc import Generator
 
 import httpx
 import pytest
 
-from support.server import RunningServer
+from support.server import ServerProject
 
 QUERY = "SELECT number, repeat('x', 40), 'https://example.com/' FROM numbers(5000) LIMIT 5000"
-RUN = "/api/projects/1/endpoints/large/run"
+RUN = "/api/projects/@current/endpoints/large/run"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    running = RunningServer(tmp_path_factory.mktemp("compression") / "data").start()
-    running.client.event_hooks = {}  # these tests read the bytes of responses themselves
+def server(server: ServerProject) -> ServerProject:
+    # These tests read the bytes of responses themselves.
+    server.client.event_hooks = {**server.client.event_hooks, "response": []}
     body = {"name": "large", "query": {"kind": "HogQLQuery", "query": QUERY}}
-    running.client.post("/api/projects/1/endpoints/", json=body).raise_for_status()
-    running.client.get(RUN).raise_for_status()
-    yield running
-    running.stop()
+    server.client.post("/api/projects/@current/endpoints/", json=body).raise_for_status()
+    server.client.get(RUN).raise_for_status()
+    return server
 
 
-def received(server: RunningServer, path: str, **headers: str) -> tuple[httpx.Response, int, bytes]:
+def received(server: ServerProject, path: str, **headers: str) -> tuple[httpx.Response, int, bytes]:
     """The response, its bytes on the wire, and its body."""
     with server.client.stream("GET", path, headers=headers) as response:
         wire = b"".join(response.iter_raw())
@@ -44,7 +42,7 @@ def received(server: RunningServer, path: str, **headers: str) -> tuple[httpx.Re
     ],
 )
 @pytest.mark.parametrize("encoding", ["gzip", "br"])
-def test_large_answers_shrink(server: RunningServer, path: str, accept: str, encoding: str) -> None:
+def test_large_answers_shrink(server: ServerProject, path: str, accept: str, encoding: str) -> None:
     plain, size, body = received(server, path, Accept=accept, **{"Accept-Encoding": "identity"})
     packed, packed_size, unpacked = received(
         server, path, Accept=accept, **{"Accept-Encoding": encoding}
@@ -63,7 +61,7 @@ def test_large_answers_shrink(server: RunningServer, path: str, accept: str, enc
         assert unpacked == body
 
 
-def test_scripts_of_the_console_shrink(server: RunningServer) -> None:
+def test_scripts_of_the_console_shrink(server: ServerProject) -> None:
     page = server.client.get("/sign-in").text
     scripts = re.findall(r'src="(/_nicegui[^"]+\.js)"', page)
     sizes = [received(server, path, **{"Accept-Encoding": "gzip"})[1] for path in scripts]
@@ -73,7 +71,7 @@ def test_scripts_of_the_console_shrink(server: RunningServer) -> None:
     assert sum(sizes) < sum(plain) / 2
 
 
-def test_a_known_etag_is_a_304_in_every_encoding(server: RunningServer) -> None:
+def test_a_known_etag_is_a_304_in_every_encoding(server: ServerProject) -> None:
     etags = {
         received(server, RUN, **{"Accept-Encoding": encoding})[0].headers["etag"]
         for encoding in ("identity", "gzip", "br", "zstd")
@@ -86,7 +84,7 @@ def test_a_known_etag_is_a_304_in_every_encoding(server: RunningServer) -> None:
         assert "content-encoding" not in known.headers
 
 
-def test_a_script_known_by_its_etag_is_a_304(server: RunningServer) -> None:
+def test_a_script_known_by_its_etag_is_a_304(server: ServerProject) -> None:
     page = server.client.get("/sign-in").text
     path = re.findall(r'src="(/_nicegui[^"]+\.js)"', page)[0]
     packed, _, _ = received(server, path, **{"Accept-Encoding": "gzip"})

@@ -1,13 +1,13 @@
 """``count_matches`` on a server: counts of stored events, recomputed in Python."""
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from support.accepted import SECONDS
-from support.server import TOKEN, RunningServer
+from support.server import ServerProject
 
 NAMES = ("bought", "looked", "left")
 PLANS = ("pro", "free", None)
@@ -63,22 +63,20 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[int], bool]]] = {
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    server = RunningServer(tmp_path_factory.mktemp("matches") / "data").start()
-    body = {"api_key": TOKEN, "batch": [GROUP, *EVENTS]}
+def server(server: ServerProject) -> ServerProject:
+    body = {"api_key": server.token, "batch": [GROUP, *EVENTS]}
     server.client.post("/batch/", json=body).raise_for_status()
     deadline = time.monotonic() + SECONDS
     while count(server)["examined"] < COUNT + 1:
         assert time.monotonic() < deadline, "the events were not stored"
         time.sleep(0.2)
-    yield server
-    assert server.stop() == 0
+    return server
 
 
-def count(server: RunningServer, function: str = "new", **body: Any) -> dict[str, Any]:
+def count(server: ServerProject, function: str = "new", **body: Any) -> dict[str, Any]:
     body = body or {"configuration": {"type": "destination", "name": "f", "hog": "return 1"}}
     response = server.client.post(
-        f"/api/projects/1/hog_functions/{function}/count_matches", json=body
+        f"/api/projects/@current/hog_functions/{function}/count_matches", json=body
     )
     assert response.status_code == 200, response.text
     return response.json()
@@ -89,7 +87,7 @@ def configured(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_counts_are_those_of_the_events(server: RunningServer, name: str) -> None:
+def test_counts_are_those_of_the_events(server: ServerProject, name: str) -> None:
     filters, holds = CASES[name]
     counted = count(server, configuration=configured(filters=filters))
     matching = [index for index in range(COUNT) if holds(index)]
@@ -100,7 +98,7 @@ def test_counts_are_those_of_the_events(server: RunningServer, name: str) -> Non
     assert [event["distinct_id"] for event in counted["events"]] == newest
 
 
-def test_the_newest_events_are_examined(server: RunningServer) -> None:
+def test_the_newest_events_are_examined(server: ServerProject) -> None:
     filters = {"properties": [LARGE]}
     counted = count(server, configuration=configured(filters=filters), limit=300)
     assert (counted["matched"], counted["examined"], counted["limit"]) == (205, 300, 300)
@@ -108,7 +106,7 @@ def test_the_newest_events_are_examined(server: RunningServer) -> None:
     assert counted["oldest"].startswith(EVENTS[-300]["timestamp"][:19])
 
 
-def test_mappings_choose_among_the_events_of_the_function(server: RunningServer) -> None:
+def test_mappings_choose_among_the_events_of_the_function(server: ServerProject) -> None:
     mapping = {"name": "Sales", "filters": {"events": [BOUGHT]}, "inputs": {}}
     disabled = {"name": "All", "filters": {}, "disabled": True}
     fields = configured(filters={"properties": [LARGE]}, mappings=[mapping, disabled])
@@ -116,11 +114,11 @@ def test_mappings_choose_among_the_events_of_the_function(server: RunningServer)
     assert count(server, configuration=fields)["matched"] == expected
 
 
-def test_stored_functions_and_drafts(server: RunningServer) -> None:
+def test_stored_functions_and_drafts(server: ServerProject) -> None:
     created = server.client.post(
-        "/api/projects/1/hog_functions/", json=configured(filters={"events": [BOUGHT]})
+        "/api/projects/@current/hog_functions/", json=configured(filters={"events": [BOUGHT]})
     ).json()
-    path = f"/api/projects/1/hog_functions/{created['id']}"
+    path = f"/api/projects/@current/hog_functions/{created['id']}"
     draft = {"draft": {"filters": {"properties": [LARGE]}}}
     server.client.patch(path, json=draft).raise_for_status()
 
@@ -136,7 +134,7 @@ FAILING = {
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_a_filter_that_fails_says_why(server: RunningServer, name: str) -> None:
+def test_a_filter_that_fails_says_why(server: ServerProject, name: str) -> None:
     text, reason = FAILING[name]
     filters = {"properties": [{"type": "hogql", "key": text}]}
     counted = count(server, configuration=configured(filters=filters))
@@ -144,7 +142,7 @@ def test_a_filter_that_fails_says_why(server: RunningServer, name: str) -> None:
     assert reason in counted["error"]
 
 
-def test_functions_that_never_run_on_events_match_none(server: RunningServer) -> None:
+def test_functions_that_never_run_on_events_match_none(server: ServerProject) -> None:
     counted = count(server, configuration=configured(type="internal_destination"))
     assert (counted["matched"], counted["examined"]) == (0, COUNT + 1)
 
@@ -166,18 +164,20 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_refusals(server: RunningServer, name: str) -> None:
+def test_refusals(server: ServerProject, name: str) -> None:
     body, attr = REFUSED[name]
-    response = server.client.post("/api/projects/1/hog_functions/new/count_matches", json=body)
+    response = server.client.post(
+        "/api/projects/@current/hog_functions/new/count_matches", json=body
+    )
     assert (response.status_code, response.json()["attr"]) == (400, attr)
 
 
-def test_scopes(server: RunningServer) -> None:
+def test_scopes(server: ServerProject) -> None:
     key = {"label": "narrow", "scopes": ["hog_function:read"]}
     created = server.client.post("/api/personal_api_keys/", json=key).json()
-    function = server.client.post("/api/projects/1/hog_functions/", json=configured()).json()
-    path = f"/api/projects/1/hog_functions/{function['id']}/count_matches"
+    function = server.client.post("/api/projects/@current/hog_functions/", json=configured()).json()
+    path = f"/api/projects/@current/hog_functions/{function['id']}/count_matches"
     headers = {"Authorization": f"Bearer {created['value']}"}
     assert server.client.post(path, json={}, headers=headers).status_code == 403
-    unknown = f"/api/projects/1/hog_functions/{EVENTS[0]['event']}/count_matches"
+    unknown = f"/api/projects/@current/hog_functions/{EVENTS[0]['event']}/count_matches"
     assert server.client.post(unknown, json={}).status_code == 404

@@ -4,14 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from hoglet.cli.main import app
-from support.server import KEY, RunningServer
+from support.server import ServerProject
 
 FILE = """\
 name: events_of_plan
@@ -34,25 +33,17 @@ cache_age_seconds: 600
 """
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    running = RunningServer(tmp_path_factory.mktemp("data")).start()
-    yield running
-    running.stop()
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "events_of_plan.yaml").write_text(FILE)
     return tmp_path
 
 
-def command(server: RunningServer, *words: str) -> Result:
-    environment = {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY}
-    return CliRunner().invoke(app, ["endpoints", *words], env=environment)
+def command(server: ServerProject, *words: str) -> Result:
+    return CliRunner().invoke(app, ["endpoints", *words], env=server.commands)
 
 
-def test_files_are_pushed_pulled_changed_and_run(server: RunningServer, folder: Path) -> None:
+def test_files_are_pushed_pulled_changed_and_run(server: ServerProject, folder: Path) -> None:
     path = folder / "events_of_plan.yaml"
 
     assert command(server, "diff", str(folder)).exit_code == 1
@@ -84,7 +75,7 @@ def test_files_are_pushed_pulled_changed_and_run(server: RunningServer, folder: 
 
     path.write_text(FILE.replace("cache_age_seconds: 600\n", ""))
     command(server, "push", str(path))
-    record = server.client.get("/api/projects/1/endpoints/events_of_plan/").json()
+    record = server.client.get("/api/projects/@current/endpoints/events_of_plan/").json()
     assert record["cache_age_seconds"] is None
     assert record["tags"] == ["billing"]
 
@@ -92,13 +83,13 @@ def test_files_are_pushed_pulled_changed_and_run(server: RunningServer, folder: 
     assert listed[1].split()[:2] == ["events_of_plan", "3"]
 
 
-def test_a_run_prints_rows(server: RunningServer) -> None:
+def test_a_run_prints_rows(server: ServerProject) -> None:
     query = "select number, concat('a,', toString(number)) as t from numbers(3) where number > "
     query += "{variables.least}"
     variable = {"name": "least", "type": "Number", "default_value": 0}
-    server.client.post("/api/projects/1/insight_variables/", json=variable)
+    server.client.post("/api/projects/@current/insight_variables/", json=variable)
     body = {"name": "rows", "query": {"kind": "HogQLQuery", "query": query}}
-    assert server.client.post("/api/projects/1/endpoints/", json=body).status_code == 201
+    assert server.client.post("/api/projects/@current/endpoints/", json=body).status_code == 201
 
     table = command(server, "run", "rows", "-v", "least=1")
     assert [line.split() for line in table.output.splitlines()] == [["number", "t"], ["2", "a,2"]]
@@ -108,7 +99,7 @@ def test_a_run_prints_rows(server: RunningServer) -> None:
     assert whole["results"] == [[1, "a,1"], [2, "a,2"]]
 
 
-def test_refusals_are_one_sentence(server: RunningServer, folder: Path) -> None:
+def test_refusals_are_one_sentence(server: ServerProject, folder: Path) -> None:
     (folder / "bad.yaml").write_text("name: bad\nquery: select x from nowhere\n")
     refused = command(server, "push", str(folder / "bad.yaml"))
     assert "400 invalid_input: query" in refused.stderr
@@ -143,7 +134,7 @@ def test_refusals_are_one_sentence(server: RunningServer, folder: Path) -> None:
     ],
 )
 def test_errors_name_file_and_line(
-    server: RunningServer, tmp_path: Path, text: str, place: int, says: str
+    server: ServerProject, tmp_path: Path, text: str, place: int, says: str
 ) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(text)
@@ -155,7 +146,7 @@ def test_errors_name_file_and_line(
     assert says in refused.stderr
 
 
-def test_dates_without_quotes_are_text(server: RunningServer, tmp_path: Path) -> None:
+def test_dates_without_quotes_are_text(server: ServerProject, tmp_path: Path) -> None:
     text = "name: dated\ndescription: 2026-01-05\nquery: select {variables.from_day} as day\n"
     text += "variables:\n  from_day: {type: Date, default: 2026-01-05}\n"
     (tmp_path / "dated.yaml").write_text(text)
@@ -166,14 +157,14 @@ def test_dates_without_quotes_are_text(server: RunningServer, tmp_path: Path) ->
     assert printed.splitlines() == ["day", "2026-01-05"]
 
 
-def test_versions_have_names_that_move(server: RunningServer) -> None:
+def test_versions_have_names_that_move(server: ServerProject) -> None:
     for number in (1, 2):
         query = {"kind": "HogQLQuery", "query": f"select {number} as n"}
         if number == 1:
             body = {"name": "moving", "query": query}
-            server.client.post("/api/projects/1/endpoints/", json=body)
+            server.client.post("/api/projects/@current/endpoints/", json=body)
         else:
-            server.client.patch("/api/projects/1/endpoints/moving/", json={"query": query})
+            server.client.patch("/api/projects/@current/endpoints/moving/", json={"query": query})
 
     made = command(server, "alias", "set", "moving", "prod", "1")
     assert made.output == "moving: prod is version 1\n"
@@ -191,13 +182,13 @@ def test_versions_have_names_that_move(server: RunningServer) -> None:
     one = json.loads(command(server, "openapi", "moving", "--version", "1").output)
     assert one["info"]["version"] == "1"
     all_of_them = json.loads(command(server, "openapi").output)
-    assert "/api/projects/1/endpoints/moving/run" in all_of_them["paths"]
+    assert f"/api/projects/{server.id}/endpoints/moving/run" in all_of_them["paths"]
     used = command(server, "usage", "moving", "--days", "1").output.splitlines()
     assert used[-1].split()[:2] == ["all", "2"]
 
 
 @pytest.fixture
-def other_project(server: RunningServer) -> str:
+def other_project(server: ServerProject) -> str:
     made = CliRunner().invoke(
         app,
         ["admin", "projects", "create", "Pruned"],
@@ -209,7 +200,7 @@ def other_project(server: RunningServer) -> str:
 
 
 def test_pruning_deletes_what_the_other_side_lacks(
-    server: RunningServer, tmp_path: Path, other_project: str
+    server: ServerProject, tmp_path: Path, other_project: str
 ) -> None:
     def endpoints(*words: str) -> Result:
         return command(server, *words, "--project", other_project)
@@ -252,16 +243,17 @@ def test_pruning_deletes_what_the_other_side_lacks(
 
 @pytest.mark.parametrize(("answer", "left"), [("y", set()), ("n", {"at_terminal"})])
 def test_pruning_asks_at_a_terminal(
-    server: RunningServer, tmp_path: Path, answer: str, left: set[str]
+    server: ServerProject, tmp_path: Path, answer: str, left: set[str]
 ) -> None:
     names = {
-        each["name"] for each in server.client.get("/api/projects/1/endpoints/").json()["results"]
+        each["name"]
+        for each in server.client.get("/api/projects/@current/endpoints/").json()["results"]
     }
     command(server, "pull", "--to", str(tmp_path))
     (tmp_path / "always.yaml").write_text("name: always\nquery: select 1\n")
     body = {"name": "at_terminal", "query": {"kind": "HogQLQuery", "query": "select 1"}}
     if "at_terminal" not in names:
-        server.client.post("/api/projects/1/endpoints/", json=body)
+        server.client.post("/api/projects/@current/endpoints/", json=body)
     (tmp_path / "at_terminal.yaml").unlink(missing_ok=True)
     leader, follower = os.openpty()
     with os.fdopen(leader, "wb", buffering=0) as keyboard, os.fdopen(follower) as terminal:
@@ -275,7 +267,7 @@ def test_pruning_asks_at_a_terminal(
                 "--prune",
                 str(tmp_path),
             ],
-            env=os.environ | {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY},
+            env=os.environ | server.commands,
             stdin=terminal,
             stdout=subprocess.PIPE,
             text=True,
@@ -284,6 +276,6 @@ def test_pruning_asks_at_a_terminal(
         output, _ = process.communicate(timeout=60)
 
     assert "to be deleted: endpoint at_terminal" in output
-    found = server.client.get("/api/projects/1/endpoints/").json()["results"]
+    found = server.client.get("/api/projects/@current/endpoints/").json()["results"]
     assert {each["name"] for each in found} & {"at_terminal"} == left
     assert process.returncode == (1 if left else 0)

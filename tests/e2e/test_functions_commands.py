@@ -2,14 +2,12 @@
 
 import json
 import time
-from collections.abc import Generator
 from typing import Any
 
-import pytest
 from typer.testing import CliRunner
 
 from hoglet.cli.main import app
-from support.server import KEY, TOKEN, RunningServer
+from support.server import ServerProject
 
 FUNCTION = {
     "type": "destination",
@@ -20,38 +18,27 @@ FUNCTION = {
 }
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    running = RunningServer(tmp_path_factory.mktemp("data")).start()
-    yield running
-    running.stop()
-
-
-def command(server: RunningServer, *words: str) -> str:
+def command(server: ServerProject, *words: str) -> str:
     return invoke(server, "functions", *words)
 
 
-def admin(server: RunningServer, *words: str) -> str:
+def admin(server: ServerProject, *words: str) -> str:
     return invoke(server, "admin", "functions", *words)
 
 
-def invoke(server: RunningServer, *words: str) -> str:
-    environment = {
-        "HOGLET_URL": server.url,
-        "HOGLET_API_KEY": KEY,
-        "HOGLET_DATA_DIR": str(server.data_dir),
-    }
+def invoke(server: ServerProject, *words: str) -> str:
+    environment = server.commands | {"HOGLET_DATA_DIR": str(server.data_dir)}
     ran = CliRunner().invoke(app, [*words], env=environment, catch_exceptions=False)
     assert ran.exit_code == 0, ran.output
     return ran.output
 
 
-def make(server: RunningServer) -> tuple[str, str]:
-    made = server.client.post("/api/projects/1/hog_functions/", json=FUNCTION).json()
-    return made["id"], f"/api/projects/1/hog_functions/{made['id']}/"
+def make(server: ServerProject) -> tuple[str, str]:
+    made = server.client.post("/api/projects/@current/hog_functions/", json=FUNCTION).json()
+    return made["id"], f"/api/projects/@current/hog_functions/{made['id']}/"
 
 
-def wait_for(server: RunningServer, path: str, wanted: Any) -> None:
+def wait_for(server: ServerProject, path: str, wanted: Any) -> None:
     deadline, answer = time.monotonic() + 30, None
     while time.monotonic() < deadline:
         answer = server.client.get(path).json()
@@ -61,10 +48,10 @@ def wait_for(server: RunningServer, path: str, wanted: Any) -> None:
     raise AssertionError(answer)
 
 
-def test_dead_letters_are_listed_and_run_again(server: RunningServer) -> None:
+def test_dead_letters_are_listed_and_run_again(server: ServerProject) -> None:
     function_id, path = make(server)
     for name in ("ada", "grace"):
-        body = {"api_key": TOKEN, "event": "seen", "distinct_id": name}
+        body = {"api_key": server.token, "event": "seen", "distinct_id": name}
         assert server.client.post("/capture/", json=body).status_code == 200
     wait_for(server, path + "dead_letters/", lambda page: page["count"] == 2)
 
@@ -80,7 +67,7 @@ def test_dead_letters_are_listed_and_run_again(server: RunningServer) -> None:
     assert "0 would be queued" in command(server, "redrive", function_id, "--dry-run")
 
 
-def test_a_state_is_forced_and_released(server: RunningServer) -> None:
+def test_a_state_is_forced_and_released(server: ServerProject) -> None:
     function_id, path = make(server)
     assert admin(server, "force-state", function_id, "disabled") == (
         "Say is disabled by an administrator.\n"
@@ -90,7 +77,7 @@ def test_a_state_is_forced_and_released(server: RunningServer) -> None:
     assert server.client.patch(path, json={"enabled": True}).status_code == 400
     listed = [line for line in command(server, "list").splitlines() if function_id in line]
     assert "disabled by an administrator" in listed[0]
-    log = f"/api/projects/1/activity_log/?scope=HogFunction&item_id={function_id}"
+    log = f"/api/projects/@current/activity_log/?scope=HogFunction&item_id={function_id}"
     assert server.client.get(log).json()["count"] == 2
 
     admin(server, "force-state", function_id, "healthy")
@@ -99,7 +86,7 @@ def test_a_state_is_forced_and_released(server: RunningServer) -> None:
     assert server.client.get(path).json()["status"]["state"] == 11
 
 
-def test_an_unknown_function_is_refused(server: RunningServer) -> None:
+def test_an_unknown_function_is_refused(server: ServerProject) -> None:
     environment = {"HOGLET_DATA_DIR": str(server.data_dir)}
     for some_id in ("x", "01890000-0000-7000-8000-000000000000"):
         ran = CliRunner().invoke(
@@ -108,12 +95,14 @@ def test_an_unknown_function_is_refused(server: RunningServer) -> None:
         assert (ran.exit_code, some_id in ran.stderr) == (1, True)
 
 
-def test_a_stored_event_is_explained(server: RunningServer) -> None:
+def test_a_stored_event_is_explained(server: ServerProject) -> None:
     tier = {"key": "tier", "value": "gold", "type": "group", "group_type_index": 0}
     plan = {"key": "plan", "value": "pro", "type": "person"}
     filters = {"events": [{"id": "paid", "type": "events", "properties": [tier, plan]}]}
     body = {"name": "Explained", "hog": "return 1", "enabled": True, "filters": filters}
-    function_id = server.client.post("/api/projects/1/hog_functions/", json=body).json()["id"]
+    function_id = server.client.post("/api/projects/@current/hog_functions/", json=body).json()[
+        "id"
+    ]
     group = {"$group_type": "company", "$group_key": "acme", "$group_set": {"tier": "gold"}}
     uuids = [f"0198c2a0-0000-7000-8000-00000000000{number}" for number in range(3)]
     paid: dict[str, Any] = {"event": "paid", "distinct_id": "eve"}
@@ -127,9 +116,9 @@ def test_a_stored_event_is_explained(server: RunningServer) -> None:
         {**paid, "uuid": uuids[1], "properties": {"$set": {"plan": "free"}}},
         {**paid, "uuid": uuids[2], "properties": {"$process_person_profile": False}},
     ]
-    sent = {"api_key": TOKEN, "batch": batch}
+    sent = {"api_key": server.token, "batch": batch}
     assert server.client.post("/batch/", json=sent).status_code == 200
-    stored = "/api/projects/1/query/"
+    stored = "/api/projects/@current/query/"
     query = {"kind": "HogQLQuery", "query": "select count() from events where event = 'paid'"}
     deadline = time.monotonic() + 30
     while server.client.post(stored, json={"query": query, "refresh": "force_blocking"}).json()[
@@ -154,7 +143,7 @@ def test_a_stored_event_is_explained(server: RunningServer) -> None:
     assert "would run" in command(server, *command_line, uuids[2], "--configuration", wider)
 
 
-def test_keys_need_the_scopes_of_what_is_explained(server: RunningServer) -> None:
+def test_keys_need_the_scopes_of_what_is_explained(server: ServerProject) -> None:
     function_id, path = make(server)
     made = server.client.post(
         "/api/personal_api_keys/", json={"label": "reads", "scopes": ["hog_function:read"]}
@@ -171,18 +160,18 @@ def test_keys_need_the_scopes_of_what_is_explained(server: RunningServer) -> Non
     assert status(event=event, configuration={}) == 403
 
 
-def test_a_draft_is_tested_and_published(server: RunningServer) -> None:
+def test_a_draft_is_tested_and_published(server: ServerProject) -> None:
     filters = {"events": [{"id": "drafted", "type": "events"}]}
     body = {"name": "Drafted", "hog": "print('first')", "enabled": True, "filters": filters}
-    made = server.client.post("/api/projects/1/hog_functions/", json=body).json()
-    path = f"/api/projects/1/hog_functions/{made['id']}/"
+    made = server.client.post("/api/projects/@current/hog_functions/", json=body).json()
+    path = f"/api/projects/@current/hog_functions/{made['id']}/"
     server.client.patch(path, json={"draft": {"hog": "print('second')"}})
     event = json.dumps({"event": "drafted", "distinct_id": "eve"})
 
     assert "second" in command(server, "test", "Drafted", "--event", event, "--draft")
     assert "first" in command(server, "test", "Drafted", "--event", event)
     assert "would run" in command(server, "explain", "Drafted", "--event", event, "--draft")
-    sent = {"api_key": TOKEN, "event": "drafted", "distinct_id": "eve"}
+    sent = {"api_key": server.token, "event": "drafted", "distinct_id": "eve"}
     assert server.client.post("/capture/", json=sent).status_code == 200
     wait_for(server, path + "logs/?search=first", lambda page: page["count"] == 1)
     assert command(server, "publish", "Drafted") == "published Drafted, version 2\n"
@@ -193,17 +182,18 @@ def test_a_draft_is_tested_and_published(server: RunningServer) -> None:
         time.sleep(0.5)
 
 
-def test_a_backfill_of_everything_asks_first(server: RunningServer) -> None:
+def test_a_backfill_of_everything_asks_first(server: ServerProject) -> None:
     function_id, _ = make(server)
-    environment = {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY}
     words = ["functions", "backfill", "start", function_id, "--detach"]
-    ran = CliRunner().invoke(app, words, env=environment)
+    ran = CliRunner().invoke(app, words, env=server.commands)
 
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert "run on all stored events" in ran.stderr
     assert "--start and --end; without a terminal, everything requires --yes." in ran.stderr
     assert (
-        server.client.get(f"/api/projects/1/hog_functions/{function_id}/").json()["batch_export_id"]
+        server.client.get(f"/api/projects/@current/hog_functions/{function_id}/").json()[
+            "batch_export_id"
+        ]
         is None
     ), "nothing was changed"
 

@@ -14,22 +14,15 @@ import httpx
 import pytest
 
 from support.recorder import Recorder
-from support.server import TOKEN, RunningServer
+from support.server import ServerProject
 
-FUNCTIONS = "/api/projects/1/hog_functions/"
-ENDPOINTS = "/api/projects/1/endpoints/"
+FUNCTIONS = "/api/projects/@current/hog_functions/"
+ENDPOINTS = "/api/projects/@current/endpoints/"
 _numbers = itertools.count()
 HALF = "let half := substring(event.properties.m, 1, 3);"  # the emoji's first UTF-16 unit is kept
 MESSAGE = "ab\U0001f600cd"
 SEEN = "ab�"
 EVENT = {"event": "halved", "distinct_id": "ada", "properties": {"m": MESSAGE}}
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    running = RunningServer(tmp_path_factory.mktemp("data")).start()
-    yield running
-    running.stop()
 
 
 @pytest.fixture
@@ -49,7 +42,7 @@ def wait_for[T](read: Callable[[], T], wanted: Callable[[T], object] = bool) -> 
     raise AssertionError(found)
 
 
-def create(server: RunningServer, hog: str, event: str = "halved", **more: Any) -> str:
+def create(server: ServerProject, hog: str, event: str = "halved", **more: Any) -> str:
     body = {"type": "destination", "name": "f", "hog": hog, "enabled": True, **more}
     if body["type"] in ("destination", "transformation"):
         body.setdefault("filters", {"events": [{"id": event, "type": "events"}]})
@@ -58,24 +51,25 @@ def create(server: RunningServer, hog: str, event: str = "halved", **more: Any) 
     return made.json()["id"]
 
 
-def delete(server: RunningServer, function: str) -> None:
+def delete(server: ServerProject, function: str) -> None:
     assert server.client.patch(FUNCTIONS + function, json={"deleted": True}).status_code == 200
 
 
-def capture(server: RunningServer, content: bytes | dict[str, Any]) -> None:
-    body = content if isinstance(content, bytes) else json.dumps(content).encode()
-    assert server.client.post("/capture/", content=body).status_code == 200
+def capture(server: ServerProject, content: bytes | dict[str, Any]) -> None:
+    if isinstance(content, dict):
+        content = json.dumps({"api_key": server.token, **content}).encode()
+    assert server.client.post("/capture/", content=content).status_code == 200
 
 
 def event(name: str = "halved", **properties: Any) -> dict[str, Any]:
-    return {**EVENT, "api_key": TOKEN, "event": name, "properties": {"m": MESSAGE, **properties}}
+    return {**EVENT, "event": name, "properties": {"m": MESSAGE, **properties}}
 
 
-def logs(server: RunningServer, function: str) -> list[dict[str, Any]]:
+def logs(server: ServerProject, function: str) -> list[dict[str, Any]]:
     return server.client.get(f"{FUNCTIONS}{function}/logs").json()["results"]
 
 
-def run_query(server: RunningServer, sql: str) -> httpx.Response:
+def run_query(server: ServerProject, sql: str) -> httpx.Response:
     name = f"q{next(_numbers)}"
     body = {"name": name, "query": {"kind": "HogQLQuery", "query": sql}}
     made = server.client.post(ENDPOINTS, json=body)
@@ -84,7 +78,7 @@ def run_query(server: RunningServer, sql: str) -> httpx.Response:
     return server.client.post(f"{ENDPOINTS}{name}/run", json={"refresh": "force"})
 
 
-def select(server: RunningServer, sql: str) -> list[Any]:
+def select(server: ServerProject, sql: str) -> list[Any]:
     answer = run_query(server, sql)
     assert answer.status_code == 200, answer.text
     return answer.json()["results"]
@@ -117,7 +111,7 @@ REQUESTS = {
 
 @pytest.mark.parametrize("place", REQUESTS)
 def test_a_delivery_arrives_with_half_a_character_in_its(
-    server: RunningServer, receiver: Recorder, place: str
+    server: ServerProject, receiver: Recorder, place: str
 ) -> None:
     options, is_right = REQUESTS[place]
     function = create(server, f"{HALF} fetch('{receiver.url}/x', {options})")
@@ -130,7 +124,7 @@ def test_a_delivery_arrives_with_half_a_character_in_its(
 
 
 def test_a_delivery_arrives_with_half_a_character_in_its_url(
-    server: RunningServer, receiver: Recorder
+    server: ServerProject, receiver: Recorder
 ) -> None:
     hog = f"{HALF} fetch(concat('{receiver.url}/', half, '?q=', half))"
     function = create(server, hog)
@@ -156,7 +150,7 @@ def test_a_delivery_arrives_with_half_a_character_in_its_url(
     ],
 )
 def test_what_fails_with_half_a_character_is_a_dead_letter_and_a_log_line(
-    server: RunningServer, receiver: Recorder, call: str
+    server: ServerProject, receiver: Recorder, call: str
 ) -> None:
     hog = f"{HALF} let url := '{receiver.url}'; let done := {call}"
     if call.startswith(("throw", "let")):
@@ -172,7 +166,7 @@ def test_what_fails_with_half_a_character_is_a_dead_letter_and_a_log_line(
     assert len(letters) == sum(line["level"] == "ERROR" for line in found[:1])
 
 
-def test_lines_are_logged_with_half_a_character(server: RunningServer) -> None:
+def test_lines_are_logged_with_half_a_character(server: ServerProject) -> None:
     function = create(server, f"{HALF} print(half); print({{'a': half}}, [half], tuple(half))")
 
     capture(server, event())
@@ -202,7 +196,7 @@ TESTED = {
 @pytest.mark.parametrize("mocked", [True, False])
 @pytest.mark.parametrize("place", TESTED)
 def test_a_test_run_answers_with_half_a_character_in(
-    server: RunningServer, receiver: Recorder, place: str, mocked: bool
+    server: ServerProject, receiver: Recorder, place: str, mocked: bool
 ) -> None:
     hog = TESTED[place].replace("https://x.example", receiver.url)
     configuration = {
@@ -223,7 +217,7 @@ def test_a_test_run_answers_with_half_a_character_in(
 
 
 def test_a_test_run_of_a_transformation_answers_with_half_a_character(
-    server: RunningServer,
+    server: ServerProject,
 ) -> None:
     hog = f"{HALF} return {{'properties': {{half: half}}, 'distinct_id': half, 'event': half}}"
     body = {
@@ -238,7 +232,7 @@ def test_a_test_run_of_a_transformation_answers_with_half_a_character(
 
 
 def test_an_event_that_a_transformation_cut_is_stored_whole_otherwise(
-    server: RunningServer,
+    server: ServerProject,
 ) -> None:
     hog = f"""{HALF} return {{'event': concat('cut ', half), 'distinct_id': half, 'properties': {{
         half: half, 'm': half, '$set': {{'name': half, half: 1}}, '$groups': {{'company': half}},
@@ -261,7 +255,7 @@ def test_an_event_that_a_transformation_cut_is_stored_whole_otherwise(
     assert {(row[0], row[1], row[2]) for row in rows} == {(SEEN, SEEN, SEEN)}
 
 
-def test_a_captured_event_of_a_program_is_stored(server: RunningServer) -> None:
+def test_a_captured_event_of_a_program_is_stored(server: ServerProject) -> None:
     hog = (
         f"{HALF} postHogCapture({{'event': concat('made ', half), 'distinct_id': half, "
         "'properties': {half: half, 'at': half}})"
@@ -292,10 +286,10 @@ def test_a_captured_event_of_a_program_is_stored(server: RunningServer) -> None:
         rb'{"event": "sent\u0000", "distinct_id": "a\u0000", "properties": {"\u0000": "\u0000"}}',
     ],
 )
-def test_clients_may_send_half_characters(server: RunningServer, sent: bytes) -> None:
+def test_clients_may_send_half_characters(server: ServerProject, sent: bytes) -> None:
     before = select(server, "select count() from events where event like 'sent%'")[0][0]
 
-    capture(server, b'{"api_key": "' + TOKEN.encode() + b'", ' + sent[1:])
+    capture(server, b'{"api_key": "' + server.token.encode() + b'", ' + sent[1:])
 
     wait_for(
         lambda: select(server, "select count() from events where event like 'sent%'")[0][0],
@@ -318,7 +312,7 @@ def test_clients_may_send_half_characters(server: RunningServer, sent: bytes) ->
     ],
 )
 def test_the_api_refuses_half_characters_as_unreadable(
-    server: RunningServer, path: str, body: bytes
+    server: ServerProject, path: str, body: bytes
 ) -> None:
     answer = server.client.post(path, content=body, headers={"content-type": "application/json"})
 
@@ -328,7 +322,7 @@ def test_the_api_refuses_half_characters_as_unreadable(
 
 
 def test_a_row_of_the_warehouse_may_hold_half_a_character_in_its_json(
-    server: RunningServer,
+    server: ServerProject,
 ) -> None:
     row = {"event": "x", "distinct_id": "a", "properties": '{"m": "\\ud83d"}'}
     body = {"configuration": {"hog": "print(event.properties.m)"}, "clickhouse_event": row}
@@ -347,7 +341,7 @@ def test_a_row_of_the_warehouse_may_hold_half_a_character_in_its_json(
     ],
 )
 def test_a_webhook_answers_with_half_a_character(
-    server: RunningServer, returned: str, expected: Any
+    server: ServerProject, returned: str, expected: Any
 ) -> None:
     hog = f"let half := substring(request.body.m, 1, 3); return {{'httpResponse': {returned}}}"
     function = create(server, hog, type="source_webhook")
@@ -358,7 +352,7 @@ def test_a_webhook_answers_with_half_a_character(
     assert (answer.text if isinstance(expected, str) else answer.json()) == expected
 
 
-def test_a_webhook_reads_json_with_half_a_character(server: RunningServer) -> None:
+def test_a_webhook_reads_json_with_half_a_character(server: ServerProject) -> None:
     hog = "return {'httpResponse': {'status': 200, 'body': request.body.m}}"
     function = create(server, hog, type="source_webhook")
     sent = {"content": rb'{"m": "a\ud83d"}', "headers": {"content-type": "application/json"}}
@@ -369,7 +363,7 @@ def test_a_webhook_reads_json_with_half_a_character(server: RunningServer) -> No
 
 
 def test_an_answer_with_half_a_character_is_read_as_json(
-    server: RunningServer, receiver: Recorder
+    server: ServerProject, receiver: Recorder
 ) -> None:
     receiver.answers.append((200, rb'{"a": "x\ud83d", "n": 7}'))
     function = create(server, f"let r := fetch('{receiver.url}'); print(r.body.n, r.body.a)")
@@ -381,7 +375,7 @@ def test_an_answer_with_half_a_character_is_read_as_json(
     assert "7, x�" in [line["message"] for line in found]
 
 
-def test_masking_by_half_a_character_works(server: RunningServer) -> None:
+def test_masking_by_half_a_character_works(server: ServerProject) -> None:
     masking = {"ttl": 60, "hash": "{substring(event.properties.m, 1, 3)}"}
     function = create(server, "print('ran')", masking=masking)
 
@@ -410,7 +404,7 @@ def test_masking_by_half_a_character_works(server: RunningServer) -> None:
         "select base64Decode('/w==')",
     ],
 )
-def test_a_query_answers_valid_json_for_broken_utf_8(server: RunningServer, sql: str) -> None:
+def test_a_query_answers_valid_json_for_broken_utf_8(server: ServerProject, sql: str) -> None:
     answer = run_query(server, sql)
 
     assert answer.status_code in {200, 400}, answer.text

@@ -11,17 +11,10 @@ from typer.testing import CliRunner
 
 from hoglet.cli.main import app
 from support.recorder import Recorder
-from support.server import KEY, TOKEN, RunningServer
+from support.server import ServerProject
 
 SECRET = "xoxb-4711-a/b+c=d"
-FUNCTIONS = "/api/projects/1/hog_functions/"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    running = RunningServer(tmp_path_factory.mktemp("data")).start()
-    yield running
-    running.stop()
+FUNCTIONS = "/api/projects/@current/hog_functions/"
 
 
 @pytest.fixture
@@ -31,21 +24,23 @@ def receiver() -> Generator[Recorder]:
     recorder.close()
 
 
-def command(server: RunningServer, *words: str, token: str = "") -> str:
-    environment = {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY}
+def command(server: ServerProject, *words: str, token: str = "") -> str:
+    environment = server.commands
     ran = CliRunner().invoke(app, ["integrations", *words], env=environment, input=token)
     assert ran.exit_code == 0, ran.output
     return ran.output
 
 
-def create(server: RunningServer, kind: str, *more: str) -> int:
+def create(server: ServerProject, kind: str, *more: str) -> int:
     said = command(server, "create", kind, *more, token=SECRET + "\n")
     return int(said.rstrip(".\n").split()[-1])
 
 
-def from_template(server: RunningServer, template: str, host: str, to: str, **more: Any) -> str:
+def from_template(server: ServerProject, template: str, host: str, to: str, **more: Any) -> str:
     """A function of a template whose service is played by the receiver at ``to``."""
-    code = server.client.get(f"/api/projects/1/hog_function_templates/{template}").json()["code"]
+    code = server.client.get(f"/api/projects/@current/hog_function_templates/{template}").json()[
+        "code"
+    ]
     assert host in code
     body = {
         "template_id": template,
@@ -61,12 +56,17 @@ def from_template(server: RunningServer, template: str, host: str, to: str, **mo
     return made.json()["id"]
 
 
-def trigger(server: RunningServer, event: str) -> None:
-    body = {"api_key": TOKEN, "event": event, "distinct_id": "ada", "properties": {"$set": {}}}
+def trigger(server: ServerProject, event: str) -> None:
+    body = {
+        "api_key": server.token,
+        "event": event,
+        "distinct_id": "ada",
+        "properties": {"$set": {}},
+    }
     assert server.client.post("/capture/", json=body).status_code == 200
 
 
-def finished(server: RunningServer, function_id: str) -> list[dict[str, str]]:
+def finished(server: ServerProject, function_id: str) -> list[dict[str, str]]:
     """The lines of the function's only run, once it ended."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
@@ -79,7 +79,7 @@ def finished(server: RunningServer, function_id: str) -> list[dict[str, str]]:
     raise AssertionError(server.log())
 
 
-def test_slack_gets_the_real_token(server: RunningServer, receiver: Recorder) -> None:
+def test_slack_gets_the_real_token(server: ServerProject, receiver: Recorder) -> None:
     integration = create(server, "slack", "--name", "Shop")
     inputs = {
         "slack_workspace": {"value": integration},
@@ -99,7 +99,7 @@ def test_slack_gets_the_real_token(server: RunningServer, receiver: Recorder) ->
 
 
 def test_hubspot_gets_the_real_token_and_its_echo_is_hidden(
-    server: RunningServer, receiver: Recorder
+    server: ServerProject, receiver: Recorder
 ) -> None:
     integration = create(server, "hubspot")
     receiver.answers.append((400, {"message": f"the token {SECRET} is not allowed to do this"}))
@@ -126,7 +126,7 @@ def test_hubspot_gets_the_real_token_and_its_echo_is_hidden(
     assert "***REDACTED***" in str(lines)
 
 
-def test_tokens_go_where_they_may(server: RunningServer, receiver: Recorder) -> None:
+def test_tokens_go_where_they_may(server: ServerProject, receiver: Recorder) -> None:
     """In headers, Basic ones too, in the body and the query; not in the rest of the URL."""
     integration = create(server, "custom")
     code = """
@@ -169,7 +169,7 @@ def test_tokens_go_where_they_may(server: RunningServer, receiver: Recorder) -> 
     assert SECRET not in trial.text
 
 
-def test_a_token_stays_with_its_hosts(server: RunningServer, receiver: Recorder) -> None:
+def test_a_token_stays_with_its_hosts(server: ServerProject, receiver: Recorder) -> None:
     integration = create(server, "slack", "--to", "slack.com,*.slack.com")
     inputs = {"slack_workspace": {"value": integration}, "channel": {"value": "#x"}}
     function = from_template(
@@ -189,7 +189,7 @@ def test_a_token_stays_with_its_hosts(server: RunningServer, receiver: Recorder)
     assert [one["class"] for one in letters] == ["fetch"]
 
 
-def test_a_deleted_integration_fails_the_inputs(server: RunningServer, receiver: Recorder) -> None:
+def test_a_deleted_integration_fails_the_inputs(server: ServerProject, receiver: Recorder) -> None:
     integration = create(server, "slack")
     assert f"{integration} " in command(server, "list", "--kind", "slack")
     inputs = {"slack_workspace": {"value": integration}, "channel": {"value": "#x"}}
@@ -214,16 +214,16 @@ def test_a_deleted_integration_fails_the_inputs(server: RunningServer, receiver:
     assert totals["totals"].get("inputs_failed", 1) == 1
 
 
-def test_the_token_is_in_no_file_in_the_clear(server: RunningServer) -> None:
+def test_the_token_is_in_no_file_in_the_clear(server: ServerProject) -> None:
     """Not in the database and its journal, the queue, the server's log; the warehouse packs."""
-    assert server.client.get("/api/projects/1/integrations/").json()["count"] > 0
+    assert server.client.get("/api/projects/@current/integrations/").json()["count"] > 0
     for path in Path(server.data_dir).rglob("*"):
         if path.is_file():
             assert SECRET.encode() not in path.read_bytes(), path
 
 
-def test_a_bad_config_is_told(server: RunningServer) -> None:
-    environment = {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY}
+def test_a_bad_config_is_told(server: ServerProject) -> None:
+    environment = server.commands
     ran = CliRunner().invoke(
         app, ["integrations", "create", "x", "--config", "[]"], env=environment, input=SECRET
     )

@@ -1,5 +1,6 @@
 """``hoglet serve`` in its own process, for end-to-end tests."""
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -11,6 +12,9 @@ from pathlib import Path
 
 import httpx
 
+from hoglet.access.provisioning import create_project
+from hoglet.kit.clock import SystemClock
+from hoglet.store.database import Database
 from support.documented import RESPONSE_HOOKS
 
 KEY = "phx_" + "t" * 40
@@ -73,6 +77,45 @@ class RunningServer:
     def log(self) -> str:
         """What the server wrote so far."""
         return (self.data_dir / "server.log").read_text(errors="replace")
+
+
+class ServerProject:
+    """A new project on a running server, for modules that share one.
+
+    ``@current`` in paths of ``client`` is this project; ``commands`` are variables for the command
+    line to work in it.
+    """
+
+    def __init__(self, server: RunningServer, name: str) -> None:
+        self.url = server.url
+        self.data_dir = server.data_dir
+        self.log = server.log
+        database = f"sqlite+aiosqlite:///{server.data_dir.absolute()}/hoglet.db"
+        self.id, self.token = asyncio.run(_new_project(database, name))
+        self.commands = {
+            "HOGLET_URL": server.url,
+            "HOGLET_API_KEY": KEY,
+            "HOGLET_PROJECT": str(self.id),
+        }
+        self.client = httpx.Client(
+            base_url=server.url,
+            headers={"Authorization": f"Bearer {KEY}"},
+            timeout=30,
+            event_hooks=RESPONSE_HOOKS | {"request": [self._name_project]},
+        )
+
+    def _name_project(self, request: httpx.Request) -> None:
+        path = request.url.raw_path.replace(b"/@current/", b"/%d/" % self.id)
+        request.url = request.url.copy_with(raw_path=path)
+
+
+async def _new_project(database_url: str, name: str) -> tuple[int, str]:
+    """Its id and its token."""
+    database = Database(database_url)
+    async with database.write() as session:
+        project = await create_project(session, SystemClock(), name=name)
+    await database.close()
+    return project.id, project.api_token
 
 
 def free_port() -> int:
