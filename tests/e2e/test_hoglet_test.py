@@ -293,6 +293,17 @@ WRONG_ROWS = """\
 """
 
 
+def test_a_reader_that_has_enough_is_no_error(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    command = [sys.executable, "-m", "hoglet", "test", str(folder / "functions/drop")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, says = process.communicate(timeout=120)
+
+    assert (process.returncode, says) == (1, b"")
+
+
 def test_a_failure_shows_what_differs_and_can_be_taken_over(tmp_path: Path) -> None:
     wrong = {
         "functions/hook/tests.yaml": WRONG,

@@ -81,6 +81,8 @@ WRONG = [
     Wrong(
         ("endpoints", "pull", "--to", "{project}/hoglet.yaml"), "yaml cannot be written: File", 2
     ),
+    Wrong(("functions", "list", "--url", "{url}/api"), "404 not_found: Not found. --url is", 1),
+    Wrong(("query", "select 1", "--url", "{url}/api"), "leave out /api", 1),
     Wrong(tail("nope ="), "400 hogql_syntax_error: --where: 1:7: ", 1),
     Wrong(tail("(("), "400 hogql_syntax_error: --where: 1:3: ", 1),
     Wrong(tail("event = 'a') or (1 = 1"), "--where: 1:12: ')' is not expected here", 1),
@@ -95,7 +97,10 @@ def test_a_wrong_use_is_a_sentence(wrong: Wrong, server: RunningServer, tmp_path
     (tmp_path / "hoglet.yaml").write_text("name: a\n")
     environment = {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY, "COLUMNS": "300"}
     environment["XDG_CONFIG_HOME"] = str(tmp_path / "config")
-    words = [word.replace("{project}", str(tmp_path)) for word in wrong.words]
+    words = [
+        word.replace("{project}", str(tmp_path)).replace("{url}", server.url)
+        for word in wrong.words
+    ]
 
     ran = CliRunner().invoke(app, words, env=environment, input=wrong.given)
 

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -96,9 +97,10 @@ async def _outcomes(project: Path, cases: Sequence[Any], console: Console) -> li
     from hoglet.project_tests.suite import run_cases
 
     outcomes: list[Any] = []
-    async for outcome in run_cases(project, cases):
-        show_outcome(console, outcome)
-        outcomes.append(outcome)
+    async with aclosing(run_cases(project, cases)) as running:  # the reader may have enough
+        async for outcome in running:
+            show_outcome(console, outcome)
+            outcomes.append(outcome)
     return outcomes
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from http.client import HTTPException
 from typing import Any
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from hoglet.cli.server.address import server_url
 from hoglet.cli.server.refused import ApiRefused, NoProject, name_missing, read_refusal
@@ -152,7 +152,11 @@ class ApiClient:
                 f"This key reaches no project {unquote(self._project)} at {self.url}: choose "
                 "another --project, or omit it for the key's own."
             )
-        return name_missing(refusal, path)
+        named = name_missing(refusal, path)
+        if named.names_nothing and urlsplit(self.url).path:
+            hint = f"{named.detail} --url is {self.url}: leave out /api and what follows it."
+            return ApiRefused(hint, status=named.status)
+        return named
 
     def _has_project(self) -> bool:
         request = urllib.request.Request(  # noqa: S310 (the scheme is checked by server_url)
