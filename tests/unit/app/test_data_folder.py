@@ -1,7 +1,10 @@
 """The data folder is locked by one server, and its key file is created once."""
 
 import errno
+import os
+import socket
 import stat
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ from hoglet.app.backup.server_file import (
     remove_server_file,
     write_server_file,
 )
-from hoglet.app.startup.data_folder import DataFolderLock
+from hoglet.app.startup.data_folder import DataFolderLock, prepare_data_folder
 from hoglet.app.startup.faults import StartupFault, describe
 from hoglet.app.startup.secret_keys import (
     add_secret_key,
@@ -92,6 +95,42 @@ def test_rotation_does_not_hide_that_the_key_is_gone(tmp_path: Path):
 
     with pytest.raises(StartupFault, match=r"secret\.key is missing"):
         add_secret_key(Settings(data_dir=tmp_path))
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+
+
+@pytest.fixture
+def umask() -> Generator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("umask")
+@pytest.mark.parametrize("name", ["secret.key", "hoglet.lock", "hoglet.db", "server.json"])
+@pytest.mark.parametrize(
+    "create", [os.mkfifo, os.mkdir, _socket, lambda path: path.symlink_to("/dev/zero")]
+)
+def test_what_is_no_file_is_not_opened(
+    tmp_path: Path, name: str, create: Callable[[Path], None]
+) -> None:
+    create(tmp_path / name)
+
+    with pytest.raises(StartupFault, match=f"{name} is not a regular file"):
+        prepare_data_folder(tmp_path)
+
+
+@pytest.mark.usefixtures("umask")
+def test_a_mounted_key_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "mounted").write_text(KEYS[0])
+    (tmp_path / "secret.key").symlink_to(tmp_path / "mounted")
+
+    prepare_data_folder(tmp_path)
+
+    assert read_secret_keys(Settings(data_dir=tmp_path)) == KEYS[:1]
 
 
 def test_a_file_system_without_locks_is_named():

@@ -65,10 +65,13 @@ def prepare_data_folder(folder: Path) -> None:
 
     Raises:
         OSError: it cannot be created.
-        StartupFault: it cannot be written.
+        StartupFault: it cannot be written, or something in it is not what hoglet creates.
     """
     os.umask(0o077)
     folder.mkdir(parents=True, exist_ok=True)
+    for entry in folder.iterdir():
+        if entry.name.startswith(_OWN_FILES):
+            check_regular(entry)
     own = [entry for entry in folder.iterdir() if _is_own(entry)]
     for path in (folder, *own):
         _check_rights(path)
@@ -82,6 +85,16 @@ def prepare_data_folder(folder: Path) -> None:
         _close_to_others(folder)
     for entry in own:
         _close_to_others(entry)
+
+
+def check_regular(path: Path) -> None:
+    """Refuse what is no file: opening a named pipe would wait for ever, a device has no end.
+
+    Raises:
+        StartupFault: it exists and is a folder, pipe, socket or device, or a link to one.
+    """
+    if path.exists() and not path.is_file():
+        raise StartupFault(f"{path} is not a regular file: move it away and start again.")
 
 
 def _check_rights(path: Path) -> None:

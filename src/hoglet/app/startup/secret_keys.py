@@ -7,7 +7,7 @@ import structlog
 from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import has_project
-from hoglet.app.startup.data_folder import KEY_FILE
+from hoglet.app.startup.data_folder import KEY_FILE, check_regular
 from hoglet.app.startup.faults import StartupFault
 from hoglet.functions.secrets.box import SecretBox, read_keys
 from hoglet.functions.secrets.rotation import count_secrets
@@ -50,6 +50,7 @@ def read_secret_keys(settings: Settings) -> list[str]:
     if settings.secret_keys:
         return settings.secret_keys
     path = settings.data_dir / KEY_FILE
+    check_regular(path)
     try:
         keys = read_keys(path.read_text())
     except FileNotFoundError:
