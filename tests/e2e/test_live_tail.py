@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from support.server import KEY, TOKEN, RunningServer
+from support.server import KEY, TOKEN, RunningServer, ServerProject
 
 FUNCTION = {
     "type": "destination",
@@ -77,16 +77,13 @@ def test_lines_are_followed_and_stopping_does_not_wait(tmp_path: Path) -> None:
         server.stop()
 
 
-def test_a_stream_is_refused_like_any_other_request(tmp_path: Path) -> None:
-    server = RunningServer(tmp_path).start()
-    try:
-        some_id = "01890000-0000-7000-8000-000000000000"
-        unknown = server.client.get(f"/api/projects/1/hog_functions/{some_id}/logs/stream")
-        made: Any = server.client.post("/api/projects/1/hog_functions/", json=FUNCTION).json()
-        path = f"/api/projects/1/hog_functions/{made['id']}/logs/stream"
-        bad_id = server.client.get(path, headers={"Last-Event-ID": "x"})
+def test_a_stream_is_refused_like_any_other_request(server: ServerProject) -> None:
+    functions = "/api/projects/@current/hog_functions/"
+    some_id = "01890000-0000-7000-8000-000000000000"
+    unknown = server.client.get(f"{functions}{some_id}/logs/stream")
+    made: Any = server.client.post(functions, json=FUNCTION).json()
+    path = f"{functions}{made['id']}/logs/stream"
+    bad_id = server.client.get(path, headers={"Last-Event-ID": "x"})
 
-        assert unknown.status_code == 404
-        assert (bad_id.status_code, bad_id.json()["attr"]) == (400, "Last-Event-ID")
-    finally:
-        server.stop()
+    assert unknown.status_code == 404
+    assert (bad_id.status_code, bad_id.json()["attr"]) == (400, "Last-Event-ID")

@@ -16,6 +16,7 @@ from hoglet.endpoints.run.background import RUNS, RunJob
 from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.queue.sql import SqlQueue
 from support.endpoints import EndpointWorld
+from support.seeds import seeds
 
 SLOW = "SELECT sum(cityHash64(number)) FROM numbers(20000000000)"
 
@@ -98,9 +99,7 @@ async def working(endpoints: EndpointWorld) -> AsyncGenerator[None]:
         await asyncio.wait_for(jobs, 60)
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 5))]
-)
+@pytest.mark.parametrize("seed", seeds(1, 5))
 async def test_nothing_runs_after_a_background_run_is_cancelled(
     endpoints: EndpointWorld, seed: int
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hoglet.access.tables import ProjectRow
 from hoglet.endpoints import repository
 from support.endpoints import EndpointWorld
+from support.seeds import seeds
 
 AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
 CLOCKS_CHANGE = datetime(2026, 10, 25, tzinfo=UTC)  # 03:00 in Berlin is 02:00 again
@@ -330,9 +331,7 @@ COMPARED = INCREMENTAL | {
 }
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 5))]
-)
+@pytest.mark.parametrize("seed", seeds(1, 5))
 async def test_tables_equal_the_raw_data_after_random_changes(
     endpoints: EndpointWorld, seed: int
 ) -> None:

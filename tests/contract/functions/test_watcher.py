@@ -7,6 +7,7 @@ import pytest
 
 from hoglet.functions import repository
 from hoglet.functions.watcher.service import RunObservation
+from support.seeds import seeds
 
 OFF, HEALTHY, DEGRADED, DISABLED, FORCED_DEGRADED, FORCED_DISABLED = 0, 1, 2, 3, 11, 12
 SHOWN_ENABLED = {HEALTHY, DEGRADED, FORCED_DEGRADED}
@@ -33,9 +34,7 @@ async def force(hoglet, made, state):
             await hoglet.service.watcher.force(session, row, state)
 
 
-@pytest.mark.parametrize(
-    "seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 12))]
-)
+@pytest.mark.parametrize("seed", seeds(3, 12))
 async def test_status_and_enabled_never_disagree(hoglet, seed):
     chance = random.Random(seed)  # noqa: S311 (moves, not secrets)
     made = await hoglet.create(enabled=True)

@@ -23,8 +23,9 @@ from support.cohort_worlds import (
     random_criteria,
     random_world,
 )
+from support.seeds import seeds
 
-SEEDS = range(3)
+SEEDS = seeds(1, 3)
 
 
 async def stored_world(

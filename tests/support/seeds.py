@@ -1,0 +1,11 @@
+"""Seeds of generated tests: a few in CI, the others with the marker ``long``."""
+
+from typing import Any
+
+import pytest
+
+
+def seeds(few: int, total: int) -> list[Any]:
+    """Parameters 0 to ``total`` - 1, from ``few`` on only in ``make full``."""
+    late = (pytest.param(seed, marks=pytest.mark.long) for seed in range(few, total))
+    return [*range(few), *late]
