@@ -61,6 +61,11 @@ STEPS = {
 }
 OF_THE_LOG = {"accepted, not answered", "not trimmed", "trimmed"}
 """Steps that jobs of the queue do not have."""
+AFTER_THE_GROUP = {
+    "not delivered", "delivered, not recorded", "delivery recorded",
+    "persons not copied", "persons copied",
+}  # fmt: skip
+"""Steps behind the transaction that ends a group; the spool has no part in them."""
 
 
 class _Death:
