@@ -10,7 +10,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.navigation import person_href
 from hoglet.console.session import Sessions
-from hoglet.console.widgets import empty, heading
+from hoglet.console.widgets import Link, empty, heading
 
 
 def register(sessions: Sessions) -> None:
@@ -33,6 +33,13 @@ def not_found(backend: Backend, title: str, hint: str) -> None:
     heading("Not found")
     empty(title, hint, "search_off")
     search_field(backend)
+
+
+def not_found_in(section: str, title: str, project_id: str) -> None:
+    """Render a not-found message that leads to the list: ``functions`` or ``endpoints``."""
+    heading("Not found")
+    with empty(title, "It was deleted, or the address is wrong.", "search_off"):
+        Link(f"All {section}", f"/project/{project_id}/{section}").classes("act")
 
 
 def search_field(backend: Backend) -> None:

@@ -12,6 +12,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.charts import chart_frame
 from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.live_table import LiveTable
+from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.pages.functions.functions import status_of
 from hoglet.console.pages.functions.recent_runs import runs_by_hour
 from hoglet.console.widgets import Link, Text, empty, section
@@ -56,7 +57,7 @@ class Overview:
             with ui.element("div").classes("pane"), section("Slowest endpoints, 24 h"):
                 self._slowest = _slowest_table()
         await self._refresh()
-        ui.timer(_REFRESH_SECONDS, self._refresh, immediate=False)
+        poll_while_visible(_REFRESH_SECONDS, self._refresh)
 
     async def _refresh(self) -> None:
         minutes = await self._backend.hogql(_MINUTES)

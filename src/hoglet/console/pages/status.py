@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, Row, column
+from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.session import SIGN_IN, Sessions
 from hoglet.console.widgets import Link, badge, failed, heading, section
@@ -75,7 +76,7 @@ async def _build(backend: Backend) -> None:
         table = DataTable("Metrics", columns, [])
     with box:
         await parts()
-    ui.timer(_REFRESH_SECONDS, parts.refresh, immediate=False)
+    poll_while_visible(_REFRESH_SECONDS, parts.refresh)
     with section("Versions"):
         rows = [{"name": name, "version": version(name)} for name in _PACKAGES]
         rows.append({"name": "Python", "version": python_version()})

@@ -426,6 +426,11 @@
     if (popup) new MutationObserver(note).observe(popup, { attributeFilter: ["aria-hidden"] });
   });
 
+  // --- pages that follow by themselves pause in a hidden tab ---
+  document.addEventListener("visibilitychange", () =>
+    globalThis.emitEvent?.("hoglet-visible", !document.hidden),
+  );
+
   // --- leaving with unsaved changes ---
   const dirty = new Set();
   globalThis.hogletDirty = (id, isDirty) => (isDirty ? dirty.add(id) : dirty.delete(id));

@@ -7,6 +7,7 @@ from nicegui import ui
 from hoglet.console.api_client import Backend
 from hoglet.console.charts import TONES, chart_frame
 from hoglet.console.components.data_table import DataTable, Row, column
+from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.records import BuildRecord, ChartOptions, MaterializationRecord
 from hoglet.console.widgets import empty, exact_time, failed, section
 
@@ -53,7 +54,7 @@ async def builds_panel(backend: Backend, path: str, state: MaterializationRecord
                 _table(builds)
 
     await show()
-    ui.timer(_AGAIN_SECONDS, show, immediate=False)
+    poll_while_visible(_AGAIN_SECONDS, show)
 
 
 def _timeline(builds: list[BuildRecord], zone: str) -> None:

@@ -14,6 +14,7 @@ from hoglet.console.pages.endpoints.query import query_panel
 from hoglet.console.pages.endpoints.run import run_panel
 from hoglet.console.pages.endpoints.versions import versions_panel
 from hoglet.console.pages.functions.logs import logs_panel
+from hoglet.console.pages.not_found import not_found_in
 from hoglet.console.records import ChartMetrics, EndpointRecord, EndpointUsageRecord, UsageDay
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, failed, heading, legend, tabs
@@ -39,8 +40,11 @@ def register(sessions: Sessions) -> None:
 
 async def _build(backend: Backend, path: str) -> None:
     reply = await backend.get(path)
+    if reply.status == 404:
+        not_found_in("endpoints", "There is no such endpoint", backend.project_id)
+        return
     if not reply.is_good:
-        heading("Not found" if reply.status == 404 else "Endpoint")
+        heading("Endpoint")
         failed(reply)
         return
     record: EndpointRecord = reply.body

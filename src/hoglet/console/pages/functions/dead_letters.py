@@ -1,17 +1,26 @@
 """The dead letters of a function, with details and redrive."""
 
-from typing import Any
-
 import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.data_table import Row, column
+from hoglet.console.components.live_table import LiveTable
+from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.records import DeadLetterRecord, RequestBody
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import empty, failed, notify, until_closed
+from hoglet.console.widgets import empty, notify, until_closed
 
 _PAGE = 500
+_AGAIN_SECONDS = 5.0
+_COLUMNS = [
+    column("event", "Event"),
+    column("time", "Failed", "time"),
+    column("class", "Cause", "badge"),
+    column("distinct_id", "Distinct id"),
+    column("attempts", "Attempts", "number"),
+    column("error", "Error", "mono"),
+]
 _CAUSES = {
     "filter": "error in a filter",
     "inputs": "error in an input",
@@ -29,45 +38,63 @@ async def dead_letters_panel(backend: Backend, path: str) -> None:
         backend: the user's.
         path: of the function, ``/hog_functions/<id>``.
     """
-    letters = f"{path}/dead_letters"
+    await _Panel(backend, f"{path}/dead_letters").draw()
 
-    @ui.refreshable
-    async def listing() -> None:
-        reply = await backend.get(letters, limit=_PAGE, redriven="false")
+
+class _Panel:
+    def __init__(self, backend: Backend, path: str) -> None:
+        self._backend = backend
+        self._path = path
+        self._shown: list[DeadLetterRecord] | None = None
+
+    async def draw(self) -> None:
+        self._buttons = ui.row().classes("items-center gap-2")
+        with self._buttons:
+            ui.button("Redrive all", icon="replay", on_click=lambda: self._redrive({"all": True}))
+            self._chosen = ui.button("Redrive selected", on_click=self._redrive_chosen)
+            self._chosen.props("flat").set_enabled(False)
+        self._table = LiveTable(
+            "Failed runs",
+            _COLUMNS,
+            lambda: empty("Nothing failed", "Failed runs are kept here for a week.", "done_all"),
+            selectable=True,
+            follows=True,
+            on_row=self._show_one,
+            on_select=lambda keys: self._chosen.set_enabled(bool(keys)),
+        )
+        await self._show()
+        poll_while_visible(_AGAIN_SECONDS, self._show)
+
+    async def _show(self) -> None:
+        """Show what there is now, in place, so that neither focus nor selection is lost."""
+        reply = await self._backend.get(self._path, limit=_PAGE, redriven="false")
+        letters: list[DeadLetterRecord] = reply.body["results"] if reply.is_good else []
+        if reply.is_good and letters == self._shown:
+            return
+        self._shown = letters if reply.is_good else None
+        self._buttons.set_visibility(bool(letters))
         if not reply.is_good:
-            failed(reply)
-        elif not reply.body["results"]:
-            empty("Nothing failed", "Failed runs are kept here for a week.", "done_all")
-        else:
-            _listed(reply.body["results"], redrive)
+            self._table.fail(reply)
+            return
+        self._table.show(_rows(letters))
+        self._chosen.set_enabled(bool(self._table.selected))
 
-    async def redrive(body: RequestBody) -> None:
-        reply = await backend.send("POST", f"{letters}/redrive", body)
+    async def _redrive_chosen(self) -> None:
+        await self._redrive({"ids": self._table.selected})
+
+    async def _redrive(self, body: RequestBody) -> None:
+        reply = await self._backend.send("POST", f"{self._path}/redrive", body)
         queued = reply.body["queued"] if reply.is_good else 0
         if notify(reply, f"{queued} queued again."):
-            listing.refresh()
+            await self._show()
 
-    async def show(letter_id: str) -> None:
-        reply = await backend.get(f"{letters}/{letter_id}")
+    async def _show_one(self, letter_id: str) -> None:
+        reply = await self._backend.get(f"{self._path}/{letter_id}")
         await _show(reply.body if reply.is_good else {"problem": reply.problem})
 
-    def _listed(found: list[DeadLetterRecord], redrive: Any) -> None:
-        async def redrive_chosen() -> None:
-            await redrive({"ids": table.selected})
 
-        with ui.row().classes("items-center gap-2"):
-            ui.button("Redrive all", icon="replay", on_click=lambda: redrive({"all": True})).props(
-                "no-caps"
-            )
-            chosen = ui.button("Redrive selected", on_click=redrive_chosen)
-            chosen.props("flat no-caps").set_enabled(False)
-        table = _table(found, show, lambda keys: chosen.set_enabled(bool(keys)))
-
-    await listing()
-
-
-def _table(found: list[DeadLetterRecord], show: Any, choose: Any) -> DataTable:
-    rows = [
+def _rows(found: list[DeadLetterRecord]) -> list[Row]:
+    return [
         {
             "id": letter["id"],
             "time": letter["last_failed_at"],
@@ -80,16 +107,6 @@ def _table(found: list[DeadLetterRecord], show: Any, choose: Any) -> DataTable:
         }
         for letter in found
     ]
-    columns = [
-        column("event", "Event"),
-        column("time", "Failed", "time"),
-        column("class", "Cause", "badge"),
-        column("distinct_id", "Distinct id"),
-        column("attempts", "Attempts", "number"),
-        column("error", "Error", "mono"),
-    ]
-    table = DataTable("Failed runs", columns, rows, selectable=True, on_row=show, on_select=choose)
-    return table.mark("dead-letters")
 
 
 async def _show(dead_letter: DeadLetterRecord | dict[str, str]) -> None:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.records import DeadLetterRecord
 from hoglet.console.session import Sessions
@@ -19,6 +20,8 @@ type Group = tuple[str, str]
 
 _PAGE = 500
 _AT_ONCE = 4
+_AGAIN_SECONDS = 10.0
+_COUNT = re.compile(rb"^hoglet_dead_letters .*$", re.MULTILINE)
 _VARYING = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     r"|(?<![A-Za-z0-9_])(?<!status )(?<!code )[0-9]+(?:[.:,][0-9]+)*",
@@ -78,7 +81,20 @@ class _DeadLetters:
             self._button = ui.button("Redrive selected", icon="replay", on_click=self._redrive)
             self._button.set_enabled(False)
         self._box = ui.element("div").classes("pane")
+        self._count = await self._counted()
         await self._show()
+        poll_while_visible(_AGAIN_SECONDS, self._follow)
+
+    async def _counted(self) -> list[bytes]:
+        metrics = await self._backend.call("GET", "/metrics")
+        return _COUNT.findall(metrics.text)
+
+    async def _follow(self) -> None:
+        """Read the list again when there are more or fewer; not below a selection."""
+        count = await self._counted()
+        if count != self._count and not self._button.enabled:
+            self._count = count
+            await self._show()
 
     async def _show(self) -> None:
         self._box.clear()

@@ -10,12 +10,14 @@ from starlette.responses import RedirectResponse, Response
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.charts import metrics_chart, totals
 from hoglet.console.components.form_dialog import FormDialog
+from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.dead_letters import dead_letters_panel
 from hoglet.console.pages.functions.functions import status_of
 from hoglet.console.pages.functions.history import history_panel, written
 from hoglet.console.pages.functions.logs import logs_panel
 from hoglet.console.pages.functions.workbench import Workbench
+from hoglet.console.pages.not_found import not_found_in
 from hoglet.console.records import FunctionRecord
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
@@ -62,8 +64,11 @@ def register(sessions: Sessions) -> None:
 
 async def _build(backend: Backend, path: str) -> None:
     reply = await backend.get(path)
+    if reply.status == 404:
+        not_found_in("functions", "There is no such function", backend.project_id)
+        return
     if not reply.is_good:
-        heading("Not found" if reply.status == 404 else "Function")
+        heading("Function")
         failed(reply)
         return
     function: FunctionRecord = reply.body
@@ -172,7 +177,7 @@ async def _metrics(backend: Backend, path: str) -> None:
 
     chosen.on_value_change(show)
     await show()
-    ui.timer(_AGAIN_SECONDS, show, immediate=False)
+    poll_while_visible(_AGAIN_SECONDS, show)
 
 
 def _outcomes(reply: Reply, project_id: str) -> None:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.live_table import LiveTable
+from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.new_function import BLANKS
 from hoglet.console.pages.functions.recent_runs import RecentRuns, recent_runs
@@ -36,6 +37,7 @@ _STATES = {
 _SHOWN = {"": "All states", "on": "Healthy", "off": "Not enabled", "ill": "Degraded or disabled"}
 _TONES = {"on": {"ok"}, "off": {""}, "ill": {"warn", "danger"}}
 _PAGE = 1000
+_AGAIN_SECONDS = 10.0
 _TYPES = {"": "All types"} | {blank.type: blank.plural for blank in BLANKS}
 
 
@@ -93,6 +95,11 @@ class _FunctionList:
             ui.button("Delete", color="negative", on_click=self._delete_all).props("outline")
         self._recent = await recent_runs(self._backend, datetime.now(UTC))
         self._rows = self._table()
+        await self._show()
+        poll_while_visible(_AGAIN_SECONDS, self._follow)
+
+    async def _follow(self) -> None:
+        self._recent = await recent_runs(self._backend, datetime.now(UTC))
         await self._show()
 
     async def _refresh(self) -> None:

@@ -7,6 +7,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, Row, column
+from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.records import FunctionLogEntry
 from hoglet.console.widgets import empty, failed, send_events_link
 
@@ -78,7 +79,7 @@ async def logs_panel(
     level.on_value_change(show)
     search.on_value_change(show)
     await show()
-    ui.timer(_LIVE_SECONDS, follow, immediate=False)
+    poll_while_visible(_LIVE_SECONDS, follow)
 
 
 def _rows(entries: list[FunctionLogEntry], project_id: str) -> list[Row]:

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, Kind, Row, column
+from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.navigation import person_href
 from hoglet.console.records import EventRecord, StoredQuery
@@ -87,7 +88,7 @@ class _EventList:
             field.on_value_change(self._refresh)
         self._box = ui.element("div").classes("pane")
         await self._show()
-        ui.timer(_LIVE_SECONDS, self._follow, immediate=False)
+        poll_while_visible(_LIVE_SECONDS, self._follow)
 
     def _select(self, label: str, names: list[str], parameter: str) -> ui.select:
         given = url_value(parameter)
