@@ -7,6 +7,7 @@ Source: docs/spec/hog-functions.md#14-capture, row uuid.
 """
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -65,7 +66,7 @@ class KnownUuids:
         Returns:
             How many were not recorded today.
         """
-        ordered = sorted(uuids, key=_number)
+        ordered = sorted(uuids, key=attrgetter("int"))
         if not ordered:
             return 0
         given = values_of(session, KnownUuidRow.event_uuid, ordered).subquery()
@@ -111,7 +112,3 @@ async def _delete_all(
         async with database.write() as session:
             connection = await session.connection()
             deleted = (await connection.execute(rows)).rowcount
-
-
-def _number(uuid: UUID) -> int:
-    return uuid.int

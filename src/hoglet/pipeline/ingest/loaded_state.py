@@ -34,24 +34,26 @@ class LoadedState:
         self._types: dict[str, int] = {}
         self._groups: dict[tuple[int, str], GroupState] = {}
         self._seen: set[UUID] = set()
+        self._is_changed = False
 
     async def request(self, group: UUID, wanted: LookupRequest) -> ProcessRequest:
         """What a piece acts on: the part of the state that it asks for."""
-        await self._load(wanted)
+        loaded = await self._load(wanted)
         return ProcessRequest(
             group=group,
-            people=self._person_state(wanted),
+            people=self._person_state(wanted) if self._is_changed else loaded,
             group_types=self._types,
             groups=[
                 self._groups[place]
                 for kind, key in wanted.groups
                 if kind in self._types and (place := (self._types[kind], key)) in self._groups
             ],
-            seen=[uuid for uuid in wanted.uuids if uuid in self._seen],
+            seen=[uuid for uuid in wanted.uuids if uuid in self._seen] if self._seen else [],
         )
 
     def apply(self, acted: BatchResult) -> None:
         """Keep what a piece changed."""
+        self._is_changed = True
         self._persons.update((person.id, person) for person in acted.people.persons)
         self._ids.update((one.distinct_id, one) for one in acted.people.ids)
         for person in acted.people.deleted:
@@ -60,7 +62,8 @@ class LoadedState:
         self._groups.update(((one.index, one.key), one) for one in acted.groups)
         self._seen.update(acted.new_uuids)
 
-    async def _load(self, wanted: LookupRequest) -> None:
+    async def _load(self, wanted: LookupRequest) -> PersonStoreState:
+        """Load what a piece asks for; returns the persons as they are in the database."""
         async with self._database.read() as session:
             types = await self._events.group_types(session, self._project_id)
             self._types = {**types, **self._types}
@@ -79,6 +82,7 @@ class LoadedState:
         self._retired |= people.retired
         for one in groups:
             self._groups.setdefault((one.index, one.key), one)
+        return people
 
     def _person_state(self, wanted: LookupRequest) -> PersonStoreState:
         """Those of the distinct ids, and all ids of persons that merges name."""

@@ -53,7 +53,7 @@ class _BatchProcessor:
         self._project = group.functions.project
         self._people = PersonStore(self._project.id, request.people)
         self._book = GroupStore(request.group_types, request.groups)
-        self._seen = set(request.seen)
+        self._seen = {uuid.int for uuid in request.seen}  # a UUID computes its hash in Python
         self._new_uuids: list[UUID] = []
         self._lines: list[tuple[int, bytes]] = []
         project = project_globals(
@@ -110,9 +110,9 @@ class _BatchProcessor:
         if not parsed.has_own_uuid:
             return True
         uuid = parsed.event.uuid
-        if uuid in self._seen:
+        if uuid.int in self._seen:
             return False
-        self._seen.add(uuid)
+        self._seen.add(uuid.int)
         self._new_uuids.append(uuid)
         return True
 
