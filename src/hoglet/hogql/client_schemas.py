@@ -11,15 +11,14 @@ from hoglet.hogql.errors import near, refused
 from hoglet.hogql.query_nodes import (
     ANY,
     FLAG,
-    MOST,
     NODES,
     PROPERTIES,
     WHOLE,
     Choice,
     EachValue,
-    Range,
     property_shape,
 )
+from hoglet.hogql.query_parts import MOST, Range
 from hoglet.kit.errors import SourceError
 
 MOST_DEPTH = 30

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -11,7 +11,6 @@ from hoglet.hogql.client_schemas import check_node
 from hoglet.hogql.insights import build_insight, compile_insight
 from hoglet.hogql.query_nodes import (
     ANY,
-    DISPLAYS,
     FLAG,
     NODES,
     PROPERTIES,
@@ -19,8 +18,8 @@ from hoglet.hogql.query_nodes import (
     SERIES,
     Choice,
     EachValue,
-    Range,
 )
+from hoglet.hogql.query_parts import Display, Range
 from hoglet.hogql.query_upgrade import upgraded
 from hoglet.kit.errors import SourceError
 
@@ -224,7 +223,7 @@ def test_a_series_item_without_a_kind() -> None:
     assert found == [events, action, events, action, events]
 
 
-@pytest.mark.parametrize("display", DISPLAYS)
+@pytest.mark.parametrize("display", get_args(Display.__value__))
 def test_displays_are_accepted(display: str) -> None:
     drawing = {"display": display, "goalLines": [{"label": "x", "value": 1}], "showLegend": True}
 
