@@ -22,6 +22,7 @@ _MISSPELLED = frozenset(
     for stem in (name.removesuffix(".yaml"), name.removesuffix("s.yaml"))
     for suffix in (".yaml", ".yml")
 ) - set(_OF_PROJECT)
+_OF_OTHERS = frozenset({"node_modules"})
 _ENDINGS = (".tests.yaml", ".tests.yml", ".yaml", ".yml", ".sql")
 
 
@@ -33,7 +34,8 @@ def check_no_stray_files(folder: Path) -> None:
     Raises:
         BadFile: one is not; the message starts with its path.
     """
-    for problem in (*_in_project(folder), *_in_functions(folder), *_in_endpoints(folder)):
+    places = (_in_project, _in_functions, _in_endpoints, _at_other_depths)
+    for problem in (each for find in places for each in find(folder)):
         raise BadFile(problem)
 
 
@@ -65,3 +67,13 @@ def _in_endpoints(folder: Path) -> Iterator[str]:
             yield f"{path}: there is no endpoint {stem}.yaml to which this file belongs."
         if ending == ".tests.yml":
             yield f"{path}: nothing reads a file of this name; rename it to {stem}.tests.yaml."
+
+
+def _at_other_depths(folder: Path) -> Iterator[str]:
+    """Functions are folders in ``functions``, endpoints are files in ``endpoints``."""
+    for kind, depth, where in (("functions", 2, "functions/NAME/"), ("endpoints", 1, "endpoints/")):
+        for path in sorted((folder / kind).rglob("*")):
+            parts = path.relative_to(folder / kind).parts
+            is_skipped = any(part.startswith(".") or part in _OF_OTHERS for part in parts)
+            if path.suffix in _READ and len(parts) != depth and not is_skipped and path.is_file():
+                yield f"{path}: nothing reads a file here; files of {kind} are in {where}."

@@ -123,6 +123,9 @@ STRAY = [
     ("endpoints/by_plans.tests.yaml", "there is no endpoint by_plans.yaml to which this file"),
     ("endpoints/by_plan.tests.yml", "by_plan.tests.yml: nothing reads a file of this name"),
     ("endpoints/by_plans.sql", "there is no endpoint by_plans.yaml"),
+    ("endpoints/eu/by_plan.yaml", "nothing reads a file here; files of endpoints are in endp"),
+    ("functions/eu/say/function.yaml", "files of functions are in functions/NAME/"),
+    ("functions/say.hog", "say.hog: nothing reads a file here"),
     ("action.yaml", "action.yaml: nothing reads a file of this name; rename it to actions.yaml"),
     ("variables.yml", "variables.yml: nothing reads a file of this name; rename it to variables.y"),
 ]
@@ -152,7 +155,7 @@ def test_a_server_cannot_write_outside_of_the_folder(tmp_path: Path, name: str) 
 
 def test_files_of_other_kinds_may_be_anywhere(tmp_path: Path) -> None:
     names = ("README.md", "compose.yaml", "functions/README.md", "functions/say/notes.txt",
-             "functions/none/notes.txt", "endpoints/README.md", "endpoints/x/a.yaml",
+             "functions/none/notes.txt", "endpoints/README.md", "endpoints/x/a.json",
              "functions/say/._code.hog", "functions/.old/code.hog", "functions/.old/function.yaml",
              "endpoints/._by_plan.yaml", "endpoints/.a.sql", "endpoints/.a.yml")  # fmt: skip
     project(tmp_path, **dict.fromkeys(names, "a"))
