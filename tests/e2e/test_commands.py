@@ -205,6 +205,10 @@ def test_completion_is_silent_without_a_server(monkeypatch: pytest.MonkeyPatch) 
     assert complete_functions("") == []
 
 
+def test_a_function_without_backfills_lists_none(server: RunningServer, function_id: str) -> None:
+    assert printed(server, "functions", "backfill", "list", function_id) == []
+
+
 def test_cohorts_are_listed_and_shown(server: RunningServer) -> None:
     body = {"name": "Nobody", "filters": {"properties": {"type": "AND", "values": [EMAIL]}}}
     made = server.client.post("/api/projects/1/cohorts/", json=body).json()

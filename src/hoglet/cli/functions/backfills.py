@@ -74,7 +74,10 @@ def list_backfills(function: Function, as_json: AsJson = False) -> None:
         "id", "status", "start_at", "end_at", "events_total", "events_queued", "runs_succeeded",
         "runs_failed",
     )  # fmt: skip
-    found = list(client.every(_path(client, function)))
+    try:
+        found = list(client.every(_path(client, function)))
+    except NoBackfills:
+        found = []
     if as_json:
         print_json(found)
         return
