@@ -13,7 +13,7 @@ from support.server import RunningServer, ServerProject
 
 @pytest.fixture(scope="session")
 def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    """One for each worker of a test run."""
+    """One for each worker of a test run. Its first project is not empty: two modules use it."""
     running = RunningServer(tmp_path_factory.mktemp("shared") / "data").start()
     yield running
     assert running.stop() == 0

@@ -19,10 +19,9 @@ HOG = "print('links', event.url, person.url, source.url, groups.company.url)"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    running = RunningServer(tmp_path_factory.mktemp("pages") / "data").start()
-    yield running
-    running.stop()
+def server(shared_server: RunningServer) -> RunningServer:
+    """The shared one, in its first project: addresses and messages name it."""
+    return shared_server
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Generator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,10 +23,9 @@ UNKNOWN = "01a208e8-d644-7870-ab2d-f4234cdd16b3"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    running = RunningServer(tmp_path_factory.mktemp("data")).start()
-    yield running
-    running.stop()
+def server(shared_server: RunningServer) -> RunningServer:
+    """The shared one, in its first project: addresses and messages name it."""
+    return shared_server
 
 
 class Wrong(NamedTuple):
