@@ -1,6 +1,7 @@
 """The events table and views of its rows: ``poe``, ``goe_n``, elements."""
 
 from hoglet.hogql.schema.fields import (
+    TEAM_ID,
     Computed,
     Derived,
     Field,
@@ -93,6 +94,7 @@ FIELDS: dict[str, Field] = {
     "elements_chain_texts": Computed(_TEXTS, STRING_ARRAY),
     "elements_chain_ids": Computed(_IDS, STRING_ARRAY),
     "elements_chain_elements": Computed(_ELEMENTS, STRING_ARRAY),
+    "team_id": TEAM_ID,
 }
 
 EVENTS = Table("events", "events", FIELDS, time="timestamp")
