@@ -40,7 +40,7 @@ def tail(where: str) -> tuple[str, ...]:
 
 
 OTHER_KEY = "Give another key with --key, or hoglet login --url http://127.0.0.1:"
-NO_PROJECT = "choose another --project, or omit it for the key's own."
+NO_PROJECT = "choose another --project, or omit it for your current one."
 WRONG = [
     Wrong(("functions", "list", "--key", "phx_wrong"), OTHER_KEY, 2),
     Wrong(("functions", "list", "--json", "--key", "phx_wrong"), OTHER_KEY, 2),

@@ -150,7 +150,7 @@ class ApiClient:
         if is_chosen and refusal.names_nothing and not self._has_project():
             raise NoProject(
                 f"This key reaches no project {unquote(self._project)} at {self.url}: choose "
-                "another --project, or omit it for the key's own."
+                "another --project, or omit it for your current one."
             )
         named = name_missing(refusal, path)
         if named.names_nothing and urlsplit(self.url).path:

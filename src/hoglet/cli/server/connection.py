@@ -75,7 +75,7 @@ def connection_options(
         typer.Option(
             "--project",
             envvar="HOGLET_PROJECT",
-            help="Project id; @current is the key's own.",
+            help="Project id; @current is the current project of the key's user.",
             rich_help_panel=_PANEL,
         ),
     ] = "@current",
