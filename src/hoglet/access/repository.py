@@ -16,6 +16,8 @@ from hoglet.access.tables import (
     UserRow,
 )
 
+_LARGEST_ID = 2**31 - 1  # of an integer column of PostgreSQL; SQLite refuses 2**63
+
 
 async def find_project(session: AsyncSession, project_id: int) -> Project | None:
     """The project with this id."""
@@ -49,7 +51,7 @@ async def update_project(
 
 async def users_by_id(session: AsyncSession, ids: Iterable[int | None]) -> dict[int, User]:
     """The users with these ids, in one statement; unknown ids are omitted."""
-    wanted = {user_id for user_id in ids if user_id is not None}
+    wanted = {user_id for user_id in ids if user_id is not None and 0 < user_id <= _LARGEST_ID}
     if not wanted:
         return {}
     rows = await session.scalars(select(UserRow).where(UserRow.id.in_(wanted)))

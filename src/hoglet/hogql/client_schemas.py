@@ -50,9 +50,7 @@ def check_shape(value: Any, shape: Any, path: str = "", depth: int = 0) -> None:
     if isinstance(shape, Choice):
         _check_choice(value, shape, path)
     elif isinstance(shape, EachValue):
-        _check_map(value, path)
-        for key, item in value.items():
-            check_shape(item, shape[0], _join(path, str(key)), depth + 1)
+        _check_values(value, shape[0], path, depth)
     elif isinstance(shape, tuple):
         _check_plain(value, shape, path)
     elif isinstance(shape, Range):
@@ -76,6 +74,14 @@ def _check_list(value: Any, shape: list[Any], path: str, depth: int) -> None:
         if item is None and shape[0] is not property_shape:
             raise _wrong(f"{path}__{index}", "must not be null")
         check_shape(item, shape[0], f"{path}__{index}", depth + 1)
+
+
+def _check_values(value: Any, shape: Any, path: str, depth: int) -> None:
+    _check_map(value, path)
+    for key, item in value.items():
+        if item is None and shape is not ANY:
+            raise _wrong(_join(path, str(key)), "must not be null")
+        check_shape(item, shape, _join(path, str(key)), depth + 1)
 
 
 def _check_choice(value: Any, choice: Choice, path: str) -> None:

@@ -146,8 +146,9 @@ async def test_what_people_may_say(world: DefinitionWorld) -> None:
     assert (record["hidden"], record["verified"], record["owner"]) == (True, False, None)
     status, _ = await world.send("PATCH", path, {"hidden": True, "verified": True})
     assert status == 400
-    status, body = await world.send("PATCH", path, {"owner": 999})
-    assert (status, body["attr"]) == (400, "owner")
+    for nobody in (999, -1, 2**31, 2**63):
+        status, body = await world.send("PATCH", path, {"owner": nobody})
+        assert (status, body["attr"]) == (400, "owner")
     status, record = await world.send("PATCH", path, {"name": "other", "id": 5})
     assert (status, record["name"]) == (200, "buy")
     activity = await world.got("activity_log", scope="EventDefinition")

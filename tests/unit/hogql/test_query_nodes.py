@@ -211,6 +211,15 @@ def test_errors_name_their_place(query: dict[str, Any], attr: str) -> None:
     assert "None" not in str(error.value)
 
 
+def test_a_variable_must_be_an_object_but_a_value_may_be_null() -> None:
+    query = {"kind": "HogQLQuery", "query": "select {a}"}
+    check_node(query | {"values": {"a": None}, "variables": {"id": {"value": None}}})
+    for wrong in (None, "x", 1, []):
+        with pytest.raises(SourceError) as error:
+            check_node(query | {"variables": {"id": wrong}})
+        assert error.value.attr == "variables__id"
+
+
 def test_a_series_item_without_a_kind() -> None:
     series = [
         {"event": "a"}, {"id": 7}, {"id": "a", "type": "events"}, {"id": 7, "type": "actions"},
