@@ -13,6 +13,10 @@ from support.server import TOKEN, RunningServer
 pytestmark = pytest.mark.browser
 
 HOSTILE = "<img src=x onerror=alert(1)>"
+SEEN = """(isSeen) => {
+    Object.defineProperty(document, "hidden", { value: !isSeen, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +52,13 @@ def test_events_appear_by_themselves_and_are_filtered(
     expect(page.get_by_role("cell", name="pro", exact=True)).to_be_visible()
     capture(server, HOSTILE, "bob", plan="free")
     expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
+
+    page.evaluate(SEEN, arg=False)
+    capture(server, "unseen", "carol", plan="free")
+    page.wait_for_timeout(3000)  # longer than a page waits that is seen
+    expect(page.get_by_role("link", name="unseen")).to_be_hidden()
+    page.evaluate(SEEN, arg=True)
+    expect(page.get_by_role("link", name="unseen")).to_be_visible()
 
     page.get_by_label("Distinct id").fill("ada")
     expect(page.get_by_role("link", name=HOSTILE)).to_be_hidden()

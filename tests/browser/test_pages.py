@@ -101,7 +101,8 @@ def names(server: RunningServer) -> dict[str, str]:
     draft = {"draft": {"description": f"Next {HOSTILE}"}}
     server.client.patch(f"/api/projects/1/hog_functions/{function_id}", json=draft)
     sql = {"kind": "HogQLQuery", "query": "SELECT event, count() FROM events GROUP BY event"}
-    post(server, "endpoints", {"name": "counted", "query": sql, "tags": [HOSTILE]})
+    tags = [HOSTILE, LONG[:100]]
+    post(server, "endpoints", {"name": "counted", "query": sql, "tags": tags})
     properties = {"plan": HOSTILE, "long": LONG, "$set": {"name": HOSTILE, "bio": LONG}}
     event = {"event": HOSTILE, "distinct_id": "reader", "properties": properties}
     server.client.post("/batch/", json={"api_key": TOKEN, "batch": [event]}).raise_for_status()
