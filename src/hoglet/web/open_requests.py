@@ -76,7 +76,7 @@ class BodyLimits:
         self.requests.begin(peer)
         try:
             if scope["type"] == "http":
-                await _Limited(self, peer, receive, send).run(self._app, scope)
+                await _Limited(self, scope, receive, send).run(self._app)
             else:
                 await self._app(scope, receive, send)
         finally:
@@ -86,10 +86,11 @@ class BodyLimits:
 class _Limited:
     """A request whose body is being received."""
 
-    def __init__(self, limits: BodyLimits, peer: Peer, receive: Receive, send: Send) -> None:
+    def __init__(self, limits: BodyLimits, scope: Scope, receive: Receive, send: Send) -> None:
         self._limits = limits
         self._requests = limits.requests
-        self._peer = peer
+        self._scope = scope
+        self._peer: Peer = tuple(scope["client"])
         self._receive = receive
         self._send = send
         self._deadline = 0.0  # 0: the application has not read from the body yet
@@ -97,13 +98,13 @@ class _Limited:
         self._complete = False
         self._answering = False
 
-    async def run(self, app: ASGIApp, scope: Scope) -> None:
+    async def run(self, app: ASGIApp) -> None:
         try:
-            await app(scope, self.receive, self.send)
+            await app(self._scope, self.receive, self.send)
         except (RequestTimeout, Unavailable) as error:
             if self._answering:
                 raise
-            await problem(error)(scope, self._receive, self._send)
+            await problem(error)(self._scope, self._receive, self._send)
         finally:
             self._requests.buffered_bytes -= self._size
             if not self._complete:
@@ -127,7 +128,20 @@ class _Limited:
 
     async def send(self, message: Message) -> None:
         self._answering = True
+        if message["type"] == "http.response.start" and self._leaves_a_body():
+            # The server closes the connection then; a client that was not told would lose its
+            # next request on it.
+            others = [each for each in message["headers"] if each[0].lower() != b"connection"]
+            message = {**message, "headers": [*others, (b"connection", b"close")]}
         await self._send(message)
+
+    def _leaves_a_body(self) -> bool:
+        if self._complete or self._scope.get("http_version") == "2":
+            return False
+        return any(
+            name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+            for name, value in self._scope["headers"]
+        )
 
     def _note(self, message: Message) -> None:
         size = len(message.get("body", b""))

@@ -124,6 +124,37 @@ async def test_only_large_bodies_are_refused_for_want_of_memory(size: int, statu
     assert requests.buffered_bytes == 1000
 
 
+@pytest.mark.parametrize(
+    ("headers", "version", "closes"),
+    [
+        ([(b"content-length", b"70000")], "1.1", True),
+        ([(b"transfer-encoding", b"chunked")], "1.1", True),
+        ([(b"content-length", b"0")], "1.1", False),
+        ([], "1.1", False),
+        ([(b"content-length", b"70000")], "2", False),  # a stream ends alone
+    ],
+)
+async def test_an_answer_without_the_body_says_that_the_connection_ends(
+    headers: list[tuple[bytes, bytes]], version: str, *, closes: bool
+) -> None:
+    async def refuse(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 404, "headers": []})
+
+    client = Client(b"x")
+    scope = SCOPE | {"headers": headers, "http_version": version}
+    await BodyLimits(refuse, OpenRequests())(scope, client.receive, client.send)
+
+    assert ((b"connection", b"close") in client.sent[0]["headers"]) == closes
+
+
+async def test_an_answer_to_a_whole_body_keeps_the_connection() -> None:
+    client = Client(b"{}", complete=True)
+    scope = SCOPE | {"headers": [(b"content-length", b"2")]}
+    await BodyLimits(read_whole, OpenRequests())(scope, client.receive, client.send)
+
+    assert client.sent[0]["headers"] == []
+
+
 async def test_calls_inside_the_process_have_no_peer() -> None:
     limits = BodyLimits(read_whole, OpenRequests(), seconds=0.01)
     client = Client(b"{}", complete=True)
