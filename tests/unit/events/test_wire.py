@@ -38,6 +38,7 @@ BASE64 = base64.b64encode(BODY)
         (b"verbose=1&data=" + quote_plus(BODY).encode(), {}, ""),
         (b"data=" + quote_plus(base64.b64encode(GZIPPED)).encode(), {"compression": "gzip"}, ""),
         (BODY, {"compression": "gzip"}, "gzip"),
+        (BODY, {"compression": "base64"}, ""),
     ],
 )
 def test_every_encoding_is_undone(body: bytes, query: dict[str, str], encoding: str):

@@ -10,7 +10,7 @@ from hoglet.functions.integrations.credentials import may_go_to
 from hoglet.functions.runtime.loop_guard import is_own_capture
 from hoglet.outbound.client import Outbound
 from hoglet.outbound.port import OutboundRequest, OutboundResponse, RequestRefused
-from hoglet.outbound.url import InvalidUrl, parse_url
+from hoglet.outbound.url import URL_CHARACTERS, InvalidUrl, parse_url
 from hoglet.pipeline.delivery.attempt import host_of
 
 
@@ -288,6 +288,23 @@ def test_own_capture_routes_are_known_however_they_are_written(url: str) -> None
 @pytest.mark.parametrize("url", ["http://hoglet.example:81/batch", "http://a/batch", "x", ""])
 def test_other_addresses_are_no_capture_routes(url: str) -> None:
     assert not is_own_capture(url, "http://hoglet.example")
+
+
+def test_the_longest_url_is_sent() -> None:
+    longest = "http://h/".ljust(URL_CHARACTERS, "x")
+    assert len(parse_url(longest).origin_form) == URL_CHARACTERS - len("http://h")
+    with pytest.raises(InvalidUrl):
+        parse_url(longest + "x")
+
+
+def test_a_name_or_a_password_alone_is_sent() -> None:
+    written = {
+        "http://h/": b"",
+        "http://:p@h/": b":p",
+        "http://u@h/": b"u:",
+        "http://u:p@h/": b"u:p",
+    }
+    assert {url: parse_url(url).userinfo for url in written} == written
 
 
 def test_hosts_of_limits_name_a_port_of_their_own() -> None:

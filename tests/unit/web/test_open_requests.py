@@ -1,6 +1,7 @@
 """Slow request bodies: 408 in the common error format, and a memory budget for all."""
 
 import asyncio
+import itertools
 from typing import Any
 
 import pytest
@@ -56,12 +57,13 @@ async def test_a_body_that_does_not_end_is_a_408() -> None:
 
 
 async def test_the_deadline_is_of_the_whole_body_not_of_its_parts() -> None:
-    limits = BodyLimits(read_whole, OpenRequests(), seconds=0.05)
+    limits = BodyLimits(read_whole, OpenRequests(), seconds=0.3)
     client = Client(b"{")
+    parts = itertools.repeat(b" ", 60)  # four times the deadline; no part takes as long as it
 
     async def drip() -> Message:
         await asyncio.sleep(0.02)
-        return {"type": "http.request", "body": b" ", "more_body": True}
+        return {"type": "http.request", "body": next(parts), "more_body": True}
 
     await limits(SCOPE, drip, client.send)
 
@@ -112,10 +114,19 @@ async def test_open_requests_are_known_by_their_peer_until_they_end() -> None:
     assert requests == OpenRequests()
 
 
-@pytest.mark.parametrize(("size", "status"), [(SMALL_BODY_BYTES, 200), (SMALL_BODY_BYTES + 1, 503)])
-async def test_only_large_bodies_are_refused_for_want_of_memory(size: int, status: int) -> None:
+@pytest.mark.parametrize(
+    ("size", "budget", "status"),
+    [
+        (SMALL_BODY_BYTES, 1000, 200),
+        (SMALL_BODY_BYTES + 1, 1000, 503),
+        (SMALL_BODY_BYTES + 1, SMALL_BODY_BYTES + 1001, 200),
+    ],
+)
+async def test_only_large_bodies_are_refused_for_want_of_memory(
+    size: int, budget: int, status: int
+) -> None:
     requests = OpenRequests(buffered_bytes=1000)
-    limits = BodyLimits(read_whole, requests, buffer_bytes=1000)
+    limits = BodyLimits(read_whole, requests, buffer_bytes=budget)
     client = Client(b"x" * size, b"x", complete=True)
 
     await limits(SCOPE, client.receive, client.send)
