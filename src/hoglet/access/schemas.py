@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, TypedDict
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from hoglet.access.test_account_filters import check_filter
+from hoglet.access.internal_users import check_filter
 from hoglet.kit.json_values import JsonObject
 from hoglet.kit.timezones import timezone_names
 from hoglet.web.openapi import documented, extensible
