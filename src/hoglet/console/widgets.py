@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -214,8 +213,3 @@ def counted(number: int, noun: str) -> str:
         ['1 row', '1,200 rows']
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def path_text(text: str) -> str:
-    """A text as one segment of a path."""
-    return quote(text, safe="")

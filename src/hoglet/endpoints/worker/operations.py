@@ -19,7 +19,6 @@ from hoglet.endpoints.insights.variables import (
     refuse_live,
 )
 from hoglet.endpoints.worker.messages import (
-    CompileContext,
     CompileRequest,
     EndpointSql,
     ExplainRequest,
@@ -28,7 +27,6 @@ from hoglet.endpoints.worker.messages import (
 )
 from hoglet.hogql.ast_builders import TRUE, every
 from hoglet.hogql.compile import CompiledQuery, compile_query
-from hoglet.hogql.context import QueryContext
 from hoglet.hogql.diagnostics import explain
 from hoglet.hogql.errors import ERRORS_OF_RUNS, Fragment, in_fragment
 from hoglet.hogql.filters.properties import filter_expressions
@@ -376,8 +374,3 @@ def _sql(compiled: CompiledQuery) -> EndpointSql:
         keys=compiled.keys,
         system_tables=[name for name in compiled.tables if name in SYSTEM_TABLES],
     )
-
-
-def context_of(payload: Any) -> QueryContext:
-    """The compiler's context of a project, from a context as plain values."""
-    return msgspec.convert(payload, CompileContext).query_context()
