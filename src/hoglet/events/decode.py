@@ -64,7 +64,7 @@ def unpack(
     return body
 
 
-class Body(NamedTuple):
+class ParsedBody(NamedTuple):
     """A parsed body.
 
     Args:
@@ -78,7 +78,7 @@ class Body(NamedTuple):
     too_deep: int
 
 
-def parse(text: bytes) -> Body:
+def parse(text: bytes) -> ParsedBody:
     """The value of JSON text, as :mod:`hoglet.events.lenient_json` reads it.
 
     Raises:
@@ -93,7 +93,7 @@ def parse(text: bytes) -> Body:
     too_deep = 0
     if is_deeper_than(value, NESTING_LIMIT):
         value, too_deep = _without_deep_events(value)
-    return Body(value, text if is_plain and not too_deep else orjson.dumps(value), too_deep)
+    return ParsedBody(value, text if is_plain and not too_deep else orjson.dumps(value), too_deep)
 
 
 def deep_event_refusal() -> InvalidPayload:

@@ -90,7 +90,7 @@ class CaptureService:
         )
         await self._spool.append(spooled, batch.events)
 
-    async def _read(self, request: CaptureRequest) -> wire.Body:
+    async def _read(self, request: CaptureRequest) -> wire.ParsedBody:
         text = wire.unpack(
             request.body,
             query=request.query,

@@ -26,7 +26,7 @@ from hoglet.kit.errors import Invalid
 from hoglet.kit.json_values import JsonObject
 
 
-class Refusal(TypedDict):
+class CompileRefusal(TypedDict):
     """Why a function does not compile."""
 
     detail: str
@@ -38,7 +38,7 @@ class CompileAnswer(TypedDict, total=False):
     """A ``CompiledFunction`` as plain values, or why there is none."""
 
     compiled: JsonObject
-    refused: Refusal
+    refused: CompileRefusal
 
 
 class MatchAnswer(TypedDict):

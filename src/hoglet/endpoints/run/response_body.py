@@ -12,7 +12,7 @@ from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.tables import AsyncRunRow
 
 
-class RunStatus(TypedDict):
+class RunStatusObject(TypedDict):
     """The state of a background run; keys that hoglet has no value for are null."""
 
     id: str
@@ -36,7 +36,7 @@ class RunStatus(TypedDict):
 class AcceptedBody(TypedDict):
     """The 202 body of a run that was started."""
 
-    query_status: RunStatus
+    query_status: RunStatusObject
     name: str
     endpoint_version: int
     execution_id: str
@@ -91,7 +91,7 @@ def accepted_body(row: AsyncRunRow, name: str) -> AcceptedBody:
     }
 
 
-def query_status(row: AsyncRunRow, *, labels: list[str] | None = None) -> RunStatus:
+def query_status(row: AsyncRunRow, *, labels: list[str] | None = None) -> RunStatusObject:
     """The state of a background run."""
     complete = row.ended_at is not None
     return {

@@ -90,8 +90,8 @@ _PLAIN = (
 )
 
 
-class BuildMode(msgspec.Struct, frozen=True):
-    """How tables of a query are built: ``BuildMode("full", "The query has a LIMIT.")``."""
+class ChosenBuild(msgspec.Struct, frozen=True):
+    """How tables of a query are built: ``ChosenBuild("full", "The query has a LIMIT.")``."""
 
     mode: str
     reason: str
@@ -143,20 +143,20 @@ class _Doubt(Exception):
 
 def plan_incremental(
     build: tree.SelectQuery | tree.SelectSetQuery,
-) -> IncrementalBuild | BuildMode:
+) -> IncrementalBuild | ChosenBuild:
     """The queries of an incremental build, or why the table is always built in full."""
     try:
         return _planned(build)
     except _Doubt as doubt:
-        return BuildMode("full", str(doubt))
+        return ChosenBuild("full", str(doubt))
 
 
-def mode_of(planned: IncrementalBuild | BuildMode) -> BuildMode:
+def mode_of(planned: IncrementalBuild | ChosenBuild) -> ChosenBuild:
     """The mode with its reason, as in the preview."""
-    if isinstance(planned, BuildMode):
+    if isinstance(planned, ChosenBuild):
         return planned
     reason = f"Only buckets of {planned.bucket} whose events changed are computed again."
-    return BuildMode("incremental", reason)
+    return ChosenBuild("incremental", reason)
 
 
 def groups_by_time(query: Any) -> bool:
