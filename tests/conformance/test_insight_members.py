@@ -43,15 +43,18 @@ BODIES: dict[str, Body] = {
     "StickinessQuery": {"series": [VIEW]},
 }
 PARTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "dateRange": ("dateRange", nodes.DATE_RANGE),
-    "compareFilter": ("compareFilter", nodes.COMPARE),
-    "breakdownFilter": ("breakdownFilter", nodes.BREAKDOWN),
-    "trendsFilter": ("trendsFilter", nodes.TRENDS_FILTER),
-    "funnelsFilter": ("funnelsFilter", nodes.FUNNELS_FILTER),
-    "retentionFilter": ("retentionFilter", nodes.RETENTION_FILTER),
-    "pathsFilter": ("pathsFilter", nodes.PATHS_FILTER),
-    "lifecycleFilter": ("lifecycleFilter", nodes.LIFECYCLE_FILTER),
-    "stickinessFilter": ("stickinessFilter", nodes.STICKINESS_FILTER),
+    **{
+        key: (key, nodes.NODES[kind][key])
+        for kind, keys in {
+            "TrendsQuery": ("dateRange", "compareFilter", "breakdownFilter", "trendsFilter"),
+            "FunnelsQuery": ("funnelsFilter",),
+            "RetentionQuery": ("retentionFilter",),
+            "PathsQuery": ("pathsFilter",),
+            "LifecycleQuery": ("lifecycleFilter",),
+            "StickinessQuery": ("stickinessFilter",),
+        }.items()
+        for key in keys
+    },
     "series": ("series.0", nodes.SERIES["EventsNode"]),
 }
 VALUES: dict[str, Any] = {
