@@ -36,7 +36,7 @@ DISGUISES = (
     "session.project_id", "group_0.project_id", "override.project_id", "pdi.project_id",
     "poe.project_id", "(select project_id from persons)", "extract(day from project_id)",
     "project_id.size0", "properties_json", "person_properties_json", "properties_json.`a`",
-    "event_person_id.x", "`events`.*.project_id", "{project_id:Int64}",
+    "event_person_id.x", "`events`.*.project_id", "team_id", "{project_id:Int64}",
 )  # fmt: skip
 
 

@@ -273,6 +273,9 @@ select person.project_id from events
 -- case: from a subquery
 select project_id from (select event from events)
 -- refused hogql_query_error: "project_id"
+-- case: team_id is no other way in
+select team_id from events
+-- refused hogql_query_error: "team_id"
 -- case: objects in a bucket
 select * from s3('https://b.s3.amazonaws.com/x', 'CSV')
 -- refused table_access_denied

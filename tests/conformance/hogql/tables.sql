@@ -87,9 +87,3 @@ select person.nmae from session_replay_events
 -- case: a person of a recording as a whole
 select person from session_replay_events
 -- refused hogql_query_error at 1:8: "use one of its fields"
--- case: team_id is the project, and not in a star
-select e.team_id, p.team_id, s.team_id, (select any(team_id) from cohort_people), (select any(team_id) from groups) from events e join persons p on p.id = e.person_id join sessions s on s.session_id = e.$session_id limit 1
--- rows [[880001, 880001, 880001, 880001, 880001]]
--- case: another project's id finds nothing
-select count() from events where team_id = 880002
--- rows [[0]]

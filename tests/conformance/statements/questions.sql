@@ -58,11 +58,6 @@ select floor(c / 10) * 10 as bin, count() from (select person_id, count() as c f
 -- rows
 Counter(len(r) // 10 * 10 for r in by(lambda e: e.human.id).values()).items()
 
--- case: the project of every row
-select count(), countIf(team_id = 880010), uniq(person.team_id) from events
--- rows
-[(len(events), len(events), 1)]
-
 -- case: paths without numbers
 select replaceRegexpAll(properties.$pathname, '/[0-9]+', '/:id') as path, count() from events where event = '$pageview' group by path
 -- rows

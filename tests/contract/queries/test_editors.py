@@ -423,7 +423,6 @@ async def test_columns_functions_keywords_and_variables(queries: QueryWorld) -> 
         *stored,
         "$virt_initial_channel_type",
         "$virt_initial_referring_domain_type",
-        "team_id",
     ]
 
 

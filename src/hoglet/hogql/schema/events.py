@@ -1,7 +1,6 @@
 """The events table and views of its rows: ``poe``, ``goe_n``, elements."""
 
 from hoglet.hogql.schema.fields import (
-    TEAM_ID,
     Computed,
     Derived,
     Field,
@@ -94,7 +93,6 @@ FIELDS: dict[str, Field] = {
     "elements_chain_texts": Computed(_TEXTS, STRING_ARRAY),
     "elements_chain_ids": Computed(_IDS, STRING_ARRAY),
     "elements_chain_elements": Computed(_ELEMENTS, STRING_ARRAY),
-    "team_id": TEAM_ID,
 }
 
 EVENTS = Table("events", "events", FIELDS, time="timestamp")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from hoglet.hogql.types import INTEGER, Type
+from hoglet.hogql.types import Type
 
 
 class StoredColumn(msgspec.Struct, frozen=True):
@@ -20,10 +20,6 @@ class StoredColumn(msgspec.Struct, frozen=True):
     physical: str
     type: Type
     star: bool = True
-
-
-TEAM_ID = StoredColumn("project_id", INTEGER, star=False)
-"""The project of a row: always that of the query."""
 
 
 class Properties(msgspec.Struct, frozen=True):

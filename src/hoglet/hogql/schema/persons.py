@@ -4,7 +4,6 @@ import msgspec
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.schema.fields import (
-    TEAM_ID,
     Computed,
     Derived,
     Field,
@@ -35,7 +34,6 @@ PERSONS = Table(
         "$virt_initial_referring_domain_type": Derived(
             DOMAIN_TYPE, (("properties", "$initial_referring_domain"),), NULLABLE_STRING
         ),
-        "team_id": TEAM_ID,
     },
     final=True,
     where="is_deleted = 0",
@@ -49,7 +47,6 @@ PERSON_DISTINCT_IDS = Table(
         "distinct_id": StoredColumn("distinct_id", STRING),
         "person_id": StoredColumn("person_id", UUID),
         "person": LazyTable("persons", ("person_id",), ("id",)),
-        "team_id": TEAM_ID,
     },
     final=True,
     where="is_deleted = 0",
@@ -62,7 +59,6 @@ PERSON_DISTINCT_ID_OVERRIDES = Table(
         "distinct_id": StoredColumn("distinct_id", STRING),
         "person_id": StoredColumn("person_id", UUID),
         "person": LazyTable("persons", ("person_id",), ("id",)),
-        "team_id": TEAM_ID,
     },
     final=True,
     where="is_deleted = 0",
@@ -72,7 +68,6 @@ _COHORT_FIELDS: dict[str, Field] = {
     "person_id": StoredColumn("person_id", UUID),
     "cohort_id": StoredColumn("cohort_id", INTEGER),
     "person": LazyTable("persons", ("person_id",), ("id",)),
-    "team_id": TEAM_ID,
 }
 
 COHORT_PEOPLE = Table("cohort_people", "cohort_members", _COHORT_FIELDS, final=True)
@@ -101,7 +96,6 @@ def _group_fields(kind: str) -> dict[str, Field]:
         "created_at": StoredColumn("created_at", DATETIME),
         "updated_at": StoredColumn("updated_at", DATETIME),
         "properties": Properties("properties", "properties_json", kind),
-        "team_id": TEAM_ID,
     }
 
 

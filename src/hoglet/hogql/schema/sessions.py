@@ -143,7 +143,6 @@ FIELDS: dict[str, Field] = {
         BOOLEAN.or_null(),
         star=True,
     ),
-    "team_id": Computed("any(project_id)", INTEGER),
 }
 
 SESSIONS = Table(
