@@ -39,11 +39,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class _Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 256  # the default of 5 resets connections of a busy executor
+
+
 class LocalHttp:
     """Serves on a free port from a thread of its own until it is closed."""
 
     def __init__(self, handler: type[Handler]) -> None:
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server = _Server(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
