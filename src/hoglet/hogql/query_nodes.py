@@ -29,7 +29,7 @@ from hoglet.hogql.errors import near, refused
 type QueryNode = dict[str, Any]
 """A query as JSON, of any kind: ``{"kind": "HogQLQuery", "query": "SELECT 1"}``.
 
-Once it is checked, it is a :data:`hoglet.hogql.query_types.Query`.
+Once it is checked, it has the type of its kind in ``hoglet.hogql.query_types``.
 """
 
 type VariableValues = dict[str, Any]

@@ -288,5 +288,4 @@ class HogQLQuery(Node, total=False):
 type InsightQuery = (
     TrendsQuery | FunnelsQuery | RetentionQuery | PathsQuery | LifecycleQuery | StickinessQuery
 )
-type Query = InsightQuery | HogQLQuery
-"""A checked query; ``kind`` tells which."""
+"""The insights by ``kind``."""
