@@ -53,7 +53,10 @@ def _flat(select: plan.Select, scan: plan.Scan) -> plan.Select:
         inner.visit(part)
     bound = outer.bound | {name for name, _ in select.columns}
     is_hidden = alias in inner.bare or bound & (inner.bare | {alias})
-    if outer.is_correlated or inner.bound or is_hidden:
+    # A column of a query around this one: if that reads the same table, `events.event` would be
+    # a column of this one.
+    reads_outside = bool(outer.sources - {None, alias})
+    if outer.is_correlated or reads_outside or inner.bound or is_hidden:
         return select
     read = plan.FlatRead(table=scan.table, alias=alias, project=_project_of(scan))
     columns = {name: _Qualifier(alias).visit(expr) for name, expr in scan.columns}
@@ -89,13 +92,16 @@ class _Names:
     def __init__(self) -> None:
         self.bound: set[str] = set()
         self.bare: set[str] = set()
+        self.sources: set[str | None] = set()
         self.is_correlated = False
 
     def visit(self, node: Any) -> Any:
         if isinstance(node, plan.ScalarQuery):
             self.is_correlated |= node.correlated
             return node
-        if isinstance(node, plan.LambdaExpr):
+        if isinstance(node, plan.Name):
+            self.sources.add(node.source)
+        elif isinstance(node, plan.LambdaExpr):
             self.bound.update(node.names)
         elif isinstance(node, plan.TrustedSQL):
             for part in node.parts:

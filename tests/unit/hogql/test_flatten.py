@@ -68,6 +68,7 @@ def test_a_name_that_would_hide_a_column_keeps_the_subquery(query: str) -> None:
         "select count() from events e join persons p on p.id = e.person_id",
         "select count() from persons",
         "select e from events e array join [1, 2] as e",
+        "select 1 from events where exists (select 1 from events f where f.event = events.event)",
     ],
 )
 def test_other_reads_stay_as_they_are(query: str) -> None:
