@@ -190,7 +190,10 @@ def test_description_tags_and_state_are_changed(signed_in: Page, server: Running
 
 def test_a_key_that_may_only_read_changes_nothing(page: Page, server: RunningServer) -> None:
     save_sql(server, "read_only", "SELECT 1")
-    words = ["key", "create", "--scopes", "endpoint:read,project:read"]
+    function = {"type": "destination", "name": "Read only", "hog": "return 1", "enabled": True}
+    function_id = post(server, "hog_functions", function)["id"]
+    scopes = "endpoint:read,hog_function:read,project:read"
+    words = ["key", "create", "--scopes", scopes]
     command = [sys.executable, "-m", "hoglet", *words]
     key = subprocess.check_output(command, env=server.environment, text=True, timeout=60).strip()
     page.context.request.post("/console/sign-in", form={"key": key}, max_redirects=0)
@@ -200,6 +203,11 @@ def test_a_key_that_may_only_read_changes_nothing(page: Page, server: RunningSer
         page.get_by_role("switch", name=name).click()
         expect(page.get_by_text("'endpoint:write'").last).to_be_visible()
         expect(page.get_by_role("switch", name=name, checked=was)).to_be_visible()
+    for path, name in (("", "Enabled: Read only"), (f"/{function_id}", "Enabled")):
+        page.goto(f"/project/1/functions{path}")
+        page.get_by_role("switch", name=name).click()
+        expect(page.get_by_text("'hog_function:write'").last).to_be_visible()
+        expect(page.get_by_role("switch", name=name)).to_be_checked()
 
 
 def test_an_endpoint_is_made_its_query_changed_and_versions_named(
@@ -210,7 +218,8 @@ def test_an_endpoint_is_made_its_query_changed_and_versions_named(
     page.get_by_role("button", name="New endpoint").click()
     page.get_by_label("Name", exact=True).fill("made here")
     page.get_by_role("button", name="Create").click()
-    expect(page.get_by_role("alert").get_by_text(re.compile("^name: "))).to_be_visible()
+    name = page.locator(".q-field--error", has=page.get_by_label("Name", exact=True))
+    expect(name).to_contain_text("letters")
     page.get_by_label("Name", exact=True).fill("made_here")
     page.get_by_role("button", name="Create").click()
     expect(page).to_have_url(re.compile("/endpoints/made_here$"))
@@ -239,9 +248,12 @@ def test_an_endpoint_is_made_its_query_changed_and_versions_named(
     expect(page.get_by_text("prod → version 1")).to_be_hidden()
 
     page.get_by_role("tab", name="Usage").click()
-    expect(page.get_by_text("runs in 30 days")).to_be_visible()
+    runs = page.locator(".figures > :has-text('runs in 30 days')")
+    expect(runs).to_contain_text("1")
+    server.client.post("/api/projects/1/endpoints/made_here/run", json={}).raise_for_status()
+    expect(runs).to_contain_text("2")
     page.get_by_role("tab", name="Logs").click()
-    expect(page.get_by_role("cell", name=re.compile("Run of version 2"))).to_be_visible()
+    expect(page.get_by_role("cell", name=re.compile("Run of version 2"))).to_have_count(2)
     page.get_by_label("Search messages").fill("nothing like it")
     expect(page.get_by_text("No log lines")).to_be_visible()
 
@@ -282,6 +294,8 @@ def test_endpoints_are_searched(signed_in: Page, server: RunningServer) -> None:
     post(server, "endpoints", {**body, "name": "other_one"})
     page.goto("/project/1/endpoints")
     expect(page.get_by_role("link", name="other_one")).to_be_visible()
+    post(server, "endpoints", {**body, "name": "came_later"})
+    expect(page.get_by_role("link", name="came_later")).to_be_visible()
     page.get_by_label("Search names").fill("NEEDLE")
     expect(page.get_by_role("link", name="other_one")).to_be_hidden()
     page.get_by_role("link", name="found_by_tag").click()

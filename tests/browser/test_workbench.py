@@ -1,12 +1,15 @@
 """The workbench of a function: filters, inputs, tests of unsaved changes, why not, duplicates."""
 
 import re
+from contextlib import closing
+from threading import Event
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from support.console import post, wait_for
+from support.local_http import Handler, LocalHttp
 from support.server import TOKEN, RunningServer
 
 pytestmark = pytest.mark.browser
@@ -100,6 +103,27 @@ def test_why_not_and_a_trace_of_unsaved_code(signed_in: Page, server: RunningSer
     expect(page.get_by_role("cell", name="total = 42")).to_be_visible()
     expect(page.get_by_text("unsaved, 42")).to_be_visible()
     assert "unsaved" not in stored(server, function_id)["hog"]
+
+
+def test_what_takes_long_says_so(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    is_released = Event()
+
+    class Slow(Handler):
+        def handle_any(self) -> None:
+            self.body()
+            is_released.wait(60)
+            self.answer(202)
+
+    with closing(LocalHttp(Slow)) as receiver:
+        code = f"print('status', fetch('{receiver.url}').status)"
+        page.goto(f"/project/1/functions/{create(server, hog=code)}")
+        page.get_by_role("switch", name="Mock requests").click()
+        page.get_by_role("button", name="Run test").click()
+        expect(page.get_by_role("progressbar", name="Working")).to_be_visible()
+        is_released.set()
+        expect(page.get_by_text("status, 202")).to_be_visible()
+        expect(page.get_by_role("progressbar", name="Working")).to_be_hidden()
 
 
 def test_errors_stand_at_their_fields(signed_in: Page, server: RunningServer) -> None:

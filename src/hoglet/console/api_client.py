@@ -5,8 +5,11 @@ never show or change more than the key permits, and needs no rules of its own. N
 network: the application is called as a function.
 """
 
+import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -16,6 +19,10 @@ from starlette.types import ASGIApp
 from hoglet.web.in_process import ApiRequest, Origin, call_application
 
 _PLACE = re.compile(r"(\d+):(\d+): ")
+_LONG_SECONDS = 0.1
+
+IN_BACKGROUND: ContextVar[bool] = ContextVar("in_background", default=False)
+"""Whether calls are a page's own, such as polling: nobody waits for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,8 @@ class Backend:
         """The project's time zone; pages set it."""
         self.on_signed_out: Callable[[], object] | None = None
         """Called when the key is refused; pages set it."""
+        self.on_wait: Callable[[bool], object] | None = None
+        """Called with True when a call takes long, with False at its end; pages set it."""
 
     @property
     def address(self) -> str:
@@ -95,15 +104,38 @@ class Backend:
 
     async def call(self, method: str, path: str, *, query: str = "", body: Any = None) -> Reply:
         """Call any route of the API by its absolute path."""
-        response = await call_application(
-            self._api,
-            ApiRequest(method, path, query, body),
-            authorization=f"Bearer {self._key}",
-            origin=self._origin,
-        )
+        with self.waiting():
+            response = await call_application(
+                self._api,
+                ApiRequest(method, path, query, body),
+                authorization=f"Bearer {self._key}",
+                origin=self._origin,
+            )
         if response.status == 401 and self.on_signed_out is not None:
             self.on_signed_out()
         return Reply(response.status, response.body, response.text)
+
+    @contextmanager
+    def waiting(self) -> Generator[None]:
+        """Show that the page is busy when this takes long, unless nobody waits for it."""
+        tell = self.on_wait
+        if tell is None or IN_BACKGROUND.get():
+            yield
+            return
+        is_shown = False
+
+        def show() -> None:
+            nonlocal is_shown
+            is_shown = True
+            tell(True)
+
+        timer = asyncio.get_running_loop().call_later(_LONG_SECONDS, show)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            if is_shown:
+                tell(False)
 
     def _below(self, path: str) -> str:
         return f"/api/projects/{self.project_id}{path}"

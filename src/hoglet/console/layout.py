@@ -4,17 +4,18 @@ from collections.abc import Awaitable, Callable
 from html import escape
 from urllib.parse import quote
 
-from nicegui import ui
+from nicegui import Client, ui
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from hoglet.console.api_client import Backend
+from hoglet.console.api_client import Backend, Reply
 from hoglet.console.navigation import PAGES
 from hoglet.console.records import ProjectRecord
 from hoglet.console.session import SIGN_IN, Sessions
 from hoglet.console.widgets import Link, Text, empty, heading
 from hoglet.web.pagination import ORIGINAL_PATH
 
+_MOST_PROJECTS = 1000
 BUILD_SECONDS = 30.0  # for pages that query the warehouse before they are sent
 
 type Build = Callable[[Backend], Awaitable[None]]
@@ -33,7 +34,7 @@ async def signed_in_page(
         build: renders the page's content.
     """
     backend = sessions.backend(request, project_id)
-    projects = None if backend is None else await backend.call("GET", "/api/projects")
+    projects = None if backend is None else await _projects(backend)
     if backend is None or projects is None or projects.status == 401:
         path: str = request.scope.get(ORIGINAL_PATH, request.scope["path"])  # decoded
         query = f"?{request.url.query}" if request.url.query else ""
@@ -44,6 +45,7 @@ async def signed_in_page(
     ui.add_head_html(f'<meta name="hoglet-zone" content="{escape(zone)}">')
     client = ui.context.client
     backend.on_signed_out = lambda: client.run_javascript("hogletSignedOut()")
+    backend.on_wait = lambda is_waiting: _show_waiting(client, is_waiting=is_waiting)
     _shell(listed, project_id, section)
     with ui.element("div").props('id="content" tabindex="-1"'):
         if project is None and projects.is_good:
@@ -51,6 +53,15 @@ async def signed_in_page(
         else:
             await build(backend)
     return None
+
+
+async def _projects(backend: Backend) -> Reply:
+    return await backend.call("GET", "/api/projects", query=f"limit={_MOST_PROJECTS}")
+
+
+def _show_waiting(client: Client, *, is_waiting: bool) -> None:
+    if client.has_socket_connection:  # until then, the browser shows that the page loads
+        client.run_javascript(f"hogletWaiting({str(is_waiting).lower()})")
 
 
 def _no_project(projects: list[ProjectRecord], project_id: str) -> None:

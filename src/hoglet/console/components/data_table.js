@@ -43,8 +43,12 @@ const ValueTree = {
     </ul>`,
 };
 
+// A switch shows the row's value again after each update: a click that was refused is undone.
+const shownAs = { updated: (input, { value }) => (input.checked = value) };
+
 export default {
   components: { ValueTree },
+  directives: { shownAs },
   props: {
     label: String,
     columns: Array,
@@ -205,7 +209,7 @@ export default {
                   </template>
                 </svg>
                 <input v-else-if="column.kind === 'toggle'" class="toggle" type="checkbox" role="switch"
-                  :aria-label="column.label + ': ' + text(row[columns[0].key])" :checked="row[column.key]"
+                  :aria-label="column.label + ': ' + text(row[columns[0].key])" :checked="row[column.key]" v-shown-as="row[column.key]"
                   @click.stop @change="act(row, column, $event.target.checked)">
                 <button v-else-if="column.kind === 'button' && row[column.key]" type="button" class="plain"
                   :aria-label="text(row[column.key]) + ': ' + text(row[columns[0].key])"

@@ -398,6 +398,14 @@
     const shown = banner("status", text);
     setTimeout(() => shown.remove(), 3000);
   };
+  // Something that takes longer than a moment; what waits for something else is counted with it.
+  let waits = 0;
+  const progress = make("div", { class: "progress", role: "progressbar", "aria-label": "Working" });
+  globalThis.hogletWaiting = (isWaiting) => {
+    waits = Math.max(0, waits + (isWaiting ? 1 : -1));
+    if (waits) (document.getElementById("content") ?? document.body).append(progress);
+    else progress.remove();
+  };
   globalThis.hogletSignedOut = () => {
     if (document.querySelector(".banner[role=alert]")) return;
     const next = encodeURIComponent(location.pathname + location.search);

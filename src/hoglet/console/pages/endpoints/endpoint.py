@@ -4,8 +4,9 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.console.api_client import Backend
+from hoglet.console.api_client import Backend, Reply
 from hoglet.console.charts import metrics_chart, totals
+from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.endpoints.builds import builds_panel
 from hoglet.console.pages.endpoints.endpoint_head import endpoint_head
@@ -20,6 +21,7 @@ from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, failed, heading, legend, tabs
 
 DAYS = 30
+_AGAIN_SECONDS = 5.0
 
 
 def register(sessions: Sessions) -> None:
@@ -63,8 +65,25 @@ async def _build(backend: Backend, path: str) -> None:
 
 
 async def usage_panel(backend: Backend, path: str) -> None:
-    """Runs, errors, durations and cache hits."""
-    reply = await backend.get(f"{path}/usage", days=DAYS)
+    """Runs, errors, durations and cache hits; follows while the page is open."""
+    box = ui.element("div").classes("pane")
+    shown: Reply | None = None
+
+    async def show() -> None:
+        nonlocal shown
+        reply = await backend.get(f"{path}/usage", days=DAYS)
+        if shown is not None and reply.body == shown.body:
+            return
+        shown = reply
+        box.clear()
+        with box:
+            _usage(reply)
+
+    await show()
+    poll_while_visible(_AGAIN_SECONDS, show)
+
+
+def _usage(reply: Reply) -> None:
     if not reply.is_good:
         failed(reply)
         return
@@ -72,11 +91,11 @@ async def usage_panel(backend: Backend, path: str) -> None:
     if not usage["count"]:
         empty("No runs yet", f"Runs of the last {DAYS} days are counted here.", "bar_chart")
         return
-    with ui.row().classes("w-full gap-8 pb-4").mark("usage"):
+    with ui.element("div").classes("figures").mark("usage"):
         for name, text in _figures(usage):
-            with ui.column().classes("gap-0"):
-                ui.label(text).classes("text-xl")
-                ui.label(name).classes("text-sm opacity-70")
+            with ui.element("div").classes("figure"):
+                ui.label(text).classes("value")
+                ui.label(name).classes("muted text-sm")
     series = _series(usage["days"])
     legend(totals(series))
     ui.echart(metrics_chart(series)).classes("w-full h-72")

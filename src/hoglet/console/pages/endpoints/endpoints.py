@@ -1,13 +1,14 @@
 """The list of endpoints, and the dialog that creates one from an example query."""
 
-from collections.abc import Awaitable, Callable
-
 from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import DataTable, Row, column
+from hoglet.console.api_client import Backend, Reply
+from hoglet.console.components.data_table import Row, column
+from hoglet.console.components.form_dialog import FormDialog
+from hoglet.console.components.live_table import LiveTable
+from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.endpoints.endpoint_head import KINDS
 from hoglet.console.pages.endpoints.endpoint_table import table_state
@@ -15,15 +16,18 @@ from hoglet.console.pages.endpoints.versions import query_text
 from hoglet.console.records import EndpointRecord, StoredQuery
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import (
-    empty,
-    failed,
-    heading,
-    search_input,
-    set_url_values,
-    until_closed,
-    url_value,
-)
+from hoglet.console.widgets import empty, heading, search_input, set_url_values, url_value
+
+_AGAIN_SECONDS = 10.0
+_COLUMNS = [
+    column("name", "Name", "link"),
+    column("kind", "Query"),
+    column("active", "State", "badge"),
+    column("table", "Materialization", "badge"),
+    column("version", "Version", "number"),
+    column("executed", "Last API call", "time"),
+    column("tags", "Tags"),
+]
 
 
 def register(sessions: Sessions) -> None:
@@ -41,61 +45,60 @@ def register(sessions: Sessions) -> None:
 
 
 async def _build(backend: Backend) -> None:
-    async def new() -> None:
-        await ask_for_new_endpoint(backend)
-
-    with ui.row().classes("w-full items-center"):
-        heading("Endpoints", "Saved queries that programs call by name")
-        ui.space()
-        search = search_input("Search names, descriptions and tags", url_value("search"))
-        ui.button("New endpoint", icon="add", on_click=new)
-    reply = await backend.get("/endpoints")
-    if not reply.is_good:
-        failed(reply)
-        return
-
-    @ui.refreshable
-    def listing() -> None:
-        _listing(backend, reply.body["results"], (search.value or "").strip(), new)
-
-    def find() -> None:
-        set_url_values(search=search.value)
-        listing.refresh()
-
-    search.on_value_change(find)
-    listing()
+    await _EndpointList(backend).draw()
 
 
-def _listing(
-    backend: Backend, records: list[EndpointRecord], search: str, new: Callable[[], Awaitable[None]]
-) -> None:
-    found = [record for record in records if _matches(record, search.casefold())]
-    if found:
-        _table(backend, found)
-    elif records:
-        empty("Nothing found", f"No name, description or tag contains {search!r}.", "search_off")
-    else:
+class _EndpointList:
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._records: list[EndpointRecord] = []
+
+    async def draw(self) -> None:
+        with ui.element("div").classes("toolbar"):
+            heading("Endpoints", "Saved queries that programs call by name")
+            ui.space()
+            label = "Search names, descriptions and tags"
+            self._search = search_input(label, url_value("search"))
+            ui.button("New endpoint", icon="add", on_click=self._new)
+        self._rows = LiveTable("Endpoints", _COLUMNS, self._nothing, key="name")
+        self._search.on_value_change(self._find)
+        await self._load()
+        poll_while_visible(_AGAIN_SECONDS, self._load)
+
+    async def _new(self) -> None:
+        await ask_for_new_endpoint(self._backend)
+
+    async def _load(self) -> None:
+        reply = await self._backend.get("/endpoints")
+        if not reply.is_good:
+            self._rows.fail(reply)
+            return
+        self._records = reply.body["results"]
+        self._show()
+
+    def _find(self) -> None:
+        set_url_values(search=self._search.value)
+        self._show()
+
+    def _show(self) -> None:
+        search = (self._search.value or "").strip().casefold()
+        found = [record for record in self._records if _matches(record, search)]
+        self._rows.show([_row(self._backend, record) for record in found])
+
+    def _nothing(self) -> None:
+        if self._records:
+            search = (self._search.value or "").strip()
+            text = f"No name, description or tag contains {search!r}."
+            empty("Nothing found", text, "search_off")
+            return
         hint = "Start from an example query and run it: the page then shows how to call it."
         with empty("No endpoints yet", hint, "api"):
-            ui.button("Create the first endpoint", on_click=new)
+            ui.button("Create the first endpoint", on_click=self._new)
 
 
 def _matches(record: EndpointRecord, search: str) -> bool:
     texts = (record["name"], record["description"], *record["tags"])
     return any(search in text.casefold() for text in texts)
-
-
-def _table(backend: Backend, records: list[EndpointRecord]) -> None:
-    columns = [
-        column("name", "Name", "link"),
-        column("kind", "Query"),
-        column("active", "State", "badge"),
-        column("table", "Materialization", "badge"),
-        column("version", "Version", "number"),
-        column("executed", "Last API call", "time"),
-        column("tags", "Tags"),
-    ]
-    DataTable("Endpoints", columns, [_row(backend, record) for record in records], key="name")
 
 
 def _row(backend: Backend, record: EndpointRecord) -> Row:
@@ -152,33 +155,22 @@ FIRST_QUERIES: dict[str, StoredQuery] = {
 
 async def ask_for_new_endpoint(backend: Backend) -> None:
     """Show the dialog, create the endpoint, and open its page."""
+    dialog = FormDialog("New endpoint", "Create")
+    with dialog.fields():
+        name = ui.input("Name", placeholder="daily_events").classes("w-full")
+        name.props('outlined dense autofocus hint="letters, digits, _ and -; part of the URL"')
+        description = ui.input("Description").classes("w-full").props("outlined dense")
+        first = next(iter(FIRST_QUERIES))
+        chosen = ui.select(list(FIRST_QUERIES), value=first, label="Start from")
+        chosen.classes("w-full").props("outlined dense options-dense")
+        preview = code_block(query_text(FIRST_QUERIES[first]))
+    chosen.on_value_change(lambda: preview.set_text(query_text(FIRST_QUERIES[str(chosen.value)])))
 
-    async def create() -> None:
+    async def send() -> Reply:
         body = {"name": name.value or "", "description": description.value or ""}
         query = FIRST_QUERIES[str(chosen.value)]
-        reply = await backend.send("POST", "/endpoints", {**body, "query": query})
-        problem.clear()
-        if reply.is_good:
-            ui.navigate.to(f"/project/{backend.project_id}/endpoints/{reply.body['name']}")
-            return
-        with problem:
-            failed(reply)
+        return await backend.send("POST", "/endpoints", {**body, "query": query})
 
-    def show() -> None:
-        preview.set_text(query_text(FIRST_QUERIES[str(chosen.value)]))
-
-    with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-xl"):
-        ui.label("New endpoint").classes("text-lg font-medium")
-        name = ui.input("Name", placeholder="daily_events").classes("w-full")
-        name.props('autofocus hint="letters, digits, _ and -; it is part of the URL"')
-        name.on("keydown.enter", create)
-        description = ui.input("Description").classes("w-full")
-        first = next(iter(FIRST_QUERIES))
-        chosen = ui.select(list(FIRST_QUERIES), value=first, label="Start from", on_change=show)
-        chosen.classes("w-full")
-        preview = code_block(query_text(FIRST_QUERIES[first]))
-        problem = ui.column().classes("w-full")
-        with ui.row():
-            ui.button("Create", on_click=create).props("no-caps")
-            ui.button("Cancel", on_click=dialog.close).props("flat no-caps")
-    await until_closed(dialog)
+    reply = await dialog.answered(send, {"name": name, "description": description})
+    if reply is not None:
+        ui.navigate.to(f"/project/{backend.project_id}/endpoints/{reply.body['name']}")

@@ -181,11 +181,12 @@ class _FunctionList:
         await self._show()
 
     async def _change_all(self, change: RequestBody) -> None:
-        for function_id in self._rows.selected:
-            reply = await self._backend.send("PATCH", f"/hog_functions/{function_id}", change)
-            if not reply.is_good:
-                notify(reply, "")
-        await self._show()
+        with self._backend.waiting():
+            for function_id in self._rows.selected:
+                reply = await self._backend.send("PATCH", f"/hog_functions/{function_id}", change)
+                if not reply.is_good:
+                    notify(reply, "")
+            await self._show()
 
     async def _delete_all(self) -> None:
         count = len(self._rows.selected)

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.components.schema_tree import SchemaTable, SchemaTree
 from hoglet.console.components.variable_fields import UsedVariables, project_variables
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
@@ -213,32 +214,25 @@ class _SqlPage:
         DataTable("Queries", columns, rows, on_row=restore, page_size=20)
 
     async def _ask_for_endpoint(self) -> None:
-        async def create() -> None:
+        dialog = FormDialog("Save as endpoint", "Save")
+        with dialog.fields():
+            name = ui.input("Name", placeholder="daily_events").classes("w-full")
+            name.props('outlined dense autofocus hint="letters, digits, _ and -"')
+            description = ui.input("Description").classes("w-full").props("outlined dense")
+
+        async def send() -> Reply:
             body = {
                 "name": name.value or "",
                 "description": description.value or "",
                 "query": {"kind": "HogQLQuery", "query": self._editor.value},
             }
-            reply = await self._backend.send("POST", "/endpoints", body)
-            if reply.is_good:
-                notify(reply, "Saved.")
-                target = f"/project/{self._backend.project_id}/endpoints/{reply.body['name']}"
-                ui.navigate.to(target)
-            else:
-                problem.set_text(reply.problem)
+            return await self._backend.send("POST", "/endpoints", body)
 
-        with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-xl"):
-            dialog.props["aria-label"] = "Save as endpoint"
-            Text("h2", "Save as endpoint")
-            name = ui.input("Name", placeholder="daily_events").classes("w-full")
-            name.props('outlined dense autofocus hint="letters, digits, _ and -"')
-            name.on("keydown.enter", create)
-            description = ui.input("Description").classes("w-full").props("outlined dense")
-            problem = ui.label().classes("field-error").props("role=alert")
-            with ui.row().classes("w-full justify-end gap-2"):
-                ui.button("Cancel", on_click=dialog.close).props("flat")
-                ui.button("Save", on_click=create)
-        await until_closed(dialog)
+        reply = await dialog.answered(send, {"name": name, "description": description})
+        if reply is not None:
+            notify(reply, "Saved.")
+            endpoint = reply.body["name"]
+            ui.navigate.to(f"/project/{self._backend.project_id}/endpoints/{endpoint}")
 
 
 async def _schema(backend: Backend) -> list[SchemaTable]:
