@@ -1,12 +1,12 @@
-"""Capture → queryable, against what decoding and inserting the same batches bare gives.
+"""Capture → queryable, compared with bare decoding and inserting of the same batches.
 
-A real server on a new data folder, one transformation and ten destinations of which one matches
-(every tenth event); batches of 500 over HTTP; the clock stops when a query counts every event.
-Bare: one process that decodes the same bodies and inserts their rows into the same table, batch
-by batch. Both run on this machine in one sitting, bare first and last.
+A real server on a new data folder with one transformation and ten destinations, of which one
+matches every tenth event. Batches of 500 over HTTP; the clock stops when a query counts every
+event. Bare: one process that decodes the same bodies and inserts their rows into the same table,
+batch by batch. Both run on this machine in one session, bare first and last.
 
-What this does not measure: the disk of another machine, TLS, clients far away, and deliveries
-(their targets answer at once and are not waited for).
+Not measured: other disks, TLS, remote clients, and deliveries (their targets answer immediately,
+and the benchmark does not wait for them).
 
 Run: ``.venv/bin/python -m benchmarks.capture [--events 100000]``
 """
@@ -80,7 +80,7 @@ def one_event(number: int) -> dict:
 
 
 def bare(given: list[bytes], folder: str) -> float:
-    """Events per second of decoding and inserting, in a process of its own."""
+    """Events per second of decoding and inserting, in a separate process."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_bare, (given, folder))
 
@@ -165,7 +165,7 @@ def through_hoglet(given: list[bytes], folder: Path) -> tuple[float, float]:
 
 
 def send(server: RunningServer, body: bytes) -> None:
-    """Over a connection that each client keeps, as SDKs do."""
+    """Send over one connection per client, as SDKs do."""
     client = getattr(_local, "client", None)
     if client is None:
         client = _local.client = httpx.Client(timeout=60)

@@ -2,8 +2,8 @@
 
     .venv/bin/python -m benchmarks.cohorts --persons 500000 --events 10000000
 
-The data are made inside the engine, in a temporary folder. Events are spread over 30 days and over
-the persons by a power law. Figures of the reference machine stand in docs/cohorts.md.
+The engine generates the data in a temporary folder. Events are spread over 30 days, and over
+persons by a power law. docs/cohorts.md has the figures of the reference machine.
 """
 
 import argparse
@@ -70,7 +70,7 @@ COHORTS: dict[str, list[Json]] = {
 
 
 async def fill(warehouse: ClickHouseWarehouse, persons: int, events: int) -> None:
-    """Make the project."""
+    """Create the project."""
     await warehouse.command(PERSONS.format(count=persons), seconds=SECONDS)
     for first in range(0, events, CHUNK):
         count = min(CHUNK, events - first)
@@ -79,7 +79,7 @@ async def fill(warehouse: ClickHouseWarehouse, persons: int, events: int) -> Non
 
 
 async def peak_memory(warehouse: ClickHouseWarehouse, work: asyncio.Task[None]) -> int:
-    """The most bytes that a running INSERT was seen to hold."""
+    """The highest observed memory of a running INSERT, in bytes."""
     most = 0
     statement = (
         "SELECT max(peak_memory_usage) FROM system.processes WHERE query LIKE 'INSERT INTO cohort%'"
@@ -92,7 +92,7 @@ async def peak_memory(warehouse: ClickHouseWarehouse, work: asyncio.Task[None]) 
 
 
 async def calculate(warehouse: ClickHouseWarehouse, number: int, criteria: list[Json]) -> str:
-    """Calculate one cohort as the server does; a line of the table."""
+    """Calculate one cohort as the server does; returns a line of the table."""
     context = QueryContext(project_id=PROJECT, now=NOW, limits=Limits(max_limit=None))
     filters = read_criteria({"properties": {"type": "AND", "values": criteria}})
     compiled = compile_query(criteria_query(filters, context), context=context)
@@ -107,7 +107,7 @@ async def calculate(warehouse: ClickHouseWarehouse, number: int, criteria: list[
 
 
 async def main() -> None:
-    """Fill and calculate."""
+    """Generate the data and calculate the cohorts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--persons", type=int, default=500_000)
     parser.add_argument("--events", type=int, default=10_000_000)

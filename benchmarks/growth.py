@@ -1,11 +1,11 @@
 """What grows with a project: known uuids, and property keys.
 
-*Known uuids*: processor time of the metadata database an event, to look up and to remember a group
-of random uuids, beside days that hold 100,000 or a million others, and what is written to disk.
-*Property keys*: processor time of the engine an event, to insert and to merge, for projects of 13
-and of 1,000 keys, as a ratio.
+*Known uuids*: processor time of the metadata database per event to look up and record a group of
+random uuids, beside days with 100,000 or a million others, and the bytes written to disk.
+*Property keys*: processor time of the engine per event, to insert and merge, for projects with 13
+and with 1,000 keys, as a ratio.
 
-What this does not measure: queries of the properties, and disks that are slow.
+Not measured: queries of the properties, slow disks.
 
 Run: ``.venv/bin/python -m benchmarks.growth [--uuids 1000000] [--events 12000]``
 """
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 async def known_uuids(total: int) -> dict[str, float]:
-    """Costs of a group beside ``total`` uuids of the window."""
+    """The cost of a group beside ``total`` uuids in the window."""
     folder = Path(tempfile.mkdtemp(prefix="hoglet-bench-"))
     url = f"sqlite+aiosqlite:///{folder / 'hoglet.db'}"
     await asyncio.to_thread(migrate, url)
@@ -91,7 +91,7 @@ def written_bytes() -> int:
 
 
 async def property_keys(keys: int, events: int) -> dict[str, float]:
-    """Costs of events that have 13 of so many keys."""
+    """The cost of events that each have 13 of ``keys`` keys."""
     folder = tempfile.mkdtemp(prefix="hoglet-bench-")
     warehouse = await open_warehouse(f"chdb://{folder}/warehouse")
     chosen = random.Random(1)  # the same events each time

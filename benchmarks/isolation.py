@@ -1,11 +1,11 @@
-"""The API beside functions that behave badly: its p99 with them, against its p99 without.
+"""The API's p99 beside badly behaved functions, compared with its p99 without them.
 
-One server; ten events a second reach one function all the time, and one client asks the API in
-turns for a function, the list and a computed run. First the function is well-behaved, then it
-spins, then it allocates without end, then it logs without end; well-behaved again at the end, so
-that drift of the machine shows. Everything shares this machine's cores.
+One server. One function receives ten events a second, while a client requests a function, the list
+and a computed run in turn. First the function is well behaved, then it spins, allocates without end
+and logs without end; at the end it is well behaved again, to show drift of the machine. Everything
+shares this machine's cores.
 
-Goal: at most 1.5 times (issue: hog functions).
+Goal: at most 1.5 times.
 
 Run: ``.venv/bin/python -m benchmarks.isolation [--seconds 20]``
 """
@@ -101,14 +101,14 @@ def ask(server: RunningServer, path: str, run: str, seconds: float) -> tuple[flo
 
 
 def ended(server: RunningServer, path: str) -> int:
-    """How many runs have ended so far, well or badly."""
+    """The number of runs that have ended, successful or not."""
     query = {"breakdown_by": "name", "after": "-1d"}
     totals = server.client.get(f"{path}/metrics/totals", params=query).json()["totals"]
     return totals.get("succeeded", 0) + totals.get("failed", 0)
 
 
 def drain(server: RunningServer, path: str) -> None:
-    """Switch it off and let what waits end, so that the next program has the machine to itself."""
+    """Disable the function and wait for its runs, so that the next program has an idle machine."""
     server.client.patch(path, json={"enabled": False}).raise_for_status()
     seen = -1
     while (now := ended(server, path)) != seen:

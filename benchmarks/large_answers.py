@@ -1,8 +1,8 @@
-"""Memory of the server while four clients each fetch a result of 131 MB, which are computed apart.
+"""Memory of the server while four clients each fetch a separately computed result of 131 MB.
 
-The resident memory of the server is its highest since the clients began (``VmHWM``, reset before);
-``idle`` is before. Every client checks length and hash of its body. ``sorted`` results are held by
-the engine before their first row.
+The resident memory is the peak since the clients began (``VmHWM``, reset before); ``idle`` is the
+value before. Every client checks the length and hash of its body. The engine holds ``sorted``
+results before it returns their first row.
 
 Run: ``.venv/bin/python -m benchmarks.large_answers [--clients 4]``
 """
@@ -87,7 +87,7 @@ def measure(folder: Path, name: str, clients: int, encoding: str) -> dict[str, f
 
 
 def sha(name: str) -> str:
-    """The expected hash after the start of the body."""
+    """The expected hash of the rows."""
     digest = hashlib.sha256(b'{"results":')
     rows = [[number, f"{number}{'x' * 2595}"] for number in range(ROWS + 1)]
     if name == "sorted":

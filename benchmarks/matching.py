@@ -1,16 +1,16 @@
-"""What matching costs an event when 10, 1,000 or 10,000 functions are enabled.
+"""The cost of matching per event with 10, 1,000 and 10,000 enabled functions.
 
-One in a hundred functions waits for an event's name and compares a property; one of those matches,
-whatever their number, so that each size ends in the same runs. CPU time of the pipeline's worker
-code, in this process: ``match`` is the question which functions match, ``work`` is everything the
-worker does for an event (parse, persons, match, runs and rows). Sizes are measured in turns.
+One in a hundred functions waits for an event's name and compares a property. One of those matches,
+whatever their number, so each size triggers the same runs. CPU time of the pipeline's worker code,
+in this process: ``match`` finds the functions that match, ``work`` is everything the worker does
+for an event (parse, persons, match, runs and rows). Sizes are measured in turns.
 
-``waiting`` is what a function costs an event that it waits for when its condition is false, one
-operator at a time, 1,000 functions each; the index and the conditions asked one by one give the
-same matches. ``one_by_one`` is the same without the index.
+``waiting`` is the cost per function that waits for the event's name but whose condition is false,
+one operator at a time, with 1,000 functions each. ``one_by_one`` is the same without the index;
+both must find the same matches.
 
-What this does not measure: loading the functions from the database (see ``load``, a project's
-functions arriving in the worker and asked for the first time), transformations.
+Not measured: transformations, and loading functions from the database (``load`` is the transfer of
+a project's functions to the worker and their first match).
 
 Run: ``.venv/bin/python -m benchmarks.matching [--events 4000]``
 """
@@ -88,7 +88,7 @@ OPERATORS: dict[str, Callable[[int], dict[str, Any]]] = {
 
 
 def function(number: int) -> ExecutableFunction:
-    """Waits for one name in a hundred, and for a value of a property that is its own."""
+    """A function that waits for one name in a hundred and for its own value of a property."""
     filters = {
         "events": [{"id": f"event {number % NAMES}", "type": "events"}],
         "properties": [{"key": "plan", "value": f"plan {number // NAMES}", "type": "event"}],
@@ -106,7 +106,7 @@ def function(number: int) -> ExecutableFunction:
 
 
 def waiting_us(operator: str) -> tuple[float, float]:
-    """Microseconds for each function that waits for an order: with the index, and one by one."""
+    """Microseconds per waiting function: with the index, and one by one."""
     context = FilterContext(now=NOW)
     functions: list[ExecutableFunction] = []
     for number in range(1, WAITING + 1):
@@ -137,7 +137,7 @@ def waiting_us(operator: str) -> tuple[float, float]:
 
 
 def _fastest(work: Callable[[], object]) -> float:
-    """Microseconds of CPU time, the least of some rounds."""
+    """Microseconds of CPU time, the lowest of several rounds."""
     spent: list[float] = []
     for _ in range(3 * ROUNDS):
         began = time.thread_time()
@@ -147,7 +147,7 @@ def _fastest(work: Callable[[], object]) -> float:
 
 
 def body(start: int) -> bytes:
-    """Events whose names even ten functions wait for."""
+    """Events with names that even the ten functions wait for."""
     batch = [
         {
             "event": f"event {number % 10}",
@@ -184,7 +184,7 @@ class Side:
         self.matching: list[float] = []
 
     def group(self, start: int, functions: list[ExecutableFunction] | None = None) -> float:
-        """Work one group off; CPU seconds."""
+        """Process one group; CPU seconds."""
         part = Part(uuid.uuid4(), body(start), NOW, None, None)
         read = ReadRequest(uuid.uuid4(), self.facts, [part], "key", functions)
         encoded = encoder.encode(read)
@@ -197,7 +197,7 @@ class Side:
         return spent
 
     def match(self) -> float:
-        """CPU seconds of asking for one group of events."""
+        """CPU seconds to match one group of events."""
         index = operations._functions[self.size].on_events  # noqa: SLF001 (what a worker holds)
         events = orjson.loads(body(0))["batch"]
         asked = [{"event": one, "person": None, "groups": {}} for one in events]

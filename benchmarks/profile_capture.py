@@ -1,9 +1,9 @@
-"""Processor time from capture to queryable, by stage, in µs an event.
+"""Processor time from capture to queryable, by stage, in µs per event.
 
 The flow of ``benchmarks.capture``, without deliveries, on a real server that samples its own
-threads (``benchmarks.stages``). What the server asked its pipeline worker is recorded and asked
-again in this process, where it can be sampled: the workers of the server are confined.
-Stages are good to about a tenth of the whole; the sums are exact.
+threads (``benchmarks.stages``). The server's calls of its pipeline worker are recorded and repeated
+in this process, where they can be sampled: the server's workers are confined. Sums are exact,
+stages accurate to about a tenth of the whole.
 
 Run: ``make profile-capture`` or ``.venv/bin/python -m benchmarks.profile_capture [--events 15000]``
 """

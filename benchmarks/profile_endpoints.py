@@ -1,9 +1,9 @@
-"""Processor time of endpoint runs, by stage, in µs a run.
+"""Processor time of endpoint runs, by stage, in µs per run.
 
 A cached run, a forced ``SELECT 1`` and 10,000 rows, one client each, on a server that samples its
-own threads (``benchmarks.stages``). Beside each: the same SQL by a bare client of the same engine,
-or for the cached run a bare route of the same body, in processor time of their own process.
-The rows of every pair are compared. Sums are exact, stages good to about a tenth of the whole.
+own threads (``benchmarks.stages``). Each is compared with the same SQL by a bare client of the same
+engine, the cached run with a bare route of the same body, in processor time of a separate process.
+The rows of every pair are compared. Sums are exact, stages accurate to about a tenth of the whole.
 
 Run: ``make profile-endpoints`` or ``.venv/bin/python -m benchmarks.profile_endpoints [--runs 500]``
 """
@@ -118,7 +118,7 @@ def profiled(
 
 
 def bare(query: str, runs: int) -> tuple[float, list[list[Any]]]:
-    """Processor seconds of a bare client in a process of its own, and the rows."""
+    """Processor seconds of a bare client in a separate process, and the rows."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
         return pool.apply(_bare, (query, runs))

@@ -23,7 +23,7 @@ class ProfiledServer(RunningServer):
     _workers_began = 0.0
 
     def begin(self) -> None:
-        """Begin to sample."""
+        """Start sampling."""
         (self.data_dir / "profile").touch()
         wait_for(self.data_dir / "begun")
         self._workers_began = self._workers_seconds()
@@ -49,7 +49,7 @@ class ProfiledServer(RunningServer):
 def serve_profiled(
     stages: Mapping[str, str], at_end: Callable[[Path], None] = lambda _folder: None
 ) -> None:
-    """Run the command, sampled; ``at_end`` may write more into the data folder."""
+    """Run the command and sample it; ``at_end`` may write more into the data folder."""
     from hoglet.cli.entry import main
 
     folder = Path(os.environ["HOGLET_DATA_DIR"])
@@ -73,7 +73,7 @@ def serve_profiled(
 
 
 def wait_for(path: Path) -> None:
-    """Return once a file exists."""
+    """Wait until a file exists."""
     while not path.exists():
         time.sleep(0.05)
 

@@ -1,4 +1,4 @@
-"""Runs the benchmarks one after another; each prints ratios of one sitting.
+"""Runs the benchmarks one after another; each prints ratios measured in one session.
 
 Run: ``make bench``, or one of them by ``make bench-hog``, ``make bench-capture`` and so on.
 """
@@ -22,7 +22,7 @@ BENCHMARKS = (
 
 
 def main() -> int:
-    """Run all; the worst exit status."""
+    """Run all benchmarks; returns the highest exit status."""
     worst = 0
     for module in BENCHMARKS:
         print(f"\n== {module}", flush=True)

@@ -1,10 +1,10 @@
 """Processor time of a delivered run, server and workers, by stage.
 
-One destination, an event for each run. After 500 runs to warm up, the others are enqueued while the
-executor is held; then it goes on, and the clock starts. It stops when every run has ended and its
-log line can be queried. Once without requests, once with a request each to an HTTP receiver in a
-process of its own, which must get every event exactly once. The sums are exact, the stages good to
-about a tenth of the whole.
+One destination, one event per run. After 500 warm-up runs, the others are enqueued while the
+executor is paused; then it resumes and the clock starts. The clock stops when every run has ended
+and its log line can be queried. Measured without requests, and with one request per run to an HTTP
+receiver in a separate process, which must get every event exactly once. Sums are exact, stages
+accurate to about a tenth of the whole.
 
 Run: ``make profile-runs`` or ``.venv/bin/python -m benchmarks.runs [--runs 8000]``
 """
@@ -122,7 +122,7 @@ def set_up(server: RunsServer, program: str) -> None:
 
 
 def deliver(server: RunsServer, given: list[bytes]) -> tuple[Counter[str], float]:
-    """Seconds by stage and of the workers, for all bodies but the first."""
+    """Seconds by stage and of the workers, for all bodies except the first."""
     send_all(server, given[:1])
     wait_for_ends(server, BATCH)
     hold = server.data_dir / "hold"
@@ -148,7 +148,7 @@ def wait_for_ends(server: RunsServer, runs: int) -> None:
 
 
 def enqueued(server: RunsServer) -> int:
-    """Runs in the queue."""
+    """The number of runs in the queue."""
     text = server.client.get("/metrics").text
     found = re.search(r'hoglet_queue_jobs\{queue="functions.invoke",state="ready"\} (\S+)', text)
     return int(float(found[1])) if found else 0
@@ -162,7 +162,7 @@ def result(server: RunsServer, endpoint: str) -> int:
 
 
 class Receiver:
-    """An HTTP receiver in a process of its own that remembers the uuids it got."""
+    """An HTTP receiver in a separate process that records the uuids it gets."""
 
     def __enter__(self) -> Self:
         context = multiprocessing.get_context("spawn")
@@ -177,7 +177,7 @@ class Receiver:
         self._process.join()
 
     def received(self) -> Counter[str]:
-        """How often each uuid arrived."""
+        """The number of arrivals of each uuid."""
         self._pipe.send(None)
         return self._pipe.recv()
 

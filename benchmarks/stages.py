@@ -1,8 +1,8 @@
 """Attributes processor time to stages by sampling the stacks of a process's Python threads.
 
-Every few milliseconds each thread's processor time since the last sample is added to the stage of
-the frame it is in: the innermost frame of which ``file:function`` holds a text of the table.
-Threads of C++ (the engine's) have no frames; :attr:`StageSampler.other_s` is their time.
+Every few milliseconds, each thread's processor time since the last sample is added to a stage: that
+of the innermost frame whose ``file:function`` contains a text of the table. C++ threads of the
+engine have no frames; :attr:`StageSampler.other_s` is their time.
 """
 
 import sys
@@ -36,14 +36,14 @@ class StageSampler:
         self._began = 0.0
 
     def start(self) -> None:
-        """Begin to count."""
+        """Start sampling."""
         sys.setswitchinterval(_SWITCH_S)
         self._began = time.process_time()
         self._sample(count=False)
         self._thread.start()
 
     def stop(self) -> None:
-        """End; what no Python thread used is :attr:`other_s`."""
+        """Stop; the time that no Python thread used is :attr:`other_s`."""
         self._stopping.set()
         self._thread.join()
         total = time.process_time() - self._began
@@ -92,7 +92,7 @@ def _is_idle(frame: FrameType | None) -> bool:
 
 
 def _nanoseconds(native_id: int) -> int:
-    """Processor time of a thread; 0 once it has ended."""
+    """Processor time of a thread; 0 if it has ended."""
     try:
         return int(Path(f"/proc/self/task/{native_id}/schedstat").read_text().split()[0])
     except OSError:

@@ -1,9 +1,9 @@
-"""What a start costs, against a bare one: an empty ASGI application on granian, the engine opened.
+"""The cost of a start, compared with an empty ASGI application on granian that opens the engine.
 
-Both start in turns on folders that exist. Processor time until the server answers 200, and memory
-two seconds later, of the server's process; a server starts its workers with the first work.
+Both start in turns on existing folders. Processor time until the server answers 200, and memory two
+seconds later, of the server's process; hoglet starts its workers on demand.
 
-What this does not measure: the first start on an empty folder, PostgreSQL, workers.
+Not measured: the first start on an empty folder, PostgreSQL, workers.
 
 Run: ``.venv/bin/python -m benchmarks.start [--turns 7]``
 """
@@ -53,7 +53,7 @@ class Started(NamedTuple):
 
 
 def main() -> None:
-    """Start both in turns and print medians, lowest values and the ratio."""
+    """Start both in turns; print medians, lowest values and the ratio."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--turns", type=int, default=7)
     turns = parser.parse_args().turns

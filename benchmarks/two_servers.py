@@ -1,15 +1,15 @@
-"""Two servers against one, on one project: events per second until a query counts them all.
+"""Two servers compared with one, on one project: events per second until a query counts them all.
 
-PostgreSQL, and the engine's double behind HTTP, on this machine; a transformation and destinations
-that do not match; batches of 500 by four clients, in turn to each server. One server and two take
+PostgreSQL and the ClickHouse double run on this machine. A transformation, and destinations that do
+not match; four clients send batches of 500 to each server in turn. One server and two servers take
 turns on empty databases. Every event must be stored once.
 
 Everything shares the machine's cores: the servers, their workers, PostgreSQL, the engine and the
-clients. ``busy`` is the share of the cores that one server and two keep busy: no ratio can exceed
-the reciprocal of the first. ``servers_us`` is the processor time of the servers and their workers
-an event: what the second adds is the price of sharing.
+clients. ``busy`` is the share of processor time in use with one server and with two: no ratio can
+exceed the reciprocal of the first. ``servers_us`` is the processor time of the servers and their
+workers per event: the difference is the price of sharing.
 
-What this does not measure: a network, servers of their own for the database and the warehouse.
+Not measured: a network, separate machines for the database and the warehouse.
 
 Run: ``make bench-servers`` or ``.venv/bin/python -m benchmarks.two_servers [--events 40000]``
 """
@@ -107,7 +107,7 @@ def measure(servers: int, events: int, parts: tuple[str, str], folder: Path) -> 
 
 
 def drive(servers: list[RunningServer], given: list[bytes]) -> Measured:
-    """Send everything; wait until it is counted."""
+    """Send everything and wait until it is counted."""
     for server, body in zip(itertools.cycle(servers), bodies(8 * BATCH), strict=False):
         send(server, body)
     while count(servers[0]) < 8 * BATCH:

@@ -1,8 +1,8 @@
-"""Refuses modules of hoglet that import each other in a circle, and names that do not exist.
+"""Rejects import cycles between modules of hoglet, and imported names that do not exist.
 
-Imports inside functions and behind ``TYPE_CHECKING`` count for circles. A package's ``__init__``
-counts as a module of its own. Benchmarks and tools import parts of hoglet inside functions, which
-neither the type checker nor a test reads: for them, every imported name must exist.
+Imports inside functions and behind ``TYPE_CHECKING`` count for cycles. A package's ``__init__`` is
+a module of its own. Benchmarks and tools import parts of hoglet inside functions, which neither the
+type checker nor a test reads; every name they import must exist.
 """
 
 import ast
@@ -18,7 +18,7 @@ UNREAD = ("benchmarks", "tools")
 
 
 def import_circle() -> list[str]:
-    """A circle of imports, e.g. ``["hoglet.a", "hoglet.b", "hoglet.a"]``; empty without one."""
+    """An import cycle, e.g. ``["hoglet.a", "hoglet.b", "hoglet.a"]``; empty if there is none."""
     graph = grimp.build_graph("hoglet", cache_dir=None)
     imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
     try:
@@ -29,7 +29,7 @@ def import_circle() -> list[str]:
 
 
 def missing_names(folder: Path) -> Iterator[str]:
-    """Names that files of a folder import from hoglet in vain, e.g. ``a.py:3: hoglet.b.c``."""
+    """Missing names that files of a folder import from hoglet, e.g. ``a.py:3: hoglet.b.c``."""
     for path in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and str(node.module).startswith("hoglet"):
@@ -49,7 +49,7 @@ def _exists(module: str, name: str) -> bool:
 
 
 def main() -> int:
-    """Print the first circle and all missing names; the exit code is 1 then."""
+    """Print the first cycle and all missing names; returns 1 if there is any."""
     circle = import_circle()
     if circle:
         print("These modules import each other:", " <- ".join(circle))

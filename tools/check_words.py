@@ -1,8 +1,8 @@
-"""Refuses retired words in the names of modules, classes, functions and parameters.
+"""Rejects retired words in the names of modules, classes, functions and parameters.
 
-``RETIRED`` maps a word to the term that replaces it. A word counts wherever it is a part of a name
-(``_wish``, ``list_letters``, ``ResealJob``); ``RETIRED_NAMES`` only where it is the whole name, for
-these words are plain English inside others (``NotFound``, ``_told_apart``).
+``RETIRED`` maps a word to the term that replaces it. A word is rejected anywhere in a name
+(``_wish``, ``list_letters``, ``ResealJob``). The words of ``RETIRED_NAMES`` are rejected only as
+the whole name, because they are plain English inside others (``NotFound``, ``_told_apart``).
 """
 
 import ast
@@ -87,7 +87,7 @@ def names(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def replacement(name: str) -> str | None:
-    """What a name's retired word becomes; None where it has none."""
+    """The replacement of the retired word in a name; None if it has none."""
     bare = name.strip("_").lower()
     if bare in RETIRED_NAMES:
         return RETIRED_NAMES[bare]
@@ -99,7 +99,7 @@ def replacement(name: str) -> str | None:
 
 
 def complaints() -> Iterator[str]:
-    """One line for each retired name, with its place."""
+    """One line for each retired name, with its location."""
     for path in sorted(SOURCE.rglob("*.py")):
         place = path.relative_to(SOURCE.parent.parent)
         if str(place) in EXCEPTIONS or "migrations/versions" in str(place):
@@ -110,7 +110,7 @@ def complaints() -> Iterator[str]:
 
 
 def main() -> int:
-    """Print what is wrong; the exit code is 1 then."""
+    """Print all findings; returns 1 if there are any."""
     found = list(complaints())
     print("\n".join(found))
     return int(bool(found))

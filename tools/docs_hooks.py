@@ -1,4 +1,4 @@
-"""Hook of mkdocs: links to files outside of docs/, which the site does not have, become text.
+"""mkdocs hook: links to files outside docs/, which are not in the site, become text.
 
 A link to a file that does not exist fails the build, as links between pages do.
 """
@@ -12,7 +12,7 @@ _LINK = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#\s]+)[^)\s]*\)")
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_context: Any) -> str:
-    """The text of a page, with such links replaced by the path from the top of the repository.
+    """The text of a page, with such links replaced by the path from the repository root.
 
     Raises:
         FileNotFoundError: the file does not exist.

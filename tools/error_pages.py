@@ -97,7 +97,7 @@ def _row(code: str, kind: type[HogletError], meaning: str) -> str:
 
 
 def _kinds() -> list[type[HogletError]]:
-    """Those that bring a code of their own; importing the rooms makes them known."""
+    """The error classes that define a code; importing the packages registers them."""
     for module in pkgutil.walk_packages(hoglet.__path__, "hoglet."):
         if not module.name.startswith("hoglet.migrations"):  # runs only inside Alembic
             importlib.import_module(module.name)
@@ -115,7 +115,7 @@ def _is_http(kind: type[HogletError]) -> bool:
 
 
 def _command_codes() -> dict[str, str]:
-    """Meaning by code; a code that two rooms use has one line."""
+    """Meaning by code; a code that two packages use has one line."""
     known = {code for code, _, _ in http_codes()}
     return {
         kind.code: _meaning(kind)

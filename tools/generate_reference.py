@@ -1,6 +1,6 @@
 """Writes docs/reference from the tables in the code; ``--check`` only compares.
 
-Run by ``make docs``; ``make check`` runs it with ``--check``, so the pages cannot rot.
+Run by ``make docs``; ``make check`` runs it with ``--check``.
 """
 
 import sys
@@ -48,7 +48,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 def main() -> int:
-    """Write the pages, or with ``--check`` name those that differ and return 1."""
+    """Write the pages, or with ``--check`` list those that differ and return 1."""
     check = "--check" in sys.argv
     FOLDER.mkdir(parents=True, exist_ok=True)
     stale: list[str] = []

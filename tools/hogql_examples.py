@@ -1,4 +1,4 @@
-"""What the examples of HogQL's functions give, from running them.
+"""Runs the examples of HogQL functions and returns their results.
 
 Many examples are columns of one query, so that the whole list takes a second.
 """
@@ -21,7 +21,7 @@ _SPREADING = frozenset({"arrayJoin", "unnest"})  # one row becomes several
 
 
 def example_results() -> dict[str, str]:
-    """What each example gives as JSON, by the function's name; of window functions every row."""
+    """The result of each example as JSON, by function name; all rows for window functions."""
     return asyncio.run(_results())
 
 
@@ -38,7 +38,7 @@ async def _results() -> dict[str, str]:
 
 
 def _groups() -> Iterator[list[FunctionEntry]]:
-    """Functions whose examples can be columns of one query."""
+    """The functions whose examples can be columns of one query."""
     rows = functions()
     alone = [row for row in rows if row.name in _SPREADING]
     rest = [row for row in rows if row.name not in _SPREADING]
@@ -79,7 +79,7 @@ def _shown(row: FunctionEntry, values: list[object]) -> str:
 
 
 def _rounded(value: object) -> object:
-    """Floats to ten digits: the last ones differ between processors."""
+    """Round floats to ten digits; the last ones differ between processors."""
     if isinstance(value, list):
         return [_rounded(item) for item in value]
     return float(f"{value:.10g}") if isinstance(value, float) else value

@@ -71,7 +71,7 @@ def _field(name: str, field: Field) -> str:
 
 
 def functions_page() -> str:
-    """Every function with an example and what it gives."""
+    """Every function with an example and its result."""
     rows, results = functions(), example_results()
     plain = [row for row in rows if not (row.aggregate or row.window)]
     lines = [
@@ -104,7 +104,7 @@ def _function(row: FunctionEntry, result: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Text as code within a table: bars are escaped, control characters shown."""
+    """Text as code within a table: pipes are escaped, control characters shown."""
     shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
     quotes = "``" if "`" in shown else "`"
     return f"{quotes}{shown.replace('|', chr(92) + '|')}{quotes}"

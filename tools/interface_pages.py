@@ -10,7 +10,7 @@ from hoglet.web.openapi import DescribedRoute
 
 
 def routes_page() -> str:
-    """Every route with the scope a key needs for it."""
+    """Every route with the scope that a key needs."""
     lines = [
         "# Routes\n",
         "`/api/environments/…` is another spelling of `/api/projects/…`; a trailing slash is",

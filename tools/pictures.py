@@ -1,4 +1,4 @@
-"""Takes the pictures of the console in docs/pictures, with a server of its own and sample data.
+"""Takes the screenshots in docs/pictures, with its own server and sample data.
 
 Needs Chromium, as the browser tests do. Look at the pictures before committing them.
 """
@@ -40,7 +40,7 @@ if (answer.status >= 300) {
 
 
 def main() -> None:
-    """Start a server, fill it, take every picture."""
+    """Start a server, add sample data and take every screenshot."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         server = RunningServer(Path(folder) / "data").start()
@@ -133,7 +133,7 @@ def _take(server: RunningServer, function_id: str) -> None:
 
 
 def _still(page: Page) -> bytes:
-    """The page once it stands still: charts are drawn, editors have checked their text."""
+    """Wait until the page is stable: charts are drawn, editors have checked their text."""
     page.wait_for_load_state("networkidle")
     before, picture = b"", page.screenshot()
     while picture != before:

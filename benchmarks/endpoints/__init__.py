@@ -1,1 +1,1 @@
-"""Runs of endpoints against what they are made of; ``__main__`` tells what and how."""
+"""Endpoint runs compared with the bare engine and a bare route; see ``__main__``."""

@@ -1,15 +1,15 @@
-"""Runs of endpoints against what they are made of, all in one sitting.
+"""Endpoint runs compared with the bare engine, a bare route and other servers, in one session.
 
-1. Computed runs over HTTP (``refresh: force_blocking``: no cache, no table) against the very same
-   SQL sent to the embedded engine by bare clients in a process of its own, 1 to 16 clients.
+1. Computed runs over HTTP (``refresh: force_blocking``: no cache, no table) against the same
+   SQL sent to the embedded engine by bare clients in a separate process, 1 to 16 clients.
 2. A cached run against a bare Starlette route of the same bytes, both served by granian.
-3. A materialised run with a variable against the same query computed.
+3. A materialized run with a variable against the same query computed.
 4. A group by a property against the same on the JSON text.
 5. Compiling a query of thirty lines.
 6. Cheap queries of sixteen clients with and without a heavy one, which ends with a cost error.
 7. With ``--neighbours``: ROAPI and Datasette serving an equivalent query of the same events.
 
-Answers are compared before times are believed. Client and server share this machine's cores.
+Results are compared before anything is timed. Client and server share this machine's cores.
 Not measured: TLS, a warehouse on another machine, cold files.
 
 Run: ``.venv/bin/python -m benchmarks.endpoints [--rows 10000000] [--seconds 5] [--neighbours]``

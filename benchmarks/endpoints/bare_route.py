@@ -1,4 +1,4 @@
-"""A Starlette route that answers fixed bytes: the limit of a cached run."""
+"""A Starlette route that returns fixed bytes: the limit for a cached run."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ from support.server import free_port
 
 @contextlib.contextmanager
 def bare_route(body: bytes) -> Iterator[int]:
-    """The port of a granian server, one worker as hoglet has, with the route ``/run``."""
+    """The port of a granian server with one worker, as in hoglet, and the route ``/run``."""
     port = free_port()
     server = multiprocessing.get_context("spawn").Process(target=_serve, args=(port, body))
     server.start()

@@ -1,4 +1,4 @@
-"""Compiling a query of thirty lines: parsing apart from the rest."""
+"""Compile time of a query of thirty lines: parsing, and the rest."""
 
 import time
 
@@ -43,7 +43,7 @@ LIMIT 50
 
 
 def compile_times() -> tuple[float, float]:
-    """Median milliseconds of parsing alone and of everything."""
+    """Median milliseconds of parsing alone and of the whole compilation."""
     from hoglet.hogql.compile import compile_query
     from hoglet.hogql.context import QueryContext
     from hoglet.syntax import parse_query

@@ -1,4 +1,4 @@
-"""The events every measurement reads, and the queries asked of them."""
+"""The events that all measurements read, and their queries."""
 
 import asyncio
 import multiprocessing
@@ -46,7 +46,7 @@ GROUP BY plan ORDER BY plan
 
 
 def in_process(work: Callable[..., Any], *args: Any) -> Any:
-    """In a process of its own: a folder of chDB belongs to one process."""
+    """Create the data in a separate process, since only one process can open a chDB folder."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(work, args)
 
@@ -66,7 +66,7 @@ def fill(folder: str, rows: int) -> None:
 
 
 def compiled(query: str) -> tuple[str, dict[str, Any]]:
-    """The SQL and values hoglet makes of a query, once it has learnt the properties."""
+    """The SQL and values that hoglet compiles a query to, once the properties are defined."""
     from hoglet.hogql.compile import compile_query
     from hoglet.hogql.context import QueryContext
 

@@ -1,4 +1,4 @@
-"""The bare engine: the same SQL by a bare client, in a process of its own on the same folder."""
+"""The bare engine: the same SQL by a bare client, in a separate process on the same folder."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def bare_queries(
 
 
 def same_rows(folder: str) -> bool:
-    """Whether the query on the text gives what the query on the typed column gives."""
+    """Whether the query on the JSON text has the same result as the one on the typed column."""
     import clickhouse_connect
 
     client = clickhouse_connect.get_client(dsn=f"chdb://{folder}/warehouse")

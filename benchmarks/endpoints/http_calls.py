@@ -1,4 +1,4 @@
-"""Asking a server: one connection, kept alive, of one client."""
+"""HTTP requests over one keep-alive connection."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ BASE = "/api/environments/1/endpoints"
 
 
 class Client:
-    """One connection; ``post`` gives the body of a good answer."""
+    """One connection; ``post`` returns the body of a successful response."""
 
     def __init__(self, port: int) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
@@ -39,7 +39,7 @@ class Client:
 
 
 def wait_for(port: int, path: str, seconds: float = 120) -> None:
-    """Until the server of that port answers the path with 200."""
+    """Wait until the server on the port answers 200 for the path."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:

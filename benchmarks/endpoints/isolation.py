@@ -32,7 +32,7 @@ class Isolation:
 
 
 def isolation(port: int, pid: int, seconds: float) -> Isolation:
-    """Measure; the heavy query is asked again as long as the cheap ones are timed."""
+    """Measure; the heavy query is repeated while the cheap ones are timed."""
     create(port, "cheap", {"kind": "HogQLQuery", "query": CHEAP})
     create(port, "heavy", {"kind": "HogQLQuery", "query": HEAVY})
     alone = loop(runs(port, "cheap", COMPUTE), CLIENTS, seconds)
@@ -45,7 +45,7 @@ def isolation(port: int, pid: int, seconds: float) -> Isolation:
 
 
 class Heavy(threading.Thread):
-    """Asks the heavy query again and again until told to stop."""
+    """Repeats the heavy query until it is stopped."""
 
     def __init__(self, port: int) -> None:
         super().__init__(daemon=True)
@@ -68,7 +68,7 @@ class Heavy(threading.Thread):
 
 
 def peak(pid: int) -> int:
-    """The most memory the process ever held, in bytes."""
+    """The peak memory of the process, in bytes."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) * 1024

@@ -1,8 +1,8 @@
 """ROAPI and Datasette serving an equivalent saved query on the same events.
 
-Each is installed into an environment of its own under ``benchmarks/results`` and given the events
-in the form it likes best: ROAPI a Parquet file with the properties as columns of their own,
-Datasette an SQLite table likewise. hoglet reads them out of the JSON column.
+Each is installed into its own environment under ``benchmarks/results`` and reads the events in the
+form that suits it best: ROAPI a Parquet file with the properties as columns, Datasette such a
+SQLite table. hoglet reads them from the JSON column.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ QUERIES = {
 
 
 def install() -> None:
-    """The two programs; does nothing where they are installed."""
+    """Install the two programs, unless they are installed already."""
     if (ENVIRONMENT / "bin" / "datasette").exists():
         return
     subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
@@ -76,7 +76,7 @@ def measure(parquet: Path, seconds: float) -> dict[tuple[str, str], Times]:
 
 @contextlib.contextmanager
 def roapi(parquet: Path) -> Iterator[int]:
-    """ROAPI on the file, its table in memory, which is what it does by itself."""
+    """ROAPI on the file, with its table in memory, which is its default."""
     port = free_port()
     command = ["roapi", "--table", f"events={parquet}", "--addr-http", f"127.0.0.1:{port}"]
     with _running(command, parquet.parent):
@@ -102,7 +102,7 @@ def datasette(parquet: Path) -> Iterator[int]:
 
 
 def to_sqlite(parquet: Path, database: Path) -> None:
-    """A plain table: Datasette serves what is there."""
+    """A plain table, which Datasette serves as it is."""
     import pyarrow.parquet
 
     with contextlib.closing(sqlite3.connect(database)) as connection:

@@ -1,4 +1,4 @@
-"""The figures as tables: each a ratio of one sitting, beside its goal (issue: query endpoints)."""
+"""Prints the figures as tables: ratios within one session, each beside its goal."""
 
 from benchmarks.endpoints.isolation import Isolation
 from benchmarks.endpoints.timing import Times

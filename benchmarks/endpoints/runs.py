@@ -1,4 +1,4 @@
-"""Runs over HTTP against a server of ours: computed, cached, materialised."""
+"""Runs over HTTP on a hoglet server: computed, cached, materialized."""
 
 import json
 import time
@@ -20,9 +20,9 @@ LEARNT_COUNT = "SELECT count() FROM events WHERE distinct_id = 'first'"
 
 
 def let_it_learn(port: int) -> None:
-    """Capture one event, as the first of those that were filled in behind the server's back.
+    """Capture one event like those that were inserted without the server.
 
-    hoglet learns the types of properties from what passes its pipeline.
+    hoglet detects the types of properties from events that pass its pipeline.
     """
     event = {"event": "signup", "distinct_id": "first", "properties": FIRST}
     Client(port).post("/batch/", {"api_key": TOKEN, "batch": [event]})
@@ -48,7 +48,7 @@ def computed_runs(
 
 
 def cached_run(port: int, clients: int, seconds: float) -> tuple[Times, Times]:
-    """A bare route of the same bytes and a cached run, asked in turns; the best round of each."""
+    """A bare route of the same bytes and a cached run, in turns; the best round of each."""
     body = Client(port).post(f"{BASE}/count/run", {})
     with bare_route(body) as bare_port:
         rounds = [

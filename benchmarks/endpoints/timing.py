@@ -1,4 +1,4 @@
-"""Closed loops: so many clients, each asking again as soon as it is answered."""
+"""Closed loops: each client sends its next request as soon as the last one is answered."""
 
 import statistics
 import threading
@@ -11,7 +11,7 @@ WARM = 3
 
 @dataclass(frozen=True)
 class Times:
-    """Milliseconds of single calls, and calls a second over all clients."""
+    """Milliseconds per call, and calls per second over all clients."""
 
     p50: float
     p95: float
@@ -23,8 +23,8 @@ def loop(make: Callable[[], Callable[[], object]], clients: int, seconds: float)
 
     Args:
         make: called once in each thread; returns that client's call.
-        clients: threads.
-        seconds: how long, after three calls of warm-up each.
+        clients: number of threads.
+        seconds: duration, after three warm-up calls each.
     """
     taken: list[float] = []
     ready = threading.Barrier(clients + 1)

@@ -1,4 +1,4 @@
-"""How many filters a second one core matches when it is given events in batches."""
+"""Filters matched per second on one core, with events in batches."""
 
 import json
 import statistics
@@ -18,7 +18,7 @@ EVENTS, ROUNDS = 5000, 20
 
 
 def events() -> list[dict]:
-    """Events of which one in three passes each of the first two tests."""
+    """Events; one in three passes each of the first two conditions."""
     made = []
     for number in range(EVENTS):
         given = json.loads(GLOBALS.read_text())

@@ -1,12 +1,12 @@
-"""Times the programs of this folder: hoglet, the official machine in Node, hand-written Python.
+"""Times the programs of this folder: hoglet, the official VM in Node, hand-written Python.
 
-All three run warm in one sitting, budgets on; the figure is the median of the rounds. Before
+All three run warm in one session, with budgets on; the figure is the median of the rounds. Before
 anything is timed, the three outputs are compared. Run ``make bench-hog`` (or this file).
 
-The limit we think is left is the faster of two: the same program by hand in Python, which no
-generated Python can be expected to beat, and our generated code without its checks of the budget.
+The limit is the faster of two: the same program written in Python by hand, which generated Python
+is unlikely to beat, and the generated code without its budget checks.
 
-What this does not measure: starting processes, and waiting for hosts.
+Not measured: starting processes, waiting for hosts.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def compiled(path: Path) -> CompiledProgram:
 
 
 def unchecked(path: Path) -> CompiledProgram:
-    """The program without its checks of the budget: what they cost is the difference."""
+    """The program without its budget checks, to measure their cost."""
     program = compiled(path)
     careful = program.careful and program.careful.replace(CHECK, "pass")
     return msgspec.structs.replace(

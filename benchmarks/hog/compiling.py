@@ -1,7 +1,8 @@
 """Compile time of a function of fifty lines, against the parser's own time for the same text.
 
-What the parser package takes alone is 1; our part is everything from its tree to code that can
-run: binding, printing as Python, loading. Caps and decoding belong to parsing (shown beside it).
+The time of the parser package alone is 1. The rest is hoglet's: from the syntax tree to runnable
+code, that is binding, printing as Python and loading. Limits and decoding count as parsing and are
+shown beside it.
 """
 
 import statistics
@@ -22,7 +23,7 @@ ROUNDS = 40
 
 
 def milliseconds(action) -> float:
-    """Median of many calls, nothing remembered between."""
+    """The median of many calls without caches."""
     times = []
     for _ in range(ROUNDS):
         loading._loaded.clear()  # noqa: SLF001 (there is no other way to forget)
@@ -33,7 +34,7 @@ def milliseconds(action) -> float:
 
 
 def measure() -> dict[str, float]:
-    """Milliseconds of each stage."""
+    """Milliseconds per stage."""
     source = SOURCE.read_text()
     tree = parse_program(source)
     program = bind_program(tree)
@@ -48,7 +49,7 @@ def measure() -> dict[str, float]:
 
 
 def report() -> None:
-    """Print the stages and the ratio that is asked for: below 5."""
+    """Print the stages and the ratio; its goal is below 5."""
     figures = measure()
     parser = figures["parser"]
     print("\ncompiling fifty lines: milliseconds of one core, times the parser")

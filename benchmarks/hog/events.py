@@ -1,4 +1,4 @@
-"""Short event-shaping programs: hoglet, the official machine in Node, hand-written Python.
+"""Short event-shaping programs: hoglet, the official VM in Node, hand-written Python.
 
 Each program of ``events/`` runs on one event with sixty properties. A run is timed whole: its
 start, its work and the result as plain data. Figures are microseconds of processor time, warm,
@@ -45,7 +45,7 @@ def run_hoglet(program: CompiledProgram, given: dict[str, Any], lines: list[str]
 
 
 def by_hand(name: str) -> Callable[[dict[str, Any]], Any]:
-    """The function ``main(globals)`` of the same program in Python."""
+    """The function ``main(globals)`` of the same program written in Python."""
     spec = importlib.util.spec_from_file_location(f"events_{name}", PROGRAMS / f"{name}.py")
     if spec is None or spec.loader is None:
         raise SystemExit(f"{name}.py is missing")
@@ -55,7 +55,7 @@ def by_hand(name: str) -> Callable[[dict[str, Any]], Any]:
 
 
 def microseconds(*actions: Callable[[], Any]) -> list[float]:
-    """Processor time of one call of each, batches of them taken in turns."""
+    """Processor time of one call of each, measured in alternating batches."""
     many: list[int] = []
     for action in actions:
         calls, start = 0, time.process_time()
@@ -76,7 +76,7 @@ def microseconds(*actions: Callable[[], Any]) -> list[float]:
 
 
 def machine(texts: dict[str, str]) -> dict[str, Any]:
-    """What the official machine makes of the programs; nothing without Node."""
+    """The results of the official VM; empty without Node."""
     node = shutil.which("node")
     if node is None or not (ORACLE / "node_modules").exists():
         return {}
@@ -90,7 +90,7 @@ def machine(texts: dict[str, str]) -> dict[str, Any]:
 
 
 def measure(names: list[str]) -> list[tuple[str, float, float | None, float]]:
-    """Program, and the microseconds of hoglet, the machine and Python."""
+    """Program, and the microseconds of hoglet, the official VM and Python."""
     texts, given = sources(names), json.loads(GLOBALS.read_text())
     official, rows = machine(texts), []
     for name, text in texts.items():
@@ -112,7 +112,7 @@ def measure(names: list[str]) -> list[tuple[str, float, float | None, float]]:
 
 
 def report(rows: list[tuple[str, float, float | None, float]]) -> None:
-    """Print the table, the geometric mean and the lowest."""
+    """Print the table, the geometric mean and the lowest ratio."""
     print("short programs on an event: microseconds of processor time, whole runs")
     heads = ("program", "hoglet", "machine", "python", "x machine", "/ python")
     print("{:18} {:>9} {:>9} {:>9} {:>10} {:>9}".format(*heads))
@@ -127,7 +127,7 @@ def report(rows: list[tuple[str, float, float | None, float]]) -> None:
 
 
 def main() -> None:
-    """Time the programs that are named, all by default."""
+    """Time the named programs, by default all."""
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", help="programs, without .hog; all by default")
     report(measure(parser.parse_args().names))

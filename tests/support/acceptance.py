@@ -9,8 +9,8 @@ A case is a list of steps in a project of its own::
         - {send: "GET F/${id}", want: 200, values: {type: destination}}
 
 ``F`` and ``E`` are the routes of functions and endpoints, ``T`` those of templates, ``A`` the
-project's prefix. ``gap: reason`` marks a case that is known to fail; it must fail, so that the mark
-goes when it works.
+project's prefix. ``gap: reason`` marks a known failure. Such a case must fail, so the mark is
+removed once it passes.
 """
 
 import copy
@@ -34,7 +34,7 @@ _SHORT = {"F": "hog_functions", "E": "endpoints", "T": "hog_function_templates",
 
 
 class Stage(Protocol):
-    """Where a case plays: a server, and a project made for it alone."""
+    """The server and the new project that a case runs in."""
 
     client: httpx.Client
     values: dict[str, Any]
@@ -46,7 +46,7 @@ class Stage(Protocol):
 
 @dataclass(frozen=True)
 class Case:
-    """One case, its rows of ``each`` filled in."""
+    """One case, with a row of ``each`` filled in."""
 
     name: str
     steps: list[dict[str, Any]]
@@ -56,7 +56,7 @@ class Case:
 
 
 def read_cases(folder: Path) -> Iterator[Case]:
-    """All cases of a folder, in order of files and lines."""
+    """All cases of a folder, ordered by file and line."""
     for path in sorted(folder.glob("*.yaml")):
         for raw in read_table(path):
             for row in raw.get("each") or [{}]:
@@ -73,7 +73,7 @@ def read_cases(folder: Path) -> Iterator[Case]:
 
 
 def play(case: Case, stage: Stage) -> None:
-    """Send every step and check every answer."""
+    """Send the request of each step and check its response."""
     values = stage.values | {key: fill(value, stage.values) for key, value in case.values.items()}
     for number, raw in enumerate(case.steps, 1):
         step = fill(copy.deepcopy(raw), values)
@@ -130,7 +130,7 @@ def address_of(address: str, step: dict[str, Any], values: dict[str, Any]) -> st
 
 
 def check(response: httpx.Response, step: dict[str, Any]) -> None:
-    """Compare an answer with what the step wants.
+    """Compare a response with what the step expects.
 
     Raises:
         AssertionError: something differs.
@@ -157,7 +157,7 @@ def check(response: httpx.Response, step: dict[str, Any]) -> None:
 
 
 def check_error(body: dict[str, Any], step: dict[str, Any]) -> None:
-    """The one shape of errors, and what the step says about it."""
+    """Check the standard shape of an error, and the keys that the step names."""
     missing = ERROR_KEYS - set(body)
     assert not missing, f"error without {missing}"
     for name in ("type", "code", "attr", "detail"):
@@ -173,7 +173,7 @@ _MISSING = object()
 
 
 def find(body: Any, path: str) -> Any:
-    """``results.0.name``; an empty path is the whole, a missing part a marker of its own."""
+    """The value at ``results.0.name``; an empty path is the whole, a missing part a marker."""
     for part in path.split(".") if path else []:
         if isinstance(body, list) and re.fullmatch(r"-?\d+", part):
             body = body[int(part)] if -len(body) <= int(part) < len(body) else _MISSING
@@ -185,7 +185,7 @@ def find(body: Any, path: str) -> Any:
 
 
 def match(given: Any, wanted: Any, where: str) -> None:
-    """Equal, or as the ``$word`` of ``wanted`` says."""
+    """Whether the value equals ``wanted``, or satisfies its ``$word``."""
     if isinstance(wanted, dict) and len(wanted) == 1 and next(iter(wanted)) in _MATCHERS:
         (word, argument), *_ = wanted.items()
         assert _MATCHERS[word](given, argument), f"{where}: {given!r} is not {wanted}"
@@ -195,7 +195,7 @@ def match(given: Any, wanted: Any, where: str) -> None:
 
 
 def _contains(given: Any, part: Any) -> bool:
-    """Whether ``part`` is a partial image of ``given``."""
+    """Whether ``given`` contains ``part``."""
     if isinstance(part, dict) and isinstance(given, dict):
         return all(key in given and _contains(given[key], value) for key, value in part.items())
     return given == part
@@ -234,7 +234,7 @@ _MATCHERS = {
 
 
 def fill(value: Any, values: dict[str, Any]) -> Any:
-    """Put values for ``${name}``; a text that is nothing else becomes the value itself."""
+    """Replace ``${name}`` by values; a text that is only ``${name}`` becomes the value itself."""
     if isinstance(value, list):
         return [fill(each, values) for each in value]
     if isinstance(value, dict):

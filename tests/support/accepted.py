@@ -17,11 +17,11 @@ _ENDPOINTS = "/api/projects/1/endpoints/"
 
 
 class Accepted:
-    """Sends events, remembers those answered 200, and counts them in the end.
+    """Sends events, records those answered 200, and counts them at the end.
 
     Args:
         server: a running server with an empty project.
-        receiver: every event is due at it, when there is one.
+        receiver: if there is one, every event must be delivered to it.
     """
 
     def __init__(self, server: RunningServer, receiver: Receiver | None = None) -> None:
@@ -35,7 +35,7 @@ class Accepted:
             self.function = add_destination(server, f"{receiver.url}/{{event.uuid}}")
 
     def send(self, count: int = 20, *, padding: int = 0, timeout: float = 60) -> int:
-        """Send a batch; the status, 0 when the connection broke."""
+        """Send a batch; returns the status, 0 if the connection broke."""
         uuids = [str(uuid.uuid4()) for _ in range(count)]
         batch = [
             {"event": "e", "distinct_id": f"u{number}", "uuid": one,
@@ -53,14 +53,14 @@ class Accepted:
         return status
 
     def stored(self) -> dict[str, int]:
-        """How often each uuid is in the warehouse; {} while it cannot answer."""
+        """Rows per uuid in the warehouse; {} while it does not answer."""
         run = self.server.client.post(_ENDPOINTS + "stored/run", json={"refresh": "force"})
         if run.status_code != 200:
             return {}
         return {row[0]: row[1] for row in run.json()["results"]}
 
     def assert_all_there(self) -> None:
-        """Everything answered 200 is stored once, and arrived under one id."""
+        """Check that everything answered 200 is stored once and was delivered under one id."""
         stored: dict[str, int] = {}
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:
@@ -76,7 +76,7 @@ class Accepted:
             assert {one for one, ids in arrivals if len(set(ids)) > 1} == set()
 
     def account(self) -> dict[str, Any]:
-        """What the function itself says; for the message of a failure."""
+        """The function's own logs and metrics, for the message of a failure."""
         one = _FUNCTIONS + self.function
         return {
             "totals": self.server.client.get(f"{one}/metrics/totals?breakdown_by=name").json(),
@@ -88,7 +88,7 @@ class Accepted:
 
 
 def add_destination(server: RunningServer, url: str, event: str = "e", **more: Any) -> str:
-    """A function that posts to a URL (``{event.uuid}`` stands for itself); its id."""
+    """Create a function that posts to a URL (``{event.uuid}`` is kept as written); its id."""
     destination = {
         "type": "destination",
         "name": "deliver",

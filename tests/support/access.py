@@ -89,7 +89,7 @@ class World:
         return key.value
 
     async def add_project(self, *, member: bool = True) -> ProjectRow:
-        """A further project, in the first organization or (``member=False``) in a foreign one."""
+        """Another project, in the first organization or (``member=False``) in a different one."""
         async with self.database.write() as session:
             first = await session.get(ProjectRow, 1)
             assert first is not None
@@ -139,7 +139,7 @@ class World:
 
 @asynccontextmanager
 async def open_world(place: Path | str) -> AsyncGenerator[World]:
-    """Make the tables that are known (import the rooms you need first) and the first project.
+    """Create the tables of all imported packages, and the first project.
 
     ``place`` is a folder for a SQLite file, or the URL of an empty database.
     """

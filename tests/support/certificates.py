@@ -11,7 +11,7 @@ from cryptography.x509.oid import NameOID
 
 
 def self_signed(folder: Path) -> Path:
-    """A key and a certificate for 127.0.0.1 that nobody trusts unless told, in one file."""
+    """A key and a self-signed certificate for 127.0.0.1, in one file."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nobody")])
     now = datetime(2026, 1, 1, tzinfo=UTC)

@@ -1,10 +1,10 @@
 """ClickHouse's HTTP interface over chDB: the real engine behind the protocol of a server.
 
-A process of its own, since chDB allows one folder per process and the tests use theirs. It prints
-its port and stops at the end of its standard input. It speaks what ``clickhouse-connect`` uses:
-settings, bound parameters and the database in the address or in a form, the query in the address
-or the body, data of inserts, compression both ways, error codes, summaries, users, and queries that
-end when their client hangs up. The user ``reader`` is ``readonly = 2``, as in docs/operating.md.
+It runs in its own process, since chDB allows one folder per process and the tests use theirs. It
+prints its port and stops at the end of standard input. It supports what ``clickhouse-connect``
+uses: settings, bound parameters and the database in the address or a form, the query in the address
+or the body, inserted data, compression both ways, error codes, summaries, users, and queries that
+end when their client disconnects. The user ``reader`` is ``readonly = 2``, as in docs/operating.md.
 
 It has one node: no clusters, no replication, no Keeper.
 """
@@ -112,7 +112,7 @@ class Outcome:
 
 
 class Engine:
-    """Runs statements, each on a connection of its own; settings end with it."""
+    """Runs each statement on its own connection, with its own settings."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -130,7 +130,7 @@ class Engine:
             connection.close()
 
     def kill(self, statement: Statement) -> None:
-        """Stop a statement whose client is gone."""
+        """Stop a statement whose client has disconnected."""
         tag = statement.text[:80].decode(errors="replace")
         where = f"startsWith(query, {_quoted(tag)})"
         killer = Statement(f"KILL QUERY WHERE {where} ASYNC".encode(), "", "default", {}, {}, "TSV")

@@ -36,7 +36,7 @@ class WorldPerson:
 
 @dataclass
 class CohortWorld:
-    """Persons with the events that are theirs now; ``members`` are those of saved cohorts."""
+    """Persons with their current events; ``members`` are those of saved cohorts."""
 
     persons: list[WorldPerson]
     strangers: list[tuple[UUID, str, datetime, str]]
@@ -44,7 +44,7 @@ class CohortWorld:
     moved: set[UUID]
 
     def rows(self, project_id: int) -> dict[str, tuple[list[str], list[list[Any]]]]:
-        """What the warehouse holds; events of moved persons bear an id that is nobody's now."""
+        """The rows for the warehouse; events of merged persons keep the id of the old person."""
         events: list[list[Any]] = []
         overrides: list[list[Any]] = []
         for number, person in enumerate(self.persons):
@@ -91,7 +91,7 @@ def _bag(person: WorldPerson) -> str:
 
 
 def random_world(seed: int) -> CohortWorld:
-    """Forty persons with up to nine events each in the last weeks, some at the very same time."""
+    """Forty persons with up to nine events each in recent weeks, some with equal timestamps."""
     dice = random.Random(seed)  # noqa: S311 (test data)
     moments = [NOW - timedelta(minutes=dice.randrange(1, 60 * 24 * 40)) for _ in range(30)]
     moments += [NOW, NOW - timedelta(days=7), NOW + timedelta(hours=1)]
@@ -195,7 +195,7 @@ def _behavioral(dice: random.Random, value: str | None = None) -> Json:
 
 
 def behavioral_leaf(dice: random.Random, value: str) -> Json:
-    """A criterion of one behavioral value."""
+    """A criterion with one behavioral value."""
     return _behavioral(dice, value) | {"negation": False}
 
 
@@ -203,7 +203,7 @@ def behavioral_leaf(dice: random.Random, value: str) -> Json:
 
 
 def members_of(criteria: Json, world: CohortWorld) -> set[UUID]:
-    """The persons that criteria mean."""
+    """The persons that match the criteria."""
     return {one.id for one in world.persons if _holds(criteria["properties"], one, world)}
 
 

@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 @dataclass
 class CohortsApi:
-    """A client with a key of everything, and what is behind the application."""
+    """A client whose key has every scope, and the parts of the application."""
 
     endpoints: EndpointWorld
     services: CohortServices
@@ -40,7 +40,7 @@ class CohortsApi:
         return await self.client.post(f"{self.base}/cohorts/", json=body, **more)
 
     async def made(self, **body: Any) -> Json:
-        """Make a cohort that must be accepted, and compute it."""
+        """Create a cohort, which must succeed, and calculate it."""
         response = await self.post({"name": "c"} | body)
         assert response.status_code == 201, response.text
         await self.services.worker.drain()
@@ -77,7 +77,7 @@ class CohortsApi:
         return await self.client.post(f"{self.base}/query/", json=body)
 
     async def value(self, query: str) -> Any:
-        """The one value of a query that must run."""
+        """The single value of a query, which must succeed."""
         response = await self.query(query)
         assert response.status_code == 200, response.text
         return response.json()["results"][0][0]

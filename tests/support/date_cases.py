@@ -25,7 +25,7 @@ REFUSED = [
 
 @dataclass(frozen=True)
 class DateCase:
-    """A text, the clock it is read on, and what it means; all moments in the zone."""
+    """A date text, the current time, and the expected moment; all times are in the zone."""
 
     text: str
     clock: DateClock

@@ -29,7 +29,7 @@ from support.warehouses import KEEP
 
 @dataclass
 class DefinitionWorld:
-    """A client with a key of everything, a pipeline, and what is behind them."""
+    """A client whose key has every scope, a pipeline, and the parts behind them."""
 
     client: httpx.AsyncClient
     line: Line
@@ -51,7 +51,7 @@ class DefinitionWorld:
         return response.status_code, response.json() if response.content else None
 
     async def got(self, path: str, **params: Any) -> Any:
-        """The body of a GET that must be answered."""
+        """The body of a GET, which must succeed."""
         status, body = await self.send("GET", path, **params)
         assert status == 200, body
         return body
@@ -77,7 +77,7 @@ class DefinitionWorld:
         assert (status, body["property_type"]) == (200, property_type)
 
     async def query(self, sql: str) -> list[Any]:
-        """Rows of a HogQL query by the query API."""
+        """The rows of a HogQL query through the query API."""
         status, body = await self.send(
             "POST", "query", {"query": {"kind": "HogQLQuery", "query": sql}}
         )
@@ -96,7 +96,7 @@ class _Application:
 async def definition_application(
     tmp_path_factory: pytest.TempPathFactory, warehouse: ClickHouseWarehouse
 ) -> AsyncGenerator[_Application]:
-    """The application that the worlds of a file share."""
+    """The application that all tests of a file share."""
     settings = Settings(  # pyright: ignore[reportCallIssue]
         data_dir=tmp_path_factory.mktemp("definitions"),
         roles=["api", "pipeline"],

@@ -1,8 +1,8 @@
 """Checks of responses against the OpenAPI document; hooks for httpx clients.
 
 ``RESPONSE_HOOKS`` are hooks for httpx: a status or a body that the document does not describe fails
-the test that sent the request. The fuzzing client finds such differences by chance; cases that
-reach every option of a route find them for certain.
+the test that sent the request. The fuzzing client finds such differences by chance; these tests
+reach every option of a route.
 """
 
 import re
@@ -41,7 +41,7 @@ ASYNC_RESPONSE_HOOKS = {"response": [check_async]}
 
 
 def _schema_of(response: httpx.Response) -> tuple[str, str] | None:
-    """The path and the method of the operation whose JSON this is, None for anything else."""
+    """The path and method of the operation that returned this JSON; None for other responses."""
     path = _ALIAS.sub("/api/projects/", response.request.url.path).rstrip("/")
     method, status = response.request.method.lower(), str(response.status_code)
     template = _template(path)
@@ -61,7 +61,7 @@ def _validate(response: httpx.Response, operation: tuple[str, str]) -> None:
 
 
 def _closest(errors: list[Any]) -> str:
-    """The deepest error: of a union, the model that came closest."""
+    """The deepest error; for a union, that of the closest model."""
     error = max(errors, key=lambda error: len(error.absolute_path))
     while error.context:
         error = max(error.context, key=lambda error: len(error.absolute_path))
@@ -80,7 +80,7 @@ def _validator(template: str, method: str, status: str) -> Draft202012Validator 
 
 @cache
 def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    """Every path as a pattern, those with the fewest parameters first."""
+    """Every path as a pattern, fewest parameters first."""
     paths = sorted(api_document()["paths"], key=lambda path: path.count("{"))
     return [(_pattern(path), path) for path in paths]
 

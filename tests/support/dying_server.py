@@ -103,7 +103,7 @@ def _install(text: str) -> None:
 
 
 def _hurry() -> None:
-    """Notice dead servers sooner: a test waits for that at each step."""
+    """Shorten the time to notice dead servers, since a test waits for it at each step."""
     from hoglet.spool import owners
 
     owners.HEARTBEAT = timedelta(seconds=1)

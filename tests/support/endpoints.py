@@ -67,7 +67,7 @@ _event_columns = (
 
 @dataclass
 class EndpointWorld:
-    """A client with a key of everything, and what is behind the application."""
+    """A client whose key has every scope, and the parts of the application."""
 
     world: World
     warehouse: ClickHouseWarehouse
@@ -83,7 +83,7 @@ class EndpointWorld:
         return f"/api/environments/{self.project_id}/endpoints"
 
     async def create(self, query: Any = "SELECT 1", **body: Any) -> dict[str, Any]:
-        """Create an endpoint that must be accepted."""
+        """Create an endpoint, which must succeed."""
         response = await self.post("", self.body(query, **body))
         assert response.status_code == 201, response.text
         return response.json()
@@ -97,7 +97,7 @@ class EndpointWorld:
         return await self.post(f"/{name}/run", body)
 
     async def ran(self, name: str, **body: Any) -> dict[str, Any]:
-        """Run and expect an answer."""
+        """Run an endpoint, which must succeed."""
         response = await self.run(name, **body)
         assert response.status_code == 200, response.text
         return response.json()
@@ -120,7 +120,7 @@ class EndpointWorld:
         await self.warehouse.insert("events", _event_columns, rows)
 
     async def add_variable(self, code_name: str, kind: str, default: Any = None) -> str:
-        """Make a project variable; its id."""
+        """Create a project variable; its id."""
         response = await self.client.post(
             f"/api/projects/{self.project_id}/insight_variables",
             json={"name": code_name.replace("_", " "), "type": kind, "default_value": default},
@@ -137,7 +137,7 @@ async def open_endpoints(
     project_id: int,
     settings: EndpointSettings | None = None,
 ) -> AsyncGenerator[EndpointWorld]:
-    """Everything wired as the server does it; the project's id is of this world alone."""
+    """The application wired as in the server, with a project id of its own."""
     async with open_world(folder) as world:
         await _add_project(world, project_id)
         queue = SqlQueue(world.database, world.clock, owner="test")
@@ -201,7 +201,7 @@ def _integrations(world: World) -> IntegrationService:
 
 
 async def _add_project(world: World, project_id: int) -> None:
-    """A project with an id of its own: the warehouse is shared by all tests."""
+    """A project with a unique id, since all tests share the warehouse."""
     async with world.database.write() as session:
         first = await session.get(ProjectRow, 1)
         assert first is not None
@@ -220,7 +220,7 @@ async def _add_project(world: World, project_id: int) -> None:
 
 @pytest.fixture(scope="session")
 def endpoint_sandbox() -> Sandbox:
-    """The worker process of all applications with endpoints."""
+    """The worker process that all applications with endpoints share."""
     return shared_sandbox("endpoints")
 
 

@@ -24,13 +24,13 @@ _DAC_OVERRIDE, _DAC_READ_SEARCH, _NET_BIND_SERVICE = 1, 2, 10
 
 
 class Start:
-    """How one ``hoglet serve`` is to be started; the cases change it.
+    """How to start one ``hoglet serve``; cases modify it.
 
     Attributes:
-        folder: a data folder that a server has used.
-        words: of the command line.
+        folder: a data folder that a server has used before.
+        words: arguments of the command line.
         environment: settings, upper case without ``HOGLET_``; None unsets one.
-        prepare: called in the new process before the program.
+        prepare: called in the new process before the program runs.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -44,7 +44,7 @@ class Start:
         self.prepare: list[Callable[[], None]] = []
 
     def run(self) -> subprocess.CompletedProcess[str]:
-        """Start it and wait until it ends."""
+        """Start it and wait until it exits."""
         process = self._started(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             output, errors = process.communicate(timeout=SECONDS)
@@ -54,7 +54,7 @@ class Start:
 
     @contextlib.contextmanager
     def running(self) -> Generator[str]:
-        """A server that answers, and what it printed on standard output; stopped at the end."""
+        """A running server and what it printed to standard output; stopped at the end."""
         with tempfile.TemporaryFile() as output:
             process = self._started(stdout=output)
             try:
@@ -83,21 +83,21 @@ class Start:
         )
 
     def as_plain_user(self) -> None:
-        """Have the modes of files and ports count, also when root runs the tests."""
+        """Drop root's privileges, so that file modes and low ports are enforced."""
         if os.geteuid() == 0:
             self.prepare.append(_drop_capabilities)
 
     def limit(self, kind: int, most: int) -> None:
-        """As ``ulimit``."""
+        """Set a resource limit, as ``ulimit`` does."""
         self.prepare.append(lambda: resource.setrlimit(kind, (most, most)))
 
     def sql(self, statement: str) -> None:
-        """Change the metadata database."""
+        """Run a statement on the metadata database."""
         with sqlite3.connect(self.folder / "hoglet.db") as database:
             database.execute(statement)
 
     def warehouse_sql(self, statement: str) -> None:
-        """Change the warehouse, which a process opens once only."""
+        """Run a statement on the warehouse, in a new process: a process can open it only once."""
         code = (
             "import chdb.session, sys; s = chdb.session.Session(sys.argv[1]); s.query(sys.argv[2])"
         )

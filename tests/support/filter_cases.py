@@ -33,7 +33,7 @@ _ENGINES = ("functions", "browsers", "queries")
 
 @dataclass(frozen=True)
 class FilterCase:
-    """A filter on the property ``k`` and the names of the values that it finds.
+    """A filter on the property ``k`` and the names of the values that match it.
 
     ``functions``, ``browsers`` and ``queries`` differ only where ``why`` says so.
     """
@@ -87,14 +87,14 @@ def _names(text: str, names: set[str]) -> frozenset[str]:
 
 
 def condition_of(case: FilterCase) -> "tree.Expression":
-    """The filter as a function compiles it."""
+    """The filter as compiled for a function."""
     booleans = ["event:k"] if case.type == "Boolean" else []
     context = FilterContext(now=NOW, boolean_properties=booleans)
     return build_filter({"properties": [case.item]}, context)
 
 
 def found_by_python(case: FilterCase) -> set[str]:
-    """The values that a function's filter finds as hoglet runs it."""
+    """The values that match when hoglet runs the filter of a function."""
     predicate = engine.compile_filter(msgspec.to_builtins(condition_of(case)))
     events = {name: {"event": "a", "properties": each} for name, each in values().items()}
     return {name for name, event in events.items() if predicate(event) is True}
@@ -104,7 +104,7 @@ _node: list[Server] = []
 
 
 def found_by_javascript(case: FilterCase) -> set[str]:
-    """The values that a site function's filter finds."""
+    """The values that match the filter of a site function."""
     need(why_no_node())
     if not _node:
         _node.append(Server("javascript.js"))
@@ -127,7 +127,7 @@ class FilterWorld:
         self._warehouse = warehouse
 
     def found(self, case: FilterCase) -> set[str]:
-        """The values that a query's filter finds."""
+        """The values that match the filter of a query."""
         types = {("event", "k"): case.type} if case.type else {}
         context = QueryContext(project_id=PROJECT, now=NOW, property_types=types)
         filters = {"properties": [case.item]}

@@ -1,8 +1,8 @@
 """A delivery target with realistic failures, in its own process.
 
 One request in ten is answered 500, answered 429 with ``Retry-After``, never answered, or ends with
-a connection reset. Which one is drawn from the delivery id and the attempt, so a run can be told
-again. Each arrival is a line of a file: ``function event delivery attempt outcome``.
+a connection reset. The outcome depends on the delivery id and the attempt only, so a run can be
+repeated. Each arrival is a line of a file: ``function event delivery attempt outcome``.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ class Arrivals:
 
 
 class _Connection(asyncio.Protocol):
-    """HTTP/1.1, as much as hoglet's client needs."""
+    """The part of HTTP/1.1 that hoglet's client needs."""
 
     def __init__(self, log: Any) -> None:
         self._log = log
@@ -107,7 +107,7 @@ class _Connection(asyncio.Protocol):
 
 
 def drawn(delivery: str, attempt: str) -> str:
-    """What happens to an attempt."""
+    """The outcome of an attempt."""
     chance = zlib.crc32(f"{delivery} {attempt}".encode()) / 2**32
     return "ok" if chance >= FAILING else _KINDS[int(chance / FAILING * len(_KINDS))]
 

@@ -10,7 +10,7 @@ OF_VERSIONS = {"version_number": "1", "a": "1", "b": "2", "alias": "prod"}
 
 
 def seed_endpoints(seeds: Seeds, server: RunningServer, post: Post, variable_id: str) -> None:
-    """Endpoints of several kinds, others that are changed, and others that are deleted."""
+    """Endpoints of several kinds: to read, to change and to delete."""
     kinds = queries(variable_id)
     for name, query in kinds.items():
         _endpoint(server, post, {"name": name, "query": query, "is_materialized": name == "kept"})
@@ -56,7 +56,7 @@ def _tenant_tokens(seeds: Seeds, post: Post) -> None:
 
 
 def queries(variable_id: str) -> dict[str, Json]:
-    """Queries of several kinds by name of the endpoint."""
+    """Queries of several kinds by endpoint name."""
     definition = {"variableId": variable_id, "code_name": "n", "value": 1}
     return {
         "plain": hogql("SELECT event, count() FROM events GROUP BY event"),

@@ -27,7 +27,7 @@ ONE = ALL + "/{function_id}"
 
 
 def seed_functions(seeds: Seeds, server: RunningServer, post: Post) -> None:
-    """Functions of each kind, and more that are changed."""
+    """Functions of each kind, and others to change."""
     made, changed = [
         {kind: _function(post, kind, hog) for kind, hog in KINDS.items()} for _ in range(2)
     ]
@@ -102,7 +102,7 @@ def _backfills(seeds: Seeds, server: RunningServer, function_id: str, post: Post
 
 
 def _paused_backfill(server: RunningServer, url: str, window: Json) -> str:
-    """One that is not at its end yet; nothing is to be done, so the pause may come too late."""
+    """A running backfill. It has no work, so the pause may come too late."""
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         made = server.client.post(url, json=window)
@@ -113,7 +113,7 @@ def _paused_backfill(server: RunningServer, url: str, window: Json) -> str:
 
 
 def seed_failures(seeds: Seeds, server: RunningServer, post: Post) -> None:
-    """A function whose invocations all ended as dead letters."""
+    """A function all of whose runs ended as dead letters."""
     filters = {"events": [{"id": FAILING_EVENT["event"], "type": "events"}]}
     body: Json = {"name": "failing", "hog": "throw Error('no')", "enabled": True}
     function_id = post("hog_functions", body | {"filters": filters})["id"]

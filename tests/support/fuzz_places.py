@@ -18,11 +18,11 @@ class Seeds:
 
     Attributes:
         project: the parameter of nearly every path.
-        places: parameters that belong together, by the beginning of the path ("/path"), or of the
+        places: parameters that belong together, by the prefix of the path ("/path") or of the
             operation ("PATCH /path").
-        spares: parameters of things to be deleted, by path.
+        spares: parameters of objects to delete, by path.
         query: values by parameter, by operation ("GET /path").
-        bodies: valid bodies by operation; ``$number`` becomes another number each time.
+        bodies: valid bodies by operation; ``$number`` becomes a new number each time.
     """
 
     project: Json = field(
@@ -34,12 +34,12 @@ class Seeds:
     bodies: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
 
     def take(self, method: str, path: str, *bodies: Any) -> None:
-        """These bodies are valid there; a PUT is the same as a PATCH."""
+        """Add valid bodies of an operation; PUT takes the same as PATCH."""
         self.bodies[f"{method} {path}"] = list(bodies)
         if method == "PATCH":
             self.bodies[f"PUT {path}"] = list(bodies)
 
     def change(self, path: str, *places: Json) -> None:
-        """Changes go there, so that what is read and run stays as it was made."""
+        """Send changes to these objects, so that the ones to read and run stay unchanged."""
         for method in ("PATCH", "PUT"):
             self.places[f"{method} {path}"] = list(places)

@@ -14,7 +14,7 @@ TEMPLATES = [{"template_id": each} for each in ("template-slack", "template-geoi
 
 
 def seed(server: RunningServer, post: Post) -> Seeds:
-    """Make one of everything."""
+    """Create one of everything."""
     seeds = Seeds()
     _capture_bodies(seeds)
     seed_functions(seeds, server, post)
@@ -37,7 +37,7 @@ def seed(server: RunningServer, post: Post) -> Seeds:
 
 
 def _keys(seeds: Seeds, server: RunningServer, post: Post) -> None:
-    """Both kinds of keys; the one the fuzzing client itself uses is in no place."""
+    """Both kinds of keys, but not the one that the fuzzing client uses."""
 
     def personal(label: str) -> str:
         body = {"label": label, "scopes": ["query:read"]}
@@ -161,7 +161,7 @@ def _persons(seeds: Seeds, server: RunningServer) -> None:
 
 
 def _definitions(seeds: Seeds, server: RunningServer) -> None:
-    """Properties to read, to change and to forget; they are defined once events are stored."""
+    """Properties to read, change and delete; storing events defines them."""
     names = [f"defined {number}" for number in range(SPARES + 2)]
     event = EVENT | {"properties": dict.fromkeys(names, 1)}
     server.client.post("/batch", json={"api_key": TOKEN, "batch": [event]})

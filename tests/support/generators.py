@@ -24,7 +24,7 @@ TSCONFIG: dict[str, Any] = {
 
 
 def openapi_python_client(document: Path, package: Path) -> None:
-    """Generate a package; no part of the document may be left out."""
+    """Generate a package; the generator must not skip any part of the document."""
     run(
         [
             TOOLS / "openapi-python-client",

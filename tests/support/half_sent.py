@@ -17,7 +17,7 @@ NOTHING = b""
 
 @contextmanager
 def half_sent(port: int, text: bytes, count: int) -> Generator[list[socket.socket]]:
-    """So many connections that have sent the text; closed at the end of the block."""
+    """Connections that have sent the text; closed at the end of the block."""
     with ExitStack() as stack:
         connections: list[socket.socket] = []
         for _ in range(count):

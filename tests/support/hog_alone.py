@@ -1,7 +1,7 @@
-"""Hog programs in a process of their own, where nothing else allocates.
+"""Runs Hog programs in a separate process, where nothing else allocates.
 
-A memory budget is compared with the growth of the whole process. In the process of the tests the
-engines of other tests allocate as well, from threads of their own.
+A memory budget is compared with the growth of the whole process. In the test process, engines
+of other tests allocate from their own threads.
 """
 
 from collections.abc import Callable, Generator
@@ -16,7 +16,7 @@ from hoglet.hog.python.memory import process_bytes
 
 
 class Measured(NamedTuple):
-    """How a run ended, and by how many bytes its process grew meanwhile."""
+    """How a run ended, and by how many bytes its process grew."""
 
     kind: str | None
     text: str

@@ -16,7 +16,7 @@ _DEFAULT_ENGINES = ("python", "vm")
 
 @dataclass
 class Case:
-    """One program and its expectations; ``source`` is padded so that its lines are the file's."""
+    """One program and its expectations; ``source`` is padded to keep the file's line numbers."""
 
     name: str
     source: str

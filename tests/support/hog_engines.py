@@ -1,4 +1,4 @@
-"""The three engines for Hog programs in tests, with one result type."""
+"""The three engines that run Hog programs in tests, with one result type."""
 
 from functools import cache
 from typing import NamedTuple
@@ -19,7 +19,7 @@ class Ran(NamedTuple):
 
 
 def run_python(case: Case) -> Ran:
-    """Run a case as hoglet does."""
+    """Run a case with hoglet."""
     outcome = run_program(case.source, globals=case.globals, budget=Budget(**case.budget))
     lines = [line for text in outcome.lines for line in text.split("\n")]
     return Ran(lines, outcome.error.text if outcome.error else None)
@@ -36,7 +36,7 @@ def _javascript() -> Server:
 
 
 def run_machine(case: Case) -> Ran:
-    """Run our bytecode of a case on the official machine."""
+    """Run hoglet's bytecode of a case on the official VM."""
     need(why_no_machine())
     bytecode = program_bytecode(compile_program(case.source))
     answer = _machine().ask(bytecode=bytecode, globals=case.globals)
@@ -44,7 +44,7 @@ def run_machine(case: Case) -> Ran:
 
 
 def run_javascript(case: Case) -> Ran:
-    """Run the printed JavaScript of a case in Node."""
+    """Run the generated JavaScript of a case in Node."""
     need(why_no_node())
     code = program_javascript(compile_program(case.source))
     answer = _javascript().ask(code=code, globals=case.globals)

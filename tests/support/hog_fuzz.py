@@ -47,7 +47,7 @@ def _pieces() -> list[str]:
 
 
 def damaged_program(seed: int, number: int) -> str:
-    """The program of that number."""
+    """The program with this number."""
     dice = random.Random(f"{seed}:{number}")  # noqa: S311 (a seed repeats it)
     source = dice.choice(_sources())
     for _ in range(dice.choice([1, 1, 1, 1, 1, 1, 2, 2, 3, 7])):
@@ -95,7 +95,7 @@ def try_program(source: str, parsed) -> str:
     """Compile and run; ``refused``, ``failed`` or ``finished``. ``parsed`` is called between.
 
     Raises:
-        AssertionError: something happened that must never happen.
+        AssertionError: an invariant is broken.
     """
     try:
         program = compile_program(source)

@@ -1,7 +1,6 @@
 """Random Hog programs that mix value types, for comparing engines.
 
-They keep away from what docs/spec/hog-language.md#11-deviations-from-npm-1071 of the language's
-specification lists as deviations: ordering
+They avoid the deviations that docs/spec/hog-language.md#11-deviations-from-npm-1071 lists: ordering
 with null, captured variables in loops, arrays with holes, returns inside ``try``.
 """
 
@@ -16,7 +15,7 @@ LITERALS = [
 
 
 class Programs:
-    """Writes one program for a seed."""
+    """Generates one program from a seed."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311 (it has to be repeatable)
@@ -149,5 +148,5 @@ SAY = "fun say(x) { print('say', x); return x }\n"
 
 
 def random_program(seed: int) -> str:
-    """The program of a seed; the same one each time."""
+    """The program of a seed; always the same one."""
     return SAY + Programs(seed).program()

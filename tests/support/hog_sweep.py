@@ -1,6 +1,6 @@
 """Calls of every library function and operator with arguments of every type.
 
-A :class:`Call` is one program. :func:`outcome` says what a run of it came to: the printed line, or
+A :class:`Call` is one program. :func:`outcome` is the result of its run: the printed line, or
 :data:`ERROR`. The texts of errors are not compared.
 """
 
@@ -148,12 +148,12 @@ def calls() -> Iterator[Call]:
 
 
 def outcome(ran: Ran) -> str:
-    """What a run came to: the printed text, or :data:`ERROR`."""
+    """The result of a run: the printed text, or :data:`ERROR`."""
     return ERROR if ran.error is not None else "\n".join(ran.lines)
 
 
 def case(call: Call) -> Case:
-    """The call as a case that the engines of the tests run."""
+    """The call as a case for the test engines."""
     return Case(name=str(call), source=call.source)
 
 
@@ -193,7 +193,7 @@ def _typical(entry: LibraryEntry, count: int) -> list[tuple[str, str]]:
 
 
 def _type_of(text: str) -> str:
-    """The name of the type of a typical argument."""
+    """The type name of a typical argument."""
     for name, texts in VALUES.items():
         if text in texts:
             return name
@@ -216,7 +216,7 @@ def _call(name: str, arguments: list[tuple[str, str]]) -> Call:
 
 
 def is_endless(call: Call) -> bool:
-    """Whether the machine would never come back from a call."""
+    """Whether the official VM would never return from a call."""
     return any(text in call.source for text in _ENDLESS.get(call.function, ()))
 
 

@@ -1,11 +1,10 @@
 """Generated well-typed Hog programs for differential tests.
 
-They stay clear of the deviations of docs/spec/hog-language.md#11-deviations-from-npm-1071: no null
-in an ordering, no capture of a variable
-that does not live to the end of the program, no library function given a wrong type. With
-``mixed`` the operands of arithmetic, comparison and text are of any scalar type, and print when
-they are evaluated; without it the printed JavaScript agrees too, whose operators and order of
-evaluation are JavaScript's.
+They avoid the deviations of docs/spec/hog-language.md#11-deviations-from-npm-1071: no null in an
+ordering, no capture of a variable whose scope ends before the program, no library function with an
+argument of a wrong type. With ``mixed``, operands of arithmetic, comparison and text have any
+scalar type and print when they are evaluated. Without it, the generated JavaScript must agree too:
+its operators and order of evaluation are those of JavaScript.
 """
 
 from hypothesis import strategies as st
@@ -19,7 +18,7 @@ _SAY = "fun say(x) { print('say', x); return x } fun effect() { print('effect') 
 
 
 class _Maker:
-    """Draws one program; variables are known by kind, innermost scope last."""
+    """Draws one program; tracks variables by kind, innermost scope last."""
 
     def __init__(self, draw: st.DrawFn, *, mixed: bool) -> None:
         self._draw = draw
@@ -162,7 +161,7 @@ class _Maker:
         return f"let {name} := (p) -> {result};"
 
     def recursion(self, _: int) -> str:
-        """A lambda that calls itself, alone or in an object, a few times."""
+        """A lambda, alone or in an object, that calls itself a few times."""
         self._count += 1
         name = f"fun{self._count}"
         self._scopes.append({"p": "number"})
@@ -207,7 +206,7 @@ class _Maker:
         )
 
     def scalar(self, depth: int) -> str:
-        """An operand: of any scalar kind when mixed, else a number."""
+        """An operand: any scalar kind if mixed, else a number."""
         if not self._mixed:
             return self.value("number", depth)
         kind = str(self.pick(["number", "number", "text", "boolean", "null"]))
@@ -305,5 +304,5 @@ class _Maker:
 
 @st.composite
 def programs(draw: st.DrawFn, *, mixed: bool) -> str:
-    """Texts of programs that compile and end."""
+    """Programs that compile and terminate."""
     return _Maker(draw, mixed=mixed).program()

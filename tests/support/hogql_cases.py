@@ -19,7 +19,7 @@ _JSON = frozenset(
 
 @dataclass
 class Case:
-    """One query and what is expected of it; ``expected`` holds the keys that the case gives."""
+    """One query and its expectations; ``expected`` has the keys that the case gives."""
 
     name: str
     query: str = ""

@@ -2,7 +2,8 @@
 
 Three weeks around the day on which Europe sets its clocks back (25 October 2026), a few days
 around the one on which it sets them forward (29 March 2026). ``EVENTS`` is what plain Python
-computes with; ``fill`` puts the same into the warehouse. Rows of ``STRANGER`` must never show.
+computes with; ``fill`` inserts the same into the warehouse. Results must never contain rows of
+``STRANGER``.
 """
 
 import json
@@ -49,7 +50,7 @@ CONTEXT = QueryContext(
 
 @dataclass(frozen=True)
 class Human:
-    """A person, its distinct ids, and what it is called in the warehouse."""
+    """A person, its distinct ids, and its id in the warehouse."""
 
     id: str
     ids: tuple[str, ...]
@@ -61,7 +62,7 @@ class Human:
 
 @dataclass(frozen=True)
 class Seen:
-    """One event with what insights look at."""
+    """One event with the values that insights read."""
 
     number: int
     event: str
@@ -74,14 +75,14 @@ class Seen:
 
     @property
     def stored_person(self) -> str:
-        """The person that was known when the event came."""
+        """The person that owned the distinct id when the event arrived."""
         if self.distinct_id in self.human.merged:
             return str(UUID(int=0xABC000 + hash_of(self.distinct_id)))
         return self.human.id
 
 
 def hash_of(text: str) -> int:
-    """A small number of a text that is the same in every run."""
+    """A small number derived from a text; the same in every run."""
     return sum(ord(char) * (place + 1) for place, char in enumerate(text))
 
 
@@ -137,7 +138,7 @@ def _event(draw: random.Random, human: Human, number: int, visit: tuple[Any, ...
 
 
 def _more(name: str, number: int) -> dict[str, Any]:
-    """Properties that follow from the number: lists, objects, a tag of a campaign."""
+    """Properties derived from the number: lists, objects, a campaign tag."""
     found: dict[str, Any] = {"$os": ("Mac", "Windows", "iOS")[number % 3]}
     found["$device_type"] = "Mobile" if number % 3 == 2 else "Desktop"
     found["$lib_version"] = f"1.{number % 12}.{number % 2}"
@@ -173,7 +174,7 @@ def _row(project: int, seen: Seen) -> list[Any]:
 
 
 async def fill(warehouse: ClickHouseWarehouse) -> None:
-    """Put the project and a stranger's copy of it into the warehouse."""
+    """Insert the project and another project's copy of it into the warehouse."""
     for project in (GENERATED, STRANGER):
         await warehouse.insert("events", _EVENT_COLUMNS, [_row(project, each) for each in EVENTS])
     await warehouse.insert(

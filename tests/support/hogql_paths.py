@@ -19,7 +19,7 @@ type Edge = tuple[str, str, int, float]
 
 
 def item(seen: Seen) -> str:
-    """What a step is called."""
+    """The name of a step."""
     if seen.event == "$pageview":
         url = seen.properties["$current_url"]
         return url.removesuffix("/")
@@ -30,12 +30,12 @@ type Steps = list[tuple[int, str]]
 
 
 def micros(seen: Seen) -> int:
-    """Time since the range began."""
+    """Time since the start of the range."""
     return (seen.at - FIRST) // timedelta(microseconds=1)
 
 
 def edges(paths: Iterable[Steps], limit: int = 50) -> list[Edge]:
-    """The edges of the paths, most frequent first: both ends, how often, how long."""
+    """The edges of the paths, most frequent first: both ends, count and mean duration."""
     times: dict[tuple[str, str], list[float]] = defaultdict(list)
     for path in paths:
         for place, (one, two) in enumerate(itertools.pairwise(path), 1):
@@ -45,7 +45,7 @@ def edges(paths: Iterable[Steps], limit: int = 50) -> list[Edge]:
 
 
 def check(found: list[dict[str, Any]], expected: list[Edge]) -> None:
-    """That an answer holds these edges."""
+    """Check that a response has these edges."""
     assert expected
     shown = [(edge["source"], edge["target"], edge["value"]) for edge in found]
     assert shown == [edge[:3] for edge in expected]

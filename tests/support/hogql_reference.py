@@ -16,12 +16,12 @@ type Test = Callable[[Seen], bool]
 
 
 def named(*names: str) -> Test:
-    """Events of these names."""
+    """Events with these names."""
     return lambda seen: seen.event in names
 
 
 def within(start: datetime, end: datetime, events: Iterable[Seen] = EVENTS) -> list[Seen]:
-    """Events from ``start`` to ``end``, both included, in the order of time."""
+    """Events from ``start`` to ``end``, both included, ordered by time."""
     return sorted((one for one in events if start <= one.at <= end), key=lambda one: one.at)
 
 
@@ -63,7 +63,7 @@ class Calendar:
         return at + timedelta(days=7 if self.interval == "week" else 1)
 
     def place(self, at: datetime) -> int:
-        """The number of the interval that holds an instant."""
+        """The index of the interval that contains an instant."""
         return self._utc.index(self.floor(at).astimezone(UTC))
 
     @property
@@ -71,7 +71,7 @@ class Calendar:
         return [one.astimezone(UTC) for one in self.starts]
 
     def events(self) -> list[Seen]:
-        """Events of the range."""
+        """Events within the range."""
         return within(self.start, self.end)
 
 
@@ -89,7 +89,7 @@ def by_interval(
 
 
 def percentile(values: list[float], level: float) -> float:
-    """The quantile that interpolates between neighbours."""
+    """The quantile, interpolated between neighbors."""
     ordered = sorted(values)
     place = level * (len(ordered) - 1)
     low = int(place)
@@ -98,12 +98,12 @@ def percentile(values: list[float], level: float) -> float:
 
 
 def people(events: Iterable[Seen]) -> int:
-    """How many persons."""
+    """The number of persons."""
     return len({seen.human.id for seen in events})
 
 
 def numbers(events: Iterable[Seen], key: str) -> list[float]:
-    """The values of a numeric property that are there."""
+    """The present values of a numeric property."""
     return [seen.properties[key] for seen in events if key in seen.properties]
 
 

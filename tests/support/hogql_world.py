@@ -1,6 +1,6 @@
 """A tiny HogQL data set: two projects in the shared warehouse, and a query runner.
 
-Project ``PROJECT`` is the one that cases run in; rows of ``OTHER`` must never show.
+Cases run in ``PROJECT``; results must never contain rows of ``OTHER``.
 """
 
 import asyncio
@@ -256,12 +256,12 @@ class HogqlWorld:
         return self.run(compile_query(query, context=more.pop("context", CONTEXT), **more))
 
     def command(self, sql: str, params: Mapping[str, Any] | None = None) -> None:
-        """A statement of the test's own."""
+        """Run a statement of ClickHouse itself."""
         asyncio.run(self.warehouse.command(sql, params))
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 (one return a type)
-    """A value as JSON would hold it; NaN as None, times as ISO text."""
+    """A value as JSON represents it: NaN as None, times as ISO text."""
     if isinstance(value, datetime):
         return value.isoformat(sep=" ").removesuffix("+00:00")
     if isinstance(value, date | UUID):

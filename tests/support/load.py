@@ -20,14 +20,14 @@ STORED = "SELECT count(), uniqExact(uuid) FROM events"
 
 
 class LoadFlow:
-    """Events on their way to a receiver.
+    """Sends events that functions deliver to a receiver.
 
     Args:
-        server: started.
+        server: a running server.
         receiver: where the matching functions deliver.
-        functions: how many there are.
-        matching: how many of them some event triggers; each event triggers one.
-        events: how many are sent.
+        functions: the number of functions.
+        matching: the number of functions that events trigger; each event triggers one.
+        events: the number of events to send.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class LoadFlow:
         self.server.client.post("/api/projects/1/endpoints/", json=query).raise_for_status()
 
     def send(self) -> None:
-        """Send every batch until it is answered 200; clients do that, and uuids make it safe."""
+        """Send every batch until it is answered 200, as clients do; uuids make repeats safe."""
         starts = range(0, len(self.uuids), BATCH)
         with ThreadPoolExecutor(2) as clients:
             list(clients.map(self._send_batch, starts))
@@ -94,7 +94,7 @@ class LoadFlow:
             time.sleep(1)
 
     def wait(self, seconds: float) -> None:
-        """Until everything arrived and is counted, or until nothing moves for ``seconds``."""
+        """Wait until everything arrived and is counted, or nothing changes for ``seconds``."""
         best, moved = -1, time.monotonic()
         while time.monotonic() - moved < seconds:
             arrived = len(self.receiver.arrivals().accepted)
@@ -121,13 +121,13 @@ class LoadFlow:
             return {}
 
     def stored(self) -> list[int]:
-        """``[rows, different uuids]`` of the warehouse."""
+        """``[rows, distinct uuids]`` in the warehouse."""
         path = "/api/projects/1/endpoints/stored/run"
         answer = self.server.client.post(path, json={"refresh": "force"})
         return answer.raise_for_status().json()["results"][0]
 
     def check(self) -> None:
-        """What the issue asks for."""
+        """Check that nothing is lost, stored twice or delivered under two ids."""
         arrivals = self.receiver.arrivals()
         due = {(f"function-{number % self.matching}", one) for number, one in enumerate(self.uuids)}
         missing = due - arrivals.accepted.keys()
@@ -158,7 +158,7 @@ class Killer:
         self._thread.start()
 
     def join(self) -> None:
-        """Until the last kill is over and the server is up again."""
+        """Wait until the last kill is over and the server is up again."""
         self._thread.join()
 
     def _run(self) -> None:
@@ -177,7 +177,7 @@ class Killer:
 
 
 def run_workers(server: RunningServer) -> list[int]:
-    """The processes in which functions of a server run."""
+    """The worker processes that run a server's functions."""
     assert server.process is not None
     parent = server.process.pid
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()

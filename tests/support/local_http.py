@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """A silent handler; subclasses say what they do in ``handle_any``, whatever the method."""
+    """A handler without a request log; subclasses implement ``handle_any`` for all methods."""
 
     def handle_any(self) -> None:
-        """Take one request and answer it."""
+        """Handle one request."""
         raise NotImplementedError
 
     def do_GET(self) -> None:
@@ -18,17 +18,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815 (the names the library calls)
 
     def body(self) -> bytes:
-        """What was sent."""
+        """The request's body."""
         return self.rfile.read(int(self.headers.get("content-length") or 0))
 
     def names(self) -> dict[str, str]:
-        """The headers that were sent, names in lower case."""
+        """The request's headers, names in lower case."""
         return {name.lower(): value for name, value in self.headers.items()}
 
     def answer(
         self, status: int, content: bytes = b"", headers: Mapping[str, str] | None = None
     ) -> None:
-        """Send a whole answer."""
+        """Send a complete response."""
         self.send_response(status)
         for name, value in {"content-length": str(len(content)), **(headers or {})}.items():
             self.send_header(name, value)
@@ -36,7 +36,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_arguments: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class _Server(http.server.ThreadingHTTPServer):
@@ -44,7 +44,7 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 class LocalHttp:
-    """Serves on a free port from a thread of its own until it is closed."""
+    """Serves on a free port, in its own thread, until it is closed."""
 
     def __init__(self, handler: type[Handler]) -> None:
         self._server = _Server(("127.0.0.1", 0), handler)

@@ -21,13 +21,13 @@ class Received(NamedTuple):
 
 
 class MailServer:
-    """Accepts everything, unless ``answers`` holds lines to say instead, in order.
+    """Accepts everything, or sends the lines in ``answers`` instead, in order.
 
     Args:
         security: ``none``, ``starttls`` (required) or ``tls``.
         certificate: key and certificate, for the last two.
-        login: name and password that are demanded.
-        refused: recipients that are answered with 550.
+        login: the required name and password.
+        refused: recipients that are rejected with 550.
     """
 
     def __init__(

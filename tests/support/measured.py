@@ -10,7 +10,7 @@ from coverage import Coverage
 
 
 def start_coverage() -> Coverage | None:
-    """Measure from here on; call it before anything imports ``hoglet``."""
+    """Start measuring; call this before anything imports ``hoglet``."""
     if "HOGLET_TEST_COVERAGE" not in os.environ:
         return None
     measured = Coverage(data_suffix=True)

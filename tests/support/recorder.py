@@ -20,7 +20,7 @@ class Recorded(NamedTuple):
 
 
 class Recorder(LocalHttp):
-    """Answers with ``answers`` in order, ``(status, body)``, then with 200 and ``{"ok": true}``."""
+    """Sends ``answers`` in order, ``(status, body)``, then 200 and ``{"ok": true}``."""
 
     def __init__(self, *answers: tuple[int, Any]) -> None:
         self.requests: list[Recorded] = []

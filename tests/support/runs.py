@@ -1,4 +1,4 @@
-"""An executor on real parts, for ``tests/contract/functions``."""
+"""An executor with real parts, for ``tests/contract/functions``."""
 
 import asyncio
 import threading
@@ -49,9 +49,9 @@ class Arrival(NamedTuple):
 
 
 class ScriptedReceiver(LocalHttp):
-    """Answers as it is told: ``script[path]`` is a list of ``(status, headers)``, then 200s.
+    """Sends scripted responses: ``script[path]`` is a list of ``(status, headers)``, then 200s.
 
-    ``seconds`` is how long every answer takes; a status of 0 closes the connection.
+    ``seconds`` is how long every response takes; a status of 0 closes the connection.
     """
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class ScriptedReceiver(LocalHttp):
         super().__init__(Scripted)
 
     def arrived(self, arrival: Arrival) -> tuple[int, dict[str, str]]:
-        """Note a request; the answer that is planned for it, when it is time."""
+        """Record a request and return its scripted response after the delay."""
         with self._lock:
             self.under_way += 1
             self.most_under_way = max(self.under_way, self.most_under_way)
@@ -89,7 +89,7 @@ class ScriptedReceiver(LocalHttp):
         return answer
 
     def paths(self) -> list[str]:
-        """What arrived, in order."""
+        """The requests in order of arrival."""
         return [one.path for one in self.arrivals]
 
 
@@ -109,7 +109,7 @@ class Runs:
         await self._outbound.close()
 
     async def restart(self) -> None:
-        """A new executor, as after a kill; what it held is free again."""
+        """A new executor, as after a kill; leases of the old one are released."""
         hoglet, clock = self.hoglet, self.hoglet.clock
         await hoglet.queue.reclaim()
         self.hosts = HostLimiter(clock, self._limits)
@@ -150,7 +150,7 @@ class Runs:
     async def trigger(
         self, function: dict[str, Any], *events: str, distinct_id: str = "ada", **properties: Any
     ) -> list[UUID]:
-        """Enqueue a run for each event name; an ordered function's stand in line."""
+        """Enqueue a run for each event name, in order if the function is ordered."""
         ids = [uuid5(_NAMESPACE, f"{function['id']} {name} {distinct_id}") for name in events]
         is_ordered = (function.get("delivery") or {}).get("ordered_by")
         line = line_of(function["id"], distinct_id) if is_ordered else None
@@ -184,13 +184,13 @@ class Runs:
         )
 
     async def work(self) -> None:
-        """Carry on whatever is due."""
+        """Run everything that is due."""
         while self.executor._running or await self.executor._lease_some():
             if self.executor._running:
                 await asyncio.wait(list(self.executor._running))
 
     async def work_for(self, seconds: float, step: float = 0.5) -> None:
-        """Let time pass in steps and carry on what comes due."""
+        """Advance the clock in steps and run what becomes due."""
         passed = 0.0
         while passed < seconds:
             await self.work()
@@ -199,7 +199,7 @@ class Runs:
         await self.work()
 
     async def messages(self) -> TelemetryBatch:
-        """Log lines and metrics that were written so far."""
+        """The log lines and metrics written so far."""
         all_of_them = TelemetryBatch()
         async with self.hoglet.database.read() as session:
             rows = await session.scalars(select(TelemetryRow).order_by(TelemetryRow.id))
@@ -210,7 +210,7 @@ class Runs:
         return all_of_them
 
     async def lines_of_log(self, level: str = "") -> list[LogEntry]:
-        """Log lines, of one level when it is named."""
+        """The log lines, optionally of one level."""
         return [one for one in (await self.messages()).logs if level in ("", one.level)]
 
     async def counts(self) -> dict[str, int]:
@@ -223,7 +223,7 @@ class Runs:
 
 @asynccontextmanager
 async def open_runs(hoglet: Any, limits: HostSettings | None = None) -> AsyncGenerator[Runs]:
-    """Runs of an application, their connections closed at the end."""
+    """Runs of an application; its connections are closed at the end."""
     runs = Runs(hoglet, limits)
     await runs.open()
     try:

@@ -1,6 +1,6 @@
-"""Worker processes that tests share: starting one takes longer than most tests do.
+"""Worker processes that tests share, since starting one takes longer than most tests.
 
-What a worker remembers it keeps by project, and each test has a project of its own.
+Workers cache by project, and each test has its own project.
 """
 
 from collections.abc import AsyncGenerator
@@ -14,7 +14,7 @@ _shared: dict[tuple[str, int], Sandbox] = {}
 
 
 def shared_sandbox(name: str, memory_bytes: int = WORKER_MEMORY_BYTES) -> Sandbox:
-    """One worker for this purpose and with this much memory, for all tests; never close it."""
+    """The shared worker for this purpose and memory limit; never close it."""
     if (name, memory_bytes) not in _shared:
         _shared[name, memory_bytes] = Sandbox(workers=1, memory_bytes=memory_bytes)
     return _shared[name, memory_bytes]
@@ -22,7 +22,7 @@ def shared_sandbox(name: str, memory_bytes: int = WORKER_MEMORY_BYTES) -> Sandbo
 
 @pytest_asyncio.fixture(scope="session", autouse=True)
 async def close_sandboxes() -> AsyncGenerator[None]:
-    """End the shared workers with the session."""
+    """Stop the shared workers at the end of the session."""
     yield
     for sandbox in _shared.values():
         await sandbox.close()

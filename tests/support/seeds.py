@@ -1,4 +1,4 @@
-"""Seeds of generated tests: a few in CI, the others with the marker ``long``."""
+"""Seeds of generated tests: a few run in CI, the rest have the marker ``long``."""
 
 from typing import Any
 
@@ -6,6 +6,6 @@ import pytest
 
 
 def seeds(few: int, total: int) -> list[Any]:
-    """Parameters 0 to ``total`` - 1, from ``few`` on only in ``make full``."""
+    """Parameters 0 to ``total`` - 1; those from ``few`` on run only in ``make full``."""
     late = (pytest.param(seed, marks=pytest.mark.long) for seed in range(few, total))
     return [*range(few), *late]

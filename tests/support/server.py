@@ -23,7 +23,7 @@ START_SECONDS = 180  # an idle machine takes two; a busy one has taken sixty
 
 
 class RunningServer:
-    """Started on a data folder and a free port; ``client`` is signed in as the first user."""
+    """A server on a data folder and a free port; ``client`` uses the first user's key."""
 
     module = "hoglet"
     python = sys.executable
@@ -62,20 +62,20 @@ class RunningServer:
         raise AssertionError(f"the server did not start:\n{self.log()}")
 
     def kill(self) -> None:
-        """As ``kill -9``."""
+        """Kill it with SIGKILL."""
         assert self.process is not None
         self.process.kill()
         self.process.wait()
 
     def stop(self) -> int:
-        """As an operator would, by SIGTERM; the exit status."""
+        """Stop it with SIGTERM, as an operator would; the exit status."""
         assert self.process is not None
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=60)
 
     def log(self) -> str:
-        """What the server wrote so far."""
+        """The server's output so far."""
         return (self.data_dir / "server.log").read_text(errors="replace")
 
 
@@ -119,7 +119,7 @@ async def _new_project(database_url: str, name: str) -> tuple[int, str]:
 
 
 def free_port() -> int:
-    """A port nobody listens on at the moment."""
+    """A port that is currently free."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

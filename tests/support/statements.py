@@ -1,7 +1,7 @@
-"""Statements and insight bodies as people write them, with results in plain Python.
+"""HogQL statements and insight bodies as users write them, with results computed in plain Python.
 
 The format is in ``tests/conformance/statements/README.md``. The expectations see the events of
-``hogql_generated`` and the names of ``NAMES``, and nothing of hoglet.
+``hogql_generated`` and the names in ``NAMES``, but nothing of hoglet.
 """
 
 import json
@@ -30,7 +30,7 @@ ORDERED = sorted(EVENTS, key=lambda one: one.at)
 
 @dataclass
 class Statement:
-    """A query, how its answer is read, and the Python expression it must equal."""
+    """A query, how to read its result, and the Python expression that it must equal."""
 
     name: str
     query: str = ""
@@ -48,11 +48,11 @@ class Statement:
         return json.loads(self.query) if self.query.startswith("{") else None
 
     def expected(self) -> Any:
-        """What plain Python computes."""
+        """The result that plain Python computes."""
         return eval(f"(\n{self.python}\n)", dict(NAMES))  # noqa: S307 (our own test data)
 
     def shown(self, answer: Any) -> Any:
-        """The part of an insight's answer that is compared."""
+        """The part of an insight's response that is compared."""
         return eval(self.shows, NAMES | {"answer": answer})  # noqa: S307 (our own test data)
 
 
@@ -60,7 +60,7 @@ def read_statements() -> list[Statement]:
     """Every statement of the folder.
 
     Raises:
-        ValueError: one has no query, or nothing is expected of it.
+        ValueError: a statement has no query or no expectation.
     """
     found = [each for path in sorted(FOLDER.glob("*.sql")) for each in _read(path)]
     for each in found:
@@ -90,7 +90,7 @@ def _read(path: Path) -> list[Statement]:
 
 
 def by(key: Callable[[Any], Any], rows: Iterable[Any] = ORDERED) -> dict[Any, list[Any]]:
-    """Rows by a key."""
+    """Group rows by a key."""
     groups: dict[Any, list[Any]] = defaultdict(list)
     for row in rows:
         groups[key(row)].append(row)
@@ -98,7 +98,7 @@ def by(key: Callable[[Any], Any], rows: Iterable[Any] = ORDERED) -> dict[Any, li
 
 
 def named(*names: str) -> list[Seen]:
-    """Events of these names, in the order of time."""
+    """Events with these names, ordered by time."""
     return [one for one in ORDERED if one.event in names]
 
 
@@ -108,12 +108,12 @@ def seconds(first: datetime, last: datetime) -> int:
 
 
 def path_of(seen: Seen) -> str:
-    """The path of the page."""
+    """The path of the event's page."""
     return urlsplit(seen.properties.get("$current_url", "")).path
 
 
 def total(values: Iterable[float | None]) -> float | None:
-    """The sum of what is there, None of nothing."""
+    """The sum of the present values; None if there are none."""
     there = [value for value in values if value is not None]
     return sum(there) if there else None
 
@@ -138,17 +138,17 @@ def daily(
 
 
 def local(seen: Seen, zone: str = "Europe/Berlin") -> datetime:
-    """The moment of an event on the clock of a zone."""
+    """The local time of an event in a zone."""
     return seen.at.astimezone(ZoneInfo(zone))
 
 
 def humans(rows: Iterable[Seen]) -> int:
-    """How many persons."""
+    """The number of persons."""
     return len({one.human.id for one in rows})
 
 
 def steps_done(rows: list[Seen], *names: str, within: timedelta = timedelta(days=14)) -> int:
-    """How many steps of a funnel one actor's events do in order, from any first event."""
+    """How many steps of a funnel an actor completes in order, from the best first event."""
 
     def after(start: Seen, last: Seen, left: tuple[str, ...]) -> int:
         later = [
@@ -162,7 +162,7 @@ def steps_done(rows: list[Seen], *names: str, within: timedelta = timedelta(days
 
 
 def reached(levels: Iterable[int], steps: int) -> list[int]:
-    """How many actors did at least each number of steps."""
+    """The number of actors that completed at least each step."""
     found = list(levels)
     return [sum(level >= step for level in found) for step in range(1, steps + 1)]
 

@@ -12,7 +12,7 @@ SITE_TYPES = {"site_app", "site_destination"}
 
 
 def write_project(folder: Path) -> None:
-    """Write every template but those of sites, whose code runs in browsers only."""
+    """Write every template except site functions, whose code runs only in browsers."""
     (folder / "hoglet.yaml").write_text("name: Templates\n", encoding="utf-8")
     for template in Templates().all.values():
         if template.type not in SITE_TYPES:

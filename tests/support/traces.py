@@ -15,7 +15,7 @@ WAIT_SECONDS = 120
 
 
 class ReceivedSpan(NamedTuple):
-    """A span as the collector got it; ids in hexadecimal."""
+    """A span as received; ids in hexadecimal."""
 
     name: str
     trace: str
@@ -28,7 +28,7 @@ class ReceivedSpan(NamedTuple):
 
 
 class TraceCollector(LocalHttp):
-    """Takes OTLP over HTTP at ``/v1/traces``."""
+    """Receives OTLP over HTTP at ``/v1/traces``."""
 
     def __init__(self) -> None:
         self.spans: list[ReceivedSpan] = []
@@ -46,7 +46,7 @@ class TraceCollector(LocalHttp):
         super().__init__(Collected)
 
     def until(self, is_there: Callable[[list[ReceivedSpan]], bool]) -> list[ReceivedSpan]:
-        """All spans, as soon as some are there."""
+        """Wait for spans and return all of them."""
         deadline = time.monotonic() + WAIT_SECONDS
         while not is_there(found := list(self.spans)):
             assert time.monotonic() < deadline, [each.name for each in found]

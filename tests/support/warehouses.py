@@ -1,7 +1,7 @@
 """Warehouses for tests: an embedded one per process, and a ClickHouse server behind HTTP.
 
-chDB allows one data folder per process, so the embedded warehouse is shared. Tests keep apart by
-project: take ``fresh_project_id`` or make up an id of your own.
+chDB allows one data folder per process, so tests share the embedded warehouse and are separated by
+project: use ``fresh_project_id`` or an id of your own.
 
 The server is the double of ``clickhouse_double.py`` or, if ``HOGLET_TEST_CLICKHOUSE_URL`` is set
 (``clickhouse://user:password@host:8123``), a real one, in databases of the tests that are dropped
@@ -34,7 +34,7 @@ _project_ids = itertools.count(1_000_000)
 
 @pytest.fixture(scope="session")
 def warehouse(request: pytest.FixtureRequest) -> ClickHouseWarehouse:
-    """A real warehouse with all tables; shared, so never assume a table is empty."""
+    """A real warehouse with all tables; it is shared, so tables may not be empty."""
     name = "clickhouse_warehouse" if SERVER else "embedded_warehouse"
     return request.getfixturevalue(name)
 
@@ -72,7 +72,7 @@ def clickhouse_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[str
 
 
 class ClickHouseDouble:
-    """The double on a folder; its port and folder stay when it starts again."""
+    """The double on a folder; it keeps port and folder when it is restarted."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -81,7 +81,7 @@ class ClickHouseDouble:
 
     @property
     def url(self) -> str:
-        """Its address, once it was started."""
+        """Its address, once it has been started."""
         return f"clickhouse://127.0.0.1:{self._port}"
 
     def start(self) -> None:
@@ -94,7 +94,7 @@ class ClickHouseDouble:
         self._port = int(self._process.stdout.readline())
 
     def kill(self) -> None:
-        """As ``kill -9``."""
+        """Kill it with SIGKILL."""
         process = self._process
         assert process is not None
         process.kill()

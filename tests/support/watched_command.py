@@ -5,12 +5,12 @@ import subprocess
 
 
 def can_be_interrupted() -> None:
-    """Whoever runs the tests in the background made their children ignore Ctrl-C."""
+    """Restore SIGINT: children of a test run in the background ignore it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def read_until(process: "subprocess.Popen[str]", text: str) -> list[str]:
-    """The lines of its output up to the one with the text."""
+    """The lines of output up to the one that contains the text."""
     assert process.stdout is not None
     lines: list[str] = []
     for line in process.stdout:

@@ -1,6 +1,6 @@
-"""Wrong values for every parameter and key of an API, one at a time in requests that work.
+"""Wrong values for every parameter and key of the API, one at a time in valid requests.
 
-The requests that work are those of ``support.fuzz_places.Seeds``.
+The valid requests come from ``support.fuzz_places.Seeds``.
 """
 
 import copy
@@ -130,7 +130,7 @@ def _filled(path: str, place: Json) -> str:
 
 
 def _keys(document: Json, operation: Json) -> list[str]:
-    """The keys that the document has for the body, a union's all."""
+    """The keys of the body in the document; for a union, those of all models."""
     content = operation.get("requestBody", {}).get("content", {})
     schemas = [each["schema"] for each in content.values() if "schema" in each]
     names: list[str] = []
@@ -161,7 +161,7 @@ def _changed(template: Json, body: Json) -> Generator[Json]:
 
 
 def _inner(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Paths of everything below the first level, and of one more key in every object."""
+    """The paths of all nested values, and of one additional key in every object."""
     items: list[tuple[Any, Any]] = []
     if isinstance(value, dict):
         items = list(value.items())  # pyright: ignore[reportUnknownArgumentType]

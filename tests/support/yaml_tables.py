@@ -1,4 +1,4 @@
-"""Reads the YAML tables of cases, each once a process."""
+"""Reads YAML tables of cases, each once per process."""
 
 from functools import cache
 from pathlib import Path
@@ -9,5 +9,5 @@ import yaml
 
 @cache
 def read_table(path: Path) -> Any:
-    """A file by the loader in C, ten times as fast; everyone gets the same object."""
+    """The content of a file, read by the C loader (ten times as fast) and shared by all callers."""
     return yaml.load(path.read_bytes(), yaml.CSafeLoader)
