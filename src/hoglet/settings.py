@@ -5,7 +5,6 @@ values. ``docs/reference/settings.md`` is generated from the descriptions here.
 """
 
 import difflib
-import ipaddress
 import os
 import re
 from collections.abc import Mapping
@@ -30,6 +29,7 @@ from sqlalchemy.exc import ArgumentError
 from hoglet.functions.secrets.box import read_keys
 from hoglet.functions.watcher.rules import WatcherSettings
 from hoglet.kit.errors import HogletError
+from hoglet.outbound.addresses import private_target
 from hoglet.spool.address import nats_address
 
 type Role = Literal["api", "pipeline", "executor", "console"]
@@ -70,11 +70,7 @@ def _key(prefix: str, kind: str) -> AfterValidator:
 
 
 def _private_target(text: str) -> str:
-    if "/" in text:
-        try:
-            ipaddress.ip_network(text, strict=False)
-        except ValueError:
-            raise ValueError(f"{text} is not an address range such as 10.1.0.0/16") from None
+    private_target(text)  # raises ValueError
     return text
 
 

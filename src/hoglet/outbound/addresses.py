@@ -6,9 +6,12 @@ as known to the standard library's ``ipaddress``, plus the additions below.
 """
 
 import ipaddress
+import re
 import socket
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+from hoglet.outbound.url import InvalidUrl, parse_url
 
 type Address = IPv4Address | IPv6Address
 type Network = IPv4Network | IPv6Network
@@ -22,7 +25,9 @@ _REFUSED: tuple[Network, ...] = (
     IPv6Network("5f00::/16"),  # segment routing (RFC 9602), as above
     IPv4Network("192.88.99.0/24"),  # 6to4 relays
     IPv4Network("192.0.0.0/24"),  # protocol assignments; Python before 3.12.4 knows only some
+    IPv4Network("168.63.129.16/32"),  # Azure's metadata: a public address, answered by the host
 )
+_HOST = re.compile(r"[a-z0-9_.-]+")  # after IDNA; resolvers disagree about anything else
 
 
 class AllowList:
@@ -31,17 +36,20 @@ class AllowList:
     Args:
         entries: host names, addresses and CIDRs, e.g. ``["crm.internal", "10.1.0.0/16"]``. An
             address is compared after resolution, so ``127.0.0.1`` also permits ``localhost``.
+
+    Raises:
+        ValueError: an entry is none of these.
     """
 
     def __init__(self, entries: Iterable[str] = ()) -> None:
         self._names: set[str] = set()
         self._networks: list[Network] = []
-        for entry in entries:
-            network = _network(entry.strip())
-            if network is not None:
-                self._networks.append(network)
-            elif entry.strip():
-                self._names.add(normalize_host(entry.strip()))
+        for entry in filter(None, map(str.strip, entries)):
+            target = private_target(entry)
+            if isinstance(target, str):
+                self._names.add(target)
+            else:
+                self._networks.append(target)
 
     def permits_name(self, host: str) -> bool:
         """Whether all addresses of this host name are allowed."""
@@ -106,9 +114,40 @@ def parse_ip_literal(host: str) -> Address | None:
         return None
 
 
+def is_host_name(host: str) -> bool:
+    """Whether the host of a parsed URL is a name that can be resolved."""
+    return _HOST.fullmatch(host) is not None
+
+
 def normalize_host(host: str) -> str:
     """A host name for comparison: lower case, without the trailing dot."""
     return host.lower().rstrip(".")
+
+
+def private_target(entry: str) -> Network | str:
+    """An entry of the allow list: addresses, or a name as the hosts of URLs have it.
+
+    Raises:
+        ValueError: it has a port, a wildcard or other parts, so it would never match.
+
+    Example:
+        >>> private_target("10.1.2.3/16"), private_target("127.1"), private_target("Bücher.lan.")
+        (IPv4Network('10.1.0.0/16'), IPv4Network('127.0.0.1/32'), 'xn--bcher-kva.lan')
+    """
+    network = _network(entry)
+    if network is not None:
+        return network
+    if "/" in entry:
+        raise ValueError(f"{entry} is not an address range such as 10.1.0.0/16")
+    try:
+        host = parse_url(f"http://{entry}/").host
+    except InvalidUrl:
+        host = ""
+    if set(entry) & set(":@?#\\") or not is_host_name(host):
+        raise ValueError(
+            f"{entry} is not a host name, an address or a range; ports and wildcards are not used"
+        )
+    return _network(host) or normalize_host(host)
 
 
 def _network(entry: str) -> Network | None:

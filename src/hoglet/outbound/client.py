@@ -11,7 +11,7 @@ import re
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from hoglet.outbound.addresses import AllowList, parse_ip_literal
+from hoglet.outbound.addresses import AllowList, is_host_name, parse_ip_literal
 from hoglet.outbound.port import (
     RESPONSE_BYTES,
     TIMEOUT_S,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 CONCURRENCY = 512  # open requests; others wait without using up their timeouts
 _METHOD = re.compile(r"[A-Z]{1,20}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # a token of RFC 9110
-_HOST = re.compile(r"[a-z0-9_.-]+")  # after IDNA; resolvers disagree about anything else
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _REFUSED_METHODS = frozenset({"CONNECT", "TRACE"})
 
@@ -131,7 +130,7 @@ class Outbound:
             return RequestRefused("InvalidUrl", str(error))
         address = parse_ip_literal(target.host)
         if address is None:
-            return target if _HOST.fullmatch(target.host) else _not_a_host(target.host)
+            return target if is_host_name(target.host) else _not_a_host(target.host)
         if not self._allowed.permits(address):
             return host_not_allowed(target.host)
         return target._replace(host=str(address))

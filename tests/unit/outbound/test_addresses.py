@@ -15,6 +15,7 @@ from hoglet.outbound.addresses import AllowList, is_public, parse_ip_literal
         "100.64.0.1",
         "127.0.0.1",
         "127.255.255.255",
+        "168.63.129.16",
         "169.254.169.254",
         "172.16.0.1",
         "172.31.255.255",
@@ -100,3 +101,26 @@ def test_the_allow_list_takes_names_addresses_and_networks() -> None:
         ("8.8.8.8", True),
     ]:
         assert allowed.permits(ipaddress.ip_address(text)) is permitted, text
+
+
+@pytest.mark.parametrize(
+    ("entry", "host"),
+    [
+        ("bücher.internal", "xn--bcher-kva.internal"),
+        ("BÜCHER.internal.", "XN--BCHER-KVA.internal."),
+        ("xn--bcher-kva.internal", "xn--bcher-kva.internal"),
+        ("ｃｒｍ.internal", "crm.internal"),
+        ("a_b.internal", "a_b.internal"),
+    ],
+)
+def test_allowed_names_are_compared_as_urls_have_them(entry: str, host: str) -> None:
+    assert AllowList([entry]).permits_name(host)
+
+
+@pytest.mark.parametrize(
+    "entry", ["127.1", "0x7f.1", "2130706433", "[::ffff:127.0.0.1]", "127.0.0.1.", "127.1.2.3/8"]
+)
+def test_allowed_addresses_are_read_in_every_notation(entry: str) -> None:
+    allowed = AllowList([entry])
+    assert allowed.permits(ipaddress.ip_address("::ffff:127.0.0.1"))
+    assert not allowed.permits(ipaddress.ip_address("10.0.0.1"))
