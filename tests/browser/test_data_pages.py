@@ -69,6 +69,9 @@ def test_events_appear_by_themselves_and_are_filtered(
     page.goto("/project/1/events?key=plan&value=free")
     expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
     expect(page.get_by_role("link", name="looked")).to_be_hidden()
+    page.goto("/project/1/events?event=looked&distinct_id=nobody")
+    page.get_by_role("link", name="Remove the filters").click()
+    expect(page.get_by_role("link", name="looked")).to_be_visible()
 
 
 def test_an_event_says_which_functions_it_runs_and_why_not(
@@ -222,6 +225,12 @@ def test_the_type_of_a_property_is_changed(signed_in: Page, server: RunningServe
     path, query = "/api/projects/1/property_definitions", {"type": "event", "search": "size_text"}
     wait_for(lambda: server.client.get(path, params=query).json()["results"])
     page.goto("/project/1/data?tab=Event+properties")
+    page.get_by_label("Search properties").fill("nothing like it")
+    expect(page.get_by_text("Nothing found")).to_be_visible()
+    page.get_by_label("Search properties").fill("size_t")
+    expect(page.get_by_role("row").nth(1).get_by_role("cell")).to_have_text(
+        ["size_text", "String", "", "1", re.compile("now|ago"), re.compile("now|ago"), ""]
+    )
     page.get_by_role("button", name="size_text").click()
     page.get_by_label("Description").fill(HOSTILE)
     page.get_by_role("combobox", name="Type").click()
@@ -295,4 +304,9 @@ def test_the_status_names_parts_and_versions(signed_in: Page) -> None:
     for part in ("storage", "warehouse", "queue", "disk"):
         expect(page.get_by_text(part, exact=True)).to_be_visible()
     expect(page.get_by_role("row").filter(has_text="functions.invoke").first).to_be_visible()
+    compile_workers = page.get_by_role("region", name="Workers").get_by_role("row", name="compile")
+    expect(compile_workers.get_by_role("cell")).to_have_text(
+        ["compile", re.compile("[0-9]"), re.compile("[0-9]"), "0"]
+    )
     expect(page.get_by_role("row").filter(has_text="chdb")).to_be_visible()
+    expect(page.get_by_role("link", name="Status")).to_have_attribute("href", "/status?project=1")

@@ -34,7 +34,7 @@ async def signed_in_page(
         build: renders the page's content.
     """
     backend = sessions.backend(request, project_id)
-    projects = None if backend is None else await _projects(backend)
+    projects = None if backend is None else await projects_of(backend)
     if backend is None or projects is None or projects.status == 401:
         path: str = request.scope.get(ORIGINAL_PATH, request.scope["path"])  # decoded
         query = f"?{request.url.query}" if request.url.query else ""
@@ -55,7 +55,8 @@ async def signed_in_page(
     return None
 
 
-async def _projects(backend: Backend) -> Reply:
+async def projects_of(backend: Backend) -> Reply:
+    """The projects that the user's key can access."""
     return await backend.call("GET", "/api/projects", query=f"limit={_MOST_PROJECTS}")
 
 

@@ -22,7 +22,9 @@ class SidebarPage:
 
     def href(self, project_id: str) -> str:
         """The address, e.g. ``/project/1/functions``."""
-        return self.path if self.path == "/status" else f"/project/{project_id}{self.path}"
+        if self.path == "/status":  # of the server; the sidebar stays that of the project
+            return f"/status?project={project_id}"
+        return f"/project/{project_id}{self.path}"
 
 
 PAGES = (

@@ -222,6 +222,10 @@ class Sandbox:
         idle, self._idle = self._idle, []
         await asyncio.gather(*(worker.kill() for worker in idle))
 
+    def processes(self) -> tuple[int, int]:
+        """Number of running workers: those at work, and those that wait for it."""
+        return len(self._busy), len(self._idle)
+
     def recent_deaths(self) -> int:
         """Number of workers lost in the last five minutes."""
         oldest = time.monotonic() - RECENT_SECONDS

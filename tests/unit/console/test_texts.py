@@ -71,6 +71,8 @@ def test_the_place_of_an_error() -> None:
     [
         ("row 8 of 12.5: refused", "row … of …: refused"),
         ("status 503 after 3 attempts", "status 503 after … attempts"),
+        ("HTTP 503, status: 404, code=12, 500", "HTTP 503, status: 404, code=…, …"),
+        ("at 2026-01-05T12:00:00.5Z in 0x7fa4 of 00ff00ff00ff00", "at … in … of …"),
         ("no event 01A20C43-cff0-7713-9810-a31b3ac5e993", "no event …"),
         ("sha256 of v2 failed at 12:30:05", "sha256 of v2 failed at …"),
     ],

@@ -3,7 +3,7 @@
 import asyncio
 from typing import NamedTuple
 
-from prometheus_client import CollectorRegistry, Counter
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from hoglet.sandbox import Sandbox
 from hoglet.sandbox.pool import RECENT_SECONDS
@@ -40,6 +40,12 @@ class Sandboxes:
             ("workers", "how"),
             registry=registry,
         )
+        self._processes = Gauge(
+            "hoglet_worker_processes",
+            "Worker processes of each kind; they start when they are first needed.",
+            ("workers", "state"),
+            registry=registry,
+        )
         files = (settings.geoip_database, settings.bot_list)
         self._readable = [str(file.resolve()) for file in files if file is not None]
         memory = settings.worker_memory_bytes
@@ -50,6 +56,7 @@ class Sandboxes:
             IngestSandboxes(self._open("pipeline", 1, memory), self._open("spare", 1, spare_memory))
             for _ in range(settings.pipeline_workers)
         ]
+        self._count_processes()
 
     def dying(self) -> dict[str, int]:
         """Kinds of workers that keep dying, with their deaths in the last five minutes."""
@@ -60,6 +67,19 @@ class Sandboxes:
         }
         deaths = {name: sum(pool.recent_deaths() for pool in same) for name, same in pools.items()}
         return {name: number for name, number in deaths.items() if number >= MANY_DEATHS}
+
+    def _count_processes(self) -> None:
+        pools = {
+            "compile": [self.compile],
+            "run": [self.run],
+            "pipeline": [each.groups for each in self.ingest],
+            "spare": [each.spare for each in self.ingest],
+        }
+        for name, same in pools.items():
+            for index, state in enumerate(("busy", "idle")):
+                self._processes.labels(name, state).set_function(
+                    lambda same=same, index=index: sum(pool.processes()[index] for pool in same)
+                )
 
     async def close(self) -> None:
         """Stop all workers."""

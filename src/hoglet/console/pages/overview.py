@@ -75,6 +75,7 @@ class Overview:
         lag = gauges.get("hoglet_spool_lag_seconds")
         free = gauges.get("hoglet_disk_free_bytes")
         recent = f"{self._project}/events?after=-1h"
+        status = f"/status?project={self._backend.project_id}"
         self._figure("events in the last hour", f"{events:,}", recent)
         rate = events / 60
         self._figure("events per minute", "< 0.1" if 0 < rate < 0.1 else f"{rate:,.1f}", recent)
@@ -82,9 +83,9 @@ class Overview:
             dead = f"{self._project}/dead-letters"
             self._figure("dead letters", f"{letters:,.0f}", dead, is_bad=letters > 0)
         if lag is not None:
-            self._figure("ingestion lag", f"{lag:.0f} s", "/status", is_bad=lag > 60)
+            self._figure("ingestion lag", f"{lag:.0f} s", status, is_bad=lag > 60)
         if free is not None:
-            self._figure("disk free", f"{free / 1e9:,.1f} GB", "/status", is_bad=free < 1e9)
+            self._figure("disk free", f"{free / 1e9:,.1f} GB", status, is_bad=free < 1e9)
 
     def _figure(self, label: str, value: str, href: str, *, is_bad: bool = False) -> None:
         if label not in self._figures:

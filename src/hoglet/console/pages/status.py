@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.components.polling import poll_while_visible
-from hoglet.console.layout import BUILD_SECONDS, signed_in_page
+from hoglet.console.layout import BUILD_SECONDS, projects_of, signed_in_page
 from hoglet.console.session import SIGN_IN, Sessions
 from hoglet.console.widgets import Link, badge, failed, heading, section
 
@@ -29,6 +29,11 @@ _FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ),
 )
 
+_WORKERS_DIE = (
+    "Mostly for want of memory: the log says which program or query it was, and "
+    "HOGLET_WORKER_MEMORY_BYTES is the limit."
+)
+
 
 def register(sessions: Sessions) -> None:
     """Add the page."""
@@ -36,10 +41,12 @@ def register(sessions: Sessions) -> None:
     @ui.page("/status", title="Status · hoglet", response_timeout=BUILD_SECONDS)
     async def status(request: Request) -> Response | None:
         backend = sessions.backend(request)
-        me = None if backend is None else await backend.call("GET", "/api/projects")
+        me = None if backend is None else await projects_of(backend)
         if me is None or not me.is_good or not me.body["results"]:
             return RedirectResponse(f"{SIGN_IN}?next=/status", 303)
-        project_id = str(me.body["results"][0]["id"])
+        ids = [str(each["id"]) for each in me.body["results"]]
+        chosen = request.query_params.get("project", "")
+        project_id = chosen if chosen in ids else ids[0]
         return await signed_in_page(sessions, request, project_id, section="status", build=_build)
 
 
@@ -64,6 +71,8 @@ async def _build(backend: Backend) -> None:
         _lag_and_disk(rows)
         with section("Queues"):
             _queues(rows)
+        with section("Workers"):
+            _workers(rows)
         table.set_rows(rows)
 
     box = ui.element("div").classes("pane")
@@ -104,6 +113,8 @@ def _warning(backend: Backend, text: str) -> None:
         ui.label(text).classes("break-words grow")
         if "dead letter" in text:
             Link("Show them", f"/project/{backend.project_id}/dead-letters")
+        elif "workers died" in text:
+            ui.label(_WORKERS_DIE).classes("muted")
 
 
 def _lag_and_disk(metrics: list[Row]) -> None:
@@ -121,7 +132,7 @@ def _queues(metrics: list[Row]) -> None:
     """The number of jobs in each queue by state."""
     queues: dict[str, Row] = {}
     for metric in metrics:
-        labels = dict(label.split("=", 1) for label in metric["labels"].split(",") if "=" in label)
+        labels = _labels_of(metric)
         if metric["name"] == "queue lag seconds" and "queue" in labels:
             queue = queues.setdefault(labels["queue"], {"name": labels["queue"]})
             queue["lag"] = round(metric["value"])
@@ -137,3 +148,28 @@ def _queues(metrics: list[Row]) -> None:
         column("lag", "Lag in seconds", "number"),
     ]
     DataTable("Queues", columns, [queues[name] for name in sorted(queues)], key="name")
+
+
+def _workers(metrics: list[Row]) -> None:
+    """The processes of each kind of worker, and those lost since the start."""
+    workers: dict[str, Row] = {}
+    for metric in metrics:
+        labels = _labels_of(metric)
+        if "workers" not in labels:
+            continue
+        kind = workers.setdefault(labels["workers"], {"name": labels["workers"], "lost": 0})
+        if metric["name"] == "worker processes":
+            kind[labels["state"]] = metric["value"]
+        elif metric["name"] == "worker deaths total":
+            kind["lost"] += metric["value"]
+    columns = [
+        column("name", "Workers"),
+        column("busy", "At work", "number"),
+        column("idle", "Idle", "number"),
+        column("lost", "Lost since the start", "number"),
+    ]
+    DataTable("Workers", columns, list(workers.values()), key="name")
+
+
+def _labels_of(metric: Row) -> dict[str, str]:
+    return dict(label.split("=", 1) for label in metric["labels"].split(",") if "=" in label)

@@ -23,8 +23,11 @@ _AT_ONCE = 4
 _AGAIN_SECONDS = 10.0
 _COUNT = re.compile(rb"^hoglet_dead_letters .*$", re.MULTILINE)
 _VARYING = re.compile(
-    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-    r"|(?<![A-Za-z0-9_])(?<!status )(?<!code )[0-9]+(?:[.:,][0-9]+)*",
+    r"(?P<status>\b(?:status(?: code)?|code|http(?:/[0-9.]+)?)\W{0,2}[1-5][0-9]{2}\b)"
+    r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|\b[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(?:Z|[+-][0-9:]+)?"
+    r"|\b0x[0-9a-f]+|\b(?=[a-f]*[0-9])[0-9a-f]{12,}\b"
+    r"|(?<![A-Za-z0-9_])[0-9]+(?:[.:,][0-9]+)*",
     re.IGNORECASE,
 )
 _WITH_LETTERS = (
@@ -34,13 +37,13 @@ _WITH_LETTERS = (
 
 
 def pattern_of(error: str) -> str:
-    """An error without the numbers and ids that differ from run to run; statuses remain.
+    """An error without the numbers, times and ids that differ from run to run; statuses remain.
 
     Example:
-        >>> pattern_of("Row 12 of 400: status 503")
-        'Row … of …: status 503'
+        >>> pattern_of("Row 12 of 0x7fa4, 2026-01-05T12:00:00Z: status 503")
+        'Row … of …, …: status 503'
     """
-    return _VARYING.sub("…", error)
+    return _VARYING.sub(lambda found: found["status"] or "…", error)
 
 
 def _shown_error(pattern: str, dead_letters: list[DeadLetterRecord]) -> str:

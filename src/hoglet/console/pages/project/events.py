@@ -17,6 +17,7 @@ from hoglet.console.records import EventRecord, StoredQuery
 from hoglet.console.session import Sessions
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import (
+    Link,
     empty,
     failed,
     heading,
@@ -55,6 +56,7 @@ class _EventList:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._seen: list[str] = []
+        self._requests = 0
 
     async def draw(self) -> None:
         names = Suggestions(self._backend)
@@ -126,7 +128,11 @@ class _EventList:
             await self._show()
 
     async def _show(self) -> None:
+        self._requests += 1
+        request = self._requests
         reply = await self._backend.get("/events", **self._query())
+        if request != self._requests:
+            return  # the filters were changed meanwhile
         if not reply.is_good:
             self._seen = []
             self._box.clear()
@@ -146,8 +152,21 @@ class _EventList:
             if found:
                 self._draw_table(found)
             else:
-                with empty("No events", "New events appear here as they arrive.", "events"):
-                    send_events_link(self._backend.project_id)
+                self._nothing()
+
+    def _nothing(self) -> None:
+        every = f"/project/{self._backend.project_id}/events?after=all"
+        if any((self._event.value, self._person.value, self._key.value and self._value.value)):
+            hint = f"No event matches these filters ({_RANGES[self._after.value]})."
+            with empty("Nothing found", hint, "search_off"):
+                Link("Remove the filters", every).classes("act")
+        elif self._after.value != "all":
+            hint = "New events appear here as they arrive."
+            with empty(f"No events: {_RANGES[self._after.value]}", hint, "events"):
+                Link("Show older events", every).classes("act")
+        else:
+            with empty("No events yet", "New events appear here as they arrive.", "events"):
+                send_events_link(self._backend.project_id)
 
     def _draw_table(self, found: list[EventRecord]) -> None:
         rows = [self._row(event) for event in found]

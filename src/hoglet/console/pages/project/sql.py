@@ -80,7 +80,7 @@ class _SqlPage:
                     on_change=self._show_variables,
                     on_run=self._run,
                     on_save=self._ask_for_endpoint,
-                )
+                ).classes("tall")
                 self._variables = UsedVariables(await project_variables(self._backend), self._run)
                 self._show_variables()
                 self._toolbar()
