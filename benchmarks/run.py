@@ -17,6 +17,7 @@ BENCHMARKS = (
     "benchmarks.isolation",
     "benchmarks.two_servers",
     "benchmarks.large_answers",
+    "benchmarks.query_api",
     "benchmarks.endpoints",
 )
 

@@ -26,7 +26,7 @@ from hoglet.endpoints.run.background import RUNS, BackgroundRuns
 from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.run.cursors import Cursors
 from hoglet.endpoints.run.executor import ExecutionLimits, QueryExecutor
-from hoglet.endpoints.run.fast_path import CachedResponseFastPath
+from hoglet.endpoints.run.fast_path import CachedResponseFastPath, around_execution_id
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.system_rows import RowReader, SystemRows
 from hoglet.endpoints.run.targets import RunTargets
@@ -167,7 +167,7 @@ def build_endpoints(
         aliases=Aliases(access),
         targets=targets,
         runner=runner,
-        quick=CachedResponseFastPath(runner),
+        quick=CachedResponseFastPath(runner, around_execution_id),
         background=background,
         notes=log,
         telemetry=Telemetry(warehouse),

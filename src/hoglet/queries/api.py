@@ -18,6 +18,7 @@ from hoglet.access.auth import authorize, requires
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
+from hoglet.endpoints.run.fast_path import RequestKey
 from hoglet.endpoints.run.result import NeedsBackground, RunResult
 from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.hogql.schema.system import readable_system_tables
@@ -37,12 +38,12 @@ from hoglet.queries.schemas import (
     Upgraded,
     read_body_fields,
 )
-from hoglet.queries.service import check_query
+from hoglet.queries.service import QueryRequest, check_query
 from hoglet.queries.services import QueryServices, services_of
 from hoglet.queries.tables import QueryRunRow
 from hoglet.web.openapi import describe, flag
 from hoglet.web.paths import PROJECT_PREFIX
-from hoglet.web.request_body import read_object
+from hoglet.web.request_body import read_body, read_object
 from hoglet.web.responses import JsonResponse
 from hoglet.web.router import Depends, Router
 
@@ -141,22 +142,26 @@ async def read_query_log(request: Request, query_id: str, scope: PersonalReader)
 
 
 async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Response:
+    services = services_of(request)
+    key = await _key_of(request, scope, kind)
+    fixed_by = await services.service.fixed_by(scope.project)
+    known = None if _wants_text(request) else services.quick.answer(key, scope, *fixed_by)
+    if known is not None:
+        return Response(known.body, media_type=_JSON)
     body = read_body_fields(QueryBody, await read_object(request))
     node, path = unwrap(body.query)
     if kind is not None and body.query["kind"] != kind:
         raise Unreadable(
             f"The body contains a {body.query['kind']}, not a {kind}.", attr="query__kind"
         )
-    services = services_of(request)
     if node["kind"] in EDITOR_KINDS:
         checked = check_editor_query(node, path)
         return JsonResponse(await services.editors.answer(scope, checked))
     tables = readable_system_tables(scope.principal.scopes)
     requested = structs.replace(services.service.read(node, path, body), system_tables=tables)
     try:
-        outcome = await services.service.cached(scope, requested)
-        if outcome is None:
-            outcome = await unless_disconnected(request, services.service.run(scope, requested))
+        planned = await services.service.plan(scope.project, requested)
+        outcome = await unless_disconnected(request, services.service.run(scope, planned))
     except QueryError as error:
         if not requested.is_explained:
             raise
@@ -165,6 +170,24 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
         )
         body = failed_body(requested.node, error.detail, scope.project.timezone)
         return JsonResponse(body | more)
+    if planned.events is None and not requested.is_explained:
+        services.quick.remember(key, planned.wish, planned.reading, *fixed_by)
+    return await _respond(request, scope, requested, outcome)
+
+
+async def _key_of(request: Request, scope: ProjectScope, kind: str | None) -> RequestKey:
+    content_type = request.headers.get("content-type", "")
+    body = await read_body(request)
+    return RequestKey(scope.project.id, kind or "", request.method, b"", content_type, body)
+
+
+async def _respond(
+    request: Request,
+    scope: ProjectScope,
+    requested: QueryRequest,
+    outcome: RunResult | NeedsBackground | None,
+) -> Response:
+    services = services_of(request)
     if outcome is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     if isinstance(outcome, NeedsBackground):
@@ -172,13 +195,13 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
     extra = await services.editors.explain(scope.project, requested.node, requested.system_tables)
     if outcome.stale:
         extra["query_status"] = query_status(await services.background.start(scope, requested))
-    return Response(body_of(outcome, extra=extra | _extra(request, outcome)), media_type=_JSON)
+    if _wants_text(request):
+        extra["formatted_results"] = formatted(outcome)
+    return Response(body_of(outcome, extra=extra), media_type=_JSON)
 
 
-def _extra(request: Request, answer: RunResult) -> dict[str, Any]:
-    if request.headers.get("x-posthog-client", "").lower() != "mcp":
-        return {}
-    return {"formatted_results": formatted(answer)}
+def _wants_text(request: Request) -> bool:
+    return request.headers.get("x-posthog-client", "").lower() == "mcp"
 
 
 def _accepted(request: Request, row: QueryRunRow) -> Response:

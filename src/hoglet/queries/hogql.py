@@ -19,7 +19,8 @@ async def run_node(service: QueryService, scope: ProjectScope, node: QueryNode) 
     Raises:
         QueryError, CostExceeded, Throttled, Unavailable: as for endpoint runs.
     """
-    outcome = await service.run(scope, QueryRequest(node, refresh="force_blocking"))
+    planned = await service.plan(scope.project, QueryRequest(node, refresh="force_blocking"))
+    outcome = await service.run(scope, planned)
     if isinstance(outcome, NeedsBackground):
         raise Bug("Forced queries never run in the background.")
     return outcome

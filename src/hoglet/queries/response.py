@@ -25,7 +25,12 @@ _MOST_FORMATTED_ROWS = 200
 
 def body_of(answer: RunResult, *, extra: Json | None = None) -> bytes:
     """The 200 body of a run; ``extra`` replaces keys (``explain``, ``formatted_results``)."""
-    return b"".join((BODY_START, answer.result.rows_json, b",", _rest(answer, extra or {})[1:]))
+    return b"".join((BODY_START, answer.result.rows_json, after_rows(answer, extra or {})))
+
+
+def after_rows(answer: RunResult, extra: Json) -> bytes:
+    """The end of the 200 body, from the comma after its rows."""
+    return b"," + _rest(answer, extra)[1:]
 
 
 def failed_body(query: Json, error: str, timezone: str) -> Json:

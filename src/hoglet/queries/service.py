@@ -14,6 +14,7 @@ import msgspec
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.run.plan import ReadPlan
 from hoglet.endpoints.run.result import NeedsBackground, RunResult
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.targets import RunTarget
@@ -46,6 +47,15 @@ class _Prepared(NamedTuple):
     target: RunTarget
     wish: RunRequest
     events: EventsPlan | None
+
+
+class PlannedQuery(NamedTuple):
+    """A query with the plan of its run."""
+
+    request: "QueryRequest"
+    wish: RunRequest
+    events: EventsPlan | None
+    reading: ReadPlan
 
 
 class QueryRequest(msgspec.Struct, frozen=True):
@@ -105,31 +115,34 @@ class QueryService:
             overridden=(*variables, *filters),
         )
 
-    async def cached(self, scope: ProjectScope, request: QueryRequest) -> RunResult | None:
-        """The response from the cache; None if there is no fresh one, and for events queries."""
-        if request.node["kind"] == EVENTS:
-            return None
-        target, filters, _ = await self._prepare(scope.project, request)
-        plan = await self._runner.plan(scope.project, target, filters)
-        if self._runner.fresh(plan, filters.refresh) is None:
-            return None
-        answer = await self._runner.run(scope, plan, filters)
-        return answer if isinstance(answer, RunResult) else None
+    async def plan(self, project: Project, request: QueryRequest) -> PlannedQuery:
+        """Bind the values of a query and find the key of its result.
 
-    async def run(self, scope: ProjectScope, request: QueryRequest) -> RunResult | NeedsBackground:
+        Raises:
+            QueryError, Unreadable: a part of the query is invalid; attr is its path.
+        """
+        target, wish, events = await self._prepare(project, request)
+        with _errors_of(request, events):
+            reading = await self._runner.plan(project, target, wish)
+        return PlannedQuery(request, wish, events, reading)
+
+    async def run(self, scope: ProjectScope, planned: PlannedQuery) -> RunResult | NeedsBackground:
         """Serve from the cache, compute, or request a background run.
 
         Raises:
             QueryError, CostExceeded, Throttled, Unavailable: as for endpoint runs.
             Unreadable: a part of the query is invalid; attr is its path.
         """
-        target, filters, events = await self._prepare(scope.project, request)
+        request, wish, events, reading = planned
         with _errors_of(request, events):
-            plan = await self._runner.plan(scope.project, target, filters)
-            outcome = await self._runner.run(scope, plan, filters)
+            outcome = await self._runner.run(scope, reading, wish)
         if events is None or isinstance(outcome, NeedsBackground):
             return outcome
         return await as_events(outcome, events, request.node)
+
+    async def fixed_by(self, project: Project) -> tuple[object, ...]:
+        """What plans of a project's queries depend on: other objects mean another plan."""
+        return project, await self._runner.variables(project.id)
 
     async def compute(
         self,

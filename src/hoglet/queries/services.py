@@ -6,9 +6,11 @@ import msgspec
 from starlette.requests import Request
 
 from hoglet.definitions.conversion import ConversionShares
+from hoglet.endpoints.run.fast_path import CachedResponseFastPath
 from hoglet.endpoints.services import EndpointServices
 from hoglet.queries.background import QUERIES, BackgroundQueries, QueryJob
 from hoglet.queries.editors import EditorQueries
+from hoglet.queries.response import after_rows
 from hoglet.queries.service import QueryService
 from hoglet.queries.taxonomy import Taxonomy
 from hoglet.queue.port import Job, Queue
@@ -23,6 +25,7 @@ class QueryServices:
 
     endpoints: EndpointServices
     service: QueryService
+    quick: CachedResponseFastPath
     editors: EditorQueries
     taxonomy: Taxonomy
     background: BackgroundQueries
@@ -49,7 +52,8 @@ def build_queries(endpoints: EndpointServices, queue: Queue) -> QueryServices:
     policy = JobPolicy(at_once=AT_ONCE)
     worker = LeasedWorker(queue, database, clock, QUERIES, JobHandler(work, give_up), policy=policy)
     taxonomy = Taxonomy(service, endpoints.compiler)
-    return QueryServices(endpoints, service, editors, taxonomy, background, worker)
+    quick = CachedResponseFastPath(endpoints.runner, lambda answer: (after_rows(answer, {}),))
+    return QueryServices(endpoints, service, quick, editors, taxonomy, background, worker)
 
 
 def services_of(request: Request) -> QueryServices:

@@ -83,7 +83,8 @@ async def execute_sql(request: Request, scope: Reader) -> Response:
         system_tables=readable_system_tables(scope.principal.scopes),
     )
     try:
-        outcome = await unless_disconnected(request, service.run(scope, asked))
+        planned = await service.plan(scope.project, asked)
+        outcome = await unless_disconnected(request, service.run(scope, planned))
     except (QueryError, CostExceeded) as error:
         return JsonResponse(_failed(error.detail))
     if outcome is None:

@@ -169,6 +169,48 @@ async def test_a_wrong_part_of_a_node_is_named_by_its_path(
     assert await queries.refused(query) == (400, "parse_error", attr)
 
 
+SHORT_AND_REGULAR = (
+    ({"kind": "HogQLQuery", "query": "select count(), 'é' from events"}, {}),
+    ({"kind": "HogQLQuery", "query": "select {a}", "values": {"a": [1, None]}}, {"name": "n"}),
+    ({"kind": "HogQLQuery", "query": "select 1"}, {"client_query_id": "q", "refresh": "async"}),
+    ({"kind": "HogQLQuery", "query": "select 2", "explain": True}, {}),
+    (TRENDS, {"filters_override": {"date_from": "-3d"}}),
+    ({"kind": "InsightVizNode", "source": TRENDS}, {"refresh": "force_cache"}),
+    ({"kind": "EventsQuery", "select": ["event"]}, {}),
+)
+
+
+@pytest.mark.parametrize(("query", "more"), SHORT_AND_REGULAR)
+async def test_the_short_path_answers_like_the_regular_one(
+    queries: QueryWorld, query: dict[str, Any], more: dict[str, Any]
+) -> None:
+    """Language models get one key more, which only the regular path adds."""
+    await queries.ran(query, **{**more, "refresh": "blocking"})
+    await queries.ran(query, **more)
+    short = await queries.ran(query, **more)
+    queries.client.headers["x-posthog-client"] = "mcp"
+    regular = await queries.ran(query, **more)
+    assert isinstance(regular.pop("formatted_results"), str)
+    assert list(regular) == list(short)
+    if short["is_cached"]:
+        assert regular == short
+    else:
+        assert regular["results"] == short["results"]
+
+
+async def test_the_short_path_notices_another_project(queries: QueryWorld) -> None:
+    """What was remembered of a request holds for the project as it was."""
+    node = {"kind": "HogQLQuery", "query": "select toString(toDateTime(0))"}
+    for _ in range(3):
+        assert (await queries.ran(node))["timezone"] == "UTC"
+    project = f"/api/projects/{queries.endpoints.project_id}/"
+    changed = await queries.client.patch(project, json={"timezone": "Asia/Tokyo"})
+    assert changed.status_code == 200, changed.text
+    body = await queries.ran(node)
+    assert (body["timezone"], body["is_cached"]) == ("Asia/Tokyo", False)
+    assert body["results"] == [["1970-01-01 09:00:00"]]
+
+
 async def test_the_second_run_comes_from_the_cache(queries: QueryWorld) -> None:
     first = await queries.ran("select count() from events")
     second = await queries.ran("select count() from events")

@@ -20,7 +20,7 @@ from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.encoding.csv_ndjson import cost_headers
 from hoglet.endpoints.encoding.negotiate import JSON
 from hoglet.endpoints.record_schemas import VERSION_PARAMETER, QueryStatus
-from hoglet.endpoints.run.fast_path import CachedResponse
+from hoglet.endpoints.run.fast_path import CachedResponse, RequestKey
 from hoglet.endpoints.run.plan import ReadPlan
 from hoglet.endpoints.run.request import polled_id, read_run
 from hoglet.endpoints.run.response import (
@@ -133,7 +133,7 @@ async def run_endpoint(request: Request) -> Response:
         requested = tenant_query_id(scope.principal, requested)
         return polled(request, scope, await services.background.find(current, requested), name)
     form = form_of(request, current)
-    key = (
+    key = RequestKey(
         scope.project.id,
         name,
         request.method,
@@ -152,7 +152,7 @@ async def run_endpoint(request: Request) -> Response:
     target = await services.targets.version(current, wanted.version)
     form = form_of(request, target)
     reading = await services.runner.check(scope, target, wanted)
-    services.quick.remember(key, current, wanted, reading)
+    services.quick.remember(key, wanted, reading, current)
     outcome = await unless_disconnected(request, _run(services, scope, reading, wanted))
     if outcome is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)

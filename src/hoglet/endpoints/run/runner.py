@@ -98,7 +98,8 @@ class EndpointRunner:
             return NeedsBackground(target, request)
         started = perf_counter()
         try:
-            return await self.compute(scope.project, target, request, user_id=scope.user_id)
+            with self.cancellable.announced(target.endpoint_id, request.client_query_id):
+                return await self._compute_planned(reading, request, scope.user_id)
         except asyncio.CancelledError:
             self._note_failure(
                 scope.user_id,
@@ -166,33 +167,46 @@ class EndpointRunner:
         execution_id: UUID | None = None,
         seconds: float | None = None,
     ) -> RunResult:
-        """Compute a run (or join an identical one) and log it."""
-        execution_id = execution_id or new_id()
-        query_id, seconds = str(execution_id), seconds or self._settings.capped_run_seconds
+        """Plan and compute a run (or join an identical one) and log it."""
         with self.cancellable.announced(target.endpoint_id, request.client_query_id):
             reading = await self.plan(project, target, request)
-            started = perf_counter()
-            try:
-                result = await self._cancellable(reading, request, query_id, seconds)
-            except HogletError as error:
-                public = as_query_error(error)
-                self._note_failure(
-                    user_id,
-                    target,
-                    request,
-                    _Failure(
-                        public,
-                        seconds=perf_counter() - started,
-                        is_materialized=reading.materialization is not None,
-                    ),
-                    execution_id=execution_id,
-                )
-                raise public from error
+            return await self._compute_planned(
+                reading, request, user_id, execution_id=execution_id, seconds=seconds
+            )
+
+    async def _compute_planned(
+        self,
+        reading: ReadPlan,
+        request: RunRequest,
+        user_id: int | None,
+        *,
+        execution_id: UUID | None = None,
+        seconds: float | None = None,
+    ) -> RunResult:
+        execution_id = execution_id or new_id()
+        query_id, seconds = str(execution_id), seconds or self._settings.capped_run_seconds
+        started = perf_counter()
+        try:
+            result = await self._cancellable(reading, request, query_id, seconds)
+        except HogletError as error:
+            public = as_query_error(error)
+            self._note_failure(
+                user_id,
+                reading.target,
+                request,
+                _Failure(
+                    public,
+                    seconds=perf_counter() - started,
+                    is_materialized=reading.materialization is not None,
+                ),
+                execution_id=execution_id,
+            )
+            raise public from error
         answer = RunResult(
-            target,
+            reading.target,
             result,
             execution_id,
-            project.timezone,
+            reading.project.timezone,
             is_cached=result.is_joined,
             request=request,
             next_cursor=self._cursor_after(reading, result),
@@ -308,7 +322,8 @@ class EndpointRunner:
 
     async def variables(self, project_id: int) -> list[InsightVariable]:
         """The project's variables, cached for two seconds."""
-        return await self._variables.get(project_id) or []
+        known = await self._variables.get(project_id)
+        return [] if known is None else known
 
     async def _load_variables(self, project_id: int) -> list[InsightVariable]:
         async with self._database.read() as session:
