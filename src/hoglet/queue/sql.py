@@ -20,7 +20,7 @@ from hoglet.kit.clock import Clock
 from hoglet.kit.ids import new_id
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
 from hoglet.queue.signals import Signals
-from hoglet.queue.statements import JOBS, Statements, is_due
+from hoglet.queue.statements import JOBS, is_due, statements
 from hoglet.queue.tables import JobRow
 from hoglet.store.change_marks import ChangeMark
 from hoglet.store.database import Database
@@ -57,7 +57,7 @@ class SqlQueue:
         self._clock = clock
         self._owner = owner
         self._signals = signals or Signals()
-        self._statements = Statements(is_sqlite=database.is_sqlite)
+        self._statements = statements(is_sqlite=database.is_sqlite)
         self._busy: dict[str, bool] = {}
         self._empty_at: dict[str, ChangeMark] = {}
 

@@ -8,6 +8,7 @@ Their parameters are ``queue``, ``owner``, ``now``, ``lanes``, ``most`` and ``or
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -186,3 +187,9 @@ class Statements:
 def _limited(statement: _Statement, *, is_sqlite: bool) -> _Statement:
     limited = statement.limit(_MOST)
     return limited if is_sqlite else limited.with_for_update(skip_locked=True, of=JOBS)
+
+
+@cache
+def statements(*, is_sqlite: bool) -> Statements:
+    """The statements of a dialect, made once a process: it has a queue for each consumer."""
+    return Statements(is_sqlite=is_sqlite)
