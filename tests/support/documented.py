@@ -12,8 +12,6 @@ from typing import Any
 import httpx
 from jsonschema import Draft202012Validator
 
-from hoglet.app.http.openapi import api_document
-
 _ALIAS = re.compile(r"^/api/environments/")
 _ANYWHERE = {304, 405, 500}  # not modified, no such method, and faults that a test causes
 
@@ -36,6 +34,14 @@ async def check_async(response: httpx.Response) -> None:
         _validate(response, schema)
 
 
+@cache
+def _document() -> dict[str, Any]:
+    # Imports the whole application, which most processes of a test run never do.
+    from hoglet.app.http.openapi import api_document
+
+    return api_document()
+
+
 RESPONSE_HOOKS = {"response": [check]}
 ASYNC_RESPONSE_HOOKS = {"response": [check_async]}
 
@@ -45,7 +51,7 @@ def _schema_of(response: httpx.Response) -> tuple[str, str] | None:
     path = _ALIAS.sub("/api/projects/", response.request.url.path).rstrip("/")
     method, status = response.request.method.lower(), str(response.status_code)
     template = _template(path)
-    operation = template and api_document()["paths"][template].get(method)
+    operation = template and _document()["paths"][template].get(method)
     if not operation or response.status_code in _ANYWHERE:
         return None
     described = operation["responses"].keys()
@@ -70,7 +76,7 @@ def _closest(errors: list[Any]) -> str:
 
 @cache
 def _validator(template: str, method: str, status: str) -> Draft202012Validator | None:
-    document = api_document()
+    document = _document()
     content = document["paths"][template][method]["responses"][status].get("content", {})
     if "application/json" not in content:
         return None
@@ -81,7 +87,7 @@ def _validator(template: str, method: str, status: str) -> Draft202012Validator 
 @cache
 def _patterns() -> list[tuple[re.Pattern[str], str]]:
     """Every path as a pattern, fewest parameters first."""
-    paths = sorted(api_document()["paths"], key=lambda path: path.count("{"))
+    paths = sorted(_document()["paths"], key=lambda path: path.count("{"))
     return [(_pattern(path), path) for path in paths]
 
 

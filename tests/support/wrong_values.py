@@ -8,6 +8,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Generator, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from support.fuzz_places import Json, Seeds
@@ -33,26 +34,31 @@ VALUES = (
     {HALF: HALF}, {"$ne": 1}, {"kind": "x"},
 )  # fmt: skip
 _DEEP = b"[" * 100_000
-_BOMB = gzip.compress(b" " * 200_000_000, 9)
 _BODIES = (
     b"", b"null", b"[]", b"1", b'"x"', b"{", _DEEP, b'{"a":' * 100_000, _DEEP + b"]" * 100_000,
     b'{"name": NaN}', b'{"name": 1e400}', b'{"name": -Infinity}', b'{"name": 1, "name": {}}',
     b"\xff\xfe{}", b"\xef\xbb\xbf{}", "{}".encode("utf-16"), b'{"name": "\xed\xa0\xbd"}',
     b'{"name": "\\ud83d", "\\udc00": 1}', b'{"name": ' + b"9" * 5000 + b"}",
 )  # fmt: skip
-_ENCODED = (
-    (b"{}", "gzip"), (b"{}", "x, gzip"), (b"{}", "br"), (_BOMB, "gzip"),
-    (gzip.compress(_BOMB), "gzip, gzip"), (zlib.compress(b" " * 100_000_000), "deflate"),
-)  # fmt: skip
 _TYPED = (
     (b"{}", "text/plain"), (b"{}", "application/json; charset=utf-7"), (b"{}", "x"),
     (b"a=1", "application/x-www-form-urlencoded"), (b"--x", "multipart/form-data; boundary=x"),
 )  # fmt: skip
-RAW: tuple[tuple[bytes, Json], ...] = (
-    *((body, {}) for body in _BODIES),
-    *((body, {"Content-Encoding": encoding}) for body, encoding in _ENCODED),
-    *((body, {"Content-Type": kind}) for body, kind in _TYPED),
-)
+
+
+@cache
+def _raw() -> tuple[tuple[bytes, Json], ...]:
+    """Bodies and headers; made when first asked for, since packing bombs takes seconds."""
+    bomb = gzip.compress(b" " * 200_000_000, 9)
+    encoded = (
+        (b"{}", "gzip"), (b"{}", "x, gzip"), (b"{}", "br"), (bomb, "gzip"),
+        (gzip.compress(bomb), "gzip, gzip"), (zlib.compress(b" " * 100_000_000), "deflate"),
+    )  # fmt: skip
+    return (
+        *((body, {}) for body in _BODIES),
+        *((body, {"Content-Encoding": encoding}) for body, encoding in encoded),
+        *((body, {"Content-Type": kind}) for body, kind in _TYPED),
+    )
 
 
 class Request(NamedTuple):
@@ -93,7 +99,7 @@ def _of_operation(document: Json, seeds: Seeds, label: str, operation: Json) -> 
     for query in _queries(operation):
         yield good._replace(query=query)
     if not label.startswith(("GET", "DELETE")):
-        for content, headers in RAW:
+        for content, headers in _raw():
             yield good._replace(content=content, headers=headers)
         keys = _keys(document, operation)
         for body in _bodies(keys, bodies):
