@@ -22,6 +22,9 @@ from hoglet.warehouse.errors import Code, WarehouseDown, WarehouseInUse
 from hoglet.warehouse.port import QueryBudget
 
 EMBEDDED_SCHEMES = ("chdb",)
+# How often the engine measures its memory; by default 20 times a second, a quarter of an idle
+# server's processor time. Allocations are counted at once, so limits do not wait for it.
+_ENGINE_OPTIONS = {"memory_worker_period_ms": "500"}
 SERVER_SCHEMES = ("clickhouse", "clickhouses", "clickhouse+http", "clickhouse+https")
 MOST_IDLE = 64
 WRITE_TIMEOUT_S = 3600
@@ -149,7 +152,11 @@ def _connect_embedded(url: str, settings: dict[str, Any]) -> Client:
     # Settings are applied with SET in this order, so readonly must be last. The path is not given
     # as a URL, in which it would end before a #.
     client = clickhouse_connect.get_client(
-        interface="chdb", path=url.partition("://")[2], settings=settings, tz_mode="aware"
+        interface="chdb",
+        path=url.partition("://")[2],
+        settings=settings,
+        tz_mode="aware",
+        chdb_options=_ENGINE_OPTIONS,
     )
     # clickhouse-connect reports result rows as rows read; use the engine's summary instead.
     client._backend._summary = _summary  # noqa: SLF001  # pyright: ignore[reportAttributeAccessIssue]

@@ -133,6 +133,14 @@ async def test_memory_is_limited(warehouse: Warehouse) -> None:
     assert refused.value.error_code == "query_memory_limit"
 
 
+async def test_the_embedded_engine_takes_its_options(
+    embedded_warehouse: ClickHouseWarehouse,
+) -> None:
+    """It ignores those that it does not know: then an idle server uses more of the processor."""
+    sql = "SELECT value FROM system.server_settings WHERE name = 'memory_worker_period_ms'"
+    assert [list(row) for row in (await embedded_warehouse.query(sql)).rows] == [["500"]]
+
+
 async def test_a_budget_without_memory_takes_the_warehouses_own(
     warehouse: ClickHouseWarehouse,
 ) -> None:
