@@ -5,13 +5,14 @@ Source: docs/spec/data-and-queries.md#23-patch.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from hoglet.web.openapi import DocumentedResponse, OpenResponse
 from hoglet.web.validation import Body, Text, Whole
 
 type PropertyType = Literal["DateTime", "String", "Numeric", "Boolean", "Duration"]
 type DefinitionName = Annotated[Text, Field(min_length=1, max_length=400)]
+type Flag = Annotated[bool, BeforeValidator(lambda value: False if value is None else value)]
 type Tag = Annotated[Text, Field(min_length=1, max_length=255)]
 
 
@@ -21,7 +22,7 @@ class DefinitionChanges(Body):
     description: Annotated[Text, Field(max_length=10_000)] | None = None
     tags: Annotated[list[Tag], Field(max_length=100)] = Field(default_factory=list[str])
     verified: bool = False
-    hidden: bool = False
+    hidden: Flag = False
 
 
 class PropertyChanges(DefinitionChanges):

@@ -173,6 +173,7 @@ async def test_what_people_may_say(world: DefinitionWorld) -> None:
     status, body = await world.send("PATCH", path, {"hidden": True, "verified": True})
     assert (status, body["type"]) == (400, "validation_error")
     assert _names(await world.got("property_definitions", exclude_hidden="true")) == []
+    assert (await patched(hidden=None))["hidden"] is False  # as the original stores null
     numeric = await patched(property_type="Numeric")
     assert numeric["is_numerical"] is True
     assert (await patched(property_type="Duration"))["is_numerical"] is False
