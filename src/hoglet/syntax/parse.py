@@ -21,7 +21,7 @@ from hogql_parser_rs import (
 from hoglet.kit.errors import SourceError, SourceSpan
 from hoglet.syntax import tree
 from hoglet.syntax.caps import check_caps, check_template_caps
-from hoglet.syntax.refusals import hint_for, plain_message, unknown_part
+from hoglet.syntax.refusals import INSTEAD, hint_for, plain_message, unknown_part
 from hoglet.syntax.source_span import source_span
 from hoglet.syntax.tree import Node, Position
 
@@ -98,7 +98,7 @@ def _as_source_error(
     if not failure.get("error"):
         what, start, end = unknown_part(failure, str(error))
         span = source_span(source, start - prefix, (len(source) if end is None else end) - prefix)
-        return SourceError(f"{what} is not supported", span)
+        return SourceError(f"{what} is not supported", span, hint=INSTEAD.get(what))
     start = (failure.get("start") or {}).get("offset", 0)
     end = (failure.get("end") or {}).get("offset", start)
     span = source_span(source, start - prefix, end - prefix)

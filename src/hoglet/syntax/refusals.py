@@ -21,6 +21,13 @@ _PLAIN = {
     "TupleAccess": "A position in a tuple",
 }
 """Names of nodes for users, where they differ from the parser's."""
+INSTEAD = {
+    "VALUES": "write SELECT 1 AS a UNION ALL SELECT 2, or ARRAY JOIN a list",
+    "PIVOT": "write a column for each value, e.g. countIf(event = 'a') AS a",
+    "UNPIVOT": "write ARRAY JOIN [('a', a), ('b', b)] AS pair",
+}
+"""What can be written for parts that are not supported."""
+_ZONE = re.compile(r"(?:at\s+)?time\s+zone\b", re.IGNORECASE)
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -90,6 +97,8 @@ def hint_for(source: str, start: int) -> str | None:
     for sign, hint in _AFTER.items():
         if source.startswith(sign, start):
             return hint
+    if _ZONE.match(source, start):
+        return "Write toTimeZone(x, 'Europe/Berlin')"
     if source[start : start + 1].isalpha() and not source[start].isascii():
         return "Names that are not ASCII must be in backticks"
     return None

@@ -233,6 +233,15 @@ select event from events e where exists(select 1 from (select id from persons wh
 -- case: nor ON
 select event from events e where exists(select 1 from persons p join groups g on p.id = e.person_id)
 -- refused hogql_query_error: "of the outer query"
+-- case: nor a subquery of ON
+select p.id from persons p join events e on e.person_id = p.id and e.timestamp = (select max(timestamp) from events i where i.person_id = p.id)
+-- refused hogql_query_error at 1:83: "A subquery in ON"
+-- case: tables of values
+select * from (values (1, 'a'), (2, 'b'))
+-- refused hogql_syntax_error at 1:16: "VALUES is not supported"
+-- case: values become columns by hand
+select * from events pivot (count() for event in ('a', 'b'))
+-- refused hogql_syntax_error at 1:15: "PIVOT is not supported"
 -- case: a count in the subquery is not calculated with
 select (select count() + 1 from persons p where p.id = e.person_id) from events e
 -- refused hogql_query_error at 1:9: "must stand alone"

@@ -85,6 +85,7 @@ def test_broken_templates_are_refused(text: str) -> None:
         ("print(!a)", "`not x`"),
         ("a++", "a + 1".replace("a", "x")),
         ("let é := 1", "backticks"),
+        ("print(a at time zone 1)", "toTimeZone"),
         ("print(1", None),
     ],
 )

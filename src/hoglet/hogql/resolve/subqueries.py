@@ -64,6 +64,9 @@ def _resolved(resolver: Resolver, node: Any, scope: Scope) -> tuple[ScalarQuery,
     columns = column_types(relation)
     type_ = columns[0][1].or_null() if len(columns) == 1 else types.TUPLE
     reads = inside.outer_columns
+    if reads and scope.plain_nulls:
+        message = "A subquery in ON cannot use columns of the outer query"
+        raise refused(message, node, hint="write the condition in WHERE, or join the subquery")
     return ScalarQuery(query=relation, type=type_, correlated=bool(reads)), reads
 
 
