@@ -15,9 +15,10 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from support.hogql_generated import EVENTS, NOW, PEOPLE, Seen
+from support.hogql_generated import EVENTS, GENERATED, NOW, PEOPLE, Seen
 from support.hogql_reference import percentile
 
 FOLDER = Path(__file__).parent.parent / "conformance" / "statements"
@@ -177,6 +178,7 @@ NAMES: dict[str, Any] = {
     "named": named,
     "get": lambda seen, key="price": seen.properties.get(key),
     "day": lambda seen: str(seen.at.date()),
+    "uuid_of": lambda seen: str(UUID(int=GENERATED * 10**6 + seen.number)),
     "path_of": path_of,
     "total": total,
     "seconds": seconds,
