@@ -151,6 +151,23 @@ def test_no_bytes_make_the_server_fail(server: RunningServer, targets: list[Targ
     assert "Traceback" not in server.log()
 
 
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        b"zz\r\n",
+        b"-1\r\n" + _EVENT,
+        b"ffffffffffffffffff\r\n" + _EVENT,
+        b"3\r\n" + _EVENT + b"\r\n0\r\n\r\n",
+        b"%x\n%s\n0\n\n" % (len(_EVENT), _EVENT),
+        b"%x\r\n%s\r\n0\r\n" % (len(_EVENT), _EVENT) + b"X-A: b\r\n" * 5000,
+    ],
+)
+@pytest.mark.parametrize("path", [b"/batch", b"/api/projects/1/hog_functions"])
+def test_malformed_chunks_are_refused(server: RunningServer, path: bytes, chunks: bytes) -> None:
+    head = _SIGNED + b"Transfer-Encoding: chunked\r\n"
+    assert status_of(server, Target(b"POST", path, head).request() + chunks) == 400
+
+
 def test_a_cookie_of_other_letters_is_signed_out(server: RunningServer) -> None:
     for path in ("/", "/project/1/functions", "/project/1/endpoints"):
         page = server.client.get(path, headers={b"Cookie": b"hoglet_console=\xc3\xa9"})

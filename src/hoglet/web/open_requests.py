@@ -6,9 +6,10 @@ Otherwise, connections that send half a body would hold their slot and memory fo
 import asyncio
 from dataclasses import dataclass, field
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hoglet.kit.errors import HogletError, RequestTimeout, Unavailable
+from hoglet.kit.errors import HogletError, RequestTimeout, Unavailable, Unreadable
 from hoglet.web.error_handlers import problem
 
 BODY_SECONDS = 30.0
@@ -105,6 +106,11 @@ class _Limited:
             if self._answering:
                 raise
             await problem(error)(self._scope, self._receive, self._send)
+        except ClientDisconnect:
+            # The server reports malformed chunks as a disconnect; unanswered, they would be a 500.
+            if self._answering or not self._is_chunked():
+                raise
+            await problem(_malformed_chunks())(self._scope, self._receive, self.send)
         finally:
             self._requests.buffered_bytes -= self._size
             if not self._complete:
@@ -143,6 +149,9 @@ class _Limited:
             for name, value in self._scope["headers"]
         )
 
+    def _is_chunked(self) -> bool:
+        return any(name == b"transfer-encoding" for name, _ in self._scope["headers"])
+
     def _note(self, message: Message) -> None:
         size = len(message.get("body", b""))
         self._size += size
@@ -159,6 +168,10 @@ class _Limited:
 
 def _too_slow(seconds: float) -> HogletError:
     return RequestTimeout(f"The request body was not received within {seconds:g} seconds.")
+
+
+def _malformed_chunks() -> HogletError:
+    return Unreadable("The chunks of the request body are malformed, or end too early.")
 
 
 def _no_memory() -> HogletError:

@@ -5,6 +5,7 @@ import itertools
 from typing import Any
 
 import pytest
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
 from hoglet.kit.errors import RequestTimeout
@@ -96,6 +97,25 @@ async def test_a_slow_body_behind_a_begun_answer_ends_the_connection() -> None:
     client = Client()
     with pytest.raises(RequestTimeout):
         await limits(SCOPE, client.receive, client.send)
+
+
+async def read_as_request(scope: Any, receive: Any, send: Any) -> None:
+    await Request(scope, receive).body()
+
+
+async def test_malformed_chunks_are_a_400_and_a_lost_client_is_none() -> None:
+    async def broken() -> Message:
+        return {"type": "http.disconnect"}
+
+    limits, client = BodyLimits(read_as_request, OpenRequests()), Client()
+    chunked = SCOPE | {"headers": [(b"transfer-encoding", b"chunked")]}
+    await limits(chunked, broken, client.send)
+    with pytest.raises(ClientDisconnect):
+        await limits(SCOPE | {"headers": [(b"content-length", b"9")]}, broken, client.send)
+
+    assert client.status == 400
+    assert b'"code":"parse_error"' in client.sent[1]["body"]
+    assert limits.requests == OpenRequests()
 
 
 async def test_open_requests_are_known_by_their_peer_until_they_end() -> None:
