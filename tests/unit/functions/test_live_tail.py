@@ -4,8 +4,10 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from starlette.requests import Request
 
 from hoglet.functions.logs.live_tail import LiveTail, TailSettings
+from hoglet.functions.logs.live_tail_api import event_stream
 from hoglet.functions.logs.telemetry import SOURCE
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.errors import Throttled
@@ -91,3 +93,12 @@ def test_one_stream_too_many_is_refused_until_one_ends() -> None:
         tail.check_capacity()
 
     asyncio.run(work())
+
+
+def test_a_stream_that_was_overtaken_after_its_response_began_ends_and_says_so() -> None:
+    async def work() -> list[bytes]:
+        tail = tail_of(StoredLines(), open_streams=0)
+        request = Request({"type": "http"})
+        return [part async for part in event_stream(request, tail.follow(1, "f", LogFilters()))]
+
+    assert b"too many log streams" in asyncio.run(work())[-1]

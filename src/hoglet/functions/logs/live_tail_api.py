@@ -14,7 +14,7 @@ from hoglet.functions.api import ONE, Reads, service_of
 from hoglet.functions.logs.api import LOG_QUERY
 from hoglet.functions.logs.live_tail import LiveTail, NewLines
 from hoglet.functions.logs.telemetry import log_objects, read_log_filters
-from hoglet.kit.errors import Invalid
+from hoglet.kit.errors import Invalid, Throttled
 from hoglet.kit.text import dump_json
 from hoglet.warehouse.telemetry import LogFilters
 from hoglet.web.openapi import describe
@@ -26,6 +26,7 @@ router = Router()
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _GREETING = b"retry: 2000\n: log lines follow as they arrive\n\n"
 _STILL_HERE = b": nothing new\n\n"
+_FULL = b"retry: 5000\n: too many log streams are open\n\n"
 _CUT = b"event: cut\ndata: more lines arrived at once than are shown\n\n"
 _QUIET_LOOKS = 15  # a comment then keeps the stream alive and detects disconnected clients
 
@@ -38,7 +39,7 @@ async def stream_logs(request: Request, function_id: str, scope: Reads) -> Respo
     view = await service_of(request).get(scope, function_id)
     tail: LiveTail = request.app.state.live_tail
     tail.check_capacity()
-    events = _events(request, tail.follow(scope.project.id, str(view.row.id), filters))
+    events = event_stream(request, tail.follow(scope.project.id, str(view.row.id), filters))
     return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
 
 
@@ -60,7 +61,8 @@ def _filters(request: Request) -> LogFilters:
     return replace(filters, after=after)
 
 
-async def _events(request: Request, checks: AsyncGenerator[NewLines]) -> AsyncIterator[bytes]:
+async def event_stream(request: Request, checks: AsyncGenerator[NewLines]) -> AsyncIterator[bytes]:
+    """The stream as sent: a greeting, lines, and comments while nothing is new."""
     quiet = 0
     try:
         yield _GREETING
@@ -72,6 +74,8 @@ async def _events(request: Request, checks: AsyncGenerator[NewLines]) -> AsyncIt
                 yield _written(check)
             elif quiet % _QUIET_LOOKS == 0:
                 yield _STILL_HERE
+    except Throttled:  # others opened since the check before the response
+        yield _FULL
     finally:
         await checks.aclose()
 
