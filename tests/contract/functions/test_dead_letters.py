@@ -1,5 +1,6 @@
 """Dead letters: docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further."""
 
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -16,7 +17,7 @@ ITEM = {
 }  # fmt: skip
 
 
-async def add(hoglet, function, *, letter_class="fetch", invocation=None, name="e"):
+async def add(hoglet, function, *, letter_class="fetch", invocation=None, name="e", **fields):
     letters = hoglet.app.state.dead_letters
     letter = NewDeadLetter(
         project_id=1,
@@ -25,6 +26,7 @@ async def add(hoglet, function, *, letter_class="fetch", invocation=None, name="
         invocation_id=invocation or new_id(),
         globals={"event": {"uuid": "u", "event": name, "distinct_id": "d"}, "inputs": {"a": "s"}},
         error="status 400",
+        **fields,
     )
     async with hoglet.database.write() as session:
         return await letters.add(session, [letter])
@@ -37,8 +39,6 @@ async def listed(hoglet, function, query=""):
 
 
 async def jobs(hoglet):
-    from datetime import timedelta
-
     leased = await hoglet.queue.lease(INVOKE_QUEUE, limit=100, duration=timedelta(seconds=1))
     return [decode_invoke(job.payload) for job in leased]
 
@@ -56,9 +56,11 @@ async def test_letters_are_listed_newest_first_and_filtered(hoglet):
     assert (await listed(hoglet, made, "?redriven=true"))["count"] == 0
     after = everything["results"][1]["last_failed_at"]
     assert (await listed(hoglet, made, f"?after={after}"))["count"] == 1
+    assert (await listed(hoglet, made, f"?before={after}"))["count"] == 0
     assert len((await listed(hoglet, made, "?limit=1"))["results"]) == 1
-    bad = await hoglet.call("GET", f"/{made['id']}/dead_letters?class=nope")
-    assert (bad.status_code, bad.json()["attr"]) == (400, "class")
+    for query, attr in (("class=nope", "class"), ("redriven=nope", "redriven")):
+        bad = await hoglet.call("GET", f"/{made['id']}/dead_letters?{query}")
+        assert (bad.status_code, bad.json()["attr"]) == (400, attr)
 
 
 async def test_one_letter_shows_its_globals_without_inputs_and_can_be_deleted(hoglet):
@@ -89,6 +91,41 @@ async def test_a_redrive_enqueues_each_letter_once(hoglet):
     assert sorted(job.start_at for job in queued) == ["filter", "inputs"]
     assert all(job.is_redrive for job in queued)
     assert (await listed(hoglet, made, "?redriven=true"))["count"] == 2
+
+
+async def test_letters_of_other_functions_are_out_of_reach(hoglet):
+    made, other = await hoglet.create(enabled=True), await hoglet.create(enabled=True)
+    await add(hoglet, other)
+    id_ = (await listed(hoglet, other))["results"][0]["id"]
+    path = f"/{made['id']}/dead_letters"
+
+    for method in ("GET", "DELETE"):
+        assert (await hoglet.call(method, f"{path}/{id_}")).status_code == 404
+    redriven = await hoglet.call("POST", f"{path}/redrive", json={"ids": [id_]})
+    assert redriven.json() == {"queued": 0, "skipped": 1}
+    assert (await listed(hoglet, other, "?redriven=false"))["count"] == 1
+
+
+async def test_a_redrive_runs_the_oldest_failure_first_and_its_mapping(hoglet):
+    made = await hoglet.create(enabled=True)
+    now = hoglet.clock.now()
+    for number, hours in enumerate((1, 3, 2)):
+        failed = now - timedelta(hours=hours)
+        await add(hoglet, made, first_failed_at=failed, mapping=number, letter_class="filter")
+    await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
+
+    assert [job.mapping for job in await jobs(hoglet)] == [1, 2, 0]
+
+
+async def test_letters_are_kept_from_their_last_failure(hoglet):
+    made, letters = await hoglet.create(), hoglet.app.state.dead_letters
+    days = letters.settings.keep_days
+    await add(hoglet, made, first_failed_at=hoglet.clock.now() - timedelta(days=days + 1))
+    async with hoglet.database.write() as session:
+        assert await letters.prune(session) == 0
+    hoglet.clock.advance(seconds=days * 86_400 + 1)
+    async with hoglet.database.write() as session:
+        assert await letters.prune(session) == 1
 
 
 async def test_a_redrive_of_many_letters_reads_few_at_once(hoglet, monkeypatch):
@@ -128,7 +165,19 @@ async def test_a_failed_redrive_updates_its_letter(hoglet):
     assert letters[0]["first_failed_at"] < letters[0]["last_failed_at"]
 
 
-@pytest.mark.parametrize("body", [{}, {"ids": []}, {"ids": ["x"]}, {"all": False}])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"ids": []},
+        {"ids": ["x"]},
+        {"all": False},
+        {"all": True, "class": ["fetch"]},
+        {"all": True, "ids": [str(UUID(int=1))]},
+        {"ids": [str(UUID(int=1))], "after": "2026-01-01T00:00:00Z"},
+        {"before": "2030-01-01T00:00:00Z", "clas": ["fetch"]},
+    ],
+)
 async def test_a_redrive_needs_a_choice(hoglet, body):
     made = await hoglet.create(enabled=True)
     response = await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json=body)

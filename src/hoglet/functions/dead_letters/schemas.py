@@ -14,6 +14,7 @@ from hoglet.web.openapi import documented
 from hoglet.web.timestamps import parse_instant
 
 CLASSES: tuple[DeadLetterClass, ...] = get_args(DeadLetterClass.__value__)
+_CHOICE_KEYS = ("ids", "class", "after", "before", "all", "dry_run")
 _TRUE, _FALSE = frozenset({"true", "1"}), frozenset({"false", "0"})
 
 
@@ -55,7 +56,7 @@ def read_filters(query: Mapping[str, str]) -> DeadLetterFilter:
     """Parse the parameters of the list.
 
     Raises:
-        Invalid: an unknown class or an invalid time; attr is the parameter.
+        Invalid: an unknown class, an invalid time or boolean; attr is the parameter.
     """
     return DeadLetterFilter(
         classes=read_classes(query.get("class")),
@@ -100,22 +101,32 @@ def _boolean(text: str | None) -> bool | None:
     lowered = (text or "").lower()
     if lowered in _TRUE:
         return True
-    return False if lowered in _FALSE else None
+    if lowered and lowered not in _FALSE:
+        raise Invalid("Must be a valid boolean.", attr="redriven")
+    return False if lowered else None
 
 
 def read_choice(body: JsonObject) -> DeadLetterFilter:
     """Parse the selection of dead letters to redrive.
 
     Raises:
-        Invalid: nothing is selected, or the selection is invalid.
+        Invalid: nothing is selected, or the selection is invalid. A key that would be ignored is
+        refused: more would run than the caller wanted.
     """
+    for name in body:
+        if name not in _CHOICE_KEYS:
+            raise Invalid(f'A redrive has no option "{name}".', attr=name)
     ids, after, before = body.get("ids"), body.get("after"), body.get("before")
     classes = body.get("class")
+    is_filtered = bool(classes) or after is not None or before is not None
+    has_ids, is_all = is_array(ids) and bool(ids), body.get("all") is True
+    if has_ids + is_all + is_filtered > 1:
+        raise Invalid('Select dead letters by "ids", by filters or with "all", not by several.')
     if is_array(ids) and ids:
         return DeadLetterFilter(ids=list(dict.fromkeys(_known_ids(ids))))
-    if body.get("all") is True:
+    if is_all:
         return DeadLetterFilter()
-    if not classes and after is None and before is None:
+    if not is_filtered:
         raise Invalid(
             'Select dead letters by "ids", by "class", "after" and "before", or with "all".'
         )
