@@ -508,9 +508,9 @@ async def test_odd_texts_arrive_whole(queries: QueryWorld) -> None:
 
 
 async def test_scopes_open_their_tables() -> None:
-    assert readable_system_tables(["query:read"]) == ()
-    assert readable_system_tables(["*"]) == tuple(SYSTEM_TABLES)
-    assert readable_system_tables(["group:write"]) == (
+    assert readable_system_tables(frozenset({"query:read"})) == ()
+    assert readable_system_tables(frozenset({"*"})) == tuple(SYSTEM_TABLES)
+    assert readable_system_tables(frozenset({"group:write"})) == (
         "system.groups",
         "system.group_type_mappings",
     )

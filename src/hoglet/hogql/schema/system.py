@@ -7,7 +7,8 @@ printed scan compares as in any other table.
 Source: docs/spec/data-and-queries.md#6-system-tables.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -313,16 +314,16 @@ ROW_SOURCES: dict[str, RowSource] = {
 """Relations of bound rows by parameter, e.g. ``rows_of_actions``."""
 
 
-def readable_system_tables(scopes: Iterable[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=1_000)
+def readable_system_tables(scopes: frozenset[str]) -> tuple[str, ...]:
     """The tables that a key with these scopes may read; write implies read, ``*`` is everything.
 
     Example:
-        >>> readable_system_tables(["query:read", "action:write"])
+        >>> readable_system_tables(frozenset({"query:read", "action:write"}))
         ('system.actions',)
     """
-    known = frozenset(scopes)
     return tuple(
         name
         for name, each in SYSTEM_TABLES.items()
-        if known & {"*", each.scope, f"{each.thing}:write"}
+        if scopes & {"*", each.scope, f"{each.thing}:write"}
     )
