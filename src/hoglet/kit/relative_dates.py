@@ -200,7 +200,8 @@ def end_of(moment: datetime, unit: str, week_start_day: int = 0) -> datetime:
     if unit in _CLOCK:
         return elapse(start_of(moment, unit), timedelta(**{_CLOCK[unit]: 1}) - _TICK)
     following = shift(start_of(moment, unit, week_start_day), 1, unit).date()
-    wall = datetime.combine(following - timedelta(days=1), time.max)
+    last = max(following - timedelta(days=1), moment.date())  # no earlier, at the latest time
+    wall = datetime.combine(last, time.max)
     return _placed(wall, moment.tzinfo, fold=1)
 
 
