@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from hoglet.cohorts.messages import PersonsSql
-from hoglet.warehouse import Warehouse
+from hoglet.warehouse import QueryBudget, Warehouse
 from hoglet.warehouse.port import MEGABYTE
 
 TABLE = "cohort_members"
@@ -80,6 +80,13 @@ class CohortMembers:
             {"project": project, "cohort": cohort, "calculation": calculation},
         )
         return int(found.rows[0][0])
+
+    async def first_value(self, query: PersonsSql) -> str | None:
+        """The first value of a query of one column; None if it has no rows."""
+        found = await self._warehouse.query(
+            query.sql, query.params, budget=QueryBudget(seconds=self._seconds)
+        )
+        return str(found.rows[0][0]) if found.rows else None
 
     async def cohorts_of(
         self, project_id: int, person_id: UUID, pairs: Sequence[tuple[int, int]]

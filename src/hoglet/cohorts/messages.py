@@ -40,7 +40,11 @@ class PersonsRequest(msgspec.Struct, frozen=True):
 
 
 class PersonsSql(msgspec.Struct, frozen=True):
-    """A statement that returns ids of persons, and its values."""
+    """A statement that returns ids of persons, and its values.
+
+    ``strays`` is a statement that returns a value of a user's query that is no UUID, if any.
+    """
 
     sql: str
     params: dict[str, Any]
+    strays: "PersonsSql | None" = None

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.cohorts.criteria.compile import criteria_query, member_query
+from hoglet.cohorts.criteria.compile import criteria_query, member_query, stray_query
 from hoglet.cohorts.messages import CohortRequest, PersonsRequest, PersonsSql
 from hoglet.events.persons.serializers import NAME_PROPERTIES
 from hoglet.hogql.ast_builders import (
@@ -39,16 +39,15 @@ def compile_cohort(payload: Any) -> PersonsSql:
     try:
         if request.criteria is not None:
             compiled = compile_query(criteria_query(request.criteria, context), context=context)
-        else:
-            compiled = _compile_query(request.query or {}, context)
+            return PersonsSql(compiled.sql, compiled.params)
+        return _compile_query(request.query or {}, context)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise SourceError(
             f"A part of the criteria has an unexpected form ({error}).", code="hogql_query_error"
         ) from error
-    return PersonsSql(compiled.sql, compiled.params)
 
 
-def _compile_query(query: QueryNode, context: QueryContext) -> CompiledQuery:
+def _compile_query(query: QueryNode, context: QueryContext) -> PersonsSql:
     source = query if query["kind"] == "HogQLQuery" else query["source"]
     inner = read_query(source["query"])
     entries: dict[str, Any] = source.get("variables") or {}
@@ -69,7 +68,10 @@ def _compile_query(query: QueryNode, context: QueryContext) -> CompiledQuery:
             f"type {chosen.kind.name}: select person ids in the first column, or in "
             "one named person_id"
         )
-    members = member_query(inner, [each.label for each in columns])
+    if chosen.name == "distinct_id":
+        raise refused("Distinct ids are not person ids: select person_id")
+    labels = [each.label for each in columns]
+    members = member_query(inner, labels)
     narrowed = _narrowed(members, query, context)
     try:
         result = compiled(narrowed)
@@ -77,7 +79,8 @@ def _compile_query(query: QueryNode, context: QueryContext) -> CompiledQuery:
         raise _in_actors(query, context) or error from None
     if error := _in_actors(query, context):  # an order that no limit needs
         raise error
-    return result
+    strays = compiled(stray_query(inner, labels))
+    return PersonsSql(result.sql, result.params, PersonsSql(strays.sql, strays.params))
 
 
 def _in_actors(query: QueryNode, context: QueryContext) -> SourceError | None:

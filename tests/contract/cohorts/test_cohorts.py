@@ -122,6 +122,27 @@ async def test_static_from_a_query_and_from_criteria(cohorts: CohortsApi) -> Non
     assert changed.json()["attr"] == "is_static"
 
 
+async def test_a_query_of_anything_but_person_ids_is_an_error(cohorts: CohortsApi) -> None:
+    await cohorts.add_person("ann", [("buy", NOW - HOUR)])
+
+    async def filled(text: str) -> dict[str, Any]:
+        return await cohorts.made(is_static=True, query={"kind": "HogQLQuery", "query": text})
+
+    failed = await filled("SELECT event FROM events")
+    assert (failed["count"], failed["errors_calculating"]) == (None, 1)
+    assert "'buy'" in failed["last_error_message"]
+    for text in (
+        "SELECT person_id FROM events WHERE event = 'never'",
+        "SELECT toString(generateUUIDv4()) FROM events",
+    ):
+        empty = await filled(text)
+        assert (empty["count"], empty["errors_calculating"]) == (0, 0), empty
+    wrong = {"kind": "HogQLQuery", "query": "SELECT distinct_id FROM events"}
+    refusal = await cohorts.refused({"name": "x", "is_static": True, "query": wrong})
+    assert refusal[:2] == (400, "query")
+    assert "person_id" in refusal[2]
+
+
 async def test_static_from_a_page_of_actors(cohorts: CohortsApi) -> None:
     people = {
         name: await cohorts.add_person(f"id-{name}", email=f"{name}@x.com", rank=rank)

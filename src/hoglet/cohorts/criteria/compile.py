@@ -155,11 +155,24 @@ def member_query(inner: tree.Query, columns: Sequence[str]) -> tree.Query:
         inner: its first column, or one named ``person_id``, ``actor_id`` or ``id``, is a UUID.
         columns: its columns by name.
     """
-    named = [name for name in ("person_id", "actor_id", "id") if name in columns]
-    chosen = named[0] if named else columns[0]
     return fill(
         "SELECT id AS person_id FROM persons WHERE toString(id) IN "
         "(SELECT lower(toString({chosen})) FROM {inner})",
-        chosen=field(chosen),
+        chosen=_ids_of(columns),
         inner=inner,
     )
+
+
+def stray_query(inner: tree.Query, columns: Sequence[str]) -> tree.Query:
+    """A value of a user's query, as :func:`member_query`, that is no UUID; no rows if all are."""
+    return fill(
+        "SELECT toString({chosen}) FROM {inner} "
+        "WHERE {chosen} IS NOT NULL AND toUUIDOrNull(toString({chosen})) IS NULL LIMIT 1",
+        chosen=_ids_of(columns),
+        inner=inner,
+    )
+
+
+def _ids_of(columns: Sequence[str]) -> tree.Expression:
+    named = [name for name in ("person_id", "actor_id", "id") if name in columns]
+    return field(named[0] if named else columns[0])

@@ -16,9 +16,10 @@ from hoglet.cohorts import repository
 from hoglet.cohorts.computation import MemberComputation, clear_errors
 from hoglet.cohorts.criteria.model import AllOf, Criteria, PersonProperty, stored_criteria
 from hoglet.cohorts.jobs import FillV1
+from hoglet.cohorts.messages import PersonsSql
 from hoglet.cohorts.tables import CohortRow, CohortUploadRow
 from hoglet.endpoints.worker.query_errors import as_query_error
-from hoglet.kit.errors import HogletError, NotFound
+from hoglet.kit.errors import HogletError, Invalid, NotFound
 from hoglet.kit.ids import new_id
 
 PERSON_ID, DISTINCT_ID, EMAIL = "person_id", "distinct_id", "email"
@@ -136,6 +137,17 @@ class StaticCohorts(MemberComputation):
         else:
             members = await self.compiler.criteria(project, stored_criteria(row.filters))
         await self.members.compute(key_of(row), members, revision=_FIRST_REVISION)
+        if members.strays is not None and not await self.members.count(key_of(row)):
+            await self._check_strays(members.strays)
+
+    async def _check_strays(self, strays: PersonsSql) -> None:
+        """An empty cohort is right if no person matches, not if other values were selected."""
+        value = await self.members.first_value(strays)
+        if value is not None:
+            raise Invalid(
+                f"The query selects no person ids, but values like '{value[:60]}': select "
+                "person ids in the first column, or in one named person_id."
+            )
 
     async def _next_revision(self, cohort_id: int) -> int:
         async with self.database.write() as session:
