@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from typer.testing import CliRunner, Result
 from hoglet.cli.endpoints.versions import complete_endpoints
 from hoglet.cli.functions.reference import complete_functions
 from hoglet.cli.main import app
-from support.server import KEY, TOKEN, RunningServer
+from support.server import KEY, ServerProject
 
 FUNCTION = {
     "type": "destination",
@@ -33,34 +32,29 @@ UNKNOWN = "01890000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    running = RunningServer(tmp_path_factory.mktemp("data")).start()
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def function_id(server: RunningServer) -> str:
+def function_id(server: ServerProject) -> str:
     for plan in ("pro", "team"):
         body = {"event": "plan_chosen", "distinct_id": "ada", "properties": {"plan": plan}}
-        server.client.post("/capture/", json={"api_key": TOKEN, **body})
-    made = server.client.post("/api/projects/1/hog_functions/", json=FUNCTION).json()
+        server.client.post("/capture/", json={"api_key": server.token, **body})
+    made = server.client.post("/api/projects/@current/hog_functions/", json=FUNCTION).json()
     deadline = time.monotonic() + 60
     query = {"kind": "HogQLQuery", "query": "select count() from events"}
     while time.monotonic() < deadline:
         body = {"query": query, "refresh": "force_blocking"}
-        if server.client.post("/api/projects/1/query/", json=body).json()["results"] == [[2]]:
+        if server.client.post("/api/projects/@current/query/", json=body).json()["results"] == [
+            [2]
+        ]:
             return made["id"]
         time.sleep(0.1)
     raise AssertionError("the events did not arrive")
 
 
-def run(server: RunningServer, *words: str) -> Result:
-    environment = {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY, "COLUMNS": "300"}
+def run(server: ServerProject, *words: str) -> Result:
+    environment = server.commands | {"COLUMNS": "300"}
     return CliRunner().invoke(app, [*words], env=environment)
 
 
-def printed(server: RunningServer, *words: str) -> Any:
+def printed(server: ServerProject, *words: str) -> Any:
     ran = run(server, *words, "--json")
     assert ran.exit_code == 0, ran.output
     return json.loads(ran.stdout)
@@ -69,7 +63,7 @@ def printed(server: RunningServer, *words: str) -> Any:
 @pytest.mark.parametrize("words", [("show",), ("logs",), ("enable",), ("test",), ("redrive",)])
 @pytest.mark.parametrize("function", [UNKNOWN, "Say plans"])
 def test_an_unknown_function_is_named(
-    server: RunningServer, function_id: str, words: tuple[str, ...], function: str
+    server: ServerProject, function_id: str, words: tuple[str, ...], function: str
 ) -> None:
     ran = run(server, "functions", *words, function)
 
@@ -77,7 +71,7 @@ def test_an_unknown_function_is_named(
     assert "Did you mean Say plan?" in ran.stderr or "404 not_found" in ran.stderr
 
 
-def test_a_function_is_shown_by_id_and_by_name(server: RunningServer, function_id: str) -> None:
+def test_a_function_is_shown_by_id_and_by_name(server: ServerProject, function_id: str) -> None:
     by_id = printed(server, "functions", "show", function_id)
     assert by_id["hog"] == FUNCTION["hog"]
     assert printed(server, "functions", "show", "Say plan")["id"] == function_id
@@ -87,14 +81,14 @@ def test_a_function_is_shown_by_id_and_by_name(server: RunningServer, function_i
     assert [each["id"] for each in printed(server, "functions", "list")] == [function_id]
 
 
-def test_a_function_is_switched(server: RunningServer, function_id: str) -> None:
+def test_a_function_is_switched(server: ServerProject, function_id: str) -> None:
     assert run(server, "functions", "disable", function_id).stdout == "Say plan is disabled.\n"
     assert printed(server, "functions", "show", function_id)["enabled"] is False
     assert run(server, "functions", "enable", "Say plan").stdout == "Say plan is enabled.\n"
     assert printed(server, "functions", "show", function_id)["enabled"] is True
 
 
-def test_a_function_is_run_once(server: RunningServer, function_id: str, tmp_path: Path) -> None:
+def test_a_function_is_run_once(server: ServerProject, function_id: str, tmp_path: Path) -> None:
     event = {"event": "plan_chosen", "distinct_id": "ada", "properties": {"plan": "pro"}}
     (tmp_path / "event.json").write_text(json.dumps(event))
 
@@ -106,19 +100,21 @@ def test_a_function_is_run_once(server: RunningServer, function_id: str, tmp_pat
     assert skipped["status"] == "skipped"
 
 
-def test_a_function_is_deleted_when_agreed(server: RunningServer) -> None:
-    made = server.client.post("/api/projects/1/hog_functions/", json={**FUNCTION, "name": "Old"})
+def test_a_function_is_deleted_when_agreed(server: ServerProject) -> None:
+    made = server.client.post(
+        "/api/projects/@current/hog_functions/", json={**FUNCTION, "name": "Old"}
+    )
     asked = run(server, "functions", "delete", "Old")
     assert (asked.exit_code, "--yes" in asked.stderr) == (2, True)
     assert run(server, "functions", "delete", "Old", "--yes").stdout == "deleted function Old\n"
-    assert server.client.get(f"/api/projects/1/hog_functions/{made.json()['id']}/").is_error
+    assert server.client.get(f"/api/projects/@current/hog_functions/{made.json()['id']}/").is_error
 
 
 SQL = "select event, properties.plan as plan, 1.5 as n from events order by plan"
 
 
 def test_a_query_is_printed_in_every_format(
-    server: RunningServer, function_id: str, tmp_path: Path
+    server: ServerProject, function_id: str, tmp_path: Path
 ) -> None:
     rows = [["plan_chosen", "pro", 1.5], ["plan_chosen", "team", 1.5]]
 
@@ -148,7 +144,7 @@ def test_a_query_is_printed_in_every_format(
     ],
 )
 def test_past_events_are_printed(
-    server: RunningServer, function_id: str, words: tuple[str, ...], plans: list[str]
+    server: ServerProject, function_id: str, words: tuple[str, ...], plans: list[str]
 ) -> None:
     ran = run(server, "events", "tail", "--no-follow", "--json", *words)
 
@@ -158,9 +154,9 @@ def test_past_events_are_printed(
     assert "--last" in words or found == plans
 
 
-def test_a_name_cannot_command_the_terminal(server: RunningServer, function_id: str) -> None:
+def test_a_name_cannot_command_the_terminal(server: ServerProject, function_id: str) -> None:
     """Whoever has the capture token chooses the names of events."""
-    body = {"api_key": TOKEN, "event": "\x1b[31mred\x9b", "distinct_id": "\x07a\nb"}
+    body = {"api_key": server.token, "event": "\x1b[31mred\x9b", "distinct_id": "\x07a\nb"}
     server.client.post("/capture/", json=body).raise_for_status()
     words = ("events", "tail", "--no-follow", "--where", "event like '%red%'")
     until = time.monotonic() + 60
@@ -169,7 +165,7 @@ def test_a_name_cannot_command_the_terminal(server: RunningServer, function_id: 
     assert "␛[31mred\ufffd ␇a\nb {" in shown
 
 
-def test_a_wrong_condition_is_refused(server: RunningServer) -> None:
+def test_a_wrong_condition_is_refused(server: ServerProject) -> None:
     ran = run(server, "events", "tail", "--no-follow", "--where", "nope = 1")
 
     assert ran.exit_code == 1
@@ -177,11 +173,12 @@ def test_a_wrong_condition_is_refused(server: RunningServer) -> None:
 
 
 def test_a_profile_is_enough(
-    server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function_id: str
+    server: ServerProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function_id: str
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     for name in ("HOGLET_URL", "HOGLET_API_KEY", "HOGLET_PROFILE"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOGLET_PROJECT", str(server.id))
 
     def plain(*words: str, text: str = "") -> Result:
         return CliRunner().invoke(app, [*words], input=text)
@@ -205,26 +202,26 @@ def test_completion_is_silent_without_a_server(monkeypatch: pytest.MonkeyPatch) 
     assert complete_functions("") == []
 
 
-def test_a_function_without_backfills_lists_none(server: RunningServer, function_id: str) -> None:
+def test_a_function_without_backfills_lists_none(server: ServerProject, function_id: str) -> None:
     assert printed(server, "functions", "backfill", "list", function_id) == []
 
 
-def test_cohorts_are_listed_and_shown(server: RunningServer) -> None:
+def test_cohorts_are_listed_and_shown(server: ServerProject) -> None:
     body = {"name": "Nobody", "filters": {"properties": {"type": "AND", "values": [EMAIL]}}}
-    made = server.client.post("/api/projects/1/cohorts/", json=body).json()
+    made = server.client.post("/api/projects/@current/cohorts/", json=body).json()
     assert [each["name"] for each in printed(server, "cohorts", "list")] == ["Nobody"]
     assert printed(server, "cohorts", "show", str(made["id"]))["is_static"] is False
     assert run(server, "cohorts", "show", "999").exit_code == 1
 
 
-def test_the_status_is_json(server: RunningServer) -> None:
+def test_the_status_is_json(server: ServerProject) -> None:
     assert set(printed(server, "status")["checks"].values()) == {"ok"}
 
 
-def test_new_events_are_followed(server: RunningServer, function_id: str) -> None:
+def test_new_events_are_followed(server: ServerProject, function_id: str) -> None:
     following = subprocess.Popen(
         [sys.executable, "-m", "hoglet", "events", "tail", "--json", "--last", "0"],
-        env=os.environ | {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY},
+        env=os.environ | server.commands,
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -234,7 +231,7 @@ def test_new_events_are_followed(server: RunningServer, function_id: str) -> Non
         number = 0
         while not stopping.wait(0.5):
             number += 1
-            body = {"api_key": TOKEN, "event": "later", "distinct_id": str(number)}
+            body = {"api_key": server.token, "event": "later", "distinct_id": str(number)}
             server.client.post("/capture/", json=body)
 
     capturing = threading.Thread(target=capture)
