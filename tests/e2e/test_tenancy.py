@@ -208,6 +208,7 @@ def test_bodies_that_name_objects_of_another_project(tenants: Tenants) -> None:
     rule = {"type": "cohort", "key": "id", "value": cohort}
     entry = {variable: {"variableId": variable, "code_name": "n"}}
     hogql = {"kind": "HogQLQuery", "query": "select {variables.n}", "variables": entry}
+    function = {"type": "destination", "name": "f", "hog": "return 1", "enabled": True}
     refused: list[tuple[str, Json]] = [
         ("query/", {"query": trend | {"properties": [rule]}}),
         ("query/", {"query": {"kind": "HogQLQuery", "query": _in_cohort(cohort)}}),
@@ -216,6 +217,8 @@ def test_bodies_that_name_objects_of_another_project(tenants: Tenants) -> None:
         ("query/", {"query": {"kind": "EventsQuery", "select": ["*"], "actionId": 1}}),
         ("cohorts/", {"name": "c", "filters": {"properties": {"type": "AND", "values": [rule]}}}),
         ("endpoints/", {"name": "e", "query": hogql}),
+        ("hog_functions/", function | {"filters": {"actions": [{"id": 1, "type": "actions"}]}}),
+        ("hog_functions/", function | {"filters": {"properties": [rule]}}),
     ]
     for path, body in refused:
         response = tenants.client.post(f"{base}/{path}", json=body)
