@@ -8,6 +8,7 @@ Source: docs/spec/hog-language.md#13-parser.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -20,6 +21,7 @@ from hogql_parser_rs import (
 
 from hoglet.kit.errors import SourceError, SourceSpan
 from hoglet.syntax import tree
+from hoglet.syntax.block_errors import FUNCTION_HEAD, error_in_blocks
 from hoglet.syntax.caps import check_caps, check_template_caps
 from hoglet.syntax.refusals import INSTEAD, hint_for, plain_message, unknown_part
 from hoglet.syntax.source_span import source_span
@@ -38,7 +40,14 @@ def parse_program(source: str) -> tree.Program:
         SourceError: the text does not parse, or exceeds a limit.
     """
     check_caps(source)
-    return _parse(parse_program_json, source, _program, source)
+    try:
+        return _parse(parse_program_json, source, _program, source)
+    except SourceError as error:
+        raise error_in_blocks(source, error, partial(_parse_block, source)) from None
+
+
+def _parse_block(source: str, text: str) -> None:
+    _parse(parse_program_json, text, _program, source, len(FUNCTION_HEAD))
 
 
 def parse_expression(source: str) -> tree.Expression:

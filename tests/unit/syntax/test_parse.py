@@ -21,6 +21,30 @@ def test_error_has_line_column_and_span() -> None:
     assert str(error).startswith("2:7: ")
 
 
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("if (a) {\n  throw Error('x')\n  let b := := 2\n}", "3:12: "),
+        ("if (a) {\n  print('🦔')\n  let b := 2 +\n}", "4:2: "),
+        ("if (a) {\n  return f(x)\n  print(1\n}\nprint(2)", "4:1: "),
+        ("if (a) { b() } else {\n  let c := 1\n  print(c +)\n}", "3:11: "),
+        ("fun f() {\n  while (a) {\n    if (b) {\n      c()\n      d := := 2\n    }}}", "5:12: "),
+        ("for (let i := 0; i < 3; i := i + 1) {\n  let x := 1\n  x := )\n}", "3:8: "),
+        ("for (let i := 0; i < 3 i := i + 1) {\n  let x := 1\n}", "1:6: "),
+        ("try {\n  a()\n} catch (e) {\n  b()\n  print(e +)\n}", "5:11: "),
+        ("let f := x -> {\n  print(1)\n  print(1 +)\n}", "3:11: "),
+        ("if (a) {\n  b()\n  let c := {'d': 1,, }\n}", "3:20: "),
+        ("if (a) {\n  b()\n  c()", "3:6: "),
+        ("if (a) { b() }\nprint(1 +)\nif (a) { b() }", "2:9: "),
+    ],
+)
+def test_an_error_in_a_block_is_at_its_statement(source: str, place: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        parse_program(source)
+
+    assert str(caught.value).startswith(place)
+
+
 @pytest.mark.parametrize("parse", [parse_program, parse_expression, parse_query, parse_template])
 def test_lone_surrogate_is_a_syntax_error(parse) -> None:
     with pytest.raises(SourceError, match="surrogate") as caught:

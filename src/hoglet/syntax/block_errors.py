@@ -1,0 +1,75 @@
+"""Finds the place of a parse error inside blocks.
+
+The body of ``if``, ``while``, ``for`` and ``try`` may be a block or a dictionary. Where the block
+has an error, the parser reports why it is no dictionary, at its first statements. The body of a
+function is always a block, so parsing a block as one gives the error of its statements.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from hoglet.kit.errors import SourceError
+from hoglet.syntax.scan import Token, tokens
+
+FUNCTION_HEAD = "fun f(){"
+_BEFORE_BLOCKS = frozenset([")", "else", "try", "finally", "catch", "->", ";", "{", "}"])
+_BRACES = frozenset(["{", "${"])
+
+
+def error_in_blocks(
+    source: str, error: SourceError, parse_block: Callable[[str], object]
+) -> SourceError:
+    """The error of the innermost block around an error, or the error itself.
+
+    Args:
+        source: of the whole program.
+        error: of it, as the parser reported it.
+        parse_block: parses ``FUNCTION_HEAD`` and a text with the offsets of ``source``; raises
+            SourceError.
+    """
+    for block in sorted(_blocks(source)):
+        if block.reported_from <= error.start <= block.end:
+            before = "".join([each if each == "\n" else " " for each in source[: block.start]])
+            try:
+                parse_block(f"{FUNCTION_HEAD}{before}{source[block.start : block.end]}")
+            except SourceError as inner:
+                error = inner
+    return error
+
+
+class _Block(NamedTuple):
+    """Offsets of the text behind an opening brace, with its closing one."""
+
+    start: int
+    end: int
+    reported_from: int  # errors inside of it are reported from here on
+
+
+def _blocks(source: str) -> Iterator[_Block]:
+    """The blocks of statements; one that is not closed ends with the source."""
+    found = [Token("end", ";", 0), *tokens(source)]
+    opened: list[int] = []
+    parenthesis = 0  # the last one that is closed
+    reported_from: dict[int, int] = {}
+    for number, token in enumerate(found):
+        if token.kind == "open":
+            is_loop = found[number - 1].text == ")" and found[parenthesis - 1].text == "for"
+            reported_from[number] = found[parenthesis if is_loop else number].offset
+            opened.append(number)
+        elif token.text == "}":
+            while opened and found[opened[-1]].text not in _BRACES:
+                opened.pop()  # its partner is missing
+            if opened and _is_block(found, opener := opened.pop()):
+                yield _Block(found[opener].offset + 1, token.offset + 1, reported_from[opener])
+        elif token.kind == "close" and opened and found[opened[-1]].text not in _BRACES:
+            parenthesis = opened.pop()
+    for opener in opened:
+        if _is_block(found, opener):
+            yield _Block(found[opener].offset + 1, len(source), reported_from[opener])
+
+
+def _is_block(found: list[Token], opener: int) -> bool:
+    """Whether statements follow, not the first key of a dictionary with its colon."""
+    following = found[opener + 2 : opener + 3]
+    is_key = bool(following) and following[0].text == ":"
+    return found[opener].text == "{" and found[opener - 1].text in _BEFORE_BLOCKS and not is_key
