@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Any, TextIO
 
-from hoglet.cli.server.api_client import ApiClient, ApiUnreachable
+from hoglet.cli.server.api_client import ApiClient, ApiUnreachable, not_hoglet
 from hoglet.cli.server.connection import connect
 from hoglet.cli.server.refused import ApiRefused
 from hoglet.kit.json_values import JsonObject
@@ -36,9 +36,11 @@ def mcp() -> None:
 def _refusal_of(client: ApiClient) -> ApiRefused | None:
     """What the server says to this key, if it is no; a server must answer."""
     try:
-        client.call("POST", "/mcp", {"jsonrpc": "2.0", "id": 0, "method": "ping"})
+        answer = client.call("POST", "/mcp", {"jsonrpc": "2.0", "id": 0, "method": "ping"})
     except ApiRefused as refusal:
         return refusal
+    if not isinstance(answer, dict) or "jsonrpc" not in answer:
+        raise not_hoglet(client.url)
     return None
 
 

@@ -23,6 +23,7 @@ COMMANDS = [
     "login",
     "pull --to {folder} --yes",
     "status",
+    "mcp",
 ]
 ANSWERS = [
     b"null",
@@ -62,6 +63,8 @@ def test_an_answer_of_another_shape_is_a_sentence(
     done = CliRunner().invoke(app, f"{words} --url {server} --key phx_x")
 
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    if done.exit_code != 0:  # an empty list may be what a hoglet server answers, too
+    if (
+        command == "mcp" or done.exit_code != 0
+    ):  # an empty list may be what a hoglet server answers, too
         assert done.exit_code in {1, 2}
         assert len(done.stderr.strip().splitlines()) <= 2, done.stderr
