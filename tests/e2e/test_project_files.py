@@ -144,6 +144,48 @@ def test_a_copy_of_a_project_has_the_same_files(
     assert filters["actions"][0]["id"] == str(actions[0]["id"])
 
 
+BY_HAND = {
+    "hoglet.yaml": "timezone: UTC  # mine\nname: Shop\n",
+    "cohorts.yaml": """# in an order of mine
+- name: Pros
+  filters: {properties: {type: AND, values: [{type: person, key: a, value: b, operator: exact}]}}
+- name: All
+  filters: {properties: {type: OR, values: [{type: cohort, key: id, cohort: Pros}]}}
+""",
+    "endpoints/trend.yaml": """query:
+  series: [{event: a, kind: EventsNode}]
+  kind: TrendsQuery
+  filterTestAccounts: false
+""",
+    "endpoints/weeks.yaml": """query:
+  kind: TrendsQuery
+  series: [{id: a, type: events}]
+  interval: week
+  trendsFilter: {compare: true}
+""",
+    "endpoints/paths.yaml": "query: {kind: PathsQuery, pathsFilter: {stepLimit: 3}}\n",
+    "functions/many/function.yaml": """name: Many
+filters: {events: [{type: events, id: a}]}
+mappings:
+  - {name: one, filters: {events: [{type: events, id: b}]}}
+""",
+    "functions/many/code.hog": "print(1)\n",
+}
+
+
+def test_files_by_hand_are_what_a_push_leaves(server: RunningServer, tmp_path: Path) -> None:
+    project = new_project(server)
+    for name, text in BY_HAND.items():
+        broken(tmp_path, name, text)
+
+    done(server, project, "push", "-C", str(tmp_path))
+
+    assert done(server, project, "diff", "-C", str(tmp_path), "--prune") == ""
+    assert done(server, project, "push", "-C", str(tmp_path)) == "nothing to do\n"
+    assert done(server, project, "pull", "--to", str(tmp_path)) == ""
+    assert contents(tmp_path) == {name: text.encode() for name, text in BY_HAND.items()}
+
+
 def test_a_change_is_planned_shown_and_made(
     server: RunningServer, source: int, tmp_path: Path
 ) -> None:
@@ -154,6 +196,8 @@ def test_a_change_is_planned_shown_and_made(
     path.write_text("# ours\n" + path.read_text().replace("enabled: true", "enabled: false  # now"))
     code = tmp_path / "functions/drop-bots/code.hog"
     code.write_text("return null\n")
+    bots = tmp_path / "functions/drop-bots/function.yaml"  # the server chose the order
+    bots.write_text(bots.read_text().replace("execution_order: 1\n", ""))
 
     plan = [
         "update function Welcome webhook: enabled",
@@ -163,7 +207,10 @@ def test_a_change_is_planned_shown_and_made(
     assert sorted(dry) == sorted(plan)
     shown = run(server, project, "diff", "-C", str(tmp_path))
     assert shown.exit_code == 1
-    assert {"-return event", "+return null", "-enabled: true"} <= set(shown.stdout.splitlines())
+    lines = [
+        line for line in shown.stdout.splitlines() if line[:1] in "-+" and line[1:2] not in "-+"
+    ]
+    assert sorted(lines) == ["+return null", "-enabled: true", "-return event"]
     listed = json.loads(run(server, project, "diff", "-C", str(tmp_path), "--json").stdout)
     assert {each["action"] for each in listed} == {"update"}
     done(server, project, "push", "-C", str(tmp_path))
@@ -246,8 +293,13 @@ def test_pruning_deletes_on_either_side(server: RunningServer, source: int, tmp_
     broken(empty, "variables.yaml", "only: {default: here}\n")
 
     assert done(server, project, "push", "-C", str(empty), "--dry-run") == "create variable only\n"
+    changed = {"query": {"kind": "HogQLQuery", "query": "select 1"}}
+    server.client.patch(f"/api/projects/{project}/endpoints/by_plan/", json=changed)
     asked = run(server, project, "push", "-C", str(empty), "--prune")
     assert (asked.exit_code, "--yes" in asked.stderr) == (2, True)
+    assert "endpoint by_plan with its 2 versions, endpoint trend," in asked.stderr.replace(
+        "\n", " "
+    )
     pushed = done(server, project, "push", "-C", str(empty), "--prune", "--yes")
     assert pushed.splitlines()[-1] == "pushed: 1 created, 0 updated, 10 deleted"
     assert done(server, project, "diff", "-C", str(empty), "--prune") == ""

@@ -8,11 +8,9 @@ docs/spec/query-endpoints.md#3-create-and-update-bodies and
 docs/spec/data-and-queries.md#74-closed-schema-of-nodes.
 """
 
-from typing import Any
-
 from hoglet.endpoints.enums import HOGQL, QUERY_KINDS
 from hoglet.hogql.client_schemas import check_node
-from hoglet.hogql.query_nodes import NODES, QueryNode
+from hoglet.hogql.query_nodes import NODES, QueryNode, default_of
 from hoglet.hogql.query_upgrade import upgraded
 from hoglet.kit.errors import Invalid, SourceError
 from hoglet.kit.suggestions import near
@@ -27,8 +25,6 @@ _REQUIRED = {
     "LifecycleQuery": ("series",),
     "StickinessQuery": ("series",),
 }
-_DEFAULTS: dict[str, Any] = {"filterTestAccounts": False, "properties": [], "interval": "day"}
-_WITHOUT_INTERVAL = ("FunnelsQuery",)
 
 
 def expand(query: QueryNode, *, attr: str = "query") -> QueryNode:
@@ -53,7 +49,7 @@ def expand(query: QueryNode, *, attr: str = "query") -> QueryNode:
         raise Invalid(str(error), code=error.error_code, attr=path) from None
     _check_required(found, kind, attr)
     filled = {
-        key: _default(kind, key) if found.get(key) is None else found[key] for key in NODES[kind]
+        key: default_of(kind, key) if found.get(key) is None else found[key] for key in NODES[kind]
     }
     return dict(sorted(filled.items()))
 
@@ -77,10 +73,3 @@ def _check_required(query: QueryNode, kind: str, attr: str) -> None:
         if query.get(key) is None:
             detail, code = (NULL, "invalid_input") if key in query else (REQUIRED, "required")
             raise Invalid(detail, code=code, attr=f"{attr}__{key}")
-
-
-def _default(kind: str, key: str) -> Any:
-    if key == "interval" and kind in _WITHOUT_INTERVAL:
-        return None
-    default = _DEFAULTS.get(key) if kind != HOGQL else None
-    return [] if default == [] else default

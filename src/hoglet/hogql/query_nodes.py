@@ -150,3 +150,19 @@ FILTERS = keys_of(queries.HogQLFilters)
 SERIES = _by_kind(parts.Series)
 NODES = {**_by_kind(queries.InsightQuery), "HogQLQuery": keys_of(queries.HogQLQuery)}
 """The queries by kind."""
+
+_DEFAULTS: dict[str, Any] = {"filterTestAccounts": False, "properties": [], "interval": "day"}
+_WITHOUT_INTERVAL = ("FunnelsQuery",)
+
+
+def default_of(kind: str, key: str) -> Any:
+    """The value of a key of a stored query that was sent without it; null for most.
+
+    Example:
+        >>> default_of("TrendsQuery", "interval")
+        'day'
+    """
+    if kind == "HogQLQuery" or (key == "interval" and kind in _WITHOUT_INTERVAL):
+        return None
+    default = _DEFAULTS.get(key)
+    return [] if default == [] else default

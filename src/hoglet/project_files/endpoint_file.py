@@ -23,6 +23,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from hoglet.hogql.query_nodes import NODES, default_of
+from hoglet.hogql.query_upgrade import upgraded
 from hoglet.kit.json_values import same_json
 from hoglet.project_files.api import StoredEndpoint, StoredVariable, VariableUse
 from hoglet.project_files.documents import (
@@ -129,11 +131,7 @@ def document_of(
     document["bucket_overrides"] = record.get("bucket_overrides") or {}
     query = record["query"]
     document["variables"] = _variables_of(query.get("variables") or {}, variables)
-    kept = {name: value for name, value in query.items() if value is not None}
-    kept.pop("variables", None)
-    if isinstance(kept.get("query"), str):
-        kept["query"] = kept["query"].strip()
-    document["query"] = kept
+    document["query"] = _canonical({name: query[name] for name in query if name != "variables"})
     return cast("EndpointDocument", {**DEFAULTS, **document})
 
 
@@ -174,10 +172,20 @@ def _read_query(path: Path, query: Any) -> QueryDocument:
         return {"kind": HOGQL, "query": query.strip()}
     if not isinstance(query, dict) or "kind" not in query:
         raise BadFile(f"{place_of(path, 'query')}: query must be SQL, or a mapping with kind.")
-    kept = {name: value for name, value in query.items() if value is not None}
-    if isinstance(kept.get("query"), str):
-        kept["query"] = kept["query"].strip()
-    return kept
+    return _canonical(query)
+
+
+def _canonical(query: QueryDocument) -> QueryDocument:
+    """A query as files and a server have it alike: without the defaults that a server adds."""
+    kind = str(query.get("kind"))
+    found = {
+        name: value
+        for name, value in (upgraded(query) if kind in NODES else query).items()
+        if value is not None and not same_json(value, default_of(kind, name))
+    }
+    if isinstance(found.get("query"), str):
+        found["query"] = found["query"].strip()
+    return found
 
 
 def _read_variables(path: Path, variables: Any) -> dict[str, VariableDocument]:

@@ -94,7 +94,7 @@ def endpoint_files(folder: Path) -> list[Path]:
 def write_folder(folder: Path, project: Project, keep: Project | None = None) -> list[Path]:
     """Write a project read from a server; returns the changed files.
 
-    Comments and unchanged parts keep their text.
+    Comments, unchanged parts and the order of lists stay as they are.
 
     Args:
         folder: of the project.
@@ -113,10 +113,10 @@ def write_folder(folder: Path, project: Project, keep: Project | None = None) ->
     variables = dict(sorted((kept.objects["variable"] | project.objects["variable"]).items()))
     if variables or (folder / VARIABLES).exists():
         write(folder / VARIABLES, variables)
-    for kind, (name, _) in _LISTS.items():
-        documents = [
-            document for _, document in sorted((kept.of_kind(kind) | project.of_kind(kind)).items())
-        ]
+    for kind, (name, keys) in _LISTS.items():
+        found = kept.of_kind(kind) | project.of_kind(kind)
+        in_file = [each for each in _read_list(folder / name, keys) if each in found]
+        documents = [found[each] for each in dict.fromkeys([*in_file, *sorted(found)])]
         if documents or (folder / name).exists():
             write(folder / name, documents)
     for key, document in project.objects["function"].items():

@@ -147,6 +147,12 @@ def canonical(document: Document, code: str) -> FunctionDocument:
     for key in ("filters", "inputs_schema", "masking", "mappings"):
         found[key] = without_defaults(found[key]) or DEFAULTS[key]
     found["inputs_schema"] = [_in_order(item) for item in found["inputs_schema"]]
+    if found["mappings"]:  # each has events of its own, and the server drops the function's
+        found["filters"] = {
+            key: value
+            for key, value in found["filters"].items()
+            if key not in ("events", "actions")
+        }
     if found["filters"] == {"source": "events"}:
         found["filters"] = {}
     if found["filters"].get("source") == "events":

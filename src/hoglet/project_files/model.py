@@ -4,10 +4,12 @@ import difflib
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict, cast
 from unicodedata import combining, normalize
 
+from hoglet.kit.json_values import same_json
 from hoglet.project_files import endpoint_file, function_file
 from hoglet.project_files.documents import (
     ActionDocument,
@@ -71,6 +73,7 @@ class Project:
     Attributes:
         settings: of ``hoglet.yaml``: ``{"name": "Shop", "timezone": "UTC"}``.
         objects: documents by kind and name, ``{"action": {"Docs": {…}}}``.
+        versions: how many versions each endpoint of a server has, by its name.
         folders: folder of each function that was read from files, by its name in ``objects``.
         left_out: objects that cannot be written as files.
         changed: objects that are written differently from what was read.
@@ -78,6 +81,7 @@ class Project:
 
     settings: SettingsDocument = field(default_factory=SettingsDocument)
     objects: Objects = field(default_factory=no_objects)
+    versions: dict[str, int] = field(default_factory=dict[str, int])
     folders: dict[str, Path] = field(default_factory=dict[str, Path])
     left_out: list[Remark] = field(default_factory=list[Remark])
     changed: list[Remark] = field(default_factory=list[Remark])
@@ -140,7 +144,11 @@ def text_of(kind: str, document: Document) -> str:
 
 
 def difference(kind: str, name: str, before: Document | None, after: Document | None) -> list[str]:
-    """Lines of a unified diff from the server's document to the files'."""
+    """Lines of a unified diff from the server's document to the files'.
+
+    Only values count: the order of keys in a file and ``2`` for ``2.0`` are no difference.
+    """
+    after = _written_like(before, after)
     texts = ["" if document is None else text_of(kind, document) for document in (before, after)]
     sides = [
         "/dev/null" if document is None else f"{side}/{kind}/{name}"
@@ -148,6 +156,20 @@ def difference(kind: str, name: str, before: Document | None, after: Document | 
     ]
     old, new = (text.splitlines() for text in texts)
     return list(difflib.unified_diff(old, new, sides[0], sides[1], lineterm=""))
+
+
+def _written_like(before: Any, after: Any) -> Any:
+    """``after`` with the order of keys, and the spelling of equal values, of ``before``."""
+    if same_json(before, after):
+        return before
+    if isinstance(before, dict) and isinstance(after, dict):
+        old, new = cast("dict[str, Any]", before), cast("dict[str, Any]", after)
+        keys = dict.fromkeys([*(key for key in old if key in new), *new])
+        return {key: _written_like(old.get(key), new[key]) for key in keys}
+    if isinstance(before, list) and isinstance(after, list):
+        pairs = zip_longest(cast("list[Any]", before), cast("list[Any]", after))
+        return [_written_like(*pair) for pair in islice(pairs, len(after))]
+    return after
 
 
 def comparable(kind: str, document: Document) -> Document:

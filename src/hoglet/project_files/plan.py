@@ -45,7 +45,8 @@ class Verb(StrEnum):
 class PlannedChange:
     """A change; ``fields`` are the names of the fields that an update changes.
 
-    ``before`` and ``after`` are the documents of the server and of the files.
+    ``before`` and ``after`` are the documents of the server and of the files; ``versions`` is how
+    many versions of an endpoint a deletion takes along, 0 for other changes.
     """
 
     verb: Verb
@@ -54,11 +55,25 @@ class PlannedChange:
     before: Document | None
     after: Document | None
     fields: tuple[str, ...] = ()
+    versions: int = 0
 
     def __str__(self) -> str:
         more = f": {', '.join(self.fields)}" if self.fields else ""
         name = f" {self.name}" if self.name else ""
-        return f"{self.verb} {self.kind}{name}{more}"
+        return f"{self.verb} {self.kind}{name}{more}{self.loss}"
+
+    @property
+    def result(self) -> Document | None:
+        """The document as the server will have it: of some keys it keeps its own values."""
+        if self.kind != "function" or self.before is None or self.after is None:
+            return self.after
+        kept = {key: self.before.get(key) for key in _LEFT_TO_SERVER if self.after.get(key) is None}
+        return {**self.after, **kept}
+
+    @property
+    def loss(self) -> str:
+        """What a deletion takes along that no file holds; a renamed endpoint loses it, too."""
+        return f" with its {self.versions} versions" if self.versions > 1 else ""
 
 
 @dataclass(slots=True)
@@ -108,7 +123,14 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
         if kind == "draft":  # those of functions that are gone go with them
             gone = [name for name in gone if name in plan.functions]
         plan.extra += [
-            PlannedChange(Verb.DELETE, kind, name, server.of_kind(kind)[name], None)
+            PlannedChange(
+                Verb.DELETE,
+                kind,
+                name,
+                server.of_kind(kind)[name],
+                None,
+                versions=server.versions.get(name, 0) if kind == "endpoint" else 0,
+            )
             for name in gone
         ]
     if prune:

@@ -57,6 +57,7 @@ class ServerProject:
         self._read_cohorts(cohorts)
         self._read_functions()
         for name in sorted(self.endpoints.records):
+            self.project.versions[name] = self.endpoints.records[name].get("current_version") or 1
             document = {**endpoint_file.DEFAULTS, **(self.endpoints.document(name) or {})}
             document["query"] = with_names(document["query"], self.names)
             document = {key: document[key] for key in endpoint_file.ORDER}

@@ -51,7 +51,7 @@ def diff(
         raise typer.Exit(FAILED if plan.changes else 0)
     console = wide_console()
     for change in plan.changes:
-        before, after = change.before, change.after
+        before, after = change.before, change.result
         if change.kind == "project":
             before = {key: (before or {}).get(key) for key in change.fields}
             after = {key: (after or {}).get(key) for key in change.fields}
@@ -89,7 +89,7 @@ def push(
         return
     check_secrets(plan, server.project)
     gone = [change for change in plan.changes if change.verb == "delete"]
-    confirm([f"{change.kind} {change.name}" for change in gone], yes=yes)
+    confirm([f"{change.kind} {change.name}{change.loss}" for change in gone], yes=yes)
     print_plan(plan.changes)
     journal.begin(plan)
     with _stopped_by_signals() as should_stop:
