@@ -28,6 +28,14 @@ def _until(condition: Callable[[], bool], seconds: float = 60) -> bool:
     return condition()
 
 
+PATHS = {  # of an executor: what operators need, not the API over a warehouse of its own
+    "/_readyz": 200,
+    "/metrics": 200,
+    "/capture/": 404,
+    "/api/projects/1/events/": 404,
+}
+
+
 def test_an_executor_of_its_own_runs_what_the_others_take_in(
     tmp_path: Path, postgres_url: str
 ) -> None:
@@ -54,6 +62,8 @@ def test_an_executor_of_its_own_runs_what_the_others_take_in(
             return front.client.get(totals).json()["totals"].get("succeeded", 0)
 
         assert _until(lambda: succeeded() == 1), executor.log()[-2000:]  # or it is run again
+        statuses = {path: executor.client.get(path).status_code for path in PATHS}
+        assert statuses == PATHS
         executor.kill()
         _send(front, second)
         time.sleep(2)

@@ -30,10 +30,13 @@ def build_application(
     backups = BackupService(
         services.settings, services.database, services.warehouse, services.clock
     )
+    backup = backup_route(backups, local_token or make_token())
+    # An executor may have an empty warehouse of its own, so its answers would be wrong.
+    is_api = "api" in services.settings.roles
     app = create_application(
-        routes=[*hot_routes(), backup_route(backups, local_token or make_token())],
-        routers=(*ROUTERS, api_document.router),
-        project_routers=PROJECT_ROUTERS,
+        routes=[*hot_routes(), backup] if is_api else [backup],
+        routers=(*ROUTERS, api_document.router) if is_api else (),
+        project_routers=PROJECT_ROUTERS if is_api else (),
         readiness=ReadinessChecks(
             readiness.checks() | ({"drain": drain.check} if drain and drain.is_set else {}),
             readiness.warnings,
