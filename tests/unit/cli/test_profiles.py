@@ -76,7 +76,8 @@ def test_a_broken_file_is_named(text: str) -> None:
     ran = CliRunner().invoke(app, ["profiles", "list"])
 
     assert ran.exit_code == 2
-    assert "profiles.yaml" in ran.stderr.replace("\n", "")
+    assert "profiles.yaml" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
 
 
 def test_profiles_are_listed_without_keys_chosen_and_forgotten() -> None:

@@ -72,7 +72,8 @@ def load_profiles() -> Profiles:
     except FileNotFoundError:
         return Profiles()
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadProfile(f"{path} cannot be read: {error}. Mend or delete it.") from None
+        problem = " ".join(str(error).split())  # PyYAML shows the line below its message
+        raise BadProfile(f"{path} cannot be read: {problem}. Mend or delete it.") from None
     try:
         found = {
             str(name): Profile(str(each["url"]), str(each["key"]))
