@@ -1,0 +1,67 @@
+"""The limits of tenant tokens: the last value that is accepted, and the first that is not."""
+
+from typing import Any
+
+import pytest
+
+from hoglet.access.tenant_tokens.codec import (
+    LONGEST_TOKEN,
+    MOST_ENDPOINTS,
+    MOST_VALUES,
+    MOST_VARIABLES,
+    grant_problem,
+    read_token,
+)
+from hoglet.kit.errors import Unauthenticated
+
+
+@pytest.mark.parametrize(
+    ("count", "refused"),
+    [(0, True), (1, False), (MOST_ENDPOINTS, False), (MOST_ENDPOINTS + 1, True)],
+)
+def test_endpoints_of_a_token(count: int, *, refused: bool) -> None:
+    assert (grant_problem(["e"] * count, {}) is not None) == refused
+
+
+@pytest.mark.parametrize(
+    ("count", "refused"), [(MOST_VARIABLES, False), (MOST_VARIABLES + 1, True)]
+)
+def test_variables_of_a_token(count: int, *, refused: bool) -> None:
+    variables = {f"v{number}": 1 for number in range(count)}
+    assert (grant_problem(["e"], variables) is not None) == refused
+
+
+@pytest.mark.parametrize(
+    ("value", "refused"),
+    [
+        ([], True),
+        ([1], False),
+        ([1] * MOST_VALUES, False),
+        ([1] * (MOST_VALUES + 1), True),
+        (-(2**63), False),
+        (-(2**63) - 1, True),
+        (2**64 - 1, False),
+        (2**64, True),
+        ([1, 2**64], True),
+        (float("inf"), True),
+        ([float("nan")], True),
+        (None, True),
+        ([None], True),
+        ([[1]], True),
+        (False, False),
+        ("", False),
+    ],
+)
+def test_values_of_a_token(value: Any, *, refused: bool) -> None:
+    assert (grant_problem(["e"], {"v": value}) is not None) == refused
+
+
+def test_the_longest_token_is_read() -> None:
+    head = "pht_eyJhbGciOiJIUzI1NiIsImtpZCI6ImEifQ."
+    claims = "A" * ((LONGEST_TOKEN - len(head) - len(".AA")) // 4 * 4)
+    padded = (LONGEST_TOKEN - len(head) - len(claims) - 1) // 4 * 4
+    longest = f"{head}{claims}.{'A' * padded}"
+    assert LONGEST_TOKEN - 4 < len(longest) <= LONGEST_TOKEN
+    assert read_token(longest).key_id == "a"
+    with pytest.raises(Unauthenticated):
+        read_token(longest + "AAAA")
