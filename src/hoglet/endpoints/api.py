@@ -16,7 +16,6 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope, User
 from hoglet.endpoints import serializers as records
 from hoglet.endpoints.enums import is_name
-from hoglet.endpoints.openapi.urls import place_of
 from hoglet.endpoints.record_schemas import (
     VERSION_PARAMETER,
     ChangedRecord,
@@ -29,7 +28,7 @@ from hoglet.endpoints.record_schemas import (
     Version,
 )
 from hoglet.endpoints.repository import FoundEndpoint, ListFilters
-from hoglet.endpoints.run.query_params import read_version, version_of
+from hoglet.endpoints.run.request import read_version, version_of
 from hoglet.endpoints.schemas import (
     CreateBody,
     NamesBody,
@@ -37,7 +36,7 @@ from hoglet.endpoints.schemas import (
     UpdateBody,
     read,
 )
-from hoglet.endpoints.services import EndpointServices, services_of
+from hoglet.endpoints.services import EndpointServices, place_of, services_of
 from hoglet.endpoints.versions.aliases import Names
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.web.openapi import PAGE, Page, describe, flag, number

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from prometheus_client import CollectorRegistry
 from starlette.requests import Request
 
-from hoglet.access.principals import Project
+from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.service import AccessService
 from hoglet.endpoints.analysis.analyzer import QueryAnalyzer
 from hoglet.endpoints.analysis.current import CurrentAnalyses
@@ -30,6 +30,7 @@ from hoglet.endpoints.run.fast_path import CachedResponseFastPath, around_execut
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.system_rows import RowReader, SystemRows
 from hoglet.endpoints.run.targets import RunTargets
+from hoglet.endpoints.serializers import EndpointUrls
 from hoglet.endpoints.service import EndpointService
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.versions.aliases import Aliases
@@ -41,8 +42,10 @@ from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.run_usage import RunUsage
 from hoglet.warehouse.telemetry import Telemetry
+from hoglet.web.pagination import ORIGINAL_PATH
 
 type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
+_ENVIRONMENTS = "/api/environments/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,3 +195,11 @@ def services_of(request: Request) -> EndpointServices:
     """The services of endpoints of the application."""
     services: EndpointServices = request.app.state.endpoints
     return services
+
+
+def place_of(request: Request, scope: ProjectScope) -> EndpointUrls:
+    """The base URL and prefix for paths and URLs in a response."""
+    path: str = request.scope.get(ORIGINAL_PATH, request.url.path)
+    prefix = "environments" if path.startswith(_ENVIRONMENTS) else "projects"
+    site = services_of(request).site_url or f"{request.url.scheme}://{request.url.netloc}"
+    return EndpointUrls(site.rstrip("/"), prefix, scope.project.id)

@@ -19,7 +19,7 @@ from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
 from hoglet.endpoints.run.fast_path import RequestKey
-from hoglet.endpoints.run.result import NeedsBackground, RunResult
+from hoglet.endpoints.run.response import NeedsBackground, RunResult
 from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import MethodNotAllowed, NotFound, Unreadable

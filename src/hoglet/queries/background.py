@@ -17,7 +17,7 @@ import msgspec
 from hoglet.access import repository as projects
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.endpoints.errors import RunCancelled
-from hoglet.endpoints.run.result import RunResult
+from hoglet.endpoints.run.response import RunResult
 from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError, NotFound

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NotRequired, TypedDict
 
 from hoglet.endpoints.analysis.model import table_plan
-from hoglet.endpoints.run.response_body import stamp
+from hoglet.endpoints.run.response import stamp
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.hogql.schema import (
     EMPTY_TABLES,

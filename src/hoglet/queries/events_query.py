@@ -13,7 +13,7 @@ import orjson
 
 from hoglet.access.principals import Project
 from hoglet.endpoints.run.cache import Result
-from hoglet.endpoints.run.result import RunResult
+from hoglet.endpoints.run.response import RunResult
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.events.elements import read_chain

@@ -5,7 +5,7 @@ Source: docs/spec/data-and-queries.md#14-asynchronous-runs.
 
 from typing import TypedDict
 
-from hoglet.endpoints.run.result import RunResult
+from hoglet.endpoints.run.response import RunResult
 from hoglet.queries.tables import QueryRunRow
 from hoglet.warehouse import Progress, Warehouse
 

@@ -9,8 +9,7 @@ from typing import Any
 import orjson
 
 from hoglet.endpoints.run.cache import Result
-from hoglet.endpoints.run.response_body import BODY_START, stamp
-from hoglet.endpoints.run.result import RunResult
+from hoglet.endpoints.run.response import BODY_START, RunResult, stamp
 from hoglet.kit.text import dump_json
 from hoglet.queries.kinds import EVENTS
 from hoglet.queries.tables import QueryRunRow

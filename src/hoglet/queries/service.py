@@ -15,7 +15,7 @@ from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.plan import ReadPlan
-from hoglet.endpoints.run.result import NeedsBackground, RunResult
+from hoglet.endpoints.run.response import NeedsBackground, RunResult
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest

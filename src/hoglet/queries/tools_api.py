@@ -15,7 +15,7 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
-from hoglet.endpoints.run.result import NeedsBackground
+from hoglet.endpoints.run.response import NeedsBackground
 from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import Bug, CostExceeded, Invalid

@@ -18,7 +18,7 @@ from hoglet.access.principals import Project
 from hoglet.endpoints import repository
 from hoglet.endpoints.analysis.model import TablePlan, from_json, table_plan, to_json
 from hoglet.endpoints.errors import NotMaterializable
-from hoglet.endpoints.materialization.dependencies import (
+from hoglet.endpoints.materialization.catalog import (
     PROPERTY_TYPE_CHANGED,
     depends_on,
     may_read_property,

@@ -12,12 +12,11 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.openapi import endpoint as openapi
 from hoglet.endpoints.openapi.project import project_document
-from hoglet.endpoints.openapi.urls import place_of
 from hoglet.endpoints.record_schemas import VERSION_PARAMETER
 from hoglet.endpoints.repository import ListFilters
-from hoglet.endpoints.run.query_params import read_version
+from hoglet.endpoints.run.request import read_version
 from hoglet.endpoints.run.targets import target_of
-from hoglet.endpoints.services import services_of
+from hoglet.endpoints.services import place_of, services_of
 from hoglet.web.openapi import describe
 from hoglet.web.responses import JsonResponse
 from hoglet.web.router import Depends, Router

@@ -17,7 +17,6 @@ from starlette.types import Receive
 
 from hoglet.access.auth import authorize
 from hoglet.access.principals import ProjectScope
-from hoglet.endpoints.encoding.csv_ndjson import cost_headers
 from hoglet.endpoints.encoding.negotiate import JSON
 from hoglet.endpoints.record_schemas import VERSION_PARAMETER, QueryStatus
 from hoglet.endpoints.run.fast_path import CachedResponse, RequestKey
@@ -25,17 +24,19 @@ from hoglet.endpoints.run.plan import ReadPlan
 from hoglet.endpoints.run.request import polled_id, read_run
 from hoglet.endpoints.run.response import (
     VARY,
+    NeedsBackground,
+    RunResult,
     accepted,
     answered,
+    cost_headers,
     form_of,
     not_modified,
     polled,
+    query_status,
 )
-from hoglet.endpoints.run.response_body import query_status
-from hoglet.endpoints.run.result import NeedsBackground, RunResult
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunBody, RunRequest
-from hoglet.endpoints.services import EndpointServices, services_of
+from hoglet.endpoints.services import EndpointServices, place_of, services_of
 from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.endpoints.tenant_tokens.grants import (
     check_endpoint,
@@ -131,7 +132,8 @@ async def run_endpoint(request: Request) -> Response:
     requested = polled_id(request)
     if requested is not None:
         requested = tenant_query_id(scope.principal, requested)
-        return polled(request, scope, await services.background.find(current, requested), name)
+        row = await services.background.find(current, requested)
+        return polled(place_of(request, scope), row, name)
     form = form_of(request, current)
     key = RequestKey(
         scope.project.id,
@@ -238,7 +240,7 @@ async def _respond(
     form: str,
 ) -> Response:
     if isinstance(outcome, AsyncRunRow):
-        return accepted(request, scope, outcome, request.path_params["name"])
+        return accepted(place_of(request, scope), outcome, request.path_params["name"])
     if not outcome.stale:
         return answered(request, outcome, form)
     refreshing = await services.background.start(

@@ -17,8 +17,7 @@ from hoglet.access import repository as projects
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints import repository
 from hoglet.endpoints.errors import RunCancelled
-from hoglet.endpoints.run.response_body import query_status
-from hoglet.endpoints.run.result import NeedsBackground
+from hoglet.endpoints.run.response import NeedsBackground, query_status
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.targets import RunTarget, target_of
 from hoglet.endpoints.schemas import RunRequest

@@ -16,11 +16,9 @@ from uuid import UUID
 from weakref import ref
 
 from hoglet.access.principals import ProjectScope
-from hoglet.endpoints.encoding.csv_ndjson import etag_of
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.plan import ReadPlan
-from hoglet.endpoints.run.response_body import BODY_START
-from hoglet.endpoints.run.result import RunResult
+from hoglet.endpoints.run.response import BODY_START, RunResult, etag_of
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest

@@ -14,7 +14,7 @@ from hoglet.access.principals import Project
 from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.insights.variables import DATE_NAMES, bind
-from hoglet.endpoints.materialization.dependencies import depends_on
+from hoglet.endpoints.materialization.catalog import depends_on
 from hoglet.endpoints.run.targets import Materialization, RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.variables import (

@@ -9,11 +9,15 @@ from typing import Any
 from starlette.requests import Request
 
 from hoglet.endpoints import errors
-from hoglet.endpoints.run.query_params import read_number, read_version
+from hoglet.endpoints.errors import bad_parameter
 from hoglet.endpoints.schemas import RunBody, RunRequest, read
+from hoglet.endpoints.versions.aliases import is_alias
 from hoglet.kit.errors import Invalid
 from hoglet.web.request_body import read_object
 from hoglet.web.validation import NOT_BOOLEAN
+
+_DIGITS = 18
+
 
 MOST_ROWS = 50_000
 
@@ -81,4 +85,48 @@ def _page_number(request: Request, name: str, *, least: int) -> int | None:
     number = read_number(request, name, least=least)
     if name == "limit" and number is not None and number > MOST_ROWS:
         raise errors.bad_parameter(name, number)
+    return number
+
+
+def read_version(request: Request) -> int | str | None:
+    """``?version=n`` or an alias; None if missing or empty.
+
+    Raises:
+        Invalid: it is neither; with ``error``.
+    """
+    text = request.query_params.get("version")
+    if text is None or not text.strip():
+        return None
+    version = version_of(text.strip())
+    return read_number(request, "version") if version is None else version
+
+
+def version_of(text: str) -> int | str | None:
+    """A version number or a possible alias; None for anything else.
+
+    Example:
+        >>> version_of("2"), version_of("prod"), version_of("1.5")
+        (2, 'prod', None)
+    """
+    if text.isascii() and text.isdecimal() and len(text) <= _DIGITS:
+        return int(text)
+    return text if is_alias(text) else None
+
+
+def read_number(request: Request, name: str, *, least: int | None = None) -> int | None:
+    """An integer in the query string, None if missing or empty.
+
+    Raises:
+        Invalid: not an integer, or below ``least``; with ``error``.
+    """
+    text = request.query_params.get(name)
+    if text is None or not text.strip():
+        return None
+    digits = text.strip()
+    unsigned = digits.removeprefix("-")
+    if not (unsigned.isascii() and unsigned.isdecimal() and len(unsigned) <= _DIGITS):
+        raise bad_parameter(name, text)
+    number = int(digits)
+    if least is not None and number < least:
+        raise bad_parameter(name, text)
     return number

@@ -29,7 +29,7 @@ from hoglet.endpoints.run.plan import (
     fall_back_to_inline,
     plan_read,
 )
-from hoglet.endpoints.run.result import NeedsBackground, RunResult
+from hoglet.endpoints.run.response import NeedsBackground, RunResult
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.settings import EndpointSettings

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
-from hoglet.endpoints.run.query_params import version_of
+from hoglet.endpoints.run.request import version_of
 from hoglet.endpoints.schemas import AliasBody, read
 from hoglet.endpoints.services import services_of
 from hoglet.endpoints.tables import EndpointAliasRow
