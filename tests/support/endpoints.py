@@ -22,7 +22,7 @@ from hoglet.access.principals import Project
 from hoglet.access.tables import ProjectRow
 from hoglet.app.services.features import row_readers
 from hoglet.cohorts import api as cohort_api
-from hoglet.cohorts.references import cohort_refs
+from hoglet.cohorts.repository import cohort_refs
 from hoglet.cohorts.services import build_cohorts
 from hoglet.endpoints import api
 from hoglet.endpoints.materialization import builds_api

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access import key_repository, repository
+from hoglet.access import repository
 from hoglet.access.keys import (
     NewKey,
     hash_key,
@@ -130,7 +130,7 @@ async def _create_user(
 
 
 async def _ensure_key(session: AsyncSession, value: str | None, at: datetime) -> None:
-    if value is None or await key_repository.find_personal(session, hash_key(value)) is not None:
+    if value is None or await repository.find_personal(session, hash_key(value)) is not None:
         return
     owner = await repository.first_user(session)
     if owner is not None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access import key_repository, repository
+from hoglet.access import repository
 from hoglet.access.api_keys.secret import MOST_KEYS
 from hoglet.access.keys import (
     NewKey,
@@ -83,7 +83,7 @@ async def issue_secret_key(
     """
     check_scopes(scopes, SECRET_KEY_SCOPES)
     await _require_project(session, project_id)
-    if await key_repository.count_secret_keys(session, project_id) >= MOST_KEYS:
+    if await repository.count_secret_keys(session, project_id) >= MOST_KEYS:
         raise Invalid(
             f"Project {project_id} already has {MOST_KEYS} secret keys. Revoke one first."
         )
@@ -109,7 +109,7 @@ async def revoke_key(session: AsyncSession, id_or_key: str) -> None:
     Raises:
         NotFound: no such key.
     """
-    if await key_repository.delete_key(session, id_or_key, hash_key(id_or_key)) == 0:
+    if await repository.delete_key(session, id_or_key, hash_key(id_or_key)) == 0:
         raise NotFound("There is no such key. See: hoglet admin keys list")
 
 

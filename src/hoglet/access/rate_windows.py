@@ -12,8 +12,8 @@ from sqlalchemy import case, delete, func
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.tables import RateWindowRow
+from hoglet.store.base import insert_into
 from hoglet.store.database import Database
-from hoglet.store.upsert import insert_into
 
 _CAPACITY = 100_000  # open windows in memory; each takes a few hundred bytes
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import structlog
 from sqlalchemy.exc import OperationalError
 
-from hoglet.access import key_repository, repository
+from hoglet.access import repository
 from hoglet.access.activity import ActivityLog
 from hoglet.access.hooks import AccessHooks
 from hoglet.access.keys import SECRET_PREFIX, hash_key
@@ -103,16 +103,12 @@ class AccessService:
             forget()
 
     async def _load_principal(self, key: str) -> Principal | None:
-        find = (
-            key_repository.find_secret
-            if key.startswith(SECRET_PREFIX)
-            else key_repository.find_personal
-        )
+        find = repository.find_secret if key.startswith(SECRET_PREFIX) else repository.find_personal
         async with self.database.read() as session:
             row = await find(session, hash_key(key))
             if row is None:
                 return None
-            principal = await key_repository.principal_of(session, row)
+            principal = await repository.principal_of(session, row)
         await self._note_use(row)
         return principal
 
@@ -131,7 +127,7 @@ class AccessService:
             return
         try:
             async with self.database.write() as session:
-                await key_repository.touch(session, type(row), row.id, now, before)
+                await repository.touch(session, type(row), row.id, now, before)
         except OperationalError:  # reads must work while the storage is full or read-only
             logger.warning(
                 "last_used_at of a key was not updated", action="key_use_not_noted", key=row.id

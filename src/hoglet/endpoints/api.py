@@ -27,7 +27,7 @@ from hoglet.endpoints.record_schemas import (
     Record,
     Version,
 )
-from hoglet.endpoints.repository import FoundEndpoint, ListFilters
+from hoglet.endpoints.repository import FoundEndpoint, ListFilters, Names
 from hoglet.endpoints.run.request import read_version, version_of
 from hoglet.endpoints.schemas import (
     CreateBody,
@@ -37,7 +37,6 @@ from hoglet.endpoints.schemas import (
     read,
 )
 from hoglet.endpoints.services import EndpointServices, place_of, services_of
-from hoglet.endpoints.versions.aliases import Names
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.web.openapi import PAGE, Page, describe, flag, number
 from hoglet.web.pagination import PageRequest, envelope, parse_page

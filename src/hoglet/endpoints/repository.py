@@ -4,7 +4,7 @@ Functions use the caller's session, and are scoped by project or by an id that w
 project.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -14,12 +14,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.endpoints.tables import (
     AsyncRunRow,
+    EndpointAliasRow,
     EndpointRow,
     EndpointVersionRow,
     MaterializationRow,
 )
 
 _LARGEST_NUMBER = 2**31 - 1
+
+type Names = Mapping[str, int]
+"""Versions by alias: ``{"prod": 2}``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,3 +253,16 @@ def _with_materialization() -> Select[EndpointVersionRow, MaterializationRow]:
     return select(EndpointVersionRow, MaterializationRow).outerjoin(
         MaterializationRow, MaterializationRow.version_id == EndpointVersionRow.id
     )
+
+
+async def alias_names(session: AsyncSession, endpoint_ids: Sequence[UUID]) -> Mapping[UUID, Names]:
+    """``{endpoint id: {"prod": 2}}`` of endpoints that have aliases."""
+    rows = await session.scalars(
+        select(EndpointAliasRow)
+        .where(EndpointAliasRow.endpoint_id.in_(endpoint_ids))
+        .order_by(EndpointAliasRow.alias)
+    )
+    found: dict[UUID, dict[str, int]] = {}
+    for row in rows:
+        found.setdefault(row.endpoint_id, {})[row.alias] = row.version
+    return found

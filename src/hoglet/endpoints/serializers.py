@@ -12,9 +12,8 @@ from hoglet.access.principals import User, user_object
 from hoglet.access.schemas import UserObject
 from hoglet.endpoints.analysis.model import from_json
 from hoglet.endpoints.enums import SYNC_SECONDS, sync_word
-from hoglet.endpoints.repository import FoundEndpoint
+from hoglet.endpoints.repository import FoundEndpoint, Names
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
-from hoglet.endpoints.versions.aliases import Names
 from hoglet.hogql.materialize.refusal import INVALID
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 
@@ -42,11 +41,6 @@ class EndpointUrls:
     def console_url(self, name: str) -> str:
         """URL in the console."""
         return f"{self.site_url}/project/{self.project_id}/endpoints/{name}"
-
-
-def cache_seconds(version: EndpointVersionRow) -> int:
-    """How long an inline result may be reused."""
-    return version.cache_age_seconds or version.data_freshness_seconds
 
 
 def interval_seconds(version: EndpointVersionRow) -> int:

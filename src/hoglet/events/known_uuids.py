@@ -18,9 +18,8 @@ from sqlalchemy.orm import InstrumentedAttribute
 from hoglet.events.statements import values_of
 from hoglet.events.tables import KnownUuidRow, SeenEventRow
 from hoglet.kit.clock import Clock, SystemClock
-from hoglet.store.base import Base
+from hoglet.store.base import Base, insert_into
 from hoglet.store.database import Database
-from hoglet.store.upsert import insert_into
 
 DEFAULT_WINDOW_DAYS = 7
 _ROWS_PER_DELETE = 20_000  # bounds how long other writers wait

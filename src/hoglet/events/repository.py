@@ -28,8 +28,7 @@ from hoglet.events.tables import (
     PersonRow,
     RetiredDistinctIdRow,
 )
-from hoglet.store.base import Base
-from hoglet.store.upsert import insert_into
+from hoglet.store.base import Base, insert_into
 
 _NAMES_PER_STATEMENT = 500
 

@@ -36,8 +36,7 @@ from hoglet.functions.integrations.resolving import resolve
 from hoglet.functions.json_types import LoggedFields, SentFields
 from hoglet.functions.listing import Listing, choose
 from hoglet.functions.presenter import FunctionPresenter, FunctionView
-from hoglet.functions.save.execution_order import assign_execution_order
-from hoglet.functions.save.order_request import one_type, read_orders
+from hoglet.functions.save.execution_order import assign_execution_order, one_type, read_orders
 from hoglet.functions.save.plan import SavePlan
 from hoglet.functions.save.planner import CompileEnvironment, SavePlanner
 from hoglet.functions.schemas import read_fields

@@ -38,12 +38,12 @@ from hoglet.pipeline.ingest.sandbox_client import (
     WORKER_FAILURES,
     FunctionLoader,
 )
-from hoglet.pipeline.ingest.transform import iso
 from hoglet.pipeline.ingest.worker_operations import match_internal_event
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.queue.leases import LEASE
 from hoglet.queue.worker import JobPolicy
 from hoglet.sandbox import Sandbox
+from hoglet.web.timestamps import iso_z
 
 log = structlog.get_logger()
 _encoder = msgspec.msgpack.Encoder()
@@ -123,7 +123,7 @@ class InternalEvents:
             event=event,
             distinct_id=who,
             properties=properties,
-            timestamp=iso(self._clock.now()),
+            timestamp=iso_z(self._clock.now()),
         )
         payload = pack(_encoder, msgspec.to_builtins(created, enc_hook=str))
         await self._queue.enqueue(session, [NewJob(queue=INTERNAL_QUEUE, payload=payload)])

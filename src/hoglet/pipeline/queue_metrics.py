@@ -14,8 +14,7 @@ from hoglet.pipeline.internal_events import INTERNAL_QUEUE
 from hoglet.pipeline.spool_backlog import SpoolBacklog
 from hoglet.queue import Depth, Queue
 from hoglet.queue.dead_letters import count_failed
-from hoglet.store.change_marks import ChangeMark
-from hoglet.store.database import Database
+from hoglet.store.database import ChangeMark, Database
 
 QUEUES = (SPOOL_QUEUE, INVOKE_QUEUE, BACKFILL_QUEUE, COPIES_QUEUE, INTERNAL_QUEUE)
 

@@ -23,8 +23,7 @@ from hoglet.kit.ids import new_id
 from hoglet.kit.text import pack
 from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.tables import TelemetryRow
-from hoglet.store.change_marks import ChangeMark
-from hoglet.store.database import Database
+from hoglet.store.database import ChangeMark, Database
 from hoglet.warehouse.telemetry import AppMetric, LogEntry, Telemetry
 
 log = structlog.get_logger()

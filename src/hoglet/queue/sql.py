@@ -8,6 +8,8 @@ lock.
 expires.
 """
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,12 +21,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from hoglet.kit.clock import Clock
 from hoglet.kit.ids import new_id
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
-from hoglet.queue.signals import Signals
-from hoglet.queue.statements import JOBS, is_due, statements
+from hoglet.queue.statements import JOBS, is_due, rows_of, statements
 from hoglet.queue.tables import JobRow
-from hoglet.store.change_marks import ChangeMark
-from hoglet.store.database import Database
-from hoglet.store.upsert import insert_into
+from hoglet.store.base import insert_into
+from hoglet.store.database import ChangeMark, Database
 
 _ROWS_PER_STATEMENT = 500  # `IN` lists: SQLite allows 32766 variables, small plans are reused
 
@@ -32,6 +32,27 @@ _ROWS_PER_STATEMENT = 500  # `IN` lists: SQLite allows 32766 variables, small pl
 CLOCK_SKEW = timedelta(minutes=1)  # between the machines that share a database
 _ROWS_AT_ONCE = 1000
 _CONSUMER = "/"  # between the names of an owner and of its consumers
+
+
+class Signals:
+    """Wakes consumers of this process at once: one wake-up per queue, not lost before a wait."""
+
+    def __init__(self) -> None:
+        self._events: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+
+    def wake(self, name: str) -> None:
+        """Wake the waiter for ``name``, now or at its next ``wait``."""
+        self._events[name].set()
+
+    async def wait(self, name: str, seconds: float) -> None:
+        """Return on a wake-up, or after ``seconds``."""
+        event = self._events[name]
+        try:
+            async with asyncio.timeout(seconds):
+                await event.wait()
+        except TimeoutError:
+            return
+        event.clear()
 
 
 class SqlQueue:
@@ -74,7 +95,7 @@ class SqlQueue:
         insert = insert_into(session, JobRow)
         statement = insert.on_conflict_do_nothing(index_elements=[JobRow.id])
         connection = await session.connection()
-        await connection.execute(statement, _rows_of(jobs, now))
+        await connection.execute(statement, rows_of(jobs, now))
         self._wake_after_commit(session, {job.queue for job in jobs})
 
     async def lease(
@@ -360,30 +381,6 @@ def _within_weight(
             break
         chosen.append(row)
     return chosen
-
-
-def _rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
-    """Rows to insert; jobs of one call get increasing microseconds to keep their order."""
-    first = now - timedelta(microseconds=len(jobs) - 1)
-    return [
-        {
-            "id": job.id or new_id(),
-            "queue": job.queue,
-            "priority": int(job.priority),
-            "run_at": job.run_at or first + timedelta(microseconds=place),
-            "enqueued_at": now,
-            "ordering_key": job.ordering_key,
-            "weight": job.weight,
-            "lane": job.lane,
-            "attempts": 0,
-            "retries": 0,
-            "payload": job.payload,
-            "buried_at": now if job.error is not None else None,
-            "error": job.error,
-            "group_id": job.group,
-        }
-        for place, job in enumerate(jobs)
-    ]
 
 
 def _job_of(row: Row[Any]) -> Job:

@@ -9,6 +9,7 @@ Their parameters are ``queue``, ``owner``, ``now``, ``lanes``, ``most`` and ``or
 
 from collections.abc import Sequence
 from functools import cache
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -27,7 +28,8 @@ from sqlalchemy import (
     update,
 )
 
-from hoglet.queue.port import Priority
+from hoglet.kit.ids import new_id
+from hoglet.queue.port import NewJob, Priority
 from hoglet.queue.tables import JobRow
 from hoglet.store.base import UtcDateTime
 
@@ -193,3 +195,27 @@ def _limited(statement: _Statement, *, is_sqlite: bool) -> _Statement:
 def statements(*, is_sqlite: bool) -> Statements:
     """The statements of a dialect, made once a process: it has a queue for each consumer."""
     return Statements(is_sqlite=is_sqlite)
+
+
+def rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
+    """Rows to insert; jobs of one call get increasing microseconds to keep their order."""
+    first = now - timedelta(microseconds=len(jobs) - 1)
+    return [
+        {
+            "id": job.id or new_id(),
+            "queue": job.queue,
+            "priority": int(job.priority),
+            "run_at": job.run_at or first + timedelta(microseconds=place),
+            "enqueued_at": now,
+            "ordering_key": job.ordering_key,
+            "weight": job.weight,
+            "lane": job.lane,
+            "attempts": 0,
+            "retries": 0,
+            "payload": job.payload,
+            "buried_at": now if job.error is not None else None,
+            "error": job.error,
+            "group_id": job.group,
+        }
+        for place, job in enumerate(jobs)
+    ]

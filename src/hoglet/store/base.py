@@ -1,14 +1,20 @@
-"""The declarative base of all tables, and column types that behave the same on both databases."""
+"""The declarative base of all tables; column types and ``INSERT`` alike on both databases."""
 
 from datetime import UTC, datetime
-from typing import Any, override
+from typing import TYPE_CHECKING, Any, override
 
 import orjson
 from sqlalchemy import DateTime, Dialect, MetaData, String, Text
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from hoglet.kit.text import dump_storable_json
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
+
 
 _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -17,6 +23,7 @@ _NAMES = {
     "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
+type ConflictInsert = sqlite.Insert | postgresql.Insert
 
 
 class Base(DeclarativeBase):
@@ -66,3 +73,12 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None or dialect.name != "sqlite":
             return value if value is None else value.astimezone(UTC)
         return datetime.fromisoformat(value)
+
+
+def insert_into(session: AsyncSession, table: type[Base]) -> ConflictInsert:
+    """An ``INSERT`` that can say what happens on a conflict."""
+    if session.get_bind().dialect.name == "sqlite":
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # 30 ms that a server on SQLite never needs
+
+    return postgresql.insert(table)

@@ -25,9 +25,15 @@ from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
 from hoglet.warehouse.disk_space import DiskChecks
 from hoglet.warehouse.errors import QueryRefused, from_engine
 from hoglet.warehouse.integrity import check_parts
-from hoglet.warehouse.json_rows import STREAMED_ROWS, block_rows
+from hoglet.warehouse.json_rows import (
+    STREAMED_ROWS,
+    JsonQuery,
+    JsonSelects,
+    block_rows,
+    check_reader,
+    select,
+)
 from hoglet.warehouse.port import JsonRows, Progress, QueryBudget, QueryResult
-from hoglet.warehouse.reading import JsonQuery, JsonSelects, check_reader, select
 from hoglet.warehouse.retention import apply_retention
 from hoglet.warehouse.running_queries import RunningQueries, call_soon
 from hoglet.warehouse.schema import Retention, apply_schema, own_table

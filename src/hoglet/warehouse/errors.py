@@ -194,16 +194,6 @@ def from_engine(message: str, code: int | None = None) -> HogletError:
     return _other(number, text)
 
 
-def refuse_large(size_bytes: int, most_bytes: int) -> None:
-    """Check that a result is not larger than ``most_bytes``.
-
-    Raises:
-        QueryTooCostly: ``query_too_large``.
-    """
-    if size_bytes > most_bytes:
-        raise from_engine("The result is too large.", Code.TOO_MANY_ROWS_OR_BYTES)
-
-
 def _other(number: int, text: str) -> HogletError:
     if number == Code.TOO_MANY_QUERIES:
         return WarehouseBusy("The warehouse is running too many queries; try again.")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import IO, Final
 
-from hoglet.warehouse.errors import WarehouseDown, refuse_large
+from hoglet.warehouse.errors import Code, WarehouseDown, from_engine
 
 PART_BYTES: Final = 256 * 1024
 """Size of a part, unless a single row is larger. Formats other than JSON parse one at a time."""
@@ -150,3 +150,13 @@ class JsonPartsWriter:
             part = b"[" + rows[start:stop].replace(separator, b",") + b"]"
             self._parts._append(part)  # noqa: SLF001 (the class above)
             start = stop + len(separator)
+
+
+def refuse_large(size_bytes: int, most_bytes: int) -> None:
+    """Check that a result is not larger than ``most_bytes``.
+
+    Raises:
+        QueryTooCostly: ``query_too_large``.
+    """
+    if size_bytes > most_bytes:
+        raise from_engine("The result is too large.", Code.TOO_MANY_ROWS_OR_BYTES)

@@ -22,10 +22,9 @@ from hoglet.web.open_requests import (
     BodyLimits,
     OpenRequests,
 )
-from hoglet.web.paths import PROJECT_PREFIX, PathNormalizer
 from hoglet.web.request_body import DEFAULT_BODY_BYTES
 from hoglet.web.request_log import RequestLogMiddleware, RequestMetrics
-from hoglet.web.router import DeclaredRoute, HandlerRoute, Router
+from hoglet.web.router import PROJECT_PREFIX, DeclaredRoute, HandlerRoute, PathNormalizer, Router
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ def create_application(
         registry: registry of metrics; a new one if omitted.
         policy: limits of requests.
 
-    Paths are declared without a trailing slash (see ``hoglet.web.paths``). Services are attributes
+    Paths are declared without a trailing slash (see ``hoglet.web.router``). Services are attributes
     of ``app.state``.
     """
     registry = registry or CollectorRegistry()

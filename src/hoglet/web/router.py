@@ -1,4 +1,4 @@
-"""The routes of a feature, declared beside their handlers.
+"""The routes of a feature, declared beside their handlers, and the path that they are found by.
 
 A handler names what it needs: the request, parameters of the path, and the results of
 dependencies, which run first, in order::
@@ -18,10 +18,60 @@ from typing import Any, NamedTuple, TypeAliasType, get_args, override
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route, request_response
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from hoglet.web.pagination import ORIGINAL_PATH
+
+PROJECT_PREFIX = "/api/projects/{project_id}"
+_ENVIRONMENTS = "/api/environments"
+_PROJECTS = "/api/projects"
+_UNTOUCHED = ("/_nicegui",)  # the console's websocket transport needs its slashes
 type Dependency = Callable[[Request], Awaitable[Any]]
 type Handler = Callable[..., Awaitable[Response]]
+
+
+class PathNormalizer:
+    """ASGI middleware that rewrites ``scope["path"]``, so that one route table has all spellings.
+
+    ``/api/environments/...`` becomes ``/api/projects/...``, and a trailing slash is dropped. No
+    redirects: clients lose bodies and headers on redirects. The original path stays in the scope
+    for building page URLs.
+
+    Rejected: registering each route four times. Starlette tries routes in order, so a table four
+    times as long would slow down every request.
+
+    Source: docs/spec/hog-functions.md#1-routes-and-common-rules.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection."""
+        if scope["type"] == "http":
+            path: str = scope["path"]
+            spelled = normalize_path(path)
+            if spelled != path:
+                scope[ORIGINAL_PATH] = path
+                scope["path"] = spelled
+                scope["raw_path"] = spelled.encode()
+        await self._app(scope, receive, send)
+
+
+def normalize_path(path: str) -> str:
+    """The path used for routing.
+
+    Example:
+        >>> normalize_path("/api/environments/1/endpoints/")
+        '/api/projects/1/endpoints'
+    """
+    if path.startswith(_UNTOUCHED):
+        return path
+    if path.endswith("/") and path != "/":
+        path = path[:-1] or "/"
+    if path == _ENVIRONMENTS or path.startswith(_ENVIRONMENTS + "/"):
+        return _PROJECTS + path[len(_ENVIRONMENTS) :]
+    return path
 
 
 @dataclass(frozen=True, slots=True)

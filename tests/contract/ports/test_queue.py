@@ -16,7 +16,6 @@ from hoglet.migrations.upgrade import migrate
 from hoglet.queue import Job, LeaseLost, NewJob, Priority
 from hoglet.queue.sql import SqlQueue
 from hoglet.queue.statements import Statements
-from hoglet.store import change_marks
 from hoglet.store.database import Database
 
 MINUTE = timedelta(minutes=1)
@@ -436,7 +435,7 @@ async def test_a_job_may_be_enqueued_buried(queue: SqlQueue):
 @pytest.fixture
 def marked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Marks of changes are used at once instead of after three seconds."""
-    monkeypatch.setattr(change_marks, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr("hoglet.store.database.SETTLED_NS", -(10**18))
 
 
 @pytest.mark.usefixtures("marked")

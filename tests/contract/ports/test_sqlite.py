@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url, text
 
-from hoglet.store import change_marks
 from hoglet.store.database import Database
 
 COUNT = text("SELECT count(*) FROM facts")
@@ -84,7 +83,7 @@ async def test_a_mark_changes_with_every_commit_of_any_process(
     facts: Database, monkeypatch: pytest.MonkeyPatch
 ):
     assert facts.change_mark() is None, "too soon after a commit"
-    monkeypatch.setattr(change_marks, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr("hoglet.store.database.SETTLED_NS", -(10**18))
     path = make_url(str(facts.engine.url)).database or ""
     marks = [facts.change_mark()]
     async with facts.write() as session:

@@ -8,7 +8,7 @@ from typing import Annotated
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.access import key_repository
+from hoglet.access import repository
 from hoglet.access.api_keys.schemas import KeyObject
 from hoglet.access.auth import CURRENT, access_of, requires, requires_key
 from hoglet.access.principals import Principal, Project, ProjectScope
@@ -48,7 +48,7 @@ async def read_current_key(
 ) -> Response:
     """Get the API key of this request, without its value."""
     async with access_of(request).database.read() as session:
-        row = await key_repository.find_key(session, principal.key_id)
+        row = await repository.find_key(session, principal.key_id)
     if row is None:
         raise NotFound
     return JsonResponse(key_object(row))

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access import key_repository, repository
+from hoglet.access import repository
 from hoglet.access.activity import Fields
 from hoglet.access.api_keys.schemas import PersonalKeyChanges, PersonalKeyFields
 from hoglet.access.api_keys.stored_keys import StoredKeys
@@ -44,7 +44,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
     async def all(self) -> Sequence[PersonalKeyRow]:
         """The user's keys, newest first."""
         async with self._access.database.read() as session:
-            return await key_repository.personal_keys_of(session, self._user.id)
+            return await repository.personal_keys_of(session, self._user.id)
 
     async def create(self, fields: PersonalKeyFields) -> tuple[PersonalKeyRow, str]:
         """A new key with its value.
@@ -55,7 +55,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
         """
         async with self._access.database.write() as session:
             await self._check(session, fields.model_dump())
-            if await key_repository.count_made_by_api(session, self._user.id) >= MOST_KEYS:
+            if await repository.count_made_by_api(session, self._user.id) >= MOST_KEYS:
                 raise Invalid(f"A user can have at most {MOST_KEYS} keys. Delete one first.")
             generated, value = self._generate()
             row = PersonalKeyRow(
@@ -89,7 +89,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
         return row
 
     async def _find(self, session: AsyncSession, key_id: str) -> PersonalKeyRow | None:
-        row = await key_repository.find_key(session, key_id)
+        row = await repository.find_key(session, key_id)
         return row if row is not None and row.user_id == self._user.id else None
 
     async def _project_id(self, row: PersonalKeyRow) -> int | None:  # noqa: ARG002 (of the caller)
@@ -118,7 +118,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
     async def _keep_one_with_everything(self, session: AsyncSession, row: PersonalKeyRow) -> None:
         if ANY_SCOPE not in (row.scopes or [ANY_SCOPE]):
             return
-        others = await key_repository.personal_keys_of(session, self._user.id)
+        others = await repository.personal_keys_of(session, self._user.id)
         if not any(ANY_SCOPE in each.scopes for each in others if each.id != row.id):
             raise Invalid("This is your last key with the scope '*'. Create another one first.")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access import key_repository
+from hoglet.access import repository
 from hoglet.access.api_keys.schemas import SecretKeyChanges, SecretKeyFields
 from hoglet.access.api_keys.stored_keys import StoredKeys
 from hoglet.access.principals import ProjectScope
@@ -38,7 +38,7 @@ class SecretKeys(StoredKeys[SecretKeyRow]):
     async def all(self) -> Sequence[SecretKeyRow]:
         """The project's keys, newest first."""
         async with self._access.database.read() as session:
-            rows = await key_repository.secret_keys(session, self._scope.project.id)
+            rows = await repository.secret_keys(session, self._scope.project.id)
         return rows[::-1]
 
     async def create(self, fields: SecretKeyFields) -> tuple[SecretKeyRow, str]:
@@ -52,7 +52,7 @@ class SecretKeys(StoredKeys[SecretKeyRow]):
         self._check_scopes(fields.scopes)
         async with self._access.database.write() as session:
             await self._check_label(session, fields.label)
-            if await key_repository.count_secret_keys(session, project_id) >= MOST_KEYS:
+            if await repository.count_secret_keys(session, project_id) >= MOST_KEYS:
                 raise Invalid(
                     f"A project can have at most {MOST_KEYS} secret keys. Delete one first."
                 )
@@ -96,6 +96,6 @@ class SecretKeys(StoredKeys[SecretKeyRow]):
         check_grant(self._scope.principal, scopes)
 
     async def _check_label(self, session: AsyncSession, label: str) -> None:
-        rows = await key_repository.secret_keys(session, self._scope.project.id)
+        rows = await repository.secret_keys(session, self._scope.project.id)
         if any(row.label == label for row in rows):
             raise Invalid(f'A secret key with the label "{label}" already exists.', attr="label")

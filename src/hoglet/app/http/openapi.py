@@ -15,9 +15,8 @@ from starlette.routing import Route
 from hoglet.app.http.routes import PROJECT_ROUTERS, ROUTERS, hot_routes
 from hoglet.web.health import health_routes
 from hoglet.web.openapi import DescribedRoute, build_document, describe, route_doc
-from hoglet.web.paths import PROJECT_PREFIX
 from hoglet.web.responses import JsonResponse
-from hoglet.web.router import DeclaredRoute, Router
+from hoglet.web.router import PROJECT_PREFIX, DeclaredRoute, Router
 
 PATH = "/api/schema"
 _ROW = re.compile(r"^Row \d+[.:]\s*")

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.principals import Project
 from hoglet.access.rate_limit import RateLimit
 from hoglet.app.services.container import Services
-from hoglet.cohorts.references import cohort_refs
+from hoglet.cohorts.repository import cohort_refs
 from hoglet.definitions import repository as definitions
 from hoglet.endpoints.run.system_rows import RowReader
 from hoglet.endpoints.services import (

@@ -11,7 +11,7 @@ from hoglet.app.services.events import EventServices, build_events
 from hoglet.app.services.functions import FunctionServices, build_functions
 from hoglet.app.services.hooks import connect_hooks
 from hoglet.cohorts import system_rows as cohorts
-from hoglet.cohorts.references import person_criteria
+from hoglet.cohorts.repository import person_criteria
 from hoglet.cohorts.services import CohortServices, build_cohorts
 from hoglet.definitions import system_rows as definitions
 from hoglet.definitions.conversion import ConversionShares

@@ -60,11 +60,11 @@ def create_key(
 @keys_app.command("list")
 def list_keys(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """List all keys, without their values."""
-    from hoglet.access import key_repository
+    from hoglet.access import repository
 
     async def work(session: "AsyncSession") -> list[tuple[str, ...]]:
-        personal = await key_repository.personal_keys(session)
-        secret = await key_repository.secret_keys(session)
+        personal = await repository.personal_keys(session)
+        secret = await repository.secret_keys(session)
         rows = [(row, "personal", row.scoped_teams) for row in personal]
         rows += [(row, "secret", [row.project_id]) for row in secret]
         return [_key_cells(row, kind, projects) for row, kind, projects in rows]

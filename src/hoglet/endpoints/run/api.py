@@ -47,8 +47,8 @@ from hoglet.endpoints.tenant_tokens.grants import (
 from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import HogletError, Invalid, NotFound
 from hoglet.web.openapi import DocumentedResponse, OpenResponse, describe, flag, number, text
-from hoglet.web.paths import PROJECT_PREFIX
 from hoglet.web.request_body import read_body
+from hoglet.web.router import PROJECT_PREFIX
 from hoglet.web.validation import REQUIRED
 
 CLIENT_CLOSED_REQUEST = 499

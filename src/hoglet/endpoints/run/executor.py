@@ -31,7 +31,8 @@ from hoglet.hogql.paging.limit import cut_count, cut_page
 from hoglet.kit.clock import Clock
 from hoglet.kit.text import dump_json
 from hoglet.warehouse import JsonParts, JsonRows, QueryBudget, QueryResult, Statistics, Warehouse
-from hoglet.warehouse.errors import QueryRefused, refuse_large
+from hoglet.warehouse.errors import QueryRefused
+from hoglet.warehouse.json_parts import refuse_large
 
 ROWS_AT_ONCE = 1_000  # larger results are encoded in a thread: 50,000 rows take 80 ms
 

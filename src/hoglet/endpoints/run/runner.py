@@ -71,7 +71,7 @@ class EndpointRunner:
         self._clock = clock
         self._computer = computer
         self._log = log
-        self._settings = settings
+        self._run_seconds = settings.capped_run_seconds
         self.cache = ResultCache(settings.cache_bytes)
         self.cursors = cursors
         self.cancellable = CancellableRuns(CancelRequests(database, clock))
@@ -184,7 +184,7 @@ class EndpointRunner:
         seconds: float | None = None,
     ) -> RunResult:
         execution_id = execution_id or new_id()
-        query_id, seconds = str(execution_id), seconds or self._settings.capped_run_seconds
+        query_id, seconds = str(execution_id), seconds or self._run_seconds
         started = perf_counter()
         try:
             result = await self._cancellable(reading, request, query_id, seconds)

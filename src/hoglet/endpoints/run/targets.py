@@ -7,9 +7,9 @@ from uuid import UUID
 from hoglet.endpoints import repository
 from hoglet.endpoints.analysis.model import Analysis, Buckets, TablePlan, from_json, table_plan
 from hoglet.endpoints.errors import unknown_version
-from hoglet.endpoints.repository import FoundEndpoint
-from hoglet.endpoints.serializers import cache_seconds, interval_seconds
-from hoglet.endpoints.versions.aliases import Names, names_of
+from hoglet.endpoints.repository import FoundEndpoint, Names
+from hoglet.endpoints.serializers import interval_seconds
+from hoglet.endpoints.tables import EndpointVersionRow
 from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.cache import TTLCache
 from hoglet.kit.errors import NotFound
@@ -102,7 +102,7 @@ class RunTargets:
             if endpoint is None:
                 return None
             found = await repository.find_version(session, endpoint, number)
-            aliases = await names_of(session, [endpoint.id])
+            aliases = await repository.alias_names(session, [endpoint.id])
         return None if found is None else target_of(found, aliases.get(endpoint.id, {}))
 
 
@@ -131,8 +131,13 @@ def target_of(found: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
         version_created_at=version.created_at,
         query=version.query,
         analysis=from_json(version.analysis),
-        cache_seconds=cache_seconds(version),
+        cache_seconds=_cache_seconds(version),
         optional_breakdowns=frozenset(version.optional_breakdown_properties),
         materialization=retained,
         aliases=aliases or {},
     )
+
+
+def _cache_seconds(version: EndpointVersionRow) -> int:
+    """How long an inline result may be reused."""
+    return version.cache_age_seconds or version.data_freshness_seconds

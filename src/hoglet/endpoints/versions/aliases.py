@@ -16,13 +16,12 @@ from hoglet.access.activity import Activity
 from hoglet.access.principals import ProjectScope
 from hoglet.access.service import AccessService
 from hoglet.endpoints import errors, repository
+from hoglet.endpoints.repository import Names
 from hoglet.endpoints.tables import EndpointAliasRow, EndpointRow
 from hoglet.kit.errors import Invalid, NotFound
 
 _PATTERN = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
 MOST_ALIASES = 50
-
-type Names = Mapping[str, int]
 
 
 def is_alias(text: str) -> bool:
@@ -76,7 +75,7 @@ class Aliases:
     async def of(self, endpoint_ids: Sequence[UUID]) -> Mapping[UUID, Names]:
         """The aliases of some endpoints; those without any are omitted."""
         async with self._database.read() as session:
-            return await names_of(session, endpoint_ids)
+            return await repository.alias_names(session, endpoint_ids)
 
     async def put(
         self, scope: ProjectScope, name: str, alias: str, version: int
@@ -134,7 +133,7 @@ class Aliases:
         return endpoint
 
     async def _check_count(self, session: AsyncSession, endpoint: EndpointRow) -> None:
-        known = await names_of(session, [endpoint.id])
+        known = await repository.alias_names(session, [endpoint.id])
         if len(known.get(endpoint.id, {})) >= MOST_ALIASES:
             raise Invalid(f"An endpoint can have at most {MOST_ALIASES} aliases.", attr="alias")
 
@@ -143,19 +142,6 @@ class Aliases:
         await self._access.activity.record(
             session, Activity(*about, str(endpoint.id), endpoint.name)
         )
-
-
-async def names_of(session: AsyncSession, endpoint_ids: Sequence[UUID]) -> Mapping[UUID, Names]:
-    """``{endpoint id: {"prod": 2}}`` of endpoints that have aliases."""
-    rows = await session.scalars(
-        select(EndpointAliasRow)
-        .where(EndpointAliasRow.endpoint_id.in_(endpoint_ids))
-        .order_by(EndpointAliasRow.alias)
-    )
-    found: dict[UUID, dict[str, int]] = {}
-    for row in rows:
-        found.setdefault(row.endpoint_id, {})[row.alias] = row.version
-    return found
 
 
 def _new(endpoint: EndpointRow, alias: str, now: datetime) -> EndpointAliasRow:

@@ -16,7 +16,7 @@ from hoglet.functions.executable.model import (
     ExecutableMapping,
     RetryPolicy,
 )
-from hoglet.functions.inputs.mapping_identity import mapping_number
+from hoglet.functions.inputs.secrets import mapping_number
 from hoglet.functions.json_types import (
     DeliverySettings,
     FunctionFilters,

@@ -13,8 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import FieldChange, rewrite_changes
 from hoglet.access.schemas import ActivityChange
-from hoglet.functions.inputs.mapping_identity import stored_identities
-from hoglet.functions.inputs.secrets import SHOWN, secret_keys
+from hoglet.functions.inputs.secrets import SHOWN, secret_keys, stored_identities
 from hoglet.functions.json_types import FunctionMapping, InputSchema, InputValues, LoggedFields
 from hoglet.kit.json_values import is_array, is_object
 

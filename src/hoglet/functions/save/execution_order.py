@@ -1,8 +1,13 @@
 """Limits and execution order of transformations.
 
-Source: docs/spec/hog-functions.md#34-execution_order and
-docs/spec/hog-functions.md#35-limits-and-effects.
+Source: docs/spec/hog-functions.md#34-execution_order,
+docs/spec/hog-functions.md#35-limits-and-effects and
+docs/spec/hog-functions.md#97-rearrange.
 """
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -10,6 +15,53 @@ from hoglet.functions import repository, types
 from hoglet.functions.save.plan import SavePlan
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
+from hoglet.kit.json_values import is_object
+
+
+def read_orders(orders: Any) -> dict[UUID, int]:
+    """Parse the ``orders`` of a rearrangement.
+
+    Raises:
+        Invalid: none given, an id that is not a UUID, or a position outside 0..32767.
+    """
+    if not is_object(orders) or not orders:
+        raise Invalid("At least one order is required.")
+    wanted: dict[UUID, int] = {}
+    for key, place in orders.items():
+        attr = f"orders__{key}"
+        if isinstance(place, bool) or not isinstance(place, int):
+            raise Invalid("A valid integer is required.", attr=attr)
+        if place < 0:
+            detail = "Ensure this value is greater than or equal to 0."
+            raise Invalid(detail, code="min_value", attr=attr)
+        if place > types.HIGHEST_ORDER:
+            detail = f"Ensure this value is less than or equal to {types.HIGHEST_ORDER}."
+            raise Invalid(detail, code="max_value", attr=attr)
+        try:
+            wanted[UUID(key)] = place
+        except ValueError:
+            raise _not_a_transformation(key) from None
+    return wanted
+
+
+def one_type(rows: Sequence[HogFunctionRow], wanted: dict[UUID, int]) -> str:
+    """The common type of the functions to move.
+
+    Raises:
+        Invalid: an id is not a live transformation, or the types differ.
+    """
+    known = {row.id: row.type for row in rows if row.type in types.ORDERED}
+    for item in wanted:
+        if item not in known:
+            raise _not_a_transformation(str(item))
+    kinds = set(known.values())
+    if len(kinds) != 1:
+        raise Invalid("All functions of a rearrangement must have the same type.")
+    return kinds.pop()
+
+
+def _not_a_transformation(name: str) -> Invalid:
+    return Invalid(f"{name} is not a live transformation of this project.")
 
 
 async def assign_execution_order(

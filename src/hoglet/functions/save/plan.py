@@ -11,11 +11,12 @@ from hoglet.functions.compile.hog import check_size
 from hoglet.functions.compile.unit import CompiledFunction, CompileInput, Matcher
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.filters.normalize import check_view, without_generated
-from hoglet.functions.inputs.mapping_identity import numbered, stored_identities
 from hoglet.functions.inputs.secrets import (
     merge_secrets,
+    numbered,
     secret_keys,
     split_secrets,
+    stored_identities,
 )
 from hoglet.functions.json_types import (
     CompiledColumns,

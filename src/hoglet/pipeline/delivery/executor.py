@@ -30,8 +30,7 @@ from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome
 from hoglet.pipeline.delivery.run_record import RunRecord
 from hoglet.pipeline.storage_failures import is_storage_failure
 from hoglet.queue import Job, LeaseLost, Queue
-from hoglet.store.change_marks import ChangeMark
-from hoglet.store.database import Database
+from hoglet.store.database import ChangeMark, Database
 
 log = structlog.get_logger()
 

@@ -9,8 +9,8 @@ from sqlalchemy import delete, func
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.pipeline.tables import HostRateRow
+from hoglet.store.base import insert_into
 from hoglet.store.database import Database
-from hoglet.store.upsert import insert_into
 
 _KEPT = timedelta(hours=1)  # a target's row after its last request
 
