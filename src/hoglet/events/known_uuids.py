@@ -15,10 +15,9 @@ from sqlalchemy import ColumnElement, delete, exists, literal, select, true, tup
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
-from hoglet.events.statements import values_of
 from hoglet.events.tables import KnownUuidRow, SeenEventRow
 from hoglet.kit.clock import Clock, SystemClock
-from hoglet.store.base import Base, insert_into
+from hoglet.store.base import Base, insert_into, values_of
 from hoglet.store.database import Database
 
 DEFAULT_WINDOW_DAYS = 7

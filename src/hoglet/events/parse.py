@@ -18,13 +18,33 @@ from hoglet.events.errors import (
     MissingDistinctId,
     MissingEventName,
 )
-from hoglet.events.texts import id_text, sanitize
 from hoglet.kit.errors import Invalid
 
 MAX_NAME_LENGTH = 200
 MAX_DISTINCT_ID_LENGTH = 200
 MAX_AHEAD = timedelta(hours=23)  # events further in the future have a wrong clock
 _PERSON_KEYS = ("$set", "$set_once", "$unset")
+
+
+def id_text(value: Any) -> str:
+    """An id as text, numbers and booleans as in JSON; ``""`` for anything else.
+
+    Example:
+        >>> id_text(12345678)
+        '12345678'
+    """
+    if type(value) is str:
+        return sanitize(value)
+    if type(value) is bool:
+        return "true" if value else "false"
+    if type(value) is float:
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(value) if type(value) is int else ""
+
+
+def sanitize(text: str) -> str:
+    """Remove NUL characters, which PostgreSQL rejects."""
+    return text.replace("\0", "�") if "\0" in text else text
 
 
 class Event(msgspec.Struct):

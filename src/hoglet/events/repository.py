@@ -19,7 +19,6 @@ from hoglet.events.persons.model import (
     PersonState,
     PersonStoreState,
 )
-from hoglet.events.statements import values_of
 from hoglet.events.tables import (
     DistinctIdRow,
     GroupRow,
@@ -28,7 +27,7 @@ from hoglet.events.tables import (
     PersonRow,
     RetiredDistinctIdRow,
 )
-from hoglet.store.base import Base, insert_into
+from hoglet.store.base import Base, insert_into, values_of
 
 _NAMES_PER_STATEMENT = 500
 

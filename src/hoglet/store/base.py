@@ -1,20 +1,33 @@
-"""The declarative base of all tables; column types and ``INSERT`` alike on both databases."""
+"""The declarative base of all tables; column types and statements alike on both databases."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, override
 
+import msgspec
 import orjson
-from sqlalchemy import DateTime, Dialect, MetaData, String, Text
+from sqlalchemy import (
+    ARRAY,
+    DateTime,
+    Dialect,
+    MetaData,
+    Select,
+    String,
+    Text,
+    bindparam,
+    func,
+    select,
+    type_coerce,
+)
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from hoglet.kit.text import dump_storable_json
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
-
 
 _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -24,6 +37,7 @@ _NAMES = {
     "pk": "pk_%(table_name)s",
 }
 type ConflictInsert = sqlite.Insert | postgresql.Insert
+_encoder = msgspec.json.Encoder(uuid_format="hex")  # as the columns hold them
 
 
 class Base(DeclarativeBase):
@@ -82,3 +96,16 @@ def insert_into(session: AsyncSession, table: type[Base]) -> ConflictInsert:
     from sqlalchemy.dialects import postgresql  # 30 ms that a server on SQLite never needs
 
     return postgresql.insert(table)
+
+
+def values_of(
+    session: AsyncSession, column: InstrumentedAttribute[Any], values: Sequence[Any]
+) -> Select[Any]:
+    """A subquery that yields the values, handed over as ONE parameter.
+
+    A list of 2,000 parameters costs SQLAlchemy about 4 us for each, more than finding the rows.
+    """
+    if session.get_bind().dialect.name == "sqlite":
+        listed = func.json_each(_encoder.encode(values).decode()).table_valued("value")
+        return select(type_coerce(listed.c.value, column.type))
+    return select(func.unnest(bindparam(None, list(values), type_=ARRAY(column.type))))

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from hoglet.pipeline.ingest.enqueue import enqueue_runs
+from hoglet.pipeline.ingest.commit import enqueue_runs
 from hoglet.pipeline.ingest.ipc import BatchCounters, Invocation
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

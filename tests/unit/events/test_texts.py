@@ -1,11 +1,11 @@
 """Text that PostgreSQL cannot store is sanitized; one such event would block its project."""
 
+from hoglet.events.parse import id_text
 from hoglet.events.persons.updates import (
     group_update_of,
     groups_of,
     person_update_of,
 )
-from hoglet.events.texts import id_text
 
 
 def test_ids_are_written_as_json_writes_them():

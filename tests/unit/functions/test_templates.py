@@ -11,9 +11,9 @@ import yaml
 from hoglet.functions.compile.unit import CompileInput, compile_function_parts
 from hoglet.functions.executable.loader import executable_from_values
 from hoglet.functions.executable.matching import Conditions
+from hoglet.functions.executable.model import HostConfig
 from hoglet.functions.executable.transform import Transformation
 from hoglet.functions.inputs.schema import read_schema
-from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.save.plan import NEW
 from hoglet.functions.templates.registry import PREFIX, Templates
 from support.places import write_places

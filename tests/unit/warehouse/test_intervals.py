@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hoglet.warehouse.intervals import labels_between
+from hoglet.warehouse.telemetry import labels_between
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from hoglet.functions.actions.service import ActionService
 from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.compile.compiler import SandboxCompiler
 from hoglet.functions.dead_letters.service import DeadLetters, DeadLetterSettings
+from hoglet.functions.executable.model import HostConfig
 from hoglet.functions.explain_match.match_counts import MatchCounts
 from hoglet.functions.explain_match.service import MatchExplainer
 from hoglet.functions.integrations.credentials import Credentials
@@ -23,7 +24,6 @@ from hoglet.functions.jobs import RecompileLater
 from hoglet.functions.logs.live_tail import LiveTail
 from hoglet.functions.runtime.geoip import check_database
 from hoglet.functions.runtime.host_calls import HostCalls
-from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.save.planner import CohortCriteria, CompileEnvironment, PropertyTypes
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.service import FunctionService

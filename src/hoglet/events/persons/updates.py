@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.events.texts import id_text, sanitize
+from hoglet.events.parse import id_text, sanitize
 
 CAMPAIGN = frozenset(
     {

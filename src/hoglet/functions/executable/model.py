@@ -11,7 +11,20 @@ from typing import Any, Literal
 import msgspec
 
 from hoglet.functions.json_types import ConditionTree, MaskingSettings
-from hoglet.functions.runtime.host_config import HostConfig
+
+
+class HostConfig(msgspec.Struct, frozen=True):
+    """Host functions beyond the standard library.
+
+    Attributes:
+        has_email: an SMTP server is configured, so ``sendEmail`` exists.
+        geoip_database: path of a MaxMind database, for ``geoipLookup``.
+        bot_list: path of a list of additional bots.
+    """
+
+    has_email: bool = False
+    geoip_database: str | None = None
+    bot_list: str | None = None
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):

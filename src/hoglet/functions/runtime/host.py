@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 
 import msgspec
 
+from hoglet.functions.executable.model import HostConfig
 from hoglet.functions.json_types import EventGlobal, HostRequest
 from hoglet.functions.runtime.bot_detection import open_bot_detector
 from hoglet.functions.runtime.email import EmailRefused, read_email
@@ -20,7 +21,6 @@ from hoglet.functions.runtime.fetch import (
     read_fetch,
 )
 from hoglet.functions.runtime.geoip import GeoRecord, open_geoip
-from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.runtime.loop_guard import (
     DEPTH_PROPERTY,
     MAX_DEPTH,

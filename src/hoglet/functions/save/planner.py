@@ -17,6 +17,7 @@ from hoglet.functions import types
 from hoglet.functions.actions import repository as action_repository
 from hoglet.functions.compile.compiler import Compiler
 from hoglet.functions.compile.unit import CompiledFunction
+from hoglet.functions.executable.model import HostConfig
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.json_types import (
     CompiledColumns,
@@ -28,7 +29,6 @@ from hoglet.functions.json_types import (
     SecretValues,
     SentFields,
 )
-from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.save.plan import NEW, SavePlan
 from hoglet.functions.schemas import read_fields
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable

@@ -2,13 +2,17 @@
 
 Everything it writes follows from the group and the state before it, so a group whose transaction
 was lost in a crash is worked off again to the same end; its rows are in the warehouse once,
-because they go there under the group's id.
+because they go there under the group's id. Triggered runs are enqueued if they pass masking.
+
+Source: docs/spec/hog-functions.md#6-masking and
+docs/spec/hog-functions.md#131-pipeline-destinations.
 """
 
 import contextlib
 import functools
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import NoReturn
 from uuid import UUID
 
@@ -20,23 +24,28 @@ from hoglet.definitions.tracker import DefinitionTracker, Recorded
 from hoglet.events.repository import EventsRepository
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.events.warnings import IngestionWarnings
-from hoglet.functions.dead_letters.service import DeadLetters
+from hoglet.functions.dead_letters.service import DeadLetters, NewDeadLetter
+from hoglet.functions.executable.matching import masked_allowance
+from hoglet.functions.jobs import INVOKE_QUEUE
+from hoglet.functions.masking import raise_counters
 from hoglet.functions.watcher.service import RunObservation, Watcher
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.ingest.enqueue import dead_letters_of, enqueue_runs
-from hoglet.pipeline.ingest.filtered_counts import defer_filtered_counts
+from hoglet.pipeline.delivery import ordering as lines
+from hoglet.pipeline.ingest.filtered_counts import SOURCE, defer_filtered_counts
 from hoglet.pipeline.ingest.group_processor import CommitRefused
-from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Part
-from hoglet.pipeline.ingest.replication import WarehouseReplicator
-from hoglet.pipeline.ingest.warehouse_rows import (
+from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Invocation, Part
+from hoglet.pipeline.ingest.replication import (
+    WarehouseReplicator,
     group_rows,
-    messages_of,
     person_rows,
 )
 from hoglet.pipeline.storage_failures import is_storage_failure
-from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
-from hoglet.queue import Job, NewJob, Queue
+from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox
+from hoglet.queue import Job, NewJob, Priority, Queue
 from hoglet.store.database import Database
+from hoglet.warehouse.telemetry import AppMetric, LogEntry
+
+_ONE_MILLISECOND = timedelta(milliseconds=1)
 
 type Finish = Callable[[AsyncSession], Awaitable[None]]
 """Removes a group from its source, in the transaction that stores it."""
@@ -231,3 +240,111 @@ def _observations(tally: BatchCounters) -> list[RunObservation]:
             if runs
         )
     return found
+
+
+async def enqueue_runs(
+    session: AsyncSession,
+    queue: Queue,
+    invocations: Sequence[Invocation],
+    tally: BatchCounters,
+    now: datetime,
+) -> None:
+    """Enqueue the runs that pass masking, in the caller's transaction."""
+    billed: dict[UUID, str] = {}
+    jobs: list[NewJob] = []
+    for one in await _unmasked(session, invocations, tally, now):
+        tally.count(one.function_id, "other", "triggered")
+        billed.setdefault(one.event_uuid, one.function_id)
+        priority = Priority.LOW if one.is_slow else Priority.NORMAL
+        jobs.append(
+            NewJob(
+                queue=INVOKE_QUEUE,
+                payload=one.payload,
+                id=one.id,
+                priority=priority,
+                ordering_key=one.line or None,
+                lane=one.function_id,
+            )
+        )
+    for function_id in billed.values():
+        tally.count(function_id, "billing", "billable_invocation")
+    await lines.enqueue(session, queue, jobs)
+
+
+def dead_letters_of(project_id: int, tally: BatchCounters) -> list[NewDeadLetter]:
+    """The dead letters of a batch's counters."""
+    return [
+        NewDeadLetter(
+            project_id=project_id,
+            function_id=UUID(draft.function_id),
+            letter_class=draft.error_class,
+            invocation_id=draft.invocation_id,
+            globals=draft.globals,
+            error=draft.error,
+            mapping=draft.mapping,
+        )
+        for draft in tally.dead_letters
+    ]
+
+
+async def _unmasked(
+    session: AsyncSession, invocations: Sequence[Invocation], tally: BatchCounters, now: datetime
+) -> Sequence[Invocation]:
+    masked = [one for one in invocations if one.mask]
+    if not masked:
+        return invocations
+    wanted: dict[tuple[UUID, str], tuple[int, int]] = {}
+    for one in masked:
+        key = (UUID(one.function_id), one.mask)
+        number, _ = wanted.get(key, (0, 0))
+        wanted[key] = (number + 1, one.mask_ttl)
+    raised = await raise_counters(session, wanted, now)
+    left = {
+        (UUID(one.function_id), one.mask): masked_allowance(
+            raised[UUID(one.function_id), one.mask].old,
+            raised[UUID(one.function_id), one.mask].new,
+            one.mask_threshold or None,
+        )
+        for one in masked
+    }
+    allowed: list[Invocation] = []
+    for one in invocations:
+        key = (UUID(one.function_id), one.mask)
+        if one.mask and left[key] <= 0:
+            tally.count(one.function_id, "other", "masked")
+            continue
+        if one.mask:
+            left[key] -= 1
+        allowed.append(one)
+    return allowed
+
+
+def messages_of(project_id: int, tally: BatchCounters, now: datetime) -> TelemetryBatch:
+    """Counters and lines of functions; lines of one run are a millisecond apart, in order."""
+    found = TelemetryBatch(
+        metrics=[
+            AppMetric(project_id, SOURCE, function_id, now, kind, name, count)
+            for function_id, counters in tally.counts.items()
+            for (kind, _, name), count in _parted(counters)
+        ]
+    )
+    last: dict[tuple[str, str], datetime] = {}
+    for line in tally.lines:
+        run = (line.function_id, line.instance_id)
+        at = last[run] + _ONE_MILLISECOND if run in last else now
+        last[run] = at
+        entry = LogEntry(
+            project_id,
+            SOURCE,
+            line.function_id,
+            line.instance_id,
+            at,
+            line.level.upper(),
+            line.message,
+        )
+        found.logs.append(entry)
+    return found
+
+
+def _parted(counters: dict[str, int]) -> list[tuple[tuple[str, str, str], int]]:
+    return [(key.partition("/"), count) for key, count in counters.items()]

@@ -21,11 +21,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.functions import repository
 from hoglet.functions.repository import WaitingFunction
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.ingest.warehouse_rows import SOURCE
 from hoglet.pipeline.tables import DeferredFilteredRow
 from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox
 from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import AppMetric
+
+SOURCE = "hog_function"
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(dict[str, int])

@@ -7,25 +7,34 @@ deliveries become dead letters.
 The pieces are only processed apart. What they do is added up and inserted and committed as one
 group: its blocks have the same names on every attempt, so that a crash between insert and commit
 inserts no row twice, whichever pieces the group falls into the next time.
+
+Each piece acts on the state that the pieces before it left behind (persons, group properties, known
+UUIDs), although nothing is committed before the last.
 """
 
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable
+from uuid import UUID
 
 import msgspec
 import structlog
 
-from hoglet.events.persons.model import PersonStoreState
+from hoglet.events.groups import GroupState
+from hoglet.events.persons.model import (
+    DistinctIdState,
+    PersonState,
+    PersonStoreState,
+)
 from hoglet.events.repository import EventsRepository
 from hoglet.kit.errors import Unavailable
 from hoglet.pipeline.ingest.ipc import (
     BatchResult,
     Handling,
     LookupRequest,
+    ProcessRequest,
     ReadRequest,
 )
-from hoglet.pipeline.ingest.loaded_state import LoadedState
 from hoglet.pipeline.ingest.merge import halves_of, merge_acted
 from hoglet.pipeline.ingest.sandbox_client import (
     WORKER_FAILURES,
@@ -46,6 +55,87 @@ REFUSED_EVENTS = 20
 
 type TryCommit = Callable[[BatchResult], Awaitable[None]]
 """Commits the results of pieces and rolls back; raises :class:`CommitRefused`."""
+
+
+class LoadedState:
+    """The state of one project while one of its groups is processed.
+
+    What a piece changed wins over what is loaded later. Merges stay complete: they load all ids
+    of both persons, so an id whose person differs from the database's is always known here.
+    """
+
+    def __init__(self, database: Database, events: EventsRepository, project_id: int) -> None:
+        self._database = database
+        self._events = events
+        self._project_id = project_id
+        self._persons: dict[UUID, PersonState] = {}
+        self._ids: dict[str, DistinctIdState] = {}
+        self._retired: dict[str, int] = {}
+        self._types: dict[str, int] = {}
+        self._groups: dict[tuple[int, str], GroupState] = {}
+        self._seen: set[UUID] = set()
+        self._is_changed = False
+
+    async def request(self, group: UUID, wanted: LookupRequest) -> ProcessRequest:
+        """What a piece acts on: the part of the state that it asks for."""
+        loaded = await self._load(wanted)
+        return ProcessRequest(
+            group=group,
+            people=self._person_state(wanted) if self._is_changed else loaded,
+            group_types=self._types,
+            groups=[
+                self._groups[place]
+                for kind, key in wanted.groups
+                if kind in self._types and (place := (self._types[kind], key)) in self._groups
+            ],
+            seen=[uuid for uuid in wanted.uuids if uuid in self._seen] if self._seen else [],
+        )
+
+    def apply(self, acted: BatchResult) -> None:
+        """Keep what a piece changed."""
+        self._is_changed = True
+        self._persons.update((person.id, person) for person in acted.people.persons)
+        self._ids.update((one.distinct_id, one) for one in acted.people.ids)
+        for person in acted.people.deleted:
+            self._persons.pop(person.id, None)
+        self._types.update(acted.new_group_types)
+        self._groups.update(((one.index, one.key), one) for one in acted.groups)
+        self._seen.update(acted.new_uuids)
+
+    async def _load(self, wanted: LookupRequest) -> PersonStoreState:
+        """Load what a piece asks for; returns the persons as they are in the database."""
+        async with self._database.read() as session:
+            types = await self._events.group_types(session, self._project_id)
+            self._types = {**types, **self._types}
+            places = [
+                (self._types[kind], key) for kind, key in wanted.groups if kind in self._types
+            ]
+            people = await self._events.load_persons(
+                session, self._project_id, wanted.distinct_ids, wanted.merging
+            )
+            groups = await self._events.load_groups(session, self._project_id, places)
+            self._seen |= await self._events.seen(session, self._project_id, wanted.uuids)
+        for person in people.persons:
+            self._persons.setdefault(person.id, person)
+        for one in people.ids:
+            self._ids.setdefault(one.distinct_id, one)
+        self._retired |= people.retired
+        for one in groups:
+            self._groups.setdefault((one.index, one.key), one)
+        return people
+
+    def _person_state(self, wanted: LookupRequest) -> PersonStoreState:
+        """Those of the distinct ids, and all ids of persons that merges name."""
+        names = {name for name in (*wanted.distinct_ids, *wanted.merging) if name in self._ids}
+        merged = {self._ids[name].person_id for name in wanted.merging if name in self._ids}
+        if merged:
+            names.update(name for name, one in self._ids.items() if one.person_id in merged)
+        ids = [self._ids[name] for name in names]
+        persons = {one.person_id for one in ids}
+        unknown = {*wanted.distinct_ids, *wanted.merging} - names
+        retired = {name: self._retired[name] for name in unknown if name in self._retired}
+        loaded = [self._persons[person] for person in persons]
+        return PersonStoreState(loaded, ids, retired=retired)
 
 
 class CommitRefused(Exception):

@@ -5,7 +5,7 @@ id for ever, so none is inserted twice (the group's id is the deduplication toke
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +13,8 @@ import msgspec
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hoglet.events.groups import GroupState
+from hoglet.events.persons.model import PersonStoreState
 from hoglet.kit.errors import HogletError
 from hoglet.pipeline.health import PipelineHealth
 from hoglet.queue import Job, NewJob, Queue
@@ -20,6 +22,7 @@ from hoglet.store.database import Database
 from hoglet.warehouse.port import Warehouse
 from hoglet.warehouse.values import encode_block
 
+type Rows = dict[str, Sequence[Sequence[Any]]]
 log = structlog.get_logger()
 
 COPIES_QUEUE = "copies"
@@ -131,3 +134,36 @@ class WarehouseReplicator:
             await self._warehouse.insert_block(
                 table, COLUMNS[table], b"\n".join(blocks), dedup_token=token
             )
+
+
+def person_rows(project_id: int, changes: PersonStoreState) -> Rows:
+    """Copies of persons, distinct ids and overrides."""
+    persons = [
+        (project_id, one.id, one.created_at, one.text, int(one.is_identified), 0, one.version)
+        for one in changes.persons
+    ]
+    persons += [
+        (project_id, one.id, one.created_at, "{}", int(one.is_identified), 1, one.version)
+        for one in changes.deleted
+    ]
+    return {
+        "persons": persons,
+        "person_distinct_ids": [
+            (project_id, one.distinct_id, one.person_id, 0, one.version) for one in changes.ids
+        ],
+        "person_distinct_id_overrides": [
+            (project_id, one.distinct_id, one.person_id, 0, one.version)
+            for one in changes.ids
+            if one.moved
+        ],
+    }
+
+
+def group_rows(project_id: int, groups: Iterable[GroupState]) -> Rows:
+    """Copies of groups."""
+    return {
+        "groups": [
+            (project_id, one.index, one.key, one.created_at, one.updated_at, one.text, one.version)
+            for one in groups
+        ]
+    }

@@ -22,8 +22,7 @@ from hoglet.events.repository import EventsRepository
 from hoglet.events.tables import DistinctIdRow, PersonRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid
-from hoglet.pipeline.ingest.replication import WarehouseReplicator
-from hoglet.pipeline.ingest.warehouse_rows import person_rows
+from hoglet.pipeline.ingest.replication import WarehouseReplicator, person_rows
 from hoglet.store.database import Database
 
 
