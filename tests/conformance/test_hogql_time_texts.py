@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from hoglet.hogql.resolve.time_texts import is_surely_no_time
+from hoglet.hogql.resolve.operands.time_texts import is_surely_no_time
 from support.hogql_world import HogqlWorld
 
 _SEEDS = [

@@ -23,8 +23,8 @@ from hoglet.hogql.resolve.aggregation import (
     refuse_nested,
 )
 from hoglet.hogql.resolve.compare import compare_resolved
-from hoglet.hogql.resolve.conditions import conditional_arguments
-from hoglet.hogql.resolve.patterns import check_pattern_argument
+from hoglet.hogql.resolve.operands.conditions import conditional_arguments
+from hoglet.hogql.resolve.operands.patterns import check_pattern_argument
 from hoglet.hogql.resolve.property_text import text_arguments
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope

@@ -20,7 +20,7 @@ from hoglet.hogql.plan import (
     TrustedSQL,
     Value,
 )
-from hoglet.hogql.resolve.alignment import (
+from hoglet.hogql.resolve.operands.alignment import (
     ALWAYS,
     NEVER,
     align,
@@ -28,14 +28,14 @@ from hoglet.hogql.resolve.alignment import (
     may_hold_null,
     text_of,
 )
-from hoglet.hogql.resolve.membership import is_in, is_in_plain, is_tuple, negated
-from hoglet.hogql.resolve.patterns import OPERATORS, check_pattern
+from hoglet.hogql.resolve.operands.membership import is_in, is_in_plain, is_tuple, negated
+from hoglet.hogql.resolve.operands.patterns import OPERATORS, check_pattern
+from hoglet.hogql.resolve.operands.time_texts import refuse_no_times
 from hoglet.hogql.resolve.property_text import compared, split_list
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.subqueries import refuse_correlated
 from hoglet.hogql.resolve.table_source import TableSource
-from hoglet.hogql.resolve.time_texts import refuse_no_times
 from hoglet.hogql.types import BOOLEAN, STRING
 from hoglet.syntax import tree
 

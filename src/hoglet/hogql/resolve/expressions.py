@@ -18,7 +18,7 @@ from hoglet.hogql.plan import (
     TrustedSQL,
     Value,
 )
-from hoglet.hogql.resolve.conditions import as_condition
+from hoglet.hogql.resolve.operands.conditions import as_condition
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.sources import part_position

@@ -22,7 +22,7 @@ from hoglet.hogql.plan import (
     TrustedSQL,
     Window,
 )
-from hoglet.hogql.resolve.alignment import text_of
+from hoglet.hogql.resolve.operands.alignment import text_of
 from hoglet.hogql.resolve.scope import Scope
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from hoglet.hogql.comparisons import COMPARISONS
 from hoglet.hogql.functions import FunctionEntry, is_text_function
 from hoglet.hogql.plan import Expr, FunctionCall, Name, Value
-from hoglet.hogql.resolve.alignment import is_null
+from hoglet.hogql.resolve.operands.alignment import is_null
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.syntax import parse_expression, tree
 

@@ -18,8 +18,8 @@ from hoglet.hogql.plan import (
     column_types,
 )
 from hoglet.hogql.resolve.aggregation import holds_aggregate
-from hoglet.hogql.resolve.conditions import as_condition
 from hoglet.hogql.resolve.grouped_text import with_grouped_texts
+from hoglet.hogql.resolve.operands.conditions import as_condition
 from hoglet.hogql.resolve.relations import (
     array_join_kind,
     count_of,

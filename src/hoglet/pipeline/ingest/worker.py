@@ -29,7 +29,7 @@ from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.kit import tracing
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.errors import HogletError
-from hoglet.pipeline.health import PipelineHealth
+from hoglet.pipeline.health import IngestMetrics, PipelineHealth
 from hoglet.pipeline.ingest.commit import ChunkCommitter
 from hoglet.pipeline.ingest.group_processor import (
     FunctionsUnusable,
@@ -41,7 +41,6 @@ from hoglet.pipeline.ingest.ipc import (
     ProjectFacts,
     ReadRequest,
 )
-from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.process import EVENT_COLUMNS
 from hoglet.pipeline.ingest.sandbox_client import FunctionLoader
 from hoglet.pipeline.ingest.sources import GroupLimits, GroupSource, SpooledGroup

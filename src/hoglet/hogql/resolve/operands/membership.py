@@ -19,7 +19,7 @@ from hoglet.hogql.plan import (
     Value,
     column_types,
 )
-from hoglet.hogql.resolve.alignment import (
+from hoglet.hogql.resolve.operands.alignment import (
     ALWAYS,
     NEVER,
     aligned_items,
