@@ -50,7 +50,7 @@ STAGES = {
     "ada_url/": "request: HTTP client",
     "pipeline/ingest/": "ingestion",
     "aiosqlite/": "metadata: database threads",
-    "store/sqlite.py": "metadata: database threads",
+    "store/database.py:_work": "metadata: database threads",
     "sqlalchemy/": "metadata: SQLAlchemy",
     "hoglet/queue/": "queue",
     "endpoints/": "queries",

@@ -20,7 +20,7 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedError
 
 from hoglet.kit import tracing
-from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool
+from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool, RunningQueries, call_soon
 from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
 from hoglet.warehouse.disk_space import DiskChecks
 from hoglet.warehouse.errors import QueryRefused, from_engine
@@ -35,7 +35,6 @@ from hoglet.warehouse.json_rows import (
 )
 from hoglet.warehouse.port import JsonRows, Progress, QueryBudget, QueryResult
 from hoglet.warehouse.retention import apply_retention
-from hoglet.warehouse.running_queries import RunningQueries, call_soon
 from hoglet.warehouse.schema import Retention, apply_schema, own_table
 from hoglet.warehouse.snapshot import WriteGate, clone_folder
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
