@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from hoglet.events.batch_halves import split_batch
 from hoglet.events.parse import distinct_id_of
+from hoglet.events.split_batch import split_batch
 from hoglet.events.spool import SpooledV1, encode_spooled
 from hoglet.kit.ids import new_id
 from hoglet.spool import SpoolLog

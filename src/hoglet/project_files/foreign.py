@@ -1,7 +1,7 @@
 """Prepares a project that was read from PostHog, so that hoglet can take it.
 
 What only that server understands is removed; what that changes is a remark of the project. Whether
-hoglet accepts the rest is found out by trying (:mod:`hoglet.project_tests.rehearsal`).
+hoglet accepts the rest is found out by trying (:mod:`hoglet.project_tests.push_check`).
 """
 
 from collections.abc import Iterator

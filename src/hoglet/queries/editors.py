@@ -25,7 +25,7 @@ from hoglet.queries.database_schema import DatabaseSchema, database_schema
 from hoglet.queries.editor_schema import LANGUAGES, METADATA, SCHEMA
 from hoglet.queries.service import with_known_variables
 from hoglet.queries.worker import autocomplete, metadata
-from hoglet.queries.worker.findings import finding, of_error
+from hoglet.queries.worker.diagnostics import finding, of_error
 from hoglet.queries.worker.messages import CompleteRequest, InspectRequest
 from hoglet.queries.worker.metadata import Inspected, Report
 from hoglet.queries.worker.suggestion import Completions

@@ -8,8 +8,8 @@ Their parameters are ``queue``, ``owner``, ``now``, ``lanes``, ``most`` and ``or
 """
 
 from collections.abc import Sequence
-from functools import cache
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, cast
 
 from sqlalchemy import (

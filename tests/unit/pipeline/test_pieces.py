@@ -12,7 +12,7 @@ from hoglet.pipeline.ingest.ipc import (
     ProjectFacts,
     ReadRequest,
 )
-from hoglet.pipeline.ingest.merge import halves_of, merge_acted
+from hoglet.pipeline.ingest.split_group import halves_of, merge_acted
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

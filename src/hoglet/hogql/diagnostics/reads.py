@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hoglet.hogql.ast_builders import walk
-from hoglet.hogql.diagnostics.words import types_of_hogql
+from hoglet.hogql.diagnostics.engine_terms import types_of_hogql
 from hoglet.hogql.errors import refused
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree

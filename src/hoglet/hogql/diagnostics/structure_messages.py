@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from hoglet.hogql.ast_builders import walk
+from hoglet.hogql.diagnostics.engine_terms import plain
 from hoglet.hogql.diagnostics.positions import (
     call_of,
     calls_in,
@@ -11,7 +12,6 @@ from hoglet.hogql.diagnostics.positions import (
     ungrouped,
 )
 from hoglet.hogql.diagnostics.reads import Kind
-from hoglet.hogql.diagnostics.words import plain
 from hoglet.hogql.errors import NOT_AGGREGATE, refused
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree

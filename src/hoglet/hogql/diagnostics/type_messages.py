@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from hoglet.hogql.ast_builders import walk
+from hoglet.hogql.diagnostics.engine_terms import types_of_hogql, with_article
 from hoglet.hogql.diagnostics.positions import (
     call_of,
     called,
@@ -12,7 +13,6 @@ from hoglet.hogql.diagnostics.positions import (
     only_call,
 )
 from hoglet.hogql.diagnostics.reads import Kind
-from hoglet.hogql.diagnostics.words import types_of_hogql, with_article
 from hoglet.hogql.errors import ILLEGAL_TYPE, refused
 from hoglet.hogql.functions import find_function
 from hoglet.kit.errors import SourceError

@@ -4,13 +4,13 @@ import re
 from typing import Any
 
 from hoglet.hogql.ast_builders import walk
+from hoglet.hogql.diagnostics.engine_terms import types_of_hogql
 from hoglet.hogql.diagnostics.positions import (
     called,
     calls_in,
     constant,
 )
 from hoglet.hogql.diagnostics.reads import Kind
-from hoglet.hogql.diagnostics.words import types_of_hogql
 from hoglet.hogql.errors import refused
 from hoglet.hogql.functions.units import UNITS
 from hoglet.kit.errors import SourceError

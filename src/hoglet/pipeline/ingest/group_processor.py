@@ -35,11 +35,11 @@ from hoglet.pipeline.ingest.ipc import (
     ProcessRequest,
     ReadRequest,
 )
-from hoglet.pipeline.ingest.merge import halves_of, merge_acted
 from hoglet.pipeline.ingest.sandbox_client import (
     WORKER_FAILURES,
     PipelineSandboxClient,
 )
+from hoglet.pipeline.ingest.split_group import halves_of, merge_acted
 from hoglet.sandbox import SandboxCrashed
 from hoglet.store.database import Database
 

@@ -12,11 +12,11 @@ import msgspec
 
 from hoglet.hogql.frontend.unsupported import without_constants
 from hoglet.hogql.query_nodes import QueryNode
+from hoglet.queries.worker.cursor_scope import names_at
 from hoglet.queries.worker.messages import CompleteRequest
 from hoglet.queries.worker.suggest_hog import suggest_hog
 from hoglet.queries.worker.suggest_hogql import suggest_hogql, suggest_properties
 from hoglet.queries.worker.suggestion import Completion, Completions, Known, answer
-from hoglet.queries.worker.written_scope import names_at
 
 _WORD = re.compile(r"[\w$]*\Z")
 _CHAIN = re.compile(r"(?:(?:[\w$]+|`[^`]*`)(?:\[\d+\])?\s*\.\s*)+\Z")

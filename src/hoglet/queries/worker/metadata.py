@@ -20,7 +20,7 @@ from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.inspection import Inspection, PropertyRead, inspect_query
 from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import SourceError
-from hoglet.queries.worker.findings import Finding, finding, of_error
+from hoglet.queries.worker.diagnostics import Finding, finding, of_error
 from hoglet.queries.worker.messages import InspectRequest
 from hoglet.syntax import tree
 

@@ -17,8 +17,8 @@ from hoglet.hogql.schema import (
     StoredColumn,
     table_names,
 )
+from hoglet.queries.worker.cursor_scope import Written, resolved_chains
 from hoglet.queries.worker.suggestion import Completion, Known, suggestion
-from hoglet.queries.worker.written_scope import Written, resolved_chains
 
 _KEYWORDS = frozenset(
     [

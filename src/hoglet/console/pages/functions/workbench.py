@@ -1,5 +1,6 @@
 """The workbench of a function: code, inputs and filters beside a test panel, saved as one."""
 
+import shlex
 from contextlib import suppress
 from typing import Any
 
@@ -18,8 +19,8 @@ from hoglet.console.pages.functions.forms.schema_form import SchemaForm
 from hoglet.console.pages.functions.function_test import TestPanel
 from hoglet.console.pages.functions.history import written
 from hoglet.console.pages.functions.matches import MatchCounter
-from hoglet.console.pages.functions.untestable import UNTESTABLE, untestable_panel
 from hoglet.console.records import EditedFilters, FunctionInputs, FunctionRecord, RequestBody
+from hoglet.console.source_excerpt import code_block
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
 
@@ -27,6 +28,12 @@ _SITE = frozenset({"site_app", "site_destination"})
 _UNFILTERED = frozenset({"source_webhook", "site_app"})
 _MAPPED = frozenset({"destination", "site_destination"})
 _UNMASKED = _SITE | {"source_webhook", "transformation"}
+UNTESTABLE = frozenset({"source_webhook", "site_app", "site_destination"})
+_ON_SITES = (
+    "Site functions run in the visitor's browser, on pages that load posthog-js with this server "
+    "as api_host and with opt_in_site_apps: true. Enable the function, then open such a page."
+)
+_REQUEST = '{"event": "paid", "distinct_id": "user-1"}'
 
 
 class Workbench:
@@ -260,3 +267,28 @@ class Workbench:
             self._problem.set_text(reply.problem)
             if attr == "hog":
                 self._editor.show_problem(reply)
+
+
+def untestable_panel(backend: Backend, function: FunctionRecord) -> None:
+    """Render what stands in the place of the test panel.
+
+    Args:
+        backend: the user's.
+        function: the API's record, of a type in ``UNTESTABLE``.
+    """
+    if function["type"] != "source_webhook":
+        Text("h2", "Test")
+        ui.label(_ON_SITES).classes("muted")
+        return
+    url = f"{backend.address}/public/webhooks/{function['id']}"
+    Text("h2", "Webhook URL")
+    code_block(url, wraps=True)
+    ui.label("Enter it at the sender. It answers while the function is enabled.").classes("muted")
+    Text("h2", "Test")
+    curl = (
+        f"curl {shlex.quote(url)} \\\n"
+        "  -H 'Content-Type: application/json' \\\n"
+        f"  -d {shlex.quote(_REQUEST)}"
+    )
+    code_block(curl, wraps=True)
+    ui.label("What it captures is under Events, what it prints under Logs.").classes("muted")

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import msgspec
 
 from hoglet.definitions.observer import merge_observations
-from hoglet.events.batch_halves import halve_batch
 from hoglet.events.persons.model import PersonStoreState
+from hoglet.events.split_batch import halve_batch
 from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Part, ReadRequest
 
 
