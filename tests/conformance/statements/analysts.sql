@@ -469,3 +469,138 @@ select countIf(timestamp >= '2026-10-25'), countIf(timestamp < '2026-10-25 03:30
 select toStartOfHour(timestamp) as h, count() from events where toDate(timestamp) = '2026-10-25' group by h order by h
 -- ordered
 [(r[0].at.replace(minute=0, second=0, microsecond=0), len(r)) for _, r in sorted(by(lambda e: e.at.replace(minute=0, second=0, microsecond=0), [e for e in events if str(local(e).date()) == '2026-10-25']).items())]
+
+-- case: property arrays contains
+select count() from events where has(JSONExtractArrayRaw(properties.meta.tags), '"t1"')
+-- rows
+[[sum('t1' in get(e, 'meta')['tags'] for e in named('signed_up'))]]
+
+-- case: json extract array of strings
+select arrayJoin(JSONExtract(properties, 'meta', 'tags', 'Array(String)')) as tag, count() from events where event = 'signed_up' group by tag
+-- rows
+Counter(t for e in named('signed_up') for t in get(e, 'meta')['tags']).items()
+
+-- case: price from array of objects
+select sum(JSONExtractInt(item, 'qty')) as q, JSONExtractString(item, 'sku') as sku from events array join JSONExtractArrayRaw(properties, 'items') as item where event = 'paid' group by sku having q > 3 order by q desc, sku
+-- ordered
+sorted(((q, s) for s, q in {s: sum(i['qty'] for e in named('paid') for i in get(e, 'items') if i['sku'] == s) for s in ('k0', 'k1', 'k2', 'k3')}.items() if q > 3), key=lambda r: (-r[0], r[1]))
+
+-- case: funnel by joins on sessions
+select count(distinct v.s), count(distinct a.s) from (select $session_id as s, min(timestamp) as t from events where event = '$pageview' and $session_id != '' group by s) v left join (select $session_id as s, max(timestamp) as t from events where event = 'added' and $session_id != '' group by s) a on a.s = v.s and a.t > v.t
+-- rows
+[[len(v), len({s for s in v if s in a and a[s] > v[s]}) + 1] for v in [{s: r[0].at for s, r in by(lambda e: e.session, named('$pageview')).items() if s}] for a in [{s: r[-1].at for s, r in by(lambda e: e.session, named('added')).items() if s}]]
+
+-- case: active days median
+select median(d), avg(d), max(d) from (select person_id, count(distinct toDate(timestamp)) as d from events group by person_id)
+-- rows
+[[percentile(v, .5), mean(v), max(v)] for v in [[len({day(e) for e in r}) for r in by(lambda e: e.human.id).values()]]]
+
+-- case: week over week change
+select w, n, round(100 * (n - prev) / prev, 2) from (select w, n, lag(n) over (order by w) as prev from (select toStartOfWeek(timestamp) as w, count() as n from events where timestamp >= '2026-10-11' group by w)) where prev > 0 order by w
+-- ordered
+[(str(b[0]), b[1], round(100 * (b[1] - a[1]) / a[1], 2)) for a, b in pairwise(sorted(Counter(e.at.date() - timedelta((e.at.weekday() + 1) % 7) for e in events if e.at.date() >= date(2026, 10, 11)).items()))]
+
+-- case: persons created by month
+select toStartOfMonth(created_at) as m, count(), countIf(properties.plan = 'pro') from persons group by m order by m
+-- ordered
+[(str(m), len(r), sum(h.properties.get('plan') == 'pro' for h in r)) for m, r in sorted(by(lambda h: h.created_at.date().replace(day=1), people).items())]
+
+-- case: email domains
+select splitByChar('@', assumeNotNull(properties.email))[2] as d, count() from persons group by d order by count() desc, d
+-- ordered
+sorted(Counter(h.properties['email'].split('@')[1] for h in people).items(), key=lambda r: (-r[1], r[0]))
+
+-- case: revenue by group via join
+select g.key, sum(e.properties.price) from events e join groups g on g.key = e.$group_0 and g.index = 0 where e.event = 'paid' group by g.key
+-- rows
+[(k, total(map(get, r))) for k, r in by(lambda e: e.company, named('paid')).items() if k in ('acme', 'globex')]
+
+-- case: cohort people table
+select cohort_id, count(distinct person_id) from cohort_people group by cohort_id
+-- rows
+[[1, 15], [2, 15]]
+
+-- case: first event per day
+select toDate(timestamp) as d, argMin(event, timestamp), argMax(event, timestamp) from events where timestamp >= '2026-10-20' and timestamp < '2026-10-24' group by d
+-- rows
+[(d, r[0].event, r[-1].event) for d, r in by(day, between('2026-10-20', '2026-10-23')).items()]
+
+-- case: null safe comparison of two properties
+select countIf(properties.utm_source = properties.missing), countIf(properties.utm_source != properties.missing) from events
+-- rows
+[[sum(get(e, 'utm_source') is None for e in events), sum(get(e, 'utm_source') is not None for e in events)]]
+
+-- case: not like on missing
+select countIf(properties.utm_source not like '%new%'), countIf(not (properties.utm_source like '%new%')), countIf(properties.utm_source not in ('news')) from events
+-- rows
+[[n, n, n] for n in [sum(get(e, 'utm_source') is None for e in events)]]
+
+-- case: order comparison with missing numbers
+select countIf(properties.price > 5), countIf(not (properties.price > 5)), countIf(properties.price <= 5) from events
+-- rows
+[[a, len(events) - a, b] for a, b in [(sum((get(e) or 0) > 5 for e in events), sum(get(e) is not None and get(e) <= 5 for e in events))]]
+
+-- case: case without else in sum
+select sum(case when event = 'paid' then properties.price end), count(case when event = 'paid' then 1 end) from events
+-- rows
+[[total(map(get, named('paid'))), len(named('paid'))]]
+
+-- case: nested case in group by
+select case when properties.$os in ('Mac', 'Windows') then 'desktop' when properties.$os = 'iOS' then case when event = 'paid' then 'buyer' else 'phone' end end as k, count() from events group by k
+-- rows
+Counter('desktop' if get(e, '$os') != 'iOS' else 'buyer' if e.event == 'paid' else 'phone' for e in events).items()
+
+-- case: cumulative distinct persons
+select d, sum(n) over (order by d) from (select d, count() as n from (select person_id, min(toDate(timestamp)) as d from events group by person_id) group by d) order by d
+-- ordered
+[(d, sum(m for x, m in c.items() if x <= d)) for c in [Counter(day(r[0]) for r in by(lambda e: e.human.id).values())] for d in sorted(c)]
+
+-- case: percent rank of spenders
+select person_id, s from (select person_id, sum(properties.price) as s, cume_dist() over (order by s) as c from events where properties.price is not null group by person_id) where c > 0.9
+-- rows
+[(h, s) for t in [{h: sum(map(get, r)) for h, r in by(lambda e: e.human.id, [e for e in events if get(e) is not None]).items()}] for h, s in t.items() if sum(x <= s for x in t.values()) / len(t) > .9]
+
+-- case: quarter hours
+select toStartOfFifteenMinutes(timestamp) as t, count() from events group by t having count() >= 6
+-- rows
+[(t, n) for t, n in Counter(e.at.replace(minute=e.at.minute // 15 * 15, second=0, microsecond=0) for e in events).items() if n >= 6]
+
+-- case: dateTrunc month, quarter, year with names
+select dateTrunc('month', timestamp) as m, dateTrunc('quarter', timestamp) as q, count() from events group by m, q order by m
+-- ordered
+[(str(date(y, m, 1)), str(date(y, (m - 1) // 3 * 3 + 1, 1)), n) for (y, m), n in sorted(Counter((e.at.year, e.at.month) for e in events).items())]
+
+-- case: week mode
+select toWeek(timestamp, 3), count() from events group by 1
+-- rows
+Counter(e.at.isocalendar()[1] for e in events).items()
+
+-- case: variables of with in a join
+with (select max(timestamp) from events) as last_seen select count() from events where timestamp > last_seen - interval 3 day
+-- rows
+[[sum(e.at > events[-1].at - timedelta(3) for e in events)]]
+
+-- case: array of tuples sorted by count
+select arraySlice(arrayReverseSort(x -> x.2, arrayZip(mapKeys(m), mapValues(m))), 1, 1) from (select sumMap(map(event, 1)) as m from events)
+-- rows
+[[[list(Counter(e.event for e in events).most_common(1)[0])]]]
+
+-- case: string aggregation distinct
+select arrayStringConcat(arraySort(groupUniqArray(properties.$os)), ',') from events
+-- rows
+[['Mac,Windows,iOS']]
+
+-- case: countIf of two conditions with between
+select countIf(properties.price between 2 and 100), countIf(properties.price not between 2 and 100) from events
+-- rows
+[[sum(get(e) is not None and 2 <= get(e) <= 100 for e in events), sum(get(e) is not None and not 2 <= get(e) <= 100 for e in events)]]
+
+-- case: distinct id prefix groups
+select left(distinct_id, 2) as p, right(distinct_id, 1) as s, count() from events group by p, s
+-- rows
+[(*k, n) for k, n in Counter((e.distinct_id[:2], e.distinct_id[-1]) for e in events).items()]
+
+-- case: lower and trim and replace
+select upper(trim(concat('  ', event, ' '))), replaceAll(event, '$', ''), count() from events group by event
+-- rows
+[(k.upper(), k.replace('$', ''), n) for k, n in Counter(e.event for e in events).items()]
