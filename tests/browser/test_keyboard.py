@@ -178,6 +178,11 @@ def test_a_row_keeps_the_focus_when_the_list_changes(
     page.keyboard.press("Space")
     wait_for(lambda: not server.client.get(path).json()["enabled"])
 
+    tab_to(page, "Select Toggled", back=True)
+    server.client.patch(path, json={"deleted": True})  # by somebody else: the row goes
+    expect(page.get_by_text("Nothing found")).to_be_visible(timeout=30_000)
+    expect(page.get_by_label("Search functions")).to_be_focused()
+
 
 def test_the_keys_are_listed_and_lead_to_pages(signed_in: Page) -> None:
     page = signed_in

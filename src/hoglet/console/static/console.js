@@ -341,14 +341,16 @@
       boxes.push({ box, place: named(box, name).indexOf(target) });
     focused = { element: target, name, boxes };
   });
+  const first = (boxes) =>
+    boxes.flatMap(({ box }) => [...box.querySelectorAll(FOCUSABLE)]).find((each) => each.checkVisibility());
   const isLost = () =>
     focused && !focused.element.isConnected && document.activeElement === document.body;
   const restore = (orNear) => {
     if (!isLost()) return;
-    const near = focused.boxes.find(({ box }) => box.isConnected);
-    if (!near) return;
-    const same = named(near.box, focused.name);
-    const found = same[near.place] ?? same.at(-1) ?? (orNear && near.box.querySelector(FOCUSABLE));
+    const boxes = focused.boxes.filter(({ box }) => box.isConnected);
+    if (!boxes.length) return;
+    const same = named(boxes[0].box, focused.name);
+    const found = same[boxes[0].place] ?? same.at(-1) ?? (orNear ? first(boxes) : null);
     found?.focus({ preventScroll: true });
   };
   new MutationObserver(() => {

@@ -168,8 +168,8 @@ async def _metrics(backend: Backend, path: str) -> None:
         reply = await backend.get(
             f"{path}/metrics", after=after, interval=_INTERVALS[after], breakdown_by="name"
         )
-        if shown is not None and reply.body == shown.body:
-            return
+        if after != (chosen.value or "-7d") or (shown is not None and reply.body == shown.body):
+            return  # the period was changed meanwhile, or nothing is new
         shown = reply
         box.clear()
         with box:

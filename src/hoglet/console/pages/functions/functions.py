@@ -66,6 +66,7 @@ class _FunctionList:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._recent = RecentRuns()
+        self._requests = 0
 
     async def draw(self) -> None:
         new = f"/project/{self._backend.project_id}/functions/new"
@@ -107,10 +108,13 @@ class _FunctionList:
         await self._show()
 
     async def _show(self) -> None:
-        search = self._search.value or None
+        self._requests += 1
+        request, search = self._requests, self._search.value or None
         reply = await self._backend.get(
             "/hog_functions", limit=_PAGE, search=search, types=self._type.value or None
         )
+        if request != self._requests:
+            return  # the filters were changed meanwhile
         if not reply.is_good:
             self._rows.fail(reply)
             return
