@@ -121,7 +121,7 @@ class _Stranger(BaseHTTPRequestHandler):
 def test_another_server_at_the_address_is_one_sentence(words: tuple[str, ...], body: bytes):
     handler = type("Handler", (_Stranger,), {"body": body})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
         ran = CliRunner().invoke(app, [*words, "--url", url])
         server.shutdown()
