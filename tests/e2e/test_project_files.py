@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from hoglet.cli.main import app
 from support.local_http import Handler, LocalHttp
-from support.server import KEY, RunningServer
+from support.server import KEY, ServerProject
 
 COHORT = {"type": "person", "key": "email", "value": "@x.com", "operator": "icontains"}
 HOOK = {
@@ -39,14 +39,7 @@ HOOK = {
 }
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    running = RunningServer(tmp_path_factory.mktemp("data")).start()
-    yield running
-    running.stop()
-
-
-def run(server: RunningServer, project: int, *words: str, **variables: str) -> Result:
+def run(server: ServerProject, project: int, *words: str, **variables: str) -> Result:
     environment = {
         "HOGLET_URL": server.url,
         "HOGLET_API_KEY": KEY,
@@ -56,19 +49,19 @@ def run(server: RunningServer, project: int, *words: str, **variables: str) -> R
     return CliRunner().invoke(app, [*words], env=environment | variables)
 
 
-def done(server: RunningServer, project: int, *words: str, **variables: str) -> str:
+def done(server: ServerProject, project: int, *words: str, **variables: str) -> str:
     ran = run(server, project, *words, **variables)
     assert ran.exit_code == 0, ran.output
     return ran.stdout
 
 
-def new_project(server: RunningServer) -> int:
+def new_project(server: ServerProject) -> int:
     environment = {"HOGLET_DATA_DIR": str(server.data_dir)}
     made = CliRunner().invoke(app, ["admin", "projects", "create", "Other"], env=environment)
     return int(made.stdout.split()[0])
 
 
-def post(server: RunningServer, path: str, body: dict[str, Any], project: int = 1) -> Any:
+def post(server: ServerProject, path: str, body: dict[str, Any], project: int = 1) -> Any:
     answer = server.client.post(f"/api/projects/{project}/{path}/", json=body)
     assert answer.status_code == 201, answer.text
     return answer.json()
@@ -83,7 +76,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def source(server: RunningServer) -> int:
+def source(server: ServerProject) -> int:
     """A project that holds something of everything, with references between them."""
     project = new_project(server)
     action = post(server, "actions", {"name": "Docs", "steps": [{"event": "read"}]}, project)
@@ -116,7 +109,7 @@ SECRETS = {"WELCOME_WEBHOOK_TOKEN": "a", "WELCOME_WEBHOOK_2_TOKEN": "b"}
 
 
 def test_a_copy_of_a_project_has_the_same_files(
-    server: RunningServer, source: int, tmp_path: Path
+    server: ServerProject, source: int, tmp_path: Path
 ) -> None:
     first, second, copy = tmp_path / "first", tmp_path / "second", new_project(server)
     pulled = run(server, source, "pull", "--to", str(first))
@@ -187,7 +180,7 @@ def test_files_by_hand_are_what_a_push_leaves(server: RunningServer, tmp_path: P
 
 
 def test_a_change_is_planned_shown_and_made(
-    server: RunningServer, source: int, tmp_path: Path
+    server: ServerProject, source: int, tmp_path: Path
 ) -> None:
     project = new_project(server)
     done(server, source, "pull", "--to", str(tmp_path))
@@ -250,7 +243,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("name", "text", "says", "code"), REFUSED)
 def test_one_refusal_leaves_everything_as_it_was(
-    server: RunningServer, tmp_path: Path, name: str, text: str, says: str, code: int
+    server: ServerProject, tmp_path: Path, name: str, text: str, says: str, code: int
 ) -> None:
     project, after = new_project(server), tmp_path / "after"
     broken(tmp_path, "hoglet.yaml", "timezone: Asia/Tokyo\n")
@@ -270,7 +263,7 @@ def test_one_refusal_leaves_everything_as_it_was(
     assert contents(after) == {"hoglet.yaml": b"name: Other\ntimezone: UTC\n"}
 
 
-def test_a_secret_that_nobody_gives_stops_the_push(server: RunningServer, tmp_path: Path) -> None:
+def test_a_secret_that_nobody_gives_stops_the_push(server: ServerProject, tmp_path: Path) -> None:
     project = new_project(server)
     broken(tmp_path, "hoglet.yaml", "name: Other\n")
     schema = "inputs_schema: [{key: token, type: string, secret: true}]\n"
@@ -284,7 +277,7 @@ def test_a_secret_that_nobody_gives_stops_the_push(server: RunningServer, tmp_pa
     assert done(server, project, "push", "-C", str(tmp_path)) == "nothing to do\n"
 
 
-def test_pruning_deletes_on_either_side(server: RunningServer, source: int, tmp_path: Path) -> None:
+def test_pruning_deletes_on_either_side(server: ServerProject, source: int, tmp_path: Path) -> None:
     project = new_project(server)
     done(server, source, "pull", "--to", str(tmp_path))
     done(server, project, "push", "-C", str(tmp_path), **SECRETS)
@@ -314,7 +307,7 @@ def test_pruning_deletes_on_either_side(server: RunningServer, source: int, tmp_
 
 
 def test_without_a_project_the_commands_say_how_to_make_one(
-    server: RunningServer, tmp_path: Path
+    server: ServerProject, tmp_path: Path
 ) -> None:
     for verb in ("push", "diff"):
         ran = run(server, 1, verb, "-C", str(tmp_path))
@@ -324,7 +317,7 @@ def test_without_a_project_the_commands_say_how_to_make_one(
 class Meddler(LocalHttp):
     """Passes requests on to a server; before the answer of a write it calls ``meddle``."""
 
-    def __init__(self, server: RunningServer, meddle: Callable[[int], int | None]) -> None:
+    def __init__(self, server: ServerProject, meddle: Callable[[int], int | None]) -> None:
         self.writes = 0
         meddler = self
 
@@ -351,7 +344,7 @@ STOPS = ["refuse", "interrupt", "terminate", "kill"]
 
 @pytest.mark.parametrize("stop", STOPS)
 def test_a_push_that_ends_in_the_middle(
-    server: RunningServer, source: int, tmp_path: Path, stop: str
+    server: ServerProject, source: int, tmp_path: Path, stop: str
 ) -> None:
     project, files, after = new_project(server), tmp_path / "files", tmp_path / "after"
     done(server, source, "pull", "--to", str(files))
@@ -402,7 +395,7 @@ def test_a_push_that_ends_in_the_middle(
     assert contents(after) == {"hoglet.yaml": b"name: Other\ntimezone: UTC\n"}
 
 
-def test_what_somebody_else_saves_meanwhile_is_kept(server: RunningServer, tmp_path: Path) -> None:
+def test_what_somebody_else_saves_meanwhile_is_kept(server: ServerProject, tmp_path: Path) -> None:
     """Also: a rollback says that it cannot bring back the value of a secret."""
     project = new_project(server)
     ids = {
@@ -433,7 +426,7 @@ def test_what_somebody_else_saves_meanwhile_is_kept(server: RunningServer, tmp_p
     assert descriptions == {"First": HOOK["description"], "Second": "of somebody else"}
 
 
-def test_drafts_are_files_beside_the_live_version(server: RunningServer, tmp_path: Path) -> None:
+def test_drafts_are_files_beside_the_live_version(server: ServerProject, tmp_path: Path) -> None:
     project, copy = new_project(server), new_project(server)
     first, second = tmp_path / "first", tmp_path / "second"
     made = post(server, "hog_functions", HOOK, project)
@@ -498,7 +491,7 @@ def test_drafts_are_files_beside_the_live_version(server: RunningServer, tmp_pat
 
 
 def test_a_draft_that_is_refused_leaves_everything_as_it_was(
-    server: RunningServer, tmp_path: Path
+    server: ServerProject, tmp_path: Path
 ) -> None:
     project = new_project(server)
     broken(tmp_path, "hoglet.yaml", "name: Other\n")
@@ -526,7 +519,7 @@ def test_a_draft_that_is_refused_leaves_everything_as_it_was(
     assert "a/draft.hog:1:" in run(server, project, "push", "-C", str(tmp_path)).stderr
 
 
-def test_a_function_that_is_renamed_stays_the_same(server: RunningServer, tmp_path: Path) -> None:
+def test_a_function_that_is_renamed_stays_the_same(server: ServerProject, tmp_path: Path) -> None:
     project = new_project(server)
     for name, code in (("Say", "print(1)"), ("Sing", "print(2)")):
         post(server, "hog_functions", {"type": "destination", "name": name, "hog": code}, project)
