@@ -166,7 +166,7 @@ mappings:
 }
 
 
-def test_files_by_hand_are_what_a_push_leaves(server: RunningServer, tmp_path: Path) -> None:
+def test_files_by_hand_are_what_a_push_leaves(server: ServerProject, tmp_path: Path) -> None:
     project = new_project(server)
     for name, text in BY_HAND.items():
         broken(tmp_path, name, text)
