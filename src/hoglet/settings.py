@@ -302,11 +302,13 @@ class Settings(BaseSettings):
     pipeline_group_bytes: int = Field(
         4 * 1024**2,
         ge=1024,
-        description="Most bytes of captured requests processed as a group; a larger "
-        "request is a group of its own. A byte takes up to 65 bytes of "
+        description="Maximum size of the captured requests processed as a group, in bytes; a "
+        "larger request is a group of its own. A byte takes up to 65 bytes of "
         "worker_memory_bytes.",
     )
-    pipeline_group_events: int = Field(4000, ge=1, description="Most events processed as a group.")
+    pipeline_group_events: int = Field(
+        4000, ge=1, description="Maximum number of events processed as a group."
+    )
     pipeline_seconds: float = Field(
         120,
         gt=0,
@@ -331,9 +333,11 @@ class Settings(BaseSettings):
     query_memory_bytes: int = Field(
         2 * 1024**3, gt=0, description="Memory limit of a query, in bytes."
     )
-    query_concurrency: int = Field(0, ge=0, description="Most concurrent queries; 0: two per core.")
+    query_concurrency: int = Field(
+        0, ge=0, description="Maximum number of concurrent queries; 0: two per core."
+    )
     query_concurrency_materialized: int = Field(
-        10, gt=0, description="Most concurrent reads of materialized endpoints."
+        10, gt=0, description="Maximum number of concurrent reads of materialized endpoints."
     )
     cohort_minutes: float = Field(
         15,
@@ -344,13 +348,16 @@ class Settings(BaseSettings):
     query_queue_seconds: float = Field(
         30,
         ge=0,
-        description="Longest wait of a run for a free query slot, in seconds; then it is refused.",
+        description="Maximum time a run waits for a free query slot, in seconds; then it is "
+        "refused.",
     )
     query_cache_bytes: int = Field(
         64 * 1024**2, ge=0, description="Memory for cached results of endpoints, in bytes."
     )
     query_result_bytes: int = Field(
-        128 * 1024**2, gt=0, description="Largest result of an endpoint run, in bytes of JSON."
+        128 * 1024**2,
+        gt=0,
+        description="Maximum size of the result of an endpoint run, in bytes of JSON.",
     )
     events_retention_days: int = Field(
         0,
@@ -382,13 +389,14 @@ class Settings(BaseSettings):
     dead_letters_per_function: int = Field(
         10_000,
         ge=1,
-        description="Most dead letters kept per function; the oldest are deleted first.",
+        description="Maximum number of dead letters kept per function; the oldest are deleted "
+        "first.",
     )
     definitions_per_project: int = Field(
         10_000,
         ge=1,
-        description="Most event names, and most property names of each kind, recorded "
-        "per project; more are dropped with an ingestion warning.",
+        description="Maximum number of event names, and of property names of each kind, recorded "
+        "per project; further ones are dropped with an ingestion warning.",
     )
     watcher: WatcherNumbers = Field(
         {},
@@ -396,7 +404,10 @@ class Settings(BaseSettings):
         'JSON: `{"disables": false, "degrade_error_rate": 0.8}`.',
     )
     host_concurrency: int = Field(
-        256, ge=1, description="Most concurrent requests of functions per host, in each executor."
+        256,
+        ge=1,
+        description="Maximum number of concurrent requests of functions per host, in each "
+        "executor.",
     )
     host_requests_per_second: float = Field(
         0,
@@ -427,12 +438,13 @@ class Settings(BaseSettings):
         0, ge=0, description="Requests per hour and project, over all its keys; 0: no limit."
     )
     request_body_bytes: int = Field(
-        20 * 1024**2, gt=0, description="Largest accepted request body, in bytes."
+        20 * 1024**2, gt=0, description="Maximum size of a request body, in bytes."
     )
     connections: int = Field(
         0,
         ge=0,
-        description="Most concurrent connections; 0: as many as the limit of open files allows.",
+        description="Maximum number of concurrent connections; 0: as many as the limit of open "
+        "files allows.",
     )
     request_body_seconds: float = Field(
         30, gt=0, description="Time limit for receiving a request body, in seconds."

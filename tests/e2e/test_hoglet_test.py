@@ -416,7 +416,7 @@ BAD = [
     (
         "functions/hook/tests.yaml",
         "- name: a\n  event: {event: x}\n  fetch: [{headers: [1]}]\n  expect: {matched: true}\n",
-        "tests.yaml:3: headers of a response is a mapping",
+        "tests.yaml:3: headers of a response must be a mapping",
     ),
     (
         "functions/hook/tests.yaml",
@@ -451,7 +451,7 @@ BAD = [
     (
         "functions/hook/tests.yaml",
         "- name: a\n  event: {event: x}\n  now: null\n  expect: {requests: [1]}\n",
-        "tests.yaml:4: expect.requests is a list of mappings",
+        "tests.yaml:4: expect.requests must be a list of mappings",
     ),
     (
         "functions/hook/tests.yaml",
@@ -461,24 +461,24 @@ BAD = [
     (
         "endpoints/by_plan.tests.yaml",
         "- name: a\n  variables: [1]\n  expect: {rows: []}\n",
-        "by_plan.tests.yaml:2: variables is a mapping",
+        "by_plan.tests.yaml:2: variables must be a mapping",
     ),
     (
         "endpoints/by_plan.tests.yaml",
         "- name: a\n  timezone: Mars/Olympus\n  expect: {rows: []}\n",
-        "by_plan.tests.yaml:2: timezone is the name of a time zone",
+        "by_plan.tests.yaml:2: timezone must be the name of a time zone",
     ),
     (
         "endpoints/by_plan.tests.yaml",
         "- name: a\n  events: [{event: a, distinct_id: ''}]\n  expect: {rows: []}\n",
-        "by_plan.tests.yaml:2: the distinct_id of an event is a text",
+        "by_plan.tests.yaml:2: the distinct_id of an event must be a string",
     ),
     ("endpoints/fixtures/plans.ndjson", '{"event": "a"}\n5\n', "plans.ndjson:2: every event"),
     ("endpoints/fixtures/plans.ndjson", "[" * 100_000, "plans.ndjson:1: it is not JSON"),
     (
         "endpoints/fixtures/plans.ndjson",
         '\n{"event": "a", "properties": []}\n',
-        "plans.ndjson:2: properties of an event is a mapping",
+        "plans.ndjson:2: properties of an event must be a mapping",
     ),
     ("cohorts.yaml", "- name: a\n- nme: b\n", "cohorts.yaml:2: unknown nme"),
 ]

@@ -86,7 +86,7 @@ WRONG = [
     Wrong(tail("event = 'a') or (1 = 1"), "--where: 1:12: ')' is not expected here", 1),
     Wrong(tail("1 = 1 limit 1"), "--where: This must be one expression", 1),
     Wrong(tail("evnt = 1"), "--where: 1:1: Unable to resolve field: evnt", 1),
-    Wrong(tail("count() > 1"), "--where: a condition on events cannot hold an aggregate", 1),
+    Wrong(tail("count() > 1"), "--where: a condition on events cannot contain an aggregate", 1),
 ]
 
 

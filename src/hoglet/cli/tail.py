@@ -32,9 +32,11 @@ def tail(
     where: Annotated[
         str, typer.Option(help="HogQL condition, e.g. \"properties.plan = 'pro'\".")
     ] = "",
-    last: Annotated[int, typer.Option(min=0, max=1000, help="Print so many past ones first.")] = 10,
+    last: Annotated[
+        int, typer.Option(min=0, max=1000, help="Number of past events to print first.")
+    ] = 10,
     follow: Annotated[
-        bool, typer.Option("--follow/--no-follow", "-f", help="Go on with new ones.")
+        bool, typer.Option("--follow/--no-follow", "-f", help="Keep printing new events.")
     ] = True,
     as_json: AsJson = False,
 ) -> None:
@@ -114,7 +116,9 @@ def _about_where(refusal: ApiRefused) -> ApiRefused:
     if refusal.field == _WHERE:
         detail = refusal.detail.replace(_WHERE, "--where", 1)
     else:
-        detail = "400 hogql_query_error: --where: a condition on events cannot hold an aggregate."
+        detail = (
+            "400 hogql_query_error: --where: a condition on events cannot contain an aggregate."
+        )
     return ApiRefused(detail, status=refusal.status)
 
 

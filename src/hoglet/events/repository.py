@@ -120,7 +120,7 @@ class EventsRepository:
         await _upsert(session, DistinctIdRow, ids, keys=keys, checked=checked)
         deleted = [person.id for person in changes.deleted]
         if checked and await _all_ids(session, project_id, deleted):
-            raise StateChanged("A person that is merged away got another distinct id.")
+            raise StateChanged("A merged person received another distinct id.")
         for part in _parts(deleted):
             missing = (PersonRow.project_id == project_id) & PersonRow.id.in_(part)
             await session.execute(delete(PersonRow).where(missing))

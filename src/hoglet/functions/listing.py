@@ -133,7 +133,7 @@ def _filter_groups(query: ListParameters) -> list[Any]:
     if single:
         parsed = _json(single, "filters")
         if not is_object(parsed):
-            raise Invalid("Give a JSON object.", attr="filters")
+            raise Invalid("A JSON object is required.", attr="filters")
         groups.append(parsed)
     several = query.get("filter_groups")
     if several:

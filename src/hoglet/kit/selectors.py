@@ -52,7 +52,7 @@ def selector_pattern(selector: str) -> str:
     if _PIECE.sub("", selector).strip():
         raise BadSelector(f'The selector "{selector}" is not supported')
     if ">" in {pieces[0], pieces[-1]} or (">", ">") in itertools.pairwise(pieces):
-        raise BadSelector("'>' must stand between two elements of the selector")
+        raise BadSelector("'>' must be between two elements of the selector")
     pattern = rf"^(?:{_REST};)*"
     for position, piece in enumerate(reversed(pieces)):
         if piece == ">":

@@ -36,7 +36,7 @@ _PAGING: ArgumentSchemas = {
         "minimum": 1,
         "maximum": _MOST_ROWS,
         "default": _DEFAULT_ROWS,
-        "description": "Most rows of the result.",
+        "description": "Maximum number of rows.",
     },
     "offset": {"type": "integer", "minimum": 0, "description": "Rows to skip."},
 }

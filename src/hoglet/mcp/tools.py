@@ -344,7 +344,8 @@ TOOLS: dict[str, Tool] = {
         ),
         Tool(
             "test_function",
-            "Run a hog function on an example event; its requests are not sent but answered 200.",
+            "Run a hog function on an example event; its requests are not sent; each gets a 200 "
+            "response.",
             "hog_function:write",
             TestArguments,
             _test,

@@ -77,7 +77,7 @@ def read_file(path: Path, shared: Mapping[str, VariableDocument] | None = None) 
         if not loaded.get(name):
             raise BadFile(f"{path}: {name} is missing.")
     if not isinstance(loaded["name"], str):
-        raise BadFile(f"{place_of(path, 'name')}: name is a text.")
+        raise BadFile(f"{place_of(path, 'name')}: name must be a string.")
     given = {name: value for name, value in loaded.items() if value is not None}
     document = {"name": given["name"], **DEFAULTS, **given}
     query = _read_query(path, loaded["query"])

@@ -26,7 +26,7 @@ def prepare(project: Project, templates: frozenset[str]) -> None:
         templates: ids of hoglet's own; a function of another one keeps its code alone.
     """
     for name in project.objects["draft"]:
-        project.left_out.append(Remark("draft", name, "publish it there, or write it anew here"))
+        project.left_out.append(Remark("draft", name, "publish it there, or rewrite it here"))
     project.objects["draft"].clear()
     for kind in KINDS:
         documents = project.of_kind(kind)
@@ -45,7 +45,7 @@ def prepare(project: Project, templates: frozenset[str]) -> None:
     project.settings = _without(project.settings, _MEANINGLESS)
     filters = project.settings.get("test_account_filters")
     for kind, key in list(unresolved(filters)):
-        reason = f"test_account_filters name the {kind} {key}, which there is not"
+        reason = f"test_account_filters name the {kind} {key}, which does not exist"
         project.left_out.append(Remark("project", "", reason))
         project.settings.pop("test_account_filters", None)
 
@@ -53,7 +53,7 @@ def prepare(project: Project, templates: frozenset[str]) -> None:
 def _why_not(kind: str, document: Document) -> str:
     missing = next(unresolved({**document, "inputs": None}), None)
     if missing is not None:
-        return f"it refers to the {missing[0]} {missing[1]}, which there is not"
+        return f"it refers to the {missing[0]} {missing[1]}, which does not exist"
     if kind == "cohort" and not document.get("filters"):
         return "it has no criteria"
     sources = {str(filters.get("source", "")) for filters in _filters_of(kind, document)}
@@ -87,7 +87,7 @@ def _adapt_function(document: FunctionDocument, templates: frozenset[str]) -> It
             document["enabled"] = False
             yield (
                 f"inputs.{key} names an integration of the other server: it is empty"
-                f"{was_enabled}; make one with hoglet integrations create and set its id"
+                f"{was_enabled}; create one with hoglet integrations create and set its id"
             )
 
 

@@ -227,10 +227,10 @@ def check_shapes(path: Path, document: Document) -> None:
             raise BadFile(f"{place_of(path, key)}: {key} is a list of mappings.")
     mappings = document.get("mappings", [])
     if not all(isinstance(item.get("inputs"), dict | None) for item in mappings):
-        raise BadFile(f"{place_of(path, 'mappings')}: inputs of a mapping is a mapping.")
+        raise BadFile(f"{place_of(path, 'mappings')}: inputs of a mapping must be a mapping.")
     for key in ("name", "description"):
         if not isinstance(document.get(key, ""), str):
-            raise BadFile(f"{place_of(path, key)}: {key} is a text.")
+            raise BadFile(f"{place_of(path, key)}: {key} must be a string.")
 
 
 def _read_code(folder: Path, kind: str) -> str:

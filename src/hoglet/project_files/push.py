@@ -91,7 +91,9 @@ class ChangedMeanwhile(HogletError):
 
 def _apply(server: ServerProject, plan: Plan, change: PlannedChange) -> None:
     if change.before is not None and not server.is_as_read(change.kind, change.name):
-        raise ChangedMeanwhile("it was changed on the server meanwhile; hoglet diff shows how.")
+        raise ChangedMeanwhile(
+            "it was changed on the server in the meantime; hoglet diff shows how."
+        )
     if change.verb is Verb.DELETE:
         server.delete(change.kind, change.name)
     elif change.kind == "project":

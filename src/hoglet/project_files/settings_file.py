@@ -28,7 +28,7 @@ def _is_list_of(kind: type, value: Any) -> bool:
 
 
 _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "name": (_is_text, "a text"),
+    "name": (_is_text, "a string"),
     "timezone": (
         lambda value: _is_text(value) and value in timezone_names(),
         "the name of a time zone, such as Europe/Berlin",

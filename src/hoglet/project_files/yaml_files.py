@@ -98,7 +98,7 @@ class Loader(yaml.SafeLoader):
         seen = set[str]()
         for name, _ in node.value:
             if not isinstance(name, yaml.ScalarNode):
-                raise _unreadable(name, "a key must be a text")
+                raise _unreadable(name, "a key must be a string")
             if name.value in seen:
                 raise _unreadable(name, f"{name.value} is defined twice")
             seen.add(str(name.value))
@@ -113,7 +113,7 @@ def _check_characters(node: yaml.Node, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise _unreadable(node, "it contains half a character, a lone surrogate") from None
+        raise _unreadable(node, "it contains a lone surrogate (half of a character)") from None
 
 
 def _kind(node: yaml.Node) -> str:

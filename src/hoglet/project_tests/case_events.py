@@ -54,7 +54,7 @@ def problem_of(event: Any) -> str | None:
         return f"the timestamp {timestamp!r} is not a time"
     distinct_id = event.get("distinct_id", "test")
     if not isinstance(distinct_id, str | int | float) or distinct_id == "":
-        return "the distinct_id of an event is a text"
+        return "the distinct_id of an event must be a string"
     if not isinstance(event.get("properties"), dict | None):
-        return "properties of an event is a mapping"
+        return "properties of an event must be a mapping"
     return None

@@ -142,7 +142,7 @@ class _Reader:
                 raise self._wrong(f"expect.{key} is a list", "expect")
         for request in expect.get("requests") or []:
             if not isinstance(request, dict):
-                raise self._wrong("expect.requests is a list of mappings", "expect")
+                raise self._wrong("expect.requests must be a list of mappings", "expect")
             self._check_keys(request, REQUEST_KEYS, "expect")
 
     def _check_globals(self, given: JsonObject) -> None:
@@ -164,9 +164,9 @@ class _Reader:
             try:
                 re.compile(expected[1:-1])
             except re.error as error:
-                raise self._wrong(f"{expected} is no regular expression: {error}", "expect") from (
-                    None
-                )
+                raise self._wrong(
+                    f"{expected} is not a regular expression: {error}", "expect"
+                ) from (None)
 
     def _check_answers(self, answers: Any) -> None:
         if not isinstance(answers, list) or not all(isinstance(item, dict) for item in answers):
@@ -176,7 +176,7 @@ class _Reader:
         for answer in answers:
             self._check_keys(answer, ANSWER_KEYS, "fetch")
             if not isinstance(answer.get("headers"), dict | None):
-                raise self._wrong("headers of a response is a mapping", "fetch")
+                raise self._wrong("headers of a response must be a mapping", "fetch")
             status = answer.get("status", 200)
             if not isinstance(status, int) or not 100 <= status <= 599:
                 raise self._wrong(
@@ -190,10 +190,10 @@ class _Reader:
 
     def _check_endpoint(self, given: JsonObject, expect: JsonObject) -> None:
         if not isinstance(given.get("variables"), dict | None):
-            raise self._wrong("variables is a mapping of values by code name", "variables")
+            raise self._wrong("variables must be a mapping of values by code name", "variables")
         zone = given.get("timezone")
         if zone is not None and (not isinstance(zone, str) or zone not in timezone_names()):
-            words = "timezone is the name of a time zone, such as Europe/Berlin"
+            words = "timezone must be the name of a time zone, such as Europe/Berlin"
             raise self._wrong(words, "timezone")
         for key in ("columns", "rows"):
             if not isinstance(expect.get(key), list | None):

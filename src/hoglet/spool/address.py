@@ -68,7 +68,7 @@ def _replicas(query: str) -> int:
     if given:
         raise ValueError(f"it has no option {min(given)}; replicas is the only one")
     if text not in {"1", "3", "5"}:
-        raise ValueError("replicas is 1, 3 or 5")
+        raise ValueError("replicas must be 1, 3 or 5")
     return int(text)
 
 

@@ -101,7 +101,7 @@ def _unreadable(body: bytes, error: ValueError) -> Unreadable:
         return Unreadable(message)
     if path is None:
         return Unreadable(message)
-    detail = "The text holds half a character (a surrogate without its pair): send it whole."
+    detail = "The text contains a lone surrogate (half of a character)."
     return Unreadable(f"JSON parse error - {detail}", attr="__".join(path) or None)
 
 

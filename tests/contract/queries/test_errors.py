@@ -139,7 +139,7 @@ async def test_expressions_of_insights_have_their_position(
         ("1 = nope", "parse_error", "1:5: Unable to resolve field: nope"),
         ("1 =", "parse_error", "1:4: "),
         ("event", "illegal_type_of_argument", "1:1: A condition is needed"),
-        ("1 < sum(1)", "illegal_aggregation", "1:1: An aggregate cannot stand in WHERE"),
+        ("1 < sum(1)", "illegal_aggregation", "1:1: WHERE cannot contain an aggregate"),
     ],
 )
 async def test_expressions_of_filters_have_their_position(

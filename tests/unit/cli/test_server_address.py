@@ -127,5 +127,5 @@ def test_another_server_at_the_address_is_one_sentence(words: tuple[str, ...], b
         server.shutdown()
 
     assert ran.exit_code == 2, ran.output
-    assert f"{url} does not answer as a hoglet server does" in ran.stderr
+    assert f"{url} does not respond like a hoglet server" in ran.stderr
     assert isinstance(ran.exception, SystemExit)

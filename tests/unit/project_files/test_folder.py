@@ -66,7 +66,7 @@ WRONG = [
     ("actions.yaml", "name: a\n", "actions.yaml: must be a list"),
     ("cohorts.yaml", "- {name: a, members: []}\n", "unknown members"),
     ("endpoints/by_plan.yaml", "colour: red\n", "by_plan.yaml:1: unknown colour"),
-    ("endpoints/by_plan.yaml", "name: [a]\n", "by_plan.yaml:1: name is a text"),
+    ("endpoints/by_plan.yaml", "name: [a]\n", "by_plan.yaml:1: name must be a string"),
     ("endpoints/by_plan.yaml", "variables: {1: {}, a: {}}\n", "the query does not use 1"),
     ("functions/say/function.yaml", "name: !!int a\n", "function.yaml:1:7: it cannot be read as"),
     ("functions/say/function.yaml", "name: !!float a\n", "it cannot be read as float"),
@@ -85,7 +85,7 @@ WRONG = [
     ),
     ("functions/say/function.yaml", "inputs: {a: !!set {b}}\n", "function.yaml:1:13: could not"),
     ("functions/say/function.yaml", "name: !!timestamp 2026-01-01\n", "could not determine"),
-    ("functions/say/function.yaml", 'name: "\\uD800"\n', "function.yaml:1:7: it contains half a"),
+    ("functions/say/function.yaml", 'name: "\\uD800"\n', "function.yaml:1:7: it contains a lone"),
     (
         "functions/say/function.yaml",
         "filters: &a {events: [*a]}\n",

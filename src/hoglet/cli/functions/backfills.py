@@ -44,9 +44,12 @@ def start(
             "--with-filters", help="Replay: only events that match the function's filters."
         ),
     ] = False,
-    detach: Annotated[bool, typer.Option("--detach", help="Do not wait until it ends.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Do not wait for it to end.")] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Without times, do not ask; for scripts.")
+        bool,
+        typer.Option(
+            "--yes", "-y", help="Do not ask for confirmation when no times are given; for scripts."
+        ),
     ] = False,
 ) -> None:
     """Start a backfill and follow it; it continues on the server if you stop following.

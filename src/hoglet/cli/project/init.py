@@ -36,7 +36,7 @@ timezone: UTC
     "functions/welcome-webhook/function.yaml": """\
 type: destination
 name: Welcome webhook
-description: Tells a webhook about each new plan.
+description: Posts each new plan to a webhook.
 enabled: false
 filters:
   events:
@@ -74,7 +74,7 @@ if (answer.status >= 400) {
 print('posted')
 """,
     "functions/welcome-webhook/tests.yaml": """\
-- name: posts a new plan, also when the webhook is busy at first
+- name: posts a new plan, retrying while the webhook is busy
   event: {event: plan_chosen, distinct_id: ada, properties: {plan: pro}}
   inputs: {url: https://hooks.example.com/test}
   fetch:
@@ -89,13 +89,13 @@ print('posted')
         body: {text: ada chose pro}
     logs: [/posted/]
 
-- name: leaves tests out
+- name: ignores test events
   event: {event: plan_chosen, distinct_id: bob, properties: {plan: pro, is_test: true}}
   expect:
     status: success
     requests: []
 
-- name: waits for other events
+- name: ignores other events
   event: {event: $pageview, distinct_id: bob}
   expect: {matched: false}
 """,

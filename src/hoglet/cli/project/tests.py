@@ -52,7 +52,7 @@ def run_tests(
     chosen = paths or []
     if watch:
         if update or junit is not None:
-            raise BadUsage("--watch does not write: leave out --update and --junit.")
+            raise BadUsage("--watch does not write files: omit --update and --junit.")
         _watch(project, chosen, word, coverage=coverage)
     code = _run(project, chosen, word, update=update, junit=junit, coverage=coverage)
     raise typer.Exit(code)

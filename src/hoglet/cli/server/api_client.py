@@ -207,4 +207,4 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 def not_hoglet(url: str) -> ApiUnreachable:
     """What to raise when a server answers, but in another shape than the API's."""
-    return ApiUnreachable(f"{url} does not answer as a hoglet server does.")
+    return ApiUnreachable(f"{url} does not respond like a hoglet server.")

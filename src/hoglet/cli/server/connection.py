@@ -84,7 +84,7 @@ def connection_options(
         typer.Option(
             "--profile",
             envvar="HOGLET_PROFILE",
-            help="Profile made by hoglet login.",
+            help="Profile created by hoglet login.",
             rich_help_panel=_PANEL,
         ),
     ] = None,
@@ -211,7 +211,7 @@ def _profile(given: Given) -> Profile | None:
 def _check_same_server(given: Given, profile: Profile) -> None:
     if server_url(given.url or "") != server_url(profile.url):
         raise BadProfile(
-            f"--url is {given.url}, the profile {given.profile} is about {profile.url}: "
+            f"--url is {given.url}, the profile {given.profile} is for {profile.url}: "
             "give one of the two."
         )
 

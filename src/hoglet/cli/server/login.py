@@ -11,7 +11,7 @@ from hoglet.cli.server.address import DEFAULT_URL, server_url
 from hoglet.cli.server.api_client import ApiClient, not_hoglet
 from hoglet.cli.server.profiles import FIRST, BadProfile, Profile, load_profiles, save_profiles
 
-profiles_app = typer.Typer(help="Servers and keys that hoglet login keeps.", no_args_is_help=True)
+profiles_app = typer.Typer(help="Servers and keys saved by hoglet login.", no_args_is_help=True)
 
 ProfileName = Annotated[str, typer.Argument(help="The profile; see list.")]
 
@@ -21,11 +21,11 @@ def login(
         str, typer.Option("--url", envvar="HOGLET_URL", help="URL of the server.")
     ] = DEFAULT_URL,
     profile: Annotated[
-        str, typer.Option("--profile", envvar="HOGLET_PROFILE", help="Name to keep it under.")
+        str, typer.Option("--profile", envvar="HOGLET_PROFILE", help="Name of the profile.")
     ] = FIRST,
     key: Annotated[
         str | None,
-        typer.Option("--key", envvar="HOGLET_API_KEY", help="The key; asked for when left out."),
+        typer.Option("--key", envvar="HOGLET_API_KEY", help="The key; prompted for if omitted."),
     ] = None,
 ) -> None:
     """Check a personal API key and keep it; later commands use it without options."""
@@ -34,7 +34,7 @@ def login(
         raise BadUsage("--profile is empty: give the profile a name.")
     value = (key if key is not None else _ask()).strip()
     if not value:
-        raise BadUsage("No key was given. Make one in the console, or with hoglet admin keys.")
+        raise BadUsage("No key was given. Create one in the console, or with hoglet admin keys.")
     found = ApiClient(address, value).site.call("GET", "/personal_api_keys/@current")
     if not isinstance(found, dict) or not isinstance(label := found.get("label"), str):
         raise not_hoglet(address)
@@ -47,14 +47,15 @@ def login(
 
 def logout(
     profile: Annotated[
-        str | None, typer.Option("--profile", help="Which; the current one when left out.")
+        str | None,
+        typer.Option("--profile", help="Name of the profile; defaults to the current one."),
     ] = None,
 ) -> None:
     """Forget a profile and its key; the key itself stays valid."""
     profiles = load_profiles()
     name = profile or profiles.current
     if name is None:
-        raise BadProfile("There is no profile to forget.")
+        raise BadProfile("There is no profile to remove.")
     profiles.get(name)
     del profiles.by_name[name]
     if profiles.current == name:

@@ -45,7 +45,7 @@ class Profiles:
             BadProfile: there is none.
         """
         if name not in self.by_name:
-            known = ", ".join(sorted(self.by_name)) or "none yet; hoglet login makes one"
+            known = ", ".join(sorted(self.by_name)) or "none yet; hoglet login creates one"
             raise BadProfile(f"There is no profile {name}. Profiles: {known}.")
         return self.by_name[name]
 
@@ -73,7 +73,7 @@ def load_profiles() -> Profiles:
         return Profiles()
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         problem = " ".join(str(error).split())  # PyYAML shows the line below its message
-        raise BadProfile(f"{path} cannot be read: {problem}. Mend or delete it.") from None
+        raise BadProfile(f"{path} cannot be read: {problem}. Fix or delete it.") from None
     try:
         found = {
             str(name): Profile(str(each["url"]), str(each["key"]))
@@ -81,7 +81,7 @@ def load_profiles() -> Profiles:
         }
         return Profiles(read.get("current"), found)
     except (TypeError, KeyError, AttributeError):
-        raise BadProfile(f"{path} is not a file of profiles. Mend or delete it.") from None
+        raise BadProfile(f"{path} is not a profiles file. Fix or delete it.") from None
 
 
 def save_profiles(profiles: Profiles) -> Path:

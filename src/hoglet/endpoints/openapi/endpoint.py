@@ -171,7 +171,7 @@ def _request(target: RunTarget, variables: OpenApiObject | None, *, filters: boo
     properties: OpenApiObject = {
         "client_query_id": {
             "type": "string",
-            "description": "Your id for the run, for polling and logs.",
+            "description": "An id of your choice for the run, for polling and logs.",
         }
     }
     if filters:

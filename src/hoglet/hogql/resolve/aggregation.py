@@ -31,7 +31,7 @@ def refuse_nested(args: tuple[Expr, ...], aliases: Mapping[str, Expr], node: Any
         SourceError: one of the arguments of an aggregate aggregates.
     """
     if _holds(args, aliases, set()):
-        message = "An aggregate cannot stand in another one: aggregate in a query of FROM first"
+        message = "An aggregate cannot contain another one: aggregate in a subquery of FROM first"
         raise refused(message, node, code=ILLEGAL_AGGREGATION)
 
 

@@ -177,7 +177,9 @@ class Scope:
             )
         if first in self.unresolved:
             message = f"'{first}' is an item of this ARRAY JOIN: its arrays cannot be made from it"
-            raise refused(message, node, hint="an alias of SELECT must not go round in a circle")
+            raise refused(
+                message, node, hint="aliases of SELECT must not refer to each other in a circle"
+            )
         known = [name for source in self.sources.values() for name in source.names()]
         tables = dict.fromkeys(_UNNAMED.sub("a query", alias) for alias in self.sources)
         where = f"tables: {', '.join(tables)}" if tables else "no table in FROM"

@@ -54,7 +54,7 @@ def resolve_query(resolver: Resolver, node: Any, parent: Scope | None) -> Relati
         return _resolve_set(resolver, node, parent)
     if isinstance(node, tree.SelectQuery):
         return _resolve_select(resolver, node, parent)
-    raise refused("A placeholder cannot stand for a whole query", node)
+    raise refused("A placeholder cannot replace a whole query", node)
 
 
 def _resolve_set(resolver: Resolver, node: tree.SelectSetQuery, parent: Scope | None) -> Relation:
@@ -237,7 +237,7 @@ def _aggregate_in_where(resolver: Resolver, part: tree.Expression, scope: Scope)
 
     while isinstance(part, tree.And):
         part = next(filter(aggregates, part.exprs), part.exprs[0])
-    message = "An aggregate cannot stand in WHERE: write HAVING, which comes after grouping"
+    message = "WHERE cannot contain an aggregate: use HAVING, which filters after grouping"
     error = refused(message, part, code=ILLEGAL_AGGREGATION)
     if isinstance(part, tree.Placeholder):
         for path, text in resolver.binder.filter_expressions(part):

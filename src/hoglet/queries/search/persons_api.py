@@ -70,7 +70,7 @@ class PersonValues(DocumentedResponse):
         *FILTER_QUERY,
         text("email", "The exact email."),
         text("search", "Part of the email or name, or a complete distinct id or UUID."),
-        flag("include_total", "Whether `count` is answered."),
+        flag("include_total", "Whether to include `count`."),
         text("format", "`csv` for CSV."),
         *PAGE,
     ),

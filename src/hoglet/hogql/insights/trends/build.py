@@ -234,7 +234,7 @@ def _number(value: Any) -> float:
     try:
         number = value if isinstance(value, int | float) else float(value)
     except (TypeError, ValueError):
-        raise refused("math_hogql must give a number") from None
+        raise refused("math_hogql must return a number") from None
     return number if number == number and abs(number) != float("inf") else 0  # noqa: PLR0124 (NaN)
 
 
