@@ -436,12 +436,12 @@ BAD = [
     (
         "functions/hook/tests.yaml",
         '- name: a\n  event: {event: x}\n  now: null\n  expect: {logs: ["/[/"]}\n',
-        "tests.yaml:4: /[/ is no regular expression",
+        "tests.yaml:4: /[/ is not a regular expression",
     ),
     (
         "functions/hook/tests.yaml",
         "- name: a\n  event: {event: x}\n  now: null\n  expect: {requests: [{body: {a: [/(/]}}]}\n",
-        "tests.yaml:4: /(/ is no regular expression",
+        "tests.yaml:4: /(/ is not a regular expression",
     ),
     (
         "functions/hook/tests.yaml",

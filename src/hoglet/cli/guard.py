@@ -39,5 +39,5 @@ def guarded(command: Callable[[], object]) -> None:
 
 
 def _drop_output() -> None:
-    """Send what is still buffered nowhere; the interpreter flushes when it exits."""
+    """Redirect buffered output to the null device, because the interpreter flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

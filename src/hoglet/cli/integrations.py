@@ -1,4 +1,4 @@
-"""``hoglet integrations``: stored credentials of a project. They speak to a server."""
+"""``hoglet integrations``: stored credentials of a project, over the API."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""JSON given to an option: as text, as a file's path, or on standard input."""
+"""JSON option values: inline, as the path of a file, or on standard input."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from hoglet.kit.json_values import JsonObject
 
 
 def read_json_object(option: str, text: str) -> JsonObject:
-    """The object that an option was given.
+    """Parse the JSON object given to an option.
 
     Args:
         option: its name, for errors.

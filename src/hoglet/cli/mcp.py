@@ -1,8 +1,8 @@
 """``hoglet mcp``: the MCP server over standard input and output, for agents on this machine.
 
 Each line of standard input is a message; it is sent to ``/mcp`` of the server, and the response is
-written as one line. Standard output carries nothing else. A server that does not answer at the
-start ends the command with exit code 2; later, each message gets the reason as its response.
+written as one line. Standard output carries nothing else. If the server is unreachable at the
+start, the command exits with 2; later, the reason is the response to each message.
 """
 
 import json
@@ -34,7 +34,7 @@ def mcp() -> None:
 
 
 def _refusal_of(client: ApiClient) -> ApiRefused | None:
-    """What the server says to this key, if it is no; a server must answer."""
+    """The server's error for this key, or None; raises if no server responds."""
     try:
         answer = client.call("POST", "/mcp", {"jsonrpc": "2.0", "id": 0, "method": "ping"})
     except ApiRefused as refusal:

@@ -1,6 +1,6 @@
 """Earlier spellings: they still work, and print the current one.
 
-``hoglet key create`` and ``hoglet project`` are what scripts rely on, so they say nothing.
+``hoglet key create`` and ``hoglet project`` are relied on by scripts, so they print no hint.
 """
 
 from collections.abc import Sequence

@@ -28,9 +28,9 @@ _PICTURES = (
 
 
 def visible(text: str) -> str:
-    r"""A text of others without control characters, which a terminal would obey.
+    r"""Untrusted text with control characters made visible, so that no terminal obeys them.
 
-    Names of events come from everybody who has the capture token. Line breaks and tabs stay.
+    Anyone with the capture token can choose event names. Line breaks and tabs are kept.
 
     Example:
         >>> visible("red: \x1b[31m")
@@ -48,7 +48,7 @@ def cell(value: Any, characters: int = 120) -> str:
 
 
 def wide_console() -> Console:
-    """A console that cuts nothing when its output is read by a program."""
+    """A console that does not truncate lines when its output is piped."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _PIPE_WIDTH

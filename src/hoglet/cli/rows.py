@@ -36,7 +36,7 @@ OutputOption = Annotated[
 
 
 def choose_format(shape: RowFormat | None, output: Path | None, *, as_json: bool) -> RowFormat:
-    """The format that the options ask for; checked before anything is sent.
+    """The requested format; checked before anything is sent.
 
     Raises:
         BadUsage: they contradict each other, or the output cannot show the format.

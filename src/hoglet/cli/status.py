@@ -1,4 +1,4 @@
-"""``hoglet status``: whether a server is well and what waits in it; needs no key."""
+"""``hoglet status``: the health and the queues of a server; needs no key."""
 
 import json
 import urllib.error
@@ -21,7 +21,7 @@ _OLD_STATES = {"buried": "failed"}  # of servers before 0.1
 
 
 def status(as_json: AsJson = False) -> None:
-    """Show the parts of a server and its queues; exits with 1 when a part is not usable.
+    """Show the health checks and queues of a server; exits with 1 if a check fails.
 
     Measured every few seconds by a server with the role pipeline.
     """
@@ -63,7 +63,7 @@ def _readiness(url: str) -> ReadinessResponse:
 
 
 def _is_readiness(answer: Any) -> bool:
-    """Whether an answer is that of a hoglet server and not of another one at the address."""
+    """Whether a response comes from a hoglet server."""
     if not isinstance(answer, dict):
         return False
     checks, warnings = answer.get("checks"), answer.get("warnings")
@@ -93,7 +93,7 @@ def queue_rows(metrics: str) -> list[tuple[str, ...]]:
 
 
 def dead_letters(metrics: str) -> int | None:
-    """Dead letters that were not run again; None before the first measurement."""
+    """Number of dead letters that were not redriven; None before the first measurement."""
     for line in metrics.splitlines():
         if line.startswith("hoglet_dead_letters "):
             return int(float(line.rpartition(" ")[2]))
@@ -101,7 +101,7 @@ def dead_letters(metrics: str) -> int | None:
 
 
 def _read(url: str) -> str:
-    """The text at an address; a 503 of ``/_readyz`` has one too."""
+    """The body of a response, also of a 503 from ``/_readyz``."""
     try:
         with urllib.request.urlopen(url, timeout=_SECONDS) as answer:  # noqa: S310 (see server_url)
             return answer.read().decode(errors="replace")

@@ -61,7 +61,7 @@ def add_tail(app: typer.Typer) -> None:
 
 
 class _Chosen(NamedTuple):
-    """Which events are printed: of these names, if there are any, that meet the condition."""
+    """Selects events by name (all if empty) and by condition."""
 
     names: tuple[str, ...] = ()
     where: str = ""
@@ -86,7 +86,7 @@ def _select_recent(client: ApiClient, chosen: _Chosen) -> list[PrintedEvent]:
 
 
 def _select(client: ApiClient, chosen: _Chosen, *conditions: str, limit: int) -> list[PrintedEvent]:
-    """The events stored last, oldest first.
+    """The most recently stored events, oldest first.
 
     Raises:
         ApiRefused: the condition is not valid; positions are those of its own text.
@@ -112,7 +112,7 @@ def _select(client: ApiClient, chosen: _Chosen, *conditions: str, limit: int) ->
 
 
 def _about_where(refusal: ApiRefused) -> ApiRefused:
-    """The refusal in terms of the option: an aggregate in it is one of the other parts' errors."""
+    """The error in terms of ``--where``: for an aggregate, the server blames another clause."""
     if refusal.field == _WHERE:
         detail = refusal.detail.replace(_WHERE, "--where", 1)
     else:

@@ -21,7 +21,7 @@ _COLUMNS = ("id", "created_at", "expires_at")
 
 
 class BadOption(HogletError):
-    """An option of the command has another form."""
+    """An option is malformed."""
 
     code = "bad_usage"
     blame = "operator"

@@ -73,7 +73,7 @@ def moment(iso: str | None) -> ui.element:
 
 
 def empty(title: str, hint: str, icon: str) -> ui.element:
-    """What belongs here and is not here yet; put the button that creates it inside."""
+    """An empty state; put the button that creates the first item inside."""
     with ui.element("div").classes("empty") as box:
         ui.icon(icon)
         ui.label(title).classes("text-lg font-medium")
@@ -82,7 +82,7 @@ def empty(title: str, hint: str, icon: str) -> ui.element:
 
 
 def send_events_link(project_id: str) -> None:
-    """For empty lists of what events bring: to the home page, which says how to send one."""
+    """A link to the home page, which explains how to send an event; for lists that events fill."""
     Link("Send an event", f"/project/{project_id}").classes("act")
 
 

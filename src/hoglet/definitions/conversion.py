@@ -123,7 +123,7 @@ def _bag(kind: str) -> str:
 def query_context(
     project_id: int, timezone: str, row: PropertyDefinitionRow, now: datetime
 ) -> QueryContext:
-    """What a query of hoglet's own knows of one property."""
+    """The compile context of an internal query on one property."""
     key = (_bag(row.kind), row.name)
     return QueryContext(
         project_id=project_id,

@@ -43,7 +43,7 @@ class ExportRows:
         self._persons: OrderedDict[str, int] = OrderedDict()
 
     def event(self, row: Any) -> Any:
-        """The event of a row; what is no row of an export is returned as it is."""
+        """The event of a row; anything but a row of an export is returned unchanged."""
         if not isinstance(row, dict) or not is_export(row):
             return row
         properties = _object(row.get("properties"))

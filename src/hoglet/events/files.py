@@ -104,7 +104,7 @@ _KINDS: dict[str, Format] = {
 
 
 def _kind_of(path: Path) -> Format:
-    """By the content if it says so: Parquet is compressed inside, whatever its name ends with."""
+    """The format; Parquet is recognized by its content, whatever its name ends with."""
     with path.open("rb") as file:
         if file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC:
             return "parquet"

@@ -115,7 +115,7 @@ class Importer:
 
 
 def _refusal_of(raw: Any) -> str | None:
-    """Why an event cannot be imported: as in capture, or a time that would become today's."""
+    """Why an event cannot be imported: as in capture; invalid timestamps are refused."""
     refusal = incoming.refusal_of(raw)
     if refusal is None and is_deeper_than(raw, NESTING_LIMIT - 2):  # in an object with a batch
         refusal = deep_event_refusal()

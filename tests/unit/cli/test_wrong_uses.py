@@ -161,7 +161,7 @@ WRONG = [
     Wrong("test -C {folder}/half", "half/hoglet.yaml:2:1: "),
     Wrong("push -C {folder}/zone --key k --url {nobody}", "zone/hoglet.yaml:2: "),
     Wrong("test -C {folder}/deep", "function.yaml:"),  # what is wrong depends on the stack
-    Wrong("test -C {folder}/list-key", "function.yaml:2:3: a key must be a text"),
+    Wrong("test -C {folder}/list-key", "function.yaml:2:3: a key must be a string"),
     Wrong("test -C {folder}/mapping", "function.yaml:2: inputs of a mapping"),
     Wrong("test -C {folder}/tag", "function.yaml:2:14: could not determine a constructor"),
     Wrong("test -C {folder}/alias", "function.yaml:1:1: it contains itself"),

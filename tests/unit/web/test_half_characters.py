@@ -21,7 +21,7 @@ from hoglet.web.request_body import NESTING_LIMIT, parse_json
     ],
 )
 def test_the_place_is_named(body: str, attr: str | None):
-    with pytest.raises(Unreadable, match="half a character") as caught:
+    with pytest.raises(Unreadable, match="half of a character") as caught:
         parse_json(body.encode())
 
     assert (caught.value.error_code, caught.value.attr) == ("parse_error", attr)

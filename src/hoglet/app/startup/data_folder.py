@@ -88,7 +88,7 @@ def prepare_data_folder(folder: Path) -> None:
 
 
 def check_regular(path: Path) -> None:
-    """Refuse what is no file: opening a named pipe would wait for ever, a device has no end.
+    """Reject anything but a regular file: opening a named pipe would block, a device never ends.
 
     Raises:
         StartupFault: it exists and is a folder, pipe, socket or device, or a link to one.
@@ -130,7 +130,7 @@ def _is_own(entry: Path) -> bool:
 
 
 def _is_shared(folder: Path) -> bool:
-    """Whether it contains folders of others, like ``/opt`` and ``/tmp``: those keep their mode."""
+    """Whether others keep folders in it, as in ``/opt`` and ``/tmp``; keep its mode."""
     return bool(folder.stat().st_mode & stat.S_ISVTX) or any(
         entry.is_dir() and not entry.name.startswith(_OWN_NAMES) for entry in folder.iterdir()
     )

@@ -41,7 +41,7 @@ def configure_logs(*, level: str, style: str) -> None:
 
 
 def shorten_outages(_logger: Any, _method: str, event: EventDict) -> EventDict:
-    """Log a part that does not answer as a sentence: everything fails until it is back."""
+    """Log an unavailable dependency in one sentence, without a traceback for every failed call."""
     given = event.get("exc_info")
     error = sys.exc_info()[1] if given is True else given
     if isinstance(error, Unavailable) or (

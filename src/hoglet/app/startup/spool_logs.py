@@ -1,4 +1,4 @@
-"""Opens the logs that accepted events wait in."""
+"""Opens the spool logs, which hold accepted events until they are stored."""
 
 from contextlib import AsyncExitStack
 
@@ -20,13 +20,13 @@ _ENVELOPE_BYTES = 64 * 1024
 async def open_spool_logs(
     database: Database, settings: Settings, stack: AsyncExitStack
 ) -> list[NamedLog]:
-    """The logs, closed by ``stack``; captured events go to the first one, all are worked off.
+    """The logs, closed by ``stack``; captured events go to the first one, all are consumed.
 
-    SQLite has none, but jobs. With NATS, PostgreSQL's log is worked off too: events that were
-    accepted before NATS was configured may wait there.
+    SQLite has none; its spool consists of jobs. With NATS, PostgreSQL's log is consumed too,
+    because it may hold events accepted before NATS was configured.
 
     Raises:
-        StartupFault: NATS is away.
+        StartupFault: NATS is unreachable.
         SpoolRefused: NATS, or its stream, cannot be the spool.
     """
     if database.is_sqlite:

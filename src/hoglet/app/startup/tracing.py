@@ -24,10 +24,10 @@ _FLUSH_SECONDS = 5.0
 
 
 def wanted_by(environment: Mapping[str, str]) -> str | None:
-    """The variable that asks for traces, or None.
+    """The environment variable that enables traces, or None.
 
     Raises:
-        StartupFault: it asks for a protocol that hoglet does not speak.
+        StartupFault: the requested protocol is not supported.
     """
     name = next((name for name in ENDPOINTS if environment.get(name)), None)
     is_disabled = environment.get("OTEL_SDK_DISABLED", "").lower() == "true"

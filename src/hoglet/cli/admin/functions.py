@@ -1,6 +1,6 @@
 """``hoglet admin functions``: operations on functions that only operators may do.
 
-``force-state`` is no part of the API, so it works on the data folder, beside a running server.
+``force-state`` is not part of the API, so it works on the data folder; the server may be running.
 """
 
 from enum import StrEnum

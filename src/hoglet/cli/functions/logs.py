@@ -58,10 +58,10 @@ def logs(
 
 
 class _Seen:
-    """Which lines were read already.
+    """The lines that were already read.
 
-    Lines become readable a moment after the instant they carry, and not in its order. So a stream
-    begins a while before the newest line, and what was read already is passed over.
+    Lines become readable shortly after their timestamps and out of order. So each stream starts a
+    little before the newest line, and lines that were already read are skipped.
     """
 
     def __init__(self, past: list[FunctionLogLine]) -> None:
@@ -80,7 +80,7 @@ class _Seen:
         return start
 
     def is_new(self, line: FunctionLogLine) -> bool:
-        """Whether a line was not read yet; now it is."""
+        """Whether a line is new; marks it as read."""
         key = _key(line)
         if key in self._keys:
             return False
@@ -96,7 +96,7 @@ def _key(line: FunctionLogLine) -> tuple[str, str, str]:
 
 
 def _new_lines(client: ApiClient, path: str, seen: _Seen) -> Iterator[FunctionLogLine]:
-    """Lines of the stream; when it ends or breaks, of the next one, from the same place on."""
+    """New lines; reconnects where the stream ended or broke off."""
     answered = False
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Functions as they are named on the command line: by id, or by their name where it is unique."""
+"""Resolves functions given on the command line by id or by unique name."""
 
 import difflib
 from typing import Annotated

@@ -205,7 +205,7 @@ def _complain(file: Path, kind: str, complaints: Any) -> None:
 
 
 def read_source(file: Path) -> str:
-    """The text of ``file``, or of standard input for ``-``; exits with 2 when unreadable."""
+    """The text of ``file``, or of standard input for ``-``; exits with 2 if it is unreadable."""
     try:
         return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -214,14 +214,14 @@ def read_source(file: Path) -> str:
 
 
 def read_globals(file: Path | None) -> JsonObject:
-    """The globals of a JSON file. Exits with 2 when it is not an object."""
+    """The globals in a JSON file; exits with 2 if it is not an object."""
     if file is None:
         return {}
     return _parse_json(file, read_source(file), dict)
 
 
 def _parse_json[Kind](file: Path, text: str, kind: type[Kind]) -> Kind:
-    """JSON of the wanted kind; exits with 2 when it is something else."""
+    """JSON of the expected kind; exits with 2 if it is something else."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -249,13 +249,13 @@ def measure(file: Path, source: str, values: JsonObject) -> float:
     """Median milliseconds of a warm run of ``source`` with the default budget.
 
     Args:
-        file: where it stands; ``<stem>.stdout`` beside it holds what it has to print.
+        file: its path; ``<stem>.stdout`` next to it contains the expected output.
         source: the program.
         values: the globals.
 
     Raises:
         SourceError: it does not compile.
-        ValueError: it fails, or prints something else than expected.
+        ValueError: it fails, or its output differs from the expected one.
     """
     program = compile_python(compile_program(source))
     _check(file, run_program(program, globals=values))

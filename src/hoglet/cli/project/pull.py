@@ -34,7 +34,7 @@ def pull(
     """Write the server's functions, endpoints, actions, variables and cohorts to files.
 
     Comments are preserved. Secrets are never written: files refer to environment variables. The
-    server may be PostHog; what hoglet cannot take is listed at the end.
+    server may be PostHog; whatever hoglet does not support is listed at the end.
     """
     from hoglet.project_files import folder as files
     from hoglet.project_files.model import Project
@@ -65,7 +65,7 @@ def pull(
 
 
 def _read_server() -> Any:
-    """The project of the server; of a server other than hoglet, what hoglet takes of it."""
+    """The project of the server, reduced to what hoglet supports if the server is not hoglet."""
     from hoglet.project_files.server_project import ServerProject
 
     client = connect()

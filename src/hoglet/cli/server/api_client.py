@@ -1,4 +1,4 @@
-"""A client of a running server's API, for the commands that speak to one; standard library only."""
+"""A client of a running server's API for commands; uses the standard library only."""
 
 import json
 import time
@@ -42,7 +42,7 @@ class ApiClient:
         url: of the server, as :func:`server_url` takes it.
         key: an API key, sent as a bearer token.
         project: its id or ``@current``.
-        timeout_s: seconds without a byte after which a request is given up.
+        timeout_s: seconds without data after which a request is aborted.
     """
 
     def __init__(
@@ -75,10 +75,10 @@ class ApiClient:
         return client
 
     def is_hoglet(self) -> bool:
-        """Whether a hoglet server answers, rather than another one of the same API.
+        """Whether the server is hoglet rather than another implementation of the API.
 
         Raises:
-            ApiUnreachable: nobody answers.
+            ApiUnreachable: the server does not respond.
         """
         root = ApiClient(self.url, self._key)
         root._base = self.url
@@ -93,7 +93,7 @@ class ApiClient:
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """One request below the project, e.g. ``call("GET", "/endpoints/")``; its JSON.
 
-        Reading waits where a server asks for it (429 with ``Retry-After``).
+        Reads that are throttled (429 with ``Retry-After``) are repeated after the delay.
 
         Raises:
             ApiRefused: a status of 400 and above; the detail is the server's.
@@ -119,7 +119,7 @@ class ApiClient:
             time.sleep(seconds)
 
     def open(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        """One request whose answer is read by the caller, who closes it.
+        """Send one request; the caller reads and closes the response.
 
         Raises:
             ApiRefused, ApiUnreachable: as ``call``.
@@ -145,7 +145,7 @@ class ApiClient:
             raise ApiUnreachable(f"No server answers at {self.url}: {reason}") from None
 
     def _explained(self, refusal: ApiRefused, path: str) -> ApiRefused:
-        """The refusal with what is missing by name: the project, or an object of it."""
+        """The error, naming the project or object that does not exist."""
         is_chosen = self._project != _OWN and self._base.endswith(f"/projects/{self._project}")
         if is_chosen and refusal.names_nothing and not self._has_project():
             raise NoProject(
@@ -173,7 +173,7 @@ class ApiClient:
     def every(self, path: str, **query: str) -> Iterator[Any]:
         """All items of a list, page by page.
 
-        Where a server has the list of an environment only, that is read; so are its items.
+        Falls back to the environment's list, and its items, on servers without a project list.
         """
         offset = 0
         while True:
@@ -202,9 +202,9 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """The API never redirects; following a redirect could leak the key."""
 
     def redirect_request(self, *_args: Any, **_more: Any) -> None:
-        """Follow nothing; the answer becomes an error."""
+        """Do not follow redirects; the response becomes an error."""
 
 
 def not_hoglet(url: str) -> ApiUnreachable:
-    """What to raise when a server answers, but in another shape than the API's."""
+    """The error for a response that does not have the shape of the API."""
     return ApiUnreachable(f"{url} does not respond like a hoglet server.")

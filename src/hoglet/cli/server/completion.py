@@ -13,7 +13,7 @@ type Pairs = list[tuple[str, str]]
 
 
 def complete(names: Callable[[ApiClient], Pairs]) -> Pairs:
-    """What ``names`` reads from the server of the environment or profile: names with help texts."""
+    """Names with help texts, read by ``names`` from the configured server."""
     given = Given(
         url=os.environ.get("HOGLET_URL") or None,
         key=os.environ.get("HOGLET_API_KEY") or None,

@@ -1,7 +1,7 @@
 """Which server, key and project a command uses: options, environment variables, profiles.
 
 The options are the same on every command that calls a server, so :class:`ServerTyper` adds them;
-a command gets its client from :func:`connect`. What is found first wins:
+a command gets its client from :func:`connect`. In order of precedence:
 
 1. ``--url`` and ``--key``
 2. ``--profile``
@@ -137,7 +137,7 @@ class ServerTyper(typer.Typer):
 
 @contextmanager
 def _foreign_answers() -> Generator[None]:
-    """Say that another server answers, instead of the traceback of reading its answer."""
+    """Report that the server is not hoglet instead of failing with a traceback."""
     try:
         yield
     except (TypeError, LookupError, AttributeError, ValueError) as error:
@@ -155,7 +155,7 @@ def _is_foreign() -> bool:
 
 
 def connect() -> ApiClient:
-    """A client for the command that runs.
+    """A client for the running command.
 
     Raises:
         ApiUnreachable: there is no key.
@@ -171,7 +171,7 @@ def connect() -> ApiClient:
 
 
 def current_connection() -> ServerConnection:
-    """The server, key and project of the command that runs; the key may be empty."""
+    """The server, key and project of the running command; the key may be empty."""
     return resolve(_given.get())
 
 
@@ -217,7 +217,7 @@ def _check_same_server(given: Given, profile: Profile) -> None:
 
 
 def _old_variable() -> str | None:
-    """``HOGLET_HOST`` once was the URL of the server, too; a URL is never one to listen on."""
+    """``HOGLET_HOST`` used to hold the server's URL as well; no listening address is a URL."""
     old = os.environ.get("HOGLET_HOST", "")
     if not old.startswith(_SCHEMES):
         return None

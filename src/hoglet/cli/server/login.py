@@ -1,4 +1,4 @@
-"""``hoglet login``, ``hoglet logout`` and ``hoglet profiles``: servers and keys that are kept."""
+"""``hoglet login``, ``hoglet logout`` and ``hoglet profiles``: saved servers and keys."""
 
 import sys
 from typing import Annotated
@@ -28,7 +28,7 @@ def login(
         typer.Option("--key", envvar="HOGLET_API_KEY", help="The key; prompted for if omitted."),
     ] = None,
 ) -> None:
-    """Check a personal API key and keep it; later commands use it without options."""
+    """Verify and save a personal API key; later commands use it without options."""
     address = server_url(url)
     if not profile.strip():
         raise BadUsage("--profile is empty: give the profile a name.")
@@ -51,7 +51,7 @@ def logout(
         typer.Option("--profile", help="Name of the profile; defaults to the current one."),
     ] = None,
 ) -> None:
-    """Forget a profile and its key; the key itself stays valid."""
+    """Remove a profile and its key from this machine; the key itself stays valid."""
     profiles = load_profiles()
     name = profile or profiles.current
     if name is None:
@@ -81,7 +81,7 @@ def list_profiles(as_json: AsJson = False) -> None:
 
 @profiles_app.command("use")
 def use(name: ProfileName) -> None:
-    """Make a profile the one that commands use."""
+    """Select the profile that commands use."""
     profiles = load_profiles()
     profiles.get(name)
     profiles.current = name
@@ -90,7 +90,7 @@ def use(name: ProfileName) -> None:
 
 
 def _ask() -> str:
-    """Not from the command line by default: arguments are in the shell's history."""
+    """Prompt for the key, because arguments end up in the shell's history."""
     if sys.stdin.isatty():
         return typer.prompt("Personal API key", hide_input=True)
     return sys.stdin.read()

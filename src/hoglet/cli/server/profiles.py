@@ -17,7 +17,7 @@ FIRST = "default"
 
 
 class BadProfile(HogletError):
-    """A profile does not exist, or the file of profiles cannot be used."""
+    """A profile does not exist, or the profiles file cannot be used."""
 
     code = "bad_profile"
     blame = "operator"
@@ -33,13 +33,13 @@ class Profile:
 
 @dataclass(slots=True)
 class Profiles:
-    """All profiles of a user; ``current`` is the one used when none is named."""
+    """All profiles of a user; ``current`` is the default."""
 
     current: str | None = None
     by_name: dict[str, Profile] = field(default_factory=dict[str, Profile])
 
     def get(self, name: str) -> Profile:
-        """The profile of a name.
+        """The profile with this name.
 
         Raises:
             BadProfile: there is none.
@@ -51,7 +51,7 @@ class Profiles:
 
 
 def profiles_file() -> Path:
-    """Where profiles are kept; never below the current folder, which may be somebody's Git."""
+    """The path of the profiles file; never in the current folder, which may be a Git repository."""
     folder = Path(typer.get_app_dir("hoglet"))
     if not folder.is_absolute():  # an empty or relative XDG_CONFIG_HOME counts as unset
         folder = Path("~/.config/hoglet").expanduser()
@@ -59,10 +59,10 @@ def profiles_file() -> Path:
 
 
 def load_profiles() -> Profiles:
-    """The user's profiles; none when there is no file.
+    """The user's profiles; none if there is no file.
 
     Raises:
-        BadProfile: the file cannot be read, or is not one of profiles.
+        BadProfile: the file cannot be read, or is not a profiles file.
     """
     import yaml
 
@@ -85,7 +85,7 @@ def load_profiles() -> Profiles:
 
 
 def save_profiles(profiles: Profiles) -> Path:
-    """Write the file of profiles, readable by its owner only; gives its path.
+    """Write the profiles file, readable only by its owner; returns its path.
 
     Raises:
         BadProfile: it cannot be written.

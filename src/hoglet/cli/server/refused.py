@@ -1,4 +1,4 @@
-"""Refusals of a server as sentences that say what to change."""
+"""API errors as sentences that say what to change."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _NOUNS = {
 class ApiRefused(HogletError):
     """The server responded with an error; ``field`` is the invalid field, if any.
 
-    ``retry_after`` is how many seconds to wait when the server asks for fewer requests.
+    ``retry_after``: seconds to wait before the next request, if the server throttled this one.
     """
 
     code = "api_refused"
@@ -44,23 +44,23 @@ class ApiRefused(HogletError):
 
     @property
     def names_nothing(self) -> bool:
-        """Whether the server only said that something of the path does not exist."""
+        """Whether the error is a generic 404, which does not say what is missing."""
         return self.status == HTTPStatus.NOT_FOUND and self.detail.endswith(f": {_NOT_FOUND}")
 
 
 class NoProject(HogletError):
-    """The key reaches no project of this id."""
+    """The key has no access to a project with this id."""
 
     code = "bad_usage"
     blame = "operator"
 
 
 def read_refusal(error: HTTPError, url: str) -> ApiRefused:
-    """What a person has to know of a refusal: status, field and detail.
+    """Parse an error response into status, field and detail.
 
     Args:
         error: of the request; its body is read.
-        url: of the server, for what can be done about it.
+        url: of the server, for the advice in the message.
     """
     text = error.read().decode(errors="replace")
     target = error.headers.get("Location")
@@ -83,7 +83,7 @@ def read_refusal(error: HTTPError, url: str) -> ApiRefused:
 
 
 def name_missing(refusal: ApiRefused, path: str) -> ApiRefused:
-    """The refusal with the name of what does not exist, as the path of the request has it.
+    """The error, naming the missing object according to the request's path.
 
     Example:
         >>> name_missing(ApiRefused("404 not_found: Not found.", status=404), "/cohorts/9/").detail

@@ -1,4 +1,4 @@
-"""The shapes of the API's responses that commands print; they have more keys than are named."""
+"""The API responses that commands print, with the keys that they use."""
 
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -82,7 +82,7 @@ class TestRunResponse(TypedDict):
 
 
 class BackfillProgress(TypedDict):
-    """How far a backfill is."""
+    """The progress of a backfill."""
 
     id: str
     status: str
@@ -103,7 +103,7 @@ class UsageLine(TypedDict):
 
 
 class TokenRequest(TypedDict):
-    """A tenant token to make."""
+    """A tenant token to create."""
 
     endpoints: list[str]
     variables: JsonObject
@@ -111,7 +111,7 @@ class TokenRequest(TypedDict):
 
 
 class ReadinessResponse(TypedDict):
-    """What ``/_readyz`` says: ``{"checks": {"database": "ok"}, "warnings": []}``."""
+    """The response of ``/_readyz``: ``{"checks": {"database": "ok"}, "warnings": []}``."""
 
     checks: dict[str, str]
     warnings: list[str]

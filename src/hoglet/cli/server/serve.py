@@ -1,4 +1,4 @@
-"""``hoglet serve``, a module that imports nothing of the other commands."""
+"""``hoglet serve``, in a module that imports none of the other commands."""
 
 import asyncio
 import gc
@@ -43,7 +43,7 @@ def serve(
 
 @contextmanager
 def importing_server() -> Generator[None]:
-    """Import during the block without garbage collections; later ones skip what was imported.
+    """Disable garbage collection during the block, and exempt the imported objects from later runs.
 
     structlog would load rich, for tracebacks of its own.
     """

@@ -12,7 +12,7 @@ type Fields = Mapping[str, Any]
 
 
 class FieldErrors:
-    """The errors of a form; those without a field stand below it.
+    """The errors of a form; those without a field are shown below it.
 
     Args:
         fields: the fields by the key that errors name; ``label`` also gets ``label__0``.
@@ -29,7 +29,7 @@ class FieldErrors:
             field.props(remove="error error-message")
 
     def report(self, text: str) -> None:
-        """Show an error that is about no field in particular."""
+        """Show an error that does not belong to a field."""
         self._rest.set_text(text)
 
     def show(self, reply: Reply) -> None:

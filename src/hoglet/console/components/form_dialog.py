@@ -1,4 +1,4 @@
-"""A dialog with fields and a button that sends them; errors stay in it. Enter sends it, too."""
+"""A dialog with fields and a button (or Enter) that sends them; it stays open on errors."""
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager

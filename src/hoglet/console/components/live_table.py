@@ -1,4 +1,4 @@
-"""A table that is shown again with other rows, in place: the focus and the scrolling stay."""
+"""A table whose rows are replaced in place, so that focus and scroll position are kept."""
 
 from collections.abc import Callable
 from typing import Any
@@ -40,7 +40,7 @@ class LiveTable:
         return [] if self._table is None else self._table.selected
 
     def show(self, rows: list[Row]) -> None:
-        """Show these rows instead of those before."""
+        """Replace the rows."""
         if rows and self._table is not None:
             self._table.set_rows(rows)
             return

@@ -1,4 +1,4 @@
-"""Work that a page repeats while somebody can see it."""
+"""Periodic work of pages that are visible."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -9,7 +9,7 @@ from hoglet.console.api_client import IN_BACKGROUND
 
 
 def poll_while_visible(seconds: float, act: Callable[[], Awaitable[None] | None]) -> None:
-    """Call ``act`` every few seconds, but not while the page is in a hidden tab."""
+    """Call ``act`` every few seconds while the page's tab is visible."""
 
     async def act_quietly() -> None:
         IN_BACKGROUND.set(True)

@@ -26,7 +26,7 @@ type RunKey = tuple[UUID, str]
 
 
 class CancelRequests:
-    """The rows by which servers ask each other to cancel runs.
+    """The rows through which servers request the cancellation of each other's runs.
 
     Concurrency: any number of servers; with SQLite there is one, and nothing is written.
     """

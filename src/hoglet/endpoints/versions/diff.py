@@ -40,7 +40,7 @@ _PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
 
 
 def difference(a: FoundEndpoint, b: FoundEndpoint) -> VersionDifference:
-    """The difference from version ``a`` to version ``b``, queries as a unified diff."""
+    """Compare version ``a`` with version ``b``; queries as a unified diff."""
     before, after = _text(a), _text(b)
     lines = difflib.unified_diff(
         before.splitlines(),

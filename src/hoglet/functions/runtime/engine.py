@@ -82,7 +82,7 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 class Pinned(msgspec.Struct, frozen=True):
-    """What makes a run give the same again: an ISO instant for ``now``, a seed for randomness."""
+    """Makes a run reproducible: an ISO instant for ``now`` and a seed for random numbers."""
 
     now: str
     seed: int = 0

@@ -1,4 +1,4 @@
-"""What functions did lately: runs by hour, the last run, the last error."""
+"""Recent activity of functions: runs by hour, the last run, the last error."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -35,7 +35,7 @@ class RecentRuns:
 
 
 async def recent_runs(backend: Backend, now: datetime) -> RecentRuns:
-    """What the project's functions did; what may not be read stays empty."""
+    """The recent runs of the project's functions; parts that the key may not read stay empty."""
     return RecentRuns(
         await runs_by_hour(backend, now),
         await _by_function(backend, _LAST_RUNS),

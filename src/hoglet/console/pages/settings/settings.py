@@ -79,7 +79,7 @@ async def _project(backend: Backend) -> None:
 
 
 async def _test_accounts(backend: Backend, path: str, project: ProjectRecord) -> None:
-    """Filters that leave test accounts out; functions and queries use them on demand."""
+    """Filters that exclude test accounts; functions and queries apply them on demand."""
     suggestions = Suggestions(backend)
     await suggestions.load()
     filters: EditedFilters = {

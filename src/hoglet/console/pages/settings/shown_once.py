@@ -1,4 +1,4 @@
-"""The dialog that shows a new secret, this once."""
+"""The dialog that shows a new secret exactly once."""
 
 from nicegui import ui
 
