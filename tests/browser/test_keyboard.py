@@ -169,7 +169,9 @@ def test_a_row_keeps_the_focus_when_the_list_changes(
     body = {"type": "destination", "name": "Toggled", "hog": "print(1)"}
     path = f"/api/projects/1/hog_functions/{post(server, 'hog_functions', body)['id']}"
     page = signed_in
-    page.goto("/project/1/functions?search=Toggled")
+    page.goto("/project/1/functions?search=Toggled&type=transformation")
+    expect(page.get_by_text("Nothing found")).to_be_visible()
+    page.goto("/project/1/functions?search=Toggled&type=destination")
     tab_to(page, "Enabled: Toggled")
     page.keyboard.press("Space")
     expect(page.get_by_text("Enabled.", exact=True)).to_be_visible()

@@ -111,7 +111,7 @@ class _FunctionList:
         self._requests += 1
         request, search = self._requests, self._search.value or None
         reply = await self._backend.get(
-            "/hog_functions", limit=_PAGE, search=search, types=self._type.value or None
+            "/hog_functions", limit=_PAGE, search=search, type=self._type.value or None
         )
         if request != self._requests:
             return  # the filters were changed meanwhile
