@@ -11,6 +11,7 @@ import httpx
 import pytest_asyncio
 
 from hoglet.cohorts.services import CohortServices
+from hoglet.cohorts.tables import CohortRow
 from hoglet.events.tables import DistinctIdRow, PersonRow
 from support.access import NOW
 from support.endpoints import EndpointWorld
@@ -19,6 +20,15 @@ type Json = dict[str, Any]
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
+
+
+def cohort_row(project_id: int, **fields: Any) -> CohortRow:
+    """A stored cohort without criteria that was never calculated."""
+    empty: Json = {"properties": {"type": "OR", "values": []}}
+    defaults: Json = {"name": "c", "description": "", "deleted": False, "filters": empty}
+    state: Json = {"is_static": False, "is_calculating": False, "errors_calculating": 0}
+    stored: Json = {"groups": [], "calculation_id": 0, "revision": 0, "created_at": NOW}
+    return CohortRow(project_id=project_id, **(defaults | state | stored | fields))
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """Jobs of cohorts; all are safe to run twice."""
 
+from datetime import datetime
 from uuid import UUID, uuid5
 
 import msgspec
@@ -30,12 +31,27 @@ class FillV1(msgspec.Struct, frozen=True, tag="cohort.fill.1"):
     upload_id: UUID | None = None
 
 
-type CohortJob = CalculateV1 | FillV1
+class MergeV1(msgspec.Struct, frozen=True, tag="cohort.merge.1"):
+    """Replace persons that were merged away, in the static cohorts of a project.
+
+    ``pairs`` are the person that is gone and the one that took it in, in the order of the merges.
+    """
+
+    project_id: int
+    pairs: list[tuple[UUID, UUID]]
+
+
+type CohortJob = CalculateV1 | FillV1 | MergeV1
 
 
 def saved_job(job: CohortJob) -> NewJob:
     """The job of a save; has priority over scheduled jobs."""
     return NewJob(queue=COHORTS, payload=msgspec.json.encode(job), id=new_id())
+
+
+def merge_job(job: MergeV1, run_at: datetime | None = None) -> NewJob:
+    """The job of merges; ``run_at`` when it is repeated."""
+    return NewJob(queue=COHORTS, payload=msgspec.json.encode(job), id=new_id(), run_at=run_at)
 
 
 def scheduled_job(cohort_id: int) -> NewJob:
@@ -51,4 +67,4 @@ def scheduled_job(cohort_id: int) -> NewJob:
 
 def read_job(payload: bytes) -> CohortJob:
     """Decode a job."""
-    return msgspec.json.decode(payload, type=CalculateV1 | FillV1)
+    return msgspec.json.decode(payload, type=CalculateV1 | FillV1 | MergeV1)

@@ -88,20 +88,27 @@ class CohortMembers:
         )
         return str(found.rows[0][0]) if found.rows else None
 
-    async def cohorts_of(
-        self, project_id: int, person_id: UUID, pairs: Sequence[tuple[int, int]]
-    ) -> set[int]:
-        """The cohorts, given with their calculations, that contain a person."""
-        if not pairs:
+    async def memberships(
+        self, project_id: int, persons: Collection[UUID], pairs: Sequence[tuple[int, int]]
+    ) -> set[tuple[int, UUID]]:
+        """Which persons are in which cohorts, as ``(cohort, person)``.
+
+        Args:
+            project_id: whose cohorts they are.
+            persons: those to look for.
+            pairs: the cohorts to look in, with their calculations.
+        """
+        if not pairs or not persons:
             return set()
         current = ", ".join(f"({cohort}, {calculation})" for cohort, calculation in pairs)
         found = await self._warehouse.query(
-            f"SELECT cohort_id FROM {TABLE} FINAL WHERE project_id = {{project:Int64}} "  # noqa: S608
+            "SELECT cohort_id, person_id "  # noqa: S608 (numbers)
+            f"FROM {TABLE} FINAL WHERE project_id = {{project:Int64}} "
             f"AND (cohort_id, calculation_id) IN ({current}) "
-            "AND person_id = {person:UUID} AND is_deleted = 0",
-            {"project": project_id, "person": str(person_id)},
+            "AND person_id IN {persons:Array(UUID)} AND is_deleted = 0",
+            {"project": project_id, "persons": [str(person) for person in persons]},
         )
-        return {int(row[0]) for row in found.rows}
+        return {(int(cohort), UUID(str(person))) for cohort, person in found.rows}
 
     async def forget_before(self, key: tuple[int, int, int]) -> None:
         """Delete the members of a cohort's older calculations."""

@@ -90,9 +90,11 @@ class CohortPersons:
                 raise NotFound
             rows = await repository.list_all(session, project.id)
         pairs = [(row.id, row.calculation_id) for row in rows]
-        inside = await self._members.cohorts_of(project.id, person, pairs)
+        inside = await self._members.memberships(project.id, {person}, pairs)
         return [
-            {"id": row.id, "name": row.name, "count": row.count} for row in rows if row.id in inside
+            {"id": row.id, "name": row.name, "count": row.count}
+            for row in rows
+            if (row.id, person) in inside
         ]
 
     async def _named(self, project_id: int, search: str) -> list[str]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.cohorts.criteria.model import PersonProperty, cohorts_in, stored_criteria
@@ -43,6 +43,22 @@ async def list_all(session: AsyncSession, project_id: int) -> Sequence[CohortRow
         CohortRow.project_id == project_id, CohortRow.deleted.is_(False)
     )
     return list(await session.scalars(statement.order_by(CohortRow.id.desc())))
+
+
+async def list_static(session: AsyncSession, project_id: int) -> Sequence[CohortRow]:
+    """The static cohorts of a project, including deleted ones, which can be restored."""
+    return list(await session.scalars(select(CohortRow).where(*_static(project_id))))
+
+
+async def has_static(session: AsyncSession, project_id: int) -> bool:
+    """Whether a project has a static cohort."""
+    return bool(
+        await session.scalar(select(select(CohortRow).where(*_static(project_id)).exists()))
+    )
+
+
+def _static(project_id: int) -> tuple[ColumnElement[bool], ...]:
+    return CohortRow.project_id == project_id, CohortRow.is_static.is_(True)
 
 
 async def refs(session: AsyncSession, project_id: int) -> Sequence[Any]:

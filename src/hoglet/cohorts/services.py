@@ -10,7 +10,7 @@ from starlette.requests import Request
 from hoglet.cohorts.calculation.schedule import DEFAULT_AGE, CohortSchedule
 from hoglet.cohorts.calculation.service import UNEXPECTED, CohortCalculator
 from hoglet.cohorts.compiler import CohortCompiler
-from hoglet.cohorts.jobs import COHORTS, CalculateV1, read_job
+from hoglet.cohorts.jobs import COHORTS, CalculateV1, FillV1, merge_job, read_job
 from hoglet.cohorts.members import CohortMembers
 from hoglet.cohorts.persons import CohortPersons
 from hoglet.cohorts.service import CohortService
@@ -20,6 +20,7 @@ from hoglet.queue.port import Job, Queue
 from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
 
 AT_ONCE = 2
+_WHILE_FILLING = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,16 @@ def build_cohorts(
         request = read_job(job.payload)
         if isinstance(request, CalculateV1):
             await calculator.run(request)
-        else:
+        elif isinstance(request, FillV1):
             await static.fill(request)
+        elif not await static.merge(request):
+            later = access.clock.now() + _WHILE_FILLING
+            async with database.write() as session:
+                await queue.enqueue(session, [merge_job(request, later)])
 
     async def give_up(job: Job) -> None:
         request = read_job(job.payload)
-        if not isinstance(request, CalculateV1):
+        if isinstance(request, FillV1):
             await static.fail(request, UNEXPECTED, "error")
 
     policy = JobPolicy(at_once=AT_ONCE, lease=timedelta(hours=1))

@@ -3,9 +3,7 @@
 from typing import Any
 
 from hoglet.cohorts import api
-from hoglet.cohorts.tables import CohortRow
-from support.access import NOW
-from support.cohorts import CohortsApi
+from support.cohorts import CohortsApi, cohort_row
 
 LEAF = {"type": "person", "key": "email", "operator": "is_set"}
 
@@ -13,21 +11,8 @@ LEAF = {"type": "person", "key": "email", "operator": "is_set"}
 async def foreign(cohorts: CohortsApi, calculation_id: int) -> int:
     """A cohort of project 1, whose members are persons of the tested project."""
     async with cohorts.endpoints.world.database.write() as session:
-        row = CohortRow(
-            project_id=1,
-            name="foreign",
-            description="",
-            deleted=False,
-            filters={"properties": {"type": "AND", "values": [LEAF | {"negation": False}]}},
-            query=None,
-            groups=[],
-            is_static=False,
-            is_calculating=False,
-            errors_calculating=0,
-            calculation_id=calculation_id,
-            revision=1,
-            created_at=NOW,
-        )
+        criteria = {"properties": {"type": "AND", "values": [LEAF | {"negation": False}]}}
+        row = cohort_row(1, name="foreign", filters=criteria, calculation_id=calculation_id)
         session.add(row)
         await session.flush()
         return row.id

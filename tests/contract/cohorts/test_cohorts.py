@@ -11,6 +11,8 @@ from uuid import uuid4
 
 import pytest
 
+from hoglet.cohorts.static.merges import enqueue_merges
+from hoglet.queue.sql import SqlQueue
 from support.access import NOW
 from support.cohorts import DAY, HOUR, CohortsApi
 
@@ -141,6 +143,21 @@ async def test_a_query_of_anything_but_person_ids_is_an_error(cohorts: CohortsAp
     refusal = await cohorts.refused({"name": "x", "is_static": True, "query": wrong})
     assert refusal[:2] == (400, "query")
     assert "person_id" in refusal[2]
+
+
+async def test_whoever_takes_a_member_in_is_a_member(cohorts: CohortsApi) -> None:
+    ann, bob, cid, dan, eve = [await cohorts.add_person(name) for name in "abcde"]
+    static = await cohorts.static([ann, dan])
+    others = await cohorts.static([eve])
+    world, project = cohorts.endpoints.world, cohorts.endpoints.project_id
+    queue = SqlQueue(world.database, world.clock)
+    async with world.database.write() as session:
+        await enqueue_merges(session, queue, project, [(ann, bob), (bob, cid), (cid, eve)])
+    await cohorts.services.worker.drain()
+
+    assert await cohorts.members(static["id"]) == {dan, eve}
+    assert (await cohorts.read(static["id"]))["count"] == 2
+    assert await cohorts.members(others["id"]) == {eve}
 
 
 async def test_static_from_a_page_of_actors(cohorts: CohortsApi) -> None:

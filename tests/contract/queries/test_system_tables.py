@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from hoglet.access.tables import ActivityRow, ProjectRow
-from hoglet.cohorts.tables import CohortCalculationRow, CohortRow
+from hoglet.cohorts.tables import CohortCalculationRow
 from hoglet.definitions.tables import EventDefinitionRow, PropertyDefinitionRow
 from hoglet.endpoints.run.system_rows import SystemRows
 from hoglet.events.tables import GroupTypeRow, IngestionWarningRow
@@ -24,6 +24,7 @@ from hoglet.hogql.schema.system import (
 )
 from hoglet.kit.ids import new_id
 from support.access import NOW
+from support.cohorts import cohort_row
 from support.queries import QueryWorld
 
 type Json = dict[str, Any]
@@ -197,7 +198,7 @@ async def test_actions_and_activity(queries: QueryWorld) -> None:
 
 async def test_cohorts_and_their_calculations(queries: QueryWorld) -> None:
     for project_id in (queries.endpoints.project_id, OTHER):
-        cohort = a_cohort(project_id)
+        cohort = cohort_row(project_id, name="Paying", version=1, count=3)
         await add(queries, cohort)
         await add(queries, a_calculation(project_id, cohort.id))
     record = await one(queries, "cohorts")
@@ -209,25 +210,6 @@ async def test_cohorts_and_their_calculations(queries: QueryWorld) -> None:
     assert (calculation["cohort_id"], calculation["count"]) == (record["id"], 3)
     assert (calculation["started_at"], calculation["finished_at"]) == (SHOWN, None)
     assert calculation["error_code"] is None
-
-
-def a_cohort(project_id: int) -> CohortRow:
-    return CohortRow(
-        project_id=project_id,
-        name="Paying",
-        description="",
-        deleted=False,
-        filters={"properties": {"type": "OR", "values": []}},
-        groups=[],
-        is_static=False,
-        version=1,
-        is_calculating=False,
-        errors_calculating=0,
-        count=3,
-        calculation_id=0,
-        revision=0,
-        created_at=NOW,
-    )
 
 
 def a_calculation(project_id: int, cohort_id: int) -> CohortCalculationRow:

@@ -46,9 +46,10 @@ def test_a_person_that_a_later_piece_merged_away_is_only_deleted():
     merged = merge_acted(
         [
             BatchResult(people=PersonStoreState(persons=[kept, gone])),
-            BatchResult(people=PersonStoreState(deleted=[gone])),
+            BatchResult(people=PersonStoreState(deleted=[gone], merges=[(gone.id, kept.id)])),
         ]
     )
 
     assert [person.id for person in merged.people.persons] == [kept.id]
     assert [person.id for person in merged.people.deleted] == [gone.id]
+    assert merged.people.merges == [(gone.id, kept.id)]

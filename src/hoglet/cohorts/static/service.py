@@ -4,7 +4,8 @@ Source: docs/spec/data-and-queries.md#33-static-cohorts.
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import batched
 from typing import Any
 from uuid import UUID
 
@@ -15,8 +16,9 @@ from hoglet.access.principals import Project
 from hoglet.cohorts import repository
 from hoglet.cohorts.computation import MemberComputation, clear_errors
 from hoglet.cohorts.criteria.model import AllOf, Criteria, PersonProperty, stored_criteria
-from hoglet.cohorts.jobs import FillV1
+from hoglet.cohorts.jobs import FillV1, MergeV1
 from hoglet.cohorts.messages import PersonsSql
+from hoglet.cohorts.static.merges import final_survivors
 from hoglet.cohorts.tables import CohortRow, CohortUploadRow
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.kit.errors import HogletError, Invalid, NotFound
@@ -24,6 +26,7 @@ from hoglet.kit.ids import new_id
 
 PERSON_ID, DISTINCT_ID, EMAIL = "person_id", "distinct_id", "email"
 _EMAILS = 2_000  # per query
+_PERSONS = 500  # per query
 _FIRST_REVISION = 1  # revision of the source; manual changes come after it
 
 
@@ -74,23 +77,43 @@ class StaticCohorts(MemberComputation):
 
     async def add(self, row: CohortRow, persons: set[UUID]) -> None:
         """Add persons manually."""
-        await self._change(row, persons, is_deleted=False)
+        await self._change(row, persons)
 
     async def remove(self, row: CohortRow, person: UUID) -> None:
         """Remove a person; no effect if it is not a member."""
-        await self._change(row, {person}, is_deleted=True)
+        await self._change(row, removed={person})
 
     async def forget_person(self, project_id: int, person: UUID) -> None:
         """Remove a deleted person from every cohort, also dynamic ones. Safe to repeat."""
         async with self.database.read() as session:
             rows = await repository.list_all(session, project_id)
         pairs = [(row.id, row.calculation_id) for row in rows]
-        inside = await self.members.cohorts_of(project_id, person, pairs)
+        inside = await self.members.memberships(project_id, {person}, pairs)
         for row in rows:
-            if row.id in inside:
-                await self._change(row, {person}, is_deleted=True)
+            if (row.id, person) in inside:
+                await self._change(row, removed={person})
 
-    async def _change(self, row: CohortRow, persons: set[UUID], *, is_deleted: bool) -> None:
+    async def merge(self, job: MergeV1) -> bool:
+        """Replace members that were merged away. Safe to repeat.
+
+        Returns:
+            False if a cohort is being filled, maybe with persons from before the merge: repeat it.
+        """
+        survivors = final_survivors(job.pairs)
+        async with self.database.read() as session:
+            rows = await repository.list_static(session, job.project_id)
+        pairs = [(row.id, row.calculation_id) for row in rows]
+        for part in batched(survivors, _PERSONS):
+            inside = await self.members.memberships(job.project_id, part, pairs)
+            for row in rows:
+                gone = {person for cohort, person in inside if cohort == row.id}
+                if gone:
+                    await self._change(row, {survivors[person] for person in gone}, removed=gone)
+        return not any(row.is_calculating for row in rows)
+
+    async def _change(
+        self, row: CohortRow, added: Collection[UUID] = (), *, removed: Collection[UUID] = ()
+    ) -> None:
         """Take the revision first, so that the later of two changes wins."""
         async with self.database.write() as session:
             fresh = await repository.find_locked(session, row.id)
@@ -98,7 +121,8 @@ class StaticCohorts(MemberComputation):
                 raise NotFound
             fresh.revision += 1
             revision, key = fresh.revision, key_of(fresh)
-        await self.members.put(key, persons, revision=revision, is_deleted=is_deleted)
+        await self.members.put(key, added, revision=revision)
+        await self.members.put(key, removed, revision=revision, is_deleted=True)
         count = await self.members.count(key)
         async with self.database.write() as session:
             fresh = await repository.find_locked(session, row.id)

@@ -49,13 +49,15 @@ class DistinctIdState(msgspec.Struct, array_like=True):
 class PersonStoreState(msgspec.Struct, array_like=True):
     """Persons and distinct ids: loaded for a batch, or changed by it.
 
-    ``retired``: versions of distinct ids of deleted persons.
+    ``retired``: versions of distinct ids of deleted persons. ``merges``: the id of each person that
+    was merged away and the id of the one that took it in, in order.
     """
 
     persons: list[PersonState] = []
     ids: list[DistinctIdState] = []
     deleted: list[PersonState] = []
     retired: dict[str, int] = {}
+    merges: list[tuple[UUID, UUID]] = []
 
 
 class Person(msgspec.Struct, eq=False):
@@ -145,6 +147,7 @@ class PersonStore:
         self._retired = state.retired
         self._made_ids: dict[tuple[str, int | None], UUID] = {}
         self._deleted: list[Person] = []
+        self._merges: list[tuple[UUID, UUID]] = []
         self.warnings: list[tuple[str, dict[str, Any]]] = []
 
     def find(self, distinct_id: str) -> Person | None:
@@ -188,6 +191,7 @@ class PersonStore:
                 if known.changed
             ],
             deleted=[person.state() for person in self._deleted],
+            merges=self._merges,
         )
 
     def _create(self, distinct_id: str, at: datetime) -> Person:
@@ -235,6 +239,7 @@ class PersonStore:
             if known.person is merged:
                 known.person, known.changed, known.moved = survivor, True, True
         self._deleted.append(merged)
+        self._merges.append((merged.id, survivor.id))
 
     def _warn(self, kind: str, into: str, other: str) -> None:
         self.warnings.append((kind, {"distinct_id": into, "other_distinct_id": other}))

@@ -20,6 +20,7 @@ import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.repository import update_project
+from hoglet.cohorts.static.merges import enqueue_merges
 from hoglet.definitions.tracker import DefinitionTracker, Recorded
 from hoglet.events.repository import EventsRepository
 from hoglet.events.spool import SpooledV1, job_of
@@ -174,6 +175,7 @@ class ChunkCommitter:
     ) -> Recorded:
         await self._queue.enqueue(session, _failed_jobs(project_id, acted.set_aside))
         await self._events.save_persons(session, project_id, acted.people, checked=checked)
+        await enqueue_merges(session, self._queue, project_id, acted.people.merges)
         await self._events.save_groups(
             session, project_id, acted.new_group_types, acted.groups, checked=checked
         )

@@ -47,7 +47,12 @@ def _persons(pieces: Sequence[BatchResult]) -> PersonStoreState:
     deleted = [one for piece in pieces for one in piece.people.deleted]
     for one in deleted:
         persons.pop(one.id, None)
-    return PersonStoreState(list(persons.values()), list(ids.values()), deleted)
+    return PersonStoreState(
+        list(persons.values()),
+        list(ids.values()),
+        deleted,
+        merges=[pair for piece in pieces for pair in piece.people.merges],
+    )
 
 
 def _tally(pieces: Sequence[BatchResult]) -> BatchCounters:
