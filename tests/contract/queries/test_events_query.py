@@ -411,7 +411,7 @@ HOGQL = [{"type": "hogql", "key": "event = 'a'"}]
             {"fixedProperties": [{"type": "hogql", "key": "sum(1) > 0"}]},
             "illegal_aggregation",
             "fixedProperties__0__key",
-            "1:1: An aggregate",
+            "1:1: WHERE cannot contain an aggregate",
         ),
     ],
 )
