@@ -1,4 +1,4 @@
-"""The spool as a log: accepted requests in partitions, in order, until they are stored."""
+"""The spool as a log: partitions hold accepted requests in order until they are stored."""
 
 from hoglet.spool.port import NamedLog, SpoolEntry, SpoolLog, SpoolUnavailable
 

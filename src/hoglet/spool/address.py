@@ -14,7 +14,7 @@ _EXAMPLE = "nats://user:password@host:4222/hoglet"
 
 
 class NatsAddress(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the spool is.
+    """A parsed address.
 
     Args:
         servers: URLs of any servers of the cluster, credentials included.
@@ -33,10 +33,10 @@ class NatsAddress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def nats_address(text: str) -> NatsAddress:
-    """Read an address.
+    """Parse an address.
 
     Raises:
-        ValueError: it is none; the message ends a sentence.
+        ValueError: the text is not a valid address; the message completes a sentence.
     """
     parts = [_server(part.strip()) for part in text.split(",")]
     named = {part.path.strip("/") for part in parts} - {""}

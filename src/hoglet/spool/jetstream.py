@@ -29,7 +29,7 @@ from hoglet.spool.nats_stream import StreamFacts, StreamNames, check_stream
 from hoglet.spool.port import SpoolEntry, SpoolUnavailable
 from hoglet.spool.wakeups import Wakeups
 
-_MOST_MESSAGES = 1000  # that one call reads
+_MOST_MESSAGES = 1000  # per read
 _AGAIN_SECONDS = 0.1
 
 
@@ -46,7 +46,7 @@ class JetStreamLog:
     async def append(self, batches: Mapping[int, Sequence[bytes]]) -> dict[int, int]:
         """Return once NATS has acknowledged all payloads; see the port.
 
-        A broken connection is tried again for a few seconds, under the same message ids.
+        If the connection breaks, it retries for a few seconds with the same message ids.
         """
         call = uuid4().hex
         entries = [(each, payload) for each in sorted(batches) for payload in batches[each]]
@@ -76,7 +76,7 @@ class JetStreamLog:
                     raise self._connection.unavailable(error) from error
             except (OSError, nats.errors.Error, msgspec.DecodeError) as error:
                 raise self._connection.unavailable(error) from error
-            await asyncio.sleep(_AGAIN_SECONDS)  # a broker that starts is still reading its files
+            await asyncio.sleep(_AGAIN_SECONDS)  # a starting broker is still reading its files
 
     async def read(self, partition: int, after: int, limit_bytes: int) -> list[SpoolEntry]:
         """The entries at positions above ``after``; see the port."""
@@ -94,7 +94,7 @@ class JetStreamLog:
         return [SpoolEntry(_number(each, "Nats-Sequence"), each.data) for each in found or ()]
 
     async def trim(self, partition: int, upto: int) -> None:
-        """Delete the entries below ``upto``; that one stays to keep the last position."""
+        """Delete the entries below ``upto``; the one at ``upto`` preserves the last position."""
         stream = (await self._connection.ready()).stream
         if upto > 1:  # to NATS, 0 is no limit
             name, subject = self._names.stream, self._names.subject(partition)
@@ -138,13 +138,13 @@ class JetStreamLog:
             self._wakeups.wake(msgspec.json.decode(message.data, type=list[int]))
 
     async def _tell_others(self, partitions: Collection[int]) -> None:
-        """Best effort: servers that miss it read again after their timeout."""
+        """Announce new entries, best effort: servers that miss it read after their timeout."""
         with contextlib.suppress(SpoolUnavailable, OSError, nats.errors.Error):
             client, *_ = await self._connection.ready(0)
             await client.publish(self._names.wake, msgspec.json.encode(sorted(partitions)))
 
     async def _requested[T](self, work: Coroutine[Any, Any, T]) -> T | None:
-        """The response of the broker; None if it found nothing."""
+        """The broker's response; None if it found nothing."""
         try:
             return await self._connection.answer(work, PATIENCE_SECONDS)
         except NotFoundError:
@@ -199,12 +199,12 @@ async def open_jetstream(
 
     Args:
         address: of the servers and the stream.
-        payload_bytes: largest entry that is going to be appended.
-        owner: names the database whose spool it is; None does not claim it.
+        payload_bytes: size of the largest entry that will be appended.
+        owner: name of the database that the spool belongs to; None leaves it unclaimed.
 
     Raises:
-        SpoolUnavailable: NATS is away, or does not take the credentials.
-        SpoolRefused: NATS, or the stream, cannot be the spool.
+        SpoolUnavailable: NATS is unreachable or rejects the credentials.
+        SpoolRefused: the server or the stream is unsuitable for a spool.
     """
     opened = JetStreamLog(address)
     try:

@@ -1,4 +1,4 @@
-"""A NATS connection that reconnects automatically and logs when it was lost.
+"""A NATS connection that reconnects automatically and logs when it is lost.
 
 Source: docs/adr/0038-jetstream.md.
 """
@@ -20,7 +20,7 @@ from hoglet.spool.port import SpoolUnavailable
 
 log = structlog.get_logger()
 
-# A broker that is away longer than this is said to be; retrying helps.
+# After this long without a broker, callers get SpoolUnavailable; a retry may succeed.
 PATIENCE_SECONDS = 4.0
 _CONNECT_SECONDS = 2
 _RECONNECT_SECONDS = 0.25
@@ -40,7 +40,7 @@ class NatsConnection:
 
     Args:
         address: of the servers.
-        on_open: is given each new client.
+        on_open: called with each new client.
 
     Concurrency: safe to share in one event loop.
     """
@@ -57,10 +57,11 @@ class NatsConnection:
         self._lost_at: float | None = None
 
     async def ready(self, wait_seconds: float = PATIENCE_SECONDS) -> Connected:
-        """The client, connected.
+        """Wait for a connected client.
 
         Raises:
-            SpoolUnavailable: it is not within this time, or was lost that long ago.
+            SpoolUnavailable: there is none within this time, or the connection has been lost for
+                that long.
         """
         gone = 0 if self._lost_at is None else time.monotonic() - self._lost_at
         try:
@@ -72,7 +73,7 @@ class NatsConnection:
             raise self.unavailable(self._failure or error) from error
 
     async def answer[T](self, work: Coroutine[Any, Any, T], wait_seconds: float) -> T:
-        """The result of a request, within the timeout and while the connection is up.
+        """Await the result of a request, within the timeout and while the connection is up.
 
         Raises:
             ConnectionResetError, TimeoutError: whether the server read the request is unknown.
@@ -92,7 +93,7 @@ class NatsConnection:
             lost.cancel()
 
     def unavailable(self, error: Exception) -> SpoolUnavailable:
-        """The error that callers see."""
+        """The error to raise for callers."""
         return SpoolUnavailable(
             f"The spool at {self._address.public} is not available: {_reason(error)}."
         )
@@ -130,7 +131,7 @@ class NatsConnection:
         self._failure = error
 
     async def _on_lost(self) -> None:
-        if self._connected is not None:  # not one that we close ourselves
+        if self._connected is not None:  # otherwise we are closing it ourselves
             log.warning("the connection to NATS is lost", action="spool_lost")
         self._lost_at = time.monotonic()
         await self._on_change()
@@ -146,5 +147,5 @@ class NatsConnection:
 
 
 def _reason(error: Exception) -> str:
-    """An error as one line; timeouts have no message of their own."""
+    """Describe an error in one line; timeouts have no message of their own."""
     return str(error).strip().rstrip(".").replace("\n", " ") or "no answer"

@@ -1,6 +1,6 @@
 """Publishes many messages at once and collects NATS's acknowledgements.
 
-The client library has such a call, but it never learns of a refusal (a full disk) and waits on.
+The client library has such a call, but it misses a rejection (a full disk) and keeps waiting.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.api import Header
 
-# "JetStream system temporarily unavailable": it starts, or elects a leader.
+# "JetStream system temporarily unavailable": it is starting or electing a leader.
 _STARTING = 10008
 
 
@@ -43,7 +43,7 @@ _answers = msgspec.json.Decoder(_Answer)
 
 
 class Publisher:
-    """Publishes on one client, with one inbox for all acknowledgements."""
+    """Publishes through one client, with one inbox for all acknowledgements."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -52,15 +52,15 @@ class Publisher:
         self._waiting: dict[str, asyncio.Future[int]] = {}
 
     async def listen(self) -> None:
-        """Subscribe to the inbox; called before the first message."""
+        """Subscribe to the inbox; call it before the first message."""
         await self._client.subscribe(f"{self._inbox}.*", cb=self._answered)
 
     async def publish(self, messages: Sequence[StreamMessage]) -> list[int]:
-        """Publish in order without waiting in between; returns the sequence numbers.
+        """Publish in order without waiting for each message; returns the sequence numbers.
 
         Raises:
-            StreamNotReady: see there.
-            nats.errors.Error: NATS refuses a message, or the connection is lost.
+            StreamNotReady: no stream accepts the subject yet.
+            nats.errors.Error: NATS rejects a message, or the connection is lost.
         """
         inboxes = [f"{self._inbox}.{next(self._numbers)}" for _ in messages]
         answers = [asyncio.get_running_loop().create_future() for _ in messages]

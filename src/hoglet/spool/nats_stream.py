@@ -1,4 +1,4 @@
-"""The stream of the spool: created at the first start, checked at later ones.
+"""The spool's stream: created at the first start, checked at later ones.
 
 Source: docs/adr/0038-jetstream.md.
 """
@@ -14,7 +14,7 @@ from nats.js.errors import NotFoundError, ServiceUnavailableError
 from hoglet.kit.errors import HogletError
 from hoglet.spool.address import NatsAddress
 
-# The first version with reads of several messages at once.
+# The first version that can return several messages in one read.
 LEAST_VERSION = (2, 11)
 _DUPLICATE_SECONDS = 120
 _OWNER = "hoglet-database"
@@ -28,12 +28,12 @@ class SpoolRefused(HogletError):
 
 
 class StreamNames(msgspec.Struct, frozen=True):
-    """Names of the stream and subjects of a spool."""
+    """The names of a spool's stream and subjects."""
 
     stream: str
 
     def subject(self, partition: int | str) -> str:
-        """The subject of the entries of a partition."""
+        """The subject of a partition's entries."""
         return f"{self.stream}.spool.{partition}"
 
     @property
@@ -43,10 +43,10 @@ class StreamNames(msgspec.Struct, frozen=True):
 
 
 class StreamFacts(msgspec.Struct, frozen=True):
-    """A stream that is suitable for the spool.
+    """What is known about a stream that is suitable for the spool.
 
     Args:
-        identity: of at most 20 characters; a stream that is made anew has another.
+        identity: at most 20 characters; changes if the stream is deleted and created again.
         replicas: copies of each message.
     """
 
@@ -60,13 +60,13 @@ async def check_stream(
     """Create the stream if it is missing, and check that it never drops entries.
 
     Args:
-        client: connected.
+        client: a connected client.
         address: names the stream.
-        payload_bytes: largest entry that is going to be appended.
-        owner: names the database whose spool it is; None does not claim it.
+        payload_bytes: size of the largest entry that will be appended.
+        owner: name of the database that the spool belongs to; None leaves it unclaimed.
 
     Raises:
-        SpoolRefused: see the message.
+        SpoolRefused: the stream is unsuitable; the message says why.
     """
     _check_server(client, address, payload_bytes)
     context = client.jetstream()
@@ -116,12 +116,12 @@ async def _stream(context: JetStreamContext, address: NatsAddress, owner: str | 
         return await context.add_stream(_wanted(address, owner))
     if owner is None or _OWNER in (found.config.metadata or {}):
         return found
-    found.config.metadata = {**(found.config.metadata or {}), _OWNER: owner}  # made by hand
+    found.config.metadata = {**(found.config.metadata or {}), _OWNER: owner}  # no owner yet
     return await context.update_stream(found.config)
 
 
 def _wanted(address: NatsAddress, owner: str | None) -> StreamConfig:
-    """The stream never drops entries to make room: when full, it refuses new ones."""
+    """The desired configuration: a full stream rejects new entries instead of dropping old ones."""
     return StreamConfig(
         name=address.stream,
         description="Accepted requests that hoglet has not stored yet",
@@ -137,7 +137,7 @@ def _wanted(address: NatsAddress, owner: str | None) -> StreamConfig:
 
 
 def _fault(found: StreamConfig, names: StreamNames, owner: str | None) -> str | None:
-    """Why an existing stream could lose or hide entries."""
+    """The reason why an existing stream could lose or hide entries, if there is one."""
     bounded = {found.max_msgs or -1, found.max_msgs_per_subject or -1} != {-1} or found.max_age
     is_full_refusing = (found.max_bytes or -1) == -1 or found.discard == DiscardPolicy.NEW
     owned_by = (found.metadata or {}).get(_OWNER, owner)

@@ -1,8 +1,9 @@
 """Divides the partitions of a log among the live servers.
 
-Each server writes a heartbeat and looks at those of the others. It takes partitions whose owner is
-silent, up to its share, and gives up what exceeds its share between two groups. Two servers that
-take one for theirs do no harm: only the one with the newest epoch can commit.
+Each server writes a heartbeat and reads those of the others. It claims partitions whose owner has
+stopped sending heartbeats, up to an equal share, and releases partitions beyond its share once they
+have no group in progress. If two servers believe that they own the same partition, only the one
+with the newest epoch can commit.
 
 Source: docs/adr/0037-spool-log.md.
 """
@@ -26,24 +27,25 @@ from hoglet.store.database import Database
 
 HEARTBEAT = timedelta(seconds=2.5)
 SILENT_AFTER = timedelta(seconds=9.5)
-"""With the next heartbeat of another server: 12 s, so that a busy machine, on which 14 s were once
-15.5 until events were stored again, stays within 15."""
+"""A server without a heartbeat for this long has lost its partitions. Another server notices at its
+own next heartbeat, so failover takes up to 12 s. With 14 s, a busy machine once needed 15.5 s until
+events were stored again; the limit is 15 s."""
 _FORGOTTEN_AFTER = timedelta(hours=1)
-_LOCK = 5_309_117  # only one server divides at a time
+_LOCK = 5_309_117  # advisory lock: one server rebalances at a time
 
 log = structlog.get_logger()
 
 
 class PartitionOwner:
-    """The partitions that this process owns.
+    """Claims and releases the partitions that this process owns.
 
-    Concurrency: several tasks may hold partitions; one partition is held by one task at a time.
+    Concurrency: any number of tasks may hold partitions, each partition at most one.
 
     Args:
-        database: of the positions.
-        clock: on PostgreSQL the database's.
-        name: of this process, unique.
-        log_name: of the log.
+        database: stores the positions.
+        clock: time of the heartbeats; on PostgreSQL the database's clock.
+        name: unique name of this process.
+        log_name: name of the log.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class PartitionOwner:
 
     @property
     def owned(self) -> frozenset[int]:
-        """The partitions from which this process may begin groups."""
+        """The partitions from which this process may start groups."""
         return frozenset(self._positions.keys() - self._leaving)
 
     def hold(self, partition: int) -> Position | None:
@@ -77,19 +79,19 @@ class PartitionOwner:
         return self._positions[partition]
 
     def moved(self, position: Position) -> None:
-        """Record that a group of a reserved partition was begun or stored."""
+        """Record the new position after a group of a reserved partition was started or stored."""
         known = self._positions.get(position.partition)
         if known is not None and known.epoch == position.epoch:
             self._positions[position.partition] = position
 
     def lost(self, position: Position) -> None:
-        """Record that another server owns the partition now."""
+        """Record that another server has taken over the partition."""
         known = self._positions.get(position.partition)
         if known is not None and known.epoch == position.epoch:
             del self._positions[position.partition]
 
     def release(self, partition: int) -> None:
-        """End :meth:`hold`."""
+        """End the reservation made by :meth:`hold`."""
         self._held.discard(partition)
 
     async def run(self) -> None:
@@ -116,7 +118,7 @@ class PartitionOwner:
             everything = await positions.all_positions(session, self._log)
             share = -(-len(everything) // len(living))
             self._leaving = set(sorted(mine)[share:])
-            given_up = self._leaving - self._held  # the others at the end of their groups
+            given_up = self._leaving - self._held  # held ones follow when their group has ended
             await positions.give_up(session, self._log, self._name, given_up)
             free = await positions.lock_free(session, self._log, living)
             wanted = free[: max(share - len(mine), 0)] + self._unknown(mine)
@@ -124,7 +126,7 @@ class PartitionOwner:
         self._adopt(mine, given_up, taken)
 
     def _unknown(self, mine: dict[int, int]) -> list[int]:
-        """Partitions claimed by a commit whose response was lost."""
+        """Partitions of ours in the database, from a claim whose commit response was lost."""
         epochs = {each.partition: each.epoch for each in self._positions.values()}
         return [each for each in sorted(mine) if epochs.get(each) != mine[each]]
 
@@ -159,7 +161,7 @@ class PartitionOwner:
         return sorted({*await session.scalars(living), self._name})
 
     async def _leave(self) -> None:
-        with contextlib.suppress(SQLAlchemyError, OSError):  # then others wait for the silence
+        with contextlib.suppress(SQLAlchemyError, OSError):  # others then wait for SILENT_AFTER
             async with self._database.write() as session:
                 mine = await positions.owned_by(session, self._log, self._name)
                 await positions.give_up(session, self._log, self._name, mine)

@@ -1,7 +1,7 @@
 """The interface of spool logs. One contract suite tests every implementation.
 
-A log keeps accepted requests in partitions, each in the order of its positions. It does not know
-who reads it or how far. The suite is tests/contract/ports/test_spool_log.py.
+A log keeps accepted requests in partitions; within a partition they are ordered by position. It
+does not track its readers or their progress. The suite is tests/contract/ports/test_spool_log.py.
 
 Source: docs/adr/0037-spool-log.md.
 """
@@ -22,11 +22,11 @@ class SpoolUnavailable(Unavailable):
 
 
 class SpoolEntry(msgspec.Struct, frozen=True, array_like=True):
-    """One payload.
+    """An entry of the log.
 
     Args:
-        position: grows within a partition, from 1; positions may be left out.
-        payload: what was appended.
+        position: starts at 1 and grows within a partition, possibly with gaps.
+        payload: the appended bytes.
     """
 
     position: int
@@ -34,7 +34,7 @@ class SpoolEntry(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SpoolLog(Protocol):
-    """Durable payloads by partition, a number from 0.
+    """Durable payloads in partitions, which are numbered from 0.
 
     Concurrency: safe to share in one event loop, and between processes.
     """
@@ -42,7 +42,8 @@ class SpoolLog(Protocol):
     async def append(self, batches: Mapping[int, Sequence[bytes]]) -> dict[int, int]:
         """Return once the payloads of all partitions are durable.
 
-        Payloads of a partition that one call appends keep their order, next to each other or not.
+        The payloads of one call keep their order within a partition; entries of other calls may
+        come between them.
 
         Returns:
             The last position of each partition.
@@ -58,9 +59,9 @@ class SpoolLog(Protocol):
         A reader that has seen a position never sees a smaller one appear later.
 
         Args:
-            partition: whose entries.
-            after: 0 for the beginning.
-            limit_bytes: of all payloads together; a larger first entry is returned alone.
+            partition: the partition to read.
+            after: the last position already read; 0 reads from the beginning.
+            limit_bytes: total size of the payloads; a larger first entry is returned alone.
 
         Returns:
             At least one entry if there is one; possibly fewer than the limit allows.
@@ -74,12 +75,12 @@ class SpoolLog(Protocol):
         """Delete the entries at positions up to ``upto``, now or later. Idempotent.
 
         Raises:
-            SpoolUnavailable: nothing was forgotten, or the outcome is unknown.
+            SpoolUnavailable: nothing was deleted, or the outcome is unknown.
         """
         ...
 
     async def last_position(self, partition: int) -> int:
-        """The highest position ever appended, also after ``trim``; 0 if there is none.
+        """The highest position ever appended, including trimmed ones; 0 if there is none.
 
         Raises:
             SpoolUnavailable: the log cannot be read.
@@ -93,11 +94,11 @@ class SpoolLog(Protocol):
     ) -> set[int]:
         """Wait until entries are appended to one of the partitions, or until ``timeout``.
 
-        Entries that other processes append may not end it. A wake-up for which nobody waited ends
-        the next wait, also one with a timeout of zero.
+        Appends by other processes do not necessarily end the wait. A wake-up without a waiter is
+        remembered and ends the next wait, even one with a timeout of zero.
 
         Returns:
-            The partitions that woke it; none after the timeout.
+            The partitions with new entries; empty after the timeout.
         """
         ...
 
@@ -106,7 +107,7 @@ class SpoolLog(Protocol):
         ...
 
     async def close(self) -> None:
-        """Close the connections that the log opened itself."""
+        """Close the connections that the log opened."""
         ...
 
 

@@ -1,8 +1,8 @@
-"""Statements on the positions of a log's partitions.
+"""SQL statements on the positions of a log's partitions.
 
-The position is ours, not the log's: it moves in the transaction that stores a group. Every change
-names the epoch of the owner that makes it. Who takes a partition over raises the epoch, so a former
-owner that was only slow can change nothing any more.
+Positions are stored in the metadata database, not in the log, so that a position advances in the
+transaction that stores the group. Every update is conditional on the owner's epoch. Taking over a
+partition increments its epoch, which fences off the previous owner if it is still running.
 
 Source: docs/adr/0037-spool-log.md.
 """
@@ -34,11 +34,11 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         log: the name of the log.
         partition: its number.
-        epoch: raised whenever the partition gets another owner.
+        epoch: incremented whenever the partition gets another owner.
         done_upto: entries up to this position are stored.
-        group_from: first position of the group that was begun; None if there is none.
-        group_to: its last position.
-        group_project: projects of the group up to this id are stored.
+        group_from: first position of the group in progress; None if there is none.
+        group_to: last position of that group.
+        group_project: projects with ids up to this one are stored already.
     """
 
     log: str
@@ -51,7 +51,7 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def create_partitions(database: Database, log: str, count: int) -> None:
-    """Create the positions of ``count`` partitions; existing ones are kept, even beyond it."""
+    """Create the positions of ``count`` partitions; keeps existing ones, even surplus ones."""
     rows = [
         {
             "log": log,
@@ -85,7 +85,7 @@ async def lock_free(session: AsyncSession, log: str, living: Collection[str]) ->
 async def take(
     session: AsyncSession, log: str, partitions: Sequence[int], owner: str
 ) -> list[Position]:
-    """Become the owner of locked partitions."""
+    """Become the owner of locked partitions; increments their epochs."""
     if not partitions:
         return []
     free = (_Row.log == log) & _Row.partition.in_(partitions)
@@ -100,7 +100,7 @@ async def take(
 
 
 async def owned_by(session: AsyncSession, log: str, owner: str) -> dict[int, int]:
-    """The epochs of the partitions of an owner."""
+    """The partitions of an owner and their epochs."""
     wanted = select(_Row.partition, _Row.epoch).where(_Row.log == log, _Row.owner == owner)
     return {row.partition: row.epoch for row in await session.execute(wanted)}
 
@@ -118,11 +118,12 @@ async def store(session: AsyncSession, before: Position, after: Position) -> Non
 
     Args:
         session: a write transaction.
-        before: what the owner knows.
-        after: what it did.
+        before: the position as the owner knows it.
+        after: the new position.
 
     Raises:
-        OwnershipLost: it is not the owner any more, or a commit without an answer went through.
+        OwnershipLost: another server owns the partition now, or an earlier commit whose response
+            was lost succeeded after all.
     """
     mine = (
         (_Row.log == before.log)

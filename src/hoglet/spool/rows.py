@@ -1,8 +1,8 @@
 """The spool log in PostgreSQL.
 
-A transaction that appends locks the row of the partition, takes positions from it and inserts its
-entries; so entries become visible in the order of their positions. (Those of a sequence would not:
-transactions may commit in another order than they took numbers.)
+A transaction that appends locks the partition's row, takes positions from it and inserts its
+entries, so entries become visible in the order of their positions. A sequence cannot guarantee
+that: transactions may commit in a different order than they drew their numbers.
 
 Source: docs/adr/0037-spool-log.md.
 """
@@ -21,7 +21,7 @@ from hoglet.spool.wakeups import Wakeups
 from hoglet.store.base import insert_into
 from hoglet.store.database import Database
 
-_MOST_ROWS = 1000  # that one call reads
+_MOST_ROWS = 1000  # per read
 
 _Entry, _Partition = SpoolEntryRow, SpoolPartitionRow
 
@@ -30,7 +30,7 @@ class RowLog:
     """See :class:`hoglet.spool.port.SpoolLog`.
 
     Args:
-        database: on PostgreSQL.
+        database: a PostgreSQL database.
     """
 
     def __init__(self, database: Database) -> None:
@@ -90,7 +90,7 @@ class RowLog:
         self._wakeups.wake(partitions)
 
     async def close(self) -> None:
-        """No effect: the server closes the database."""
+        """Do nothing: the server closes the database."""
 
 
 async def _take_positions(

@@ -1,4 +1,4 @@
-"""The tables of the log in PostgreSQL, and of the positions and owners of any log."""
+"""Tables of the log in PostgreSQL, and of the positions and owners of every log."""
 
 from datetime import datetime
 
@@ -28,10 +28,10 @@ class SpoolEntryRow(Base):
 
 
 class SpoolPositionRow(Base):
-    """The position up to which a partition is processed, and the server that owns it.
+    """The position up to which a partition is stored, and the server that owns it.
 
-    ``group_from`` to ``group_to`` are the positions of the group that was begun last, as long as it
-    is not finished; of its projects, those up to ``group_project`` are stored.
+    ``group_from`` and ``group_to`` are the first and last position of the group in progress, if
+    there is one; its projects with ids up to ``group_project`` are stored already.
     """
 
     __tablename__ = "spool_positions"

@@ -13,7 +13,7 @@ class _Waiter:
 
 
 class Wakeups:
-    """Wakes all waiters of a partition; without one, the next wait returns at once."""
+    """Wakes all waiters of a partition; if there are none, the next wait returns at once."""
 
     def __init__(self) -> None:
         self._missed: set[int] = set()
@@ -34,7 +34,7 @@ class Wakeups:
         partitions: Collection[int],
         timeout: timedelta,  # noqa: ASYNC109 (a ceiling, not a cancellation)
     ) -> set[int]:
-        """Those of these partitions that were woken; none after ``timeout``."""
+        """Wait for one of these partitions; returns those woken, none after ``timeout``."""
         wanted = frozenset(partitions)
         missed = self._missed & wanted
         if missed or not timeout:
