@@ -1,4 +1,4 @@
-"""Tells a database that does not answer from a statement that is wrong."""
+"""Distinguishes an unavailable database from an invalid statement."""
 
 import sqlite3
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimedOut
 
-# Classes of PostgreSQL's SQLSTATE: connections, resources, and an operator that stops the server.
+# Classes of PostgreSQL's SQLSTATE: connections, resources, operator intervention.
 _CLASSES: Final = ("08", "53", "57")
 _SQLITE: Final = {
     sqlite3.SQLITE_BUSY,
@@ -19,7 +19,7 @@ _SQLITE: Final = {
 
 
 def is_unavailable(error: BaseException) -> bool:
-    """Whether a statement failed because the database is away, busy, full or read-only.
+    """Whether a statement failed because the database is unreachable, busy, full or read-only.
 
     Example:
         >>> is_unavailable(PoolTimedOut()), is_unavailable(KeyError())
@@ -40,6 +40,6 @@ def is_unavailable(error: BaseException) -> bool:
 
 
 def reason_of(error: BaseException) -> str:
-    """What the database said in one line, without the statement."""
+    """The database's error message in one line, without the statement."""
     said = str(getattr(error, "orig", None) or error)
     return said.strip().partition("\n")[0]

@@ -1,4 +1,4 @@
-"""The declarative base of all tables; column types and statements alike on both databases."""
+"""The declarative base of all tables; column types and statements that work on both databases."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -49,7 +49,7 @@ class Base(DeclarativeBase):
 class JsonText(TypeDecorator[Any]):
     """JSON stored as text: preserves key order and number formats.
 
-    PostgreSQL's own ``json`` types would not; hoglet never queries inside of JSON columns.
+    PostgreSQL's ``json`` types do not; hoglet never queries inside JSON columns.
     """
 
     impl = Text
@@ -63,7 +63,7 @@ class JsonText(TypeDecorator[Any]):
 
     @override
     def compare_values(self, x: Any, y: Any) -> bool:
-        """Whether a row would stay as it is; by text, because in Python ``[True] == [1]``."""
+        """Compare values as JSON text, because in Python ``[True] == [1]``."""
         return x is y or dump_storable_json(x) == dump_storable_json(y)
 
 
@@ -90,10 +90,10 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 def insert_into(session: AsyncSession, table: type[Base]) -> ConflictInsert:
-    """An ``INSERT`` that can say what happens on a conflict."""
+    """An ``INSERT`` that supports ``ON CONFLICT``."""
     if session.get_bind().dialect.name == "sqlite":
         return sqlite.insert(table)
-    from sqlalchemy.dialects import postgresql  # 30 ms that a server on SQLite never needs
+    from sqlalchemy.dialects import postgresql  # takes 30 ms to import and is not needed on SQLite
 
     return postgresql.insert(table)
 
@@ -101,9 +101,10 @@ def insert_into(session: AsyncSession, table: type[Base]) -> ConflictInsert:
 def values_of(
     session: AsyncSession, column: InstrumentedAttribute[Any], values: Sequence[Any]
 ) -> Select[Any]:
-    """A subquery that yields the values, handed over as ONE parameter.
+    """A subquery that yields the values, bound as ONE parameter.
 
-    A list of 2,000 parameters costs SQLAlchemy about 4 us for each, more than finding the rows.
+    SQLAlchemy needs about 4 us for each bound parameter, so for a list of 2,000 values it would
+    take longer than the database takes to find the rows.
     """
     if session.get_bind().dialect.name == "sqlite":
         listed = func.json_each(_encoder.encode(values).decode()).table_valued("value")

@@ -34,7 +34,7 @@ from sqlalchemy.ext.asyncio import (
 )
 
 type ChangeMark = tuple[int, int, int, int]
-"""Time of the last change (ns) and size, of the database and of its write-ahead log."""
+"""Modification time (ns) and size of the database file and of its write-ahead log."""
 
 SETTLED_NS: Final = 3_000_000_000
 """Two commits may leave the same mark if they are within the resolution of file times, which is at
@@ -43,14 +43,14 @@ BUSY_TIMEOUT_MS = 30_000  # another process (hoglet events import) may hold the 
 
 
 def change_mark(path: Path) -> ChangeMark | None:
-    """Whether a SQLite file was written since, by any process, without a statement.
+    """Detect whether any process wrote to a SQLite file, without running a statement.
 
-    Equal marks mean that nothing was committed in between. Idle consumers would otherwise ask the
-    database many times a second whether there is work: a statement takes a millisecond of
-    processor time, this 10 µs.
+    Equal marks mean that nothing was committed in between. Idle consumers would otherwise query
+    the database for work many times a second: a statement takes a millisecond of processor time,
+    this takes 10 µs.
 
     Args:
-        path: the database, in WAL mode.
+        path: the database file, in WAL mode.
 
     Returns:
         None if unknown: just after a commit, or without a write-ahead log.
@@ -85,13 +85,13 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[AsyncSession]:
-        """A read session; changes are rolled back."""
+        """Open a read session; changes are rolled back."""
         async with self._sessions() as session:
             yield session
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncSession]:
-        """A write transaction; commits at the end of the block, rolls back if it raises."""
+        """Open a write transaction; commits at the end of the block, rolls back if it raises."""
         if not self.is_sqlite:
             async with self._sessions() as session, session.begin():
                 yield session
@@ -102,21 +102,21 @@ class Database:
             await session.commit()
 
     async def serialize(self, session: AsyncSession, lock: int) -> None:
-        """Wait for other transactions of any server that hold this lock; released at the end.
+        """Take a lock that all servers share; the end of the transaction releases it.
 
-        On SQLite there is one writer at a time anyway.
+        No effect on SQLite, which has one writer at a time anyway.
 
         Args:
             session: a write transaction.
-            lock: an arbitrary number that nothing else in the database locks.
+            lock: an arbitrary number that nothing else in the database uses as a lock.
         """
         if not self.is_sqlite:
             await session.execute(select(func.pg_advisory_xact_lock(lock)))
 
     def change_mark(self) -> ChangeMark | None:
-        """Equal marks: nothing was committed in between, by any process.
+        """A mark of the database's state; equal marks mean that no process committed in between.
 
-        None if that is not known: on PostgreSQL, and within three seconds of a commit.
+        None if that is unknown: on PostgreSQL, and within three seconds of a commit.
         """
         return None if self._path is None else change_mark(self._path)
 

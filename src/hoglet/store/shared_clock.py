@@ -1,4 +1,4 @@
-"""The time of PostgreSQL, so that servers with different clocks agree on leases and due times."""
+"""PostgreSQL's time, so that servers with different clocks agree on leases and due times."""
 
 import asyncio
 import contextlib
@@ -21,11 +21,11 @@ log = structlog.get_logger()
 
 
 class SharedClock:
-    """This machine's clock, corrected by its difference to the database's.
+    """This machine's clock, corrected by its offset from the database's clock.
 
-    The difference is measured at the start and every 30 seconds, to half a round trip.
+    The offset is measured at startup and every 30 seconds, with an error of half a round trip.
 
-    Concurrency: safe to read anywhere.
+    Concurrency: safe to read from any task or thread.
     """
 
     def __init__(self, database: Database, local: Clock) -> None:
@@ -38,7 +38,7 @@ class SharedClock:
         return self._local.now() + self.offset
 
     async def measure(self) -> None:
-        """Measure the difference; of several samples, the one with the shortest round trip."""
+        """Measure the offset several times and use the sample with the shortest round trip."""
         best: tuple[timedelta, timedelta] | None = None
         async with self._database.read() as session:
             for _ in range(_SAMPLES):
@@ -52,7 +52,7 @@ class SharedClock:
             self.offset = best[1]
 
     async def follow(self) -> None:
-        """Measure again and again until cancelled; while that fails, the last one holds."""
+        """Measure periodically until cancelled; if that fails, the last offset stays in use."""
         while True:
             await asyncio.sleep(REFRESH_SECONDS)
             try:
@@ -63,7 +63,7 @@ class SharedClock:
 
 @asynccontextmanager
 async def shared_clock(database: Database, local: Clock) -> AsyncGenerator[Clock]:
-    """The clock of all servers on the database: its own on PostgreSQL, ``local`` on SQLite."""
+    """The clock that all servers share: the database's on PostgreSQL, ``local`` on SQLite."""
     if database.is_sqlite:
         yield local
         return

@@ -1,4 +1,4 @@
-"""The SQLite database as of one moment, copied while writes continue.
+"""A consistent copy of the SQLite database, made while writes continue.
 
 Source: docs/adr/0020-online-backup.md.
 """
@@ -13,13 +13,13 @@ from hoglet.store.database import Database
 
 
 class DatabaseSnapshot:
-    """Reads the state of the moment it was made, whatever is committed later."""
+    """A read transaction on the database as of one moment; later commits are invisible."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     async def copy(self, target: Path) -> None:
-        """Write that state to a new database file."""
+        """Copy this state into a new database file."""
         await asyncio.to_thread(self._copy, target)
 
     def _copy(self, target: Path) -> None:
@@ -27,13 +27,13 @@ class DatabaseSnapshot:
             self._connection.backup(copied)
 
     async def close(self) -> None:
-        """Let go of the state; SQLite's log cannot shrink while it is held."""
+        """End the read transaction; until then, SQLite cannot truncate its write-ahead log."""
         await asyncio.to_thread(self._connection.close)
 
 
 @asynccontextmanager
 async def frozen(database: Database) -> AsyncGenerator[DatabaseSnapshot]:
-    """Nobody commits until the block ends; the snapshot is of this moment, and stays open."""
+    """Block all writers within this context and take a snapshot, which outlives the context."""
     async with database.write():
         yield DatabaseSnapshot(await asyncio.to_thread(_begin, database.engine.url.database or ""))
 
@@ -41,5 +41,5 @@ async def frozen(database: Database) -> AsyncGenerator[DatabaseSnapshot]:
 def _begin(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute("BEGIN")
-    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from here on it is fixed
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # fixes the snapshot
     return connection

@@ -15,7 +15,7 @@ _ROWS = 1_000  # per statement
 _SCHEMA_VERSION = "alembic_version"
 
 type RowsCopied = Callable[[str, int], None]
-"""Called with a table's name and the number of rows of a block."""
+"""Called with a table's name and the number of rows just copied."""
 
 
 class CopyRefused(HogletError):
@@ -26,18 +26,19 @@ class CopyRefused(HogletError):
 
 
 def copy_tables(source_url: str, target_url: str, advance: RowsCopied) -> dict[str, int]:
-    """Copy every row, in one transaction of the target. Blocking.
+    """Copy every row, in one transaction on the target. Blocking.
 
     Args:
-        source_url: for a blocking driver; migrated to the newest schema, not in use by a server.
-        target_url: the same; without rows.
-        advance: for progress.
+        source_url: with a blocking driver; the database has the newest schema and no server uses
+            it.
+        target_url: like ``source_url``; the database has no rows.
+        advance: reports progress.
 
     Returns:
         Rows by table: ``{"projects": 1, "jobs": 0}``.
 
     Raises:
-        CopyRefused: the target has rows, or does not take a row of the source.
+        CopyRefused: the target already has rows, or rejects a row of the source.
     """
     source, target = create_engine(source_url), create_engine(target_url)
     try:
@@ -51,7 +52,7 @@ def copy_tables(source_url: str, target_url: str, advance: RowsCopied) -> dict[s
 
 
 def _tables(connection: Connection) -> list[Table]:
-    """The declared tables, referenced ones first."""
+    """The declared tables; each comes after the tables that it references."""
     stored = set(inspect(connection).get_table_names())
     unknown = stored - set(Base.metadata.tables) - {_SCHEMA_VERSION}
     if unknown:
@@ -83,7 +84,7 @@ def _copy(reading: Connection, writing: Connection, table: Table, advance: RowsC
 
 
 def _continue_numbers(connection: Connection, table: Table, column: Column[int]) -> None:
-    """Let PostgreSQL's sequence continue after the copied numbers."""
+    """Set PostgreSQL's sequence to continue after the copied ids."""
     sequence = func.pg_get_serial_sequence(table.name, column.name)
     if connection.scalar(select(sequence)):
         highest = select(func.max(column)).scalar_subquery()
