@@ -1,4 +1,4 @@
-"""Detects that the system clock was set back, and corrects jobs scheduled by the old time."""
+"""Detects that the system clock was set back and reschedules jobs that used the old time."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ log = structlog.get_logger()
 
 
 class ClockSteps:
-    """Looks for jobs scheduled too far in the future every 30 seconds."""
+    """Every 30 seconds, looks for jobs scheduled too far in the future."""
 
     def __init__(self, queue: Queue) -> None:
         self._queue = queue

@@ -1,4 +1,4 @@
-"""Jobs that failed permanently, for operators."""
+"""Queries for operators on jobs that failed permanently."""
 
 from collections.abc import Sequence
 

@@ -12,7 +12,7 @@ from hoglet.queue.port import Job, Queue
 log = structlog.get_logger()
 
 LEASE = timedelta(seconds=60)
-_PARTS = 3  # fraction of a lease after which it is extended
+_PARTS = 3  # a lease is extended after a third of its duration
 
 
 @contextlib.asynccontextmanager

@@ -105,9 +105,9 @@ class Queue(Protocol):
     """
 
     def consumer(self, number: int) -> "Queue":
-        """The queue for a further consumer in this process, with leases of its own.
+        """A view of the queue for another consumer in this process, with its own leases.
 
-        Jobs with an ordering key that one consumer has leased are not leased by another.
+        While one consumer has leased an ordering key, no other consumer leases its jobs.
         """
         ...
 
@@ -130,7 +130,7 @@ class Queue(Protocol):
         Args:
             queue: name of the queue.
             limit: most jobs to lease, at least 1.
-            duration: after this others can lease the jobs, unless ``extend`` is called.
+            duration: after this time others can lease the jobs, unless ``extend`` is called.
             max_weight: maximum sum of weights (a single heavier job is leased alone).
             max_bytes: maximum sum of payloads (a single larger job is leased alone).
             without_lanes: lanes to skip.
@@ -151,7 +151,7 @@ class Queue(Protocol):
     ) -> list[Job]:
         """Lease due jobs of ONE ordering key as a group that stays together permanently.
 
-        ``max_bytes`` bounds the payloads of a new group; a larger job is a group of its own.
+        ``max_bytes`` limits the payloads of a new group; a larger job forms a group by itself.
 
         If the lease is lost, the same jobs are leased again under the same ``group`` id, so the id
         can serve as a deduplication token for their joint effect.
@@ -166,7 +166,7 @@ class Queue(Protocol):
         """Remove leased jobs in the caller's transaction.
 
         Raises:
-            LeaseLost: one of them is held by another worker, or gone.
+            LeaseLost: one of the jobs is held by another worker, or no longer exists.
         """
         ...
 

@@ -31,7 +31,7 @@ _ROWS_PER_STATEMENT = 500  # `IN` lists: SQLite allows 32766 variables, small pl
 
 CLOCK_SKEW = timedelta(minutes=1)  # between the machines that share a database
 _ROWS_AT_ONCE = 1000
-_CONSUMER = "/"  # between the names of an owner and of its consumers
+_CONSUMER = "/"  # separates an owner's name from the names of its consumers
 
 
 class Signals:
@@ -83,7 +83,7 @@ class SqlQueue:
         self._empty_at: dict[str, ChangeMark] = {}
 
     def consumer(self, number: int) -> "SqlQueue":
-        """The queue for a further consumer in this process; see the port."""
+        """A view of the queue for another consumer in this process; see the port."""
         owner = f"{self._owner}{_CONSUMER}{number}"
         return SqlQueue(self._database, self._clock, owner=owner, signals=self._signals)
 
@@ -223,7 +223,7 @@ class SqlQueue:
         now, moved = self._clock.now(), 0
         ahead = (JobRow.run_at > now) & (JobRow.enqueued_at > now + CLOCK_SKEW)
         columns = select(JobRow.id, JobRow.queue, JobRow.run_at, JobRow.enqueued_at)
-        async with self._database.read() as session:  # nearly always empty
+        async with self._database.read() as session:  # nearly always finds nothing
             rows = (await session.execute(columns.where(ahead))).all()
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             part = rows[start : start + _ROWS_AT_ONCE]
@@ -273,7 +273,7 @@ class SqlQueue:
         return {"queue": queue, "owner": self._owner, "now": self._clock.now()}
 
     async def _only_leaser(self, session: AsyncSession, queue: str) -> AsyncConnection:
-        """Without it, two owners on PostgreSQL could lease jobs with one ordering key at once."""
+        """On PostgreSQL, keep two owners from leasing jobs with the same ordering key at once."""
         connection = await session.connection()
         if not self._database.is_sqlite:
             await connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(queue))))
@@ -282,7 +282,7 @@ class SqlQueue:
     async def _may_be_due(self, queue: str, wanted: dict[str, Any]) -> bool:
         """Cheap pre-check; skipped after a successful lease because more work is likely.
 
-        A queue without any job stays empty until something is committed.
+        A queue that was empty stays empty until something is committed.
         """
         if self._busy.get(queue):
             return True

@@ -1,8 +1,8 @@
 """The statements that lease jobs, built once: building one costs more than executing it.
 
-Jobs are read in the order of the index by due time. If lanes are excluded, the other lanes are read
-instead, each from its own beginning: an excluded lane may have any number of jobs. The lanes are
-found by jumping from one to the next in the index by lane.
+Jobs are read in the order of the index by due time. If lanes are excluded, each of the other lanes
+is read separately from its oldest job, since an excluded lane may have any number of jobs to skip.
+The lanes are found by a loose index scan: one seek per lane in the index by lane.
 
 Their parameters are ``queue``, ``owner``, ``now``, ``lanes``, ``most`` and ``ordering_key``.
 """
@@ -74,7 +74,7 @@ def _with_priority(jobs: FromClause, priority: Priority) -> ColumnElement[bool]:
 
 
 def _can_be_leased(jobs: FromClause, priority: Priority) -> ColumnElement[bool]:
-    """Due jobs of a priority whose ordering key no other owner works on."""
+    """Due jobs of a priority whose ordering key is not leased by another owner."""
     other = select(JOBS.c.ordering_key).where(
         JOBS.c.queue == _QUEUE,
         JOBS.c.leased_until > _NOW,
@@ -95,7 +95,7 @@ def _due(condition: ColumnElement[bool]) -> _Statement:
 
 
 def _due_of_other_lanes(priority: Priority, *, is_sqlite: bool) -> _Statement:
-    """The oldest due jobs of the lanes that are not excluded, and of none."""
+    """The oldest due jobs of all lanes that are not excluded, and of jobs without a lane."""
     lanes = _lanes(priority)
     jobs = JOBS.alias("of_lane")
     oldest = (
@@ -122,7 +122,7 @@ def _due_of_other_lanes(priority: Priority, *, is_sqlite: bool) -> _Statement:
 
 
 def _lanes(priority: Priority) -> FromClause:
-    """The lanes of a queue, one jump in the index each; the last row is NULL."""
+    """The lanes of a queue, one index seek each; the last row is NULL."""
     first = select(func.min(JOBS.c.lane).label("lane")).where(
         _with_priority(JOBS, priority), JOBS.c.lane >= ""
     )
@@ -193,7 +193,7 @@ def _limited(statement: _Statement, *, is_sqlite: bool) -> _Statement:
 
 @cache
 def statements(*, is_sqlite: bool) -> Statements:
-    """The statements of a dialect, made once a process: it has a queue for each consumer."""
+    """The statements of a dialect, cached per process because each consumer has its own queue."""
     return Statements(is_sqlite=is_sqlite)
 
 

@@ -24,8 +24,8 @@ class JobPolicy:
     """How the jobs of a queue are processed.
 
     Args:
-        at_once: jobs in parallel.
-        lease: after this another process can lease an unfinished job.
+        at_once: number of concurrent jobs.
+        lease: after this time another process can lease an unfinished job.
         keeps_lease: extend the lease while the job is processed.
         attempts: failures after which a job is dead-lettered; None retries without limit.
         backoff: waits between attempts.
@@ -90,7 +90,7 @@ class LeasedWorker:
     async def run(self) -> None:
         """Run until :meth:`stop`, then finish the jobs in progress.
 
-        A finished job's slot is reused at once, without waiting for concurrent jobs.
+        The slot of a finished job is reused at once, without waiting for concurrent jobs.
         """
         try:
             while not self._stopping.is_set():
@@ -148,7 +148,7 @@ class LeasedWorker:
     async def _do_safely(self, job: Job) -> None:
         try:
             await self._do(job)
-        except Exception:  # the database is down: the job returns when its lease expires
+        except Exception:  # the database is down: the job becomes available when its lease expires
             log.exception(
                 "a job was not recorded", action="job_left", queue=self.name, job=str(job.id)
             )
