@@ -1,5 +1,5 @@
-"""Background work that joins features: batches become rows and runs, runs become deliveries.
+"""Background work across features: batches become rows and runs, runs become deliveries.
 
-``ingest``: from the spool to the warehouse. ``delivery``: runs of functions and their requests.
+``ingest``: events from the spool to the warehouse. ``delivery``: runs of functions and requests.
 ``telemetry_outbox``: logs and metrics, exactly once.
 """

@@ -1,7 +1,7 @@
 """Backfills: enqueue runs of a function for stored events, page by page.
 
-A page of runs and the position are one commit, and a run's id is derived from the backfill and the
-event, so a crash neither skips nor repeats an event.
+The runs of a page and the new position are committed together, and a run's id is derived from the
+backfill and the event, so a crash neither skips nor repeats an event.
 
 Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
@@ -35,15 +35,15 @@ from hoglet.queue.worker import JobPolicy
 from hoglet.store.database import Database
 
 PAGE_EVENTS = 500
-PAGE_BYTES = 8 * 1024 * 1024  # of the events' texts; their runs are held in memory and committed
-MOST_WAITING = 5000  # runs in the queue; beyond it, a backfill yields to live events
+PAGE_BYTES = 8 * 1024 * 1024  # of the events' texts; a page's runs are held in memory
+MOST_WAITING = 5000  # queued runs; beyond it, a backfill yields to live events
 PAUSE = timedelta(seconds=5)
 BREATH = timedelta(seconds=0.5)  # while enough runs are queued
 _READING = (backfill_repository.STARTING, backfill_repository.RUNNING)
 
 
 class _Page(NamedTuple):
-    """Events of a page, their runs, and the number of events in the time range."""
+    """The events of a page, their runs, and the total number of events in the time range."""
 
     events: EventPage
     runs: list[NewJob]
@@ -78,7 +78,7 @@ class BackfillPager:
         self._stored = events
 
     async def work(self, job: Job) -> None:
-        """Queue the next page, or wait while enough runs are queued; finishes the job itself."""
+        """Enqueue the next page, or wait while enough runs are queued; finishes the job itself."""
         wanted = decode_backfill(job.payload)
         if (await self._queue.depth(INVOKE_QUEUE)).ready > MOST_WAITING:
             await self._later(job, PAUSE)
@@ -86,7 +86,7 @@ class BackfillPager:
             await self._go_on(job, wanted)
 
     async def _go_on(self, job: Job, wanted: BackfillV1) -> None:
-        """Queue the next page, or clean up after the last one, a pause or a cancel."""
+        """Enqueue the next page, or clean up after the last page, a pause or a cancellation."""
         async with self._database.read() as session:
             found = await backfill_repository.of_worker(session, wanted.backfill_id)
         if found is None or found[0].status not in _READING or found[0].all_read:
@@ -107,7 +107,7 @@ class BackfillPager:
             await self._queue_page(session, job, wanted, _Page(events, runs, total))
 
     async def _finish(self, job: Job, wanted: BackfillV1) -> None:
-        """Finish reading; a cancelled backfill drops its queued runs."""
+        """Mark the reading as finished; a cancelled backfill drops its queued runs."""
         async with self._database.write() as session:
             found = await backfill_repository.of_worker(session, wanted.backfill_id)
             if found is None or found[0].status == backfill_repository.CANCELLED:
@@ -119,7 +119,7 @@ class BackfillPager:
     ) -> None:
         """Enqueue the runs of a page and store the position, in one commit."""
         found = await backfill_repository.of_worker(session, wanted.backfill_id)
-        if found is None or found[0].status not in _READING:  # paused or cancelled in the meantime
+        if found is None or found[0].status not in _READING:  # paused or cancelled meanwhile
             await self._queue.retry(session, job, run_at=self._clock.now())
             return
         row, _ = found
@@ -172,7 +172,7 @@ class BackfillPager:
 
 
 def _window(row: BackfillRow, export: BatchExportRow, wanted: BackfillV1) -> EventWindow:
-    """The rest of a backfill's time range; jobs of older versions carry the position themselves."""
+    """The rest of a backfill's time range; jobs of older versions contain the position."""
     return EventWindow(
         project_id=wanted.project_id,
         start_at=row.start_at,

@@ -7,7 +7,7 @@ from uuid import UUID
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 type Part = Literal["events", "persons", "telemetry"]
-"""Destinations of writes to the warehouse: events; persons and groups; logs and metrics."""
+"""What is written to the warehouse: events; persons and groups; logs and metrics."""
 
 PARTS: tuple[Part, ...] = ("events", "persons", "telemetry")
 _FORGOTTEN_AFTER_S = 900.0  # groups are retried at least every five minutes
@@ -16,7 +16,7 @@ _BLOCK_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 
 
 class PipelineHealth:
-    """In memory of the process with the role pipeline; reset by a restart."""
+    """Failures of a process with the role pipeline; kept in memory, so a restart resets them."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._parts: dict[Part, dict[int, str]] = {part: {} for part in PARTS}
@@ -37,24 +37,24 @@ class PipelineHealth:
         groups.set_function(lambda: len(self._failing_groups()))
 
     def failed(self, part: Part, error: Exception, *, worker: int = 0) -> None:
-        """The database, the warehouse or worker startup fails; everything of it waits."""
+        """Record that the database, the warehouse or worker startup fails, so its writes wait."""
         self._parts[part][worker] = _display(error)
 
     def works(self, part: Part, *, worker: int = 0) -> None:
-        """Record that a write of this worker succeeded, or that nothing waits for it."""
+        """Record that a write of this worker succeeded, or that it has nothing to write."""
         self._parts[part].pop(worker, None)
 
     def group_failed(self, group: UUID, error: Exception) -> None:
-        """A group failed for another reason and is retried later."""
+        """Record that a group failed for another reason and is retried later."""
         self._groups[group] = (time.monotonic(), _display(error))
 
     def group_stored(self, group: UUID, *, worker: int = 0) -> None:
-        """A group was stored."""
+        """Record that a group was stored."""
         self.works("events", worker=worker)
         self._groups.pop(group, None)
 
     def problem(self) -> str | None:
-        """One sentence, or None if nothing fails."""
+        """Describe the failures in one sentence; None if nothing fails."""
         problems = [
             f"{part} cannot be written: {next(iter(failures.values()))}"
             for part, failures in self._parts.items()
@@ -66,7 +66,7 @@ class PipelineHealth:
         return "; ".join(problems) or None
 
     def _failing_groups(self) -> list[str]:
-        """Errors of recent group failures; groups stored by another process expire."""
+        """Errors of recently failed groups; they expire, as another process may store the group."""
         oldest = time.monotonic() - _FORGOTTEN_AFTER_S
         return [reason for at, reason in self._groups.values() if at > oldest]
 
@@ -91,9 +91,9 @@ class IngestMetrics:
         )
 
     def inserted(self, seconds: float) -> None:
-        """A block is in the warehouse."""
+        """Count a block that was inserted into the warehouse."""
         self._blocks.observe(seconds)
 
     def stored(self, events: int) -> None:
-        """A group was committed; its events are counted once, however often it was tried."""
+        """Count the events of a committed group: once, however many attempts it took."""
         self._events.inc(events)

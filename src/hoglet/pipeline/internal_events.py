@@ -1,7 +1,7 @@
 """Internal events: system events that trigger functions of type ``internal_destination``.
 
-They are never stored. A change enqueues its event in its own transaction; the worker here matches
-it and enqueues runs.
+They are never stored. The transaction that makes a change also enqueues its event; the worker in
+this module matches the event and enqueues runs.
 
 Source: docs/spec/hog-functions.md#31-types, docs/spec/hog-functions.md#55-bytecode_error and
 docs/spec/hog-functions.md#131-pipeline-destinations.
@@ -52,7 +52,7 @@ INTERNAL_QUEUE = "internal"
 ACTIVITY_EVENT = "$activity_log_entry_created"
 STATE_EVENT = "$hog_function_state_changed"
 _KIND = ("internal_destination",)
-# Workers can be killed from outside, so an event is tried several times before its deliveries
+# Workers can also be killed from outside, so an event is tried several times before its deliveries
 # become dead letters.
 _ATTEMPTS: tuple[Handling, ...] = ("run", "run", "run", "match", "store")
 
@@ -182,7 +182,7 @@ class InternalEventMatcher:
         return await self._ask(request)
 
     async def _ask(self, request: InternalRequest) -> BatchResult:
-        """The runs that an event triggers; dead letters if the worker fails on it."""
+        """Match an event; the result has dead letters instead of runs if the worker fails on it."""
         failure: Exception | None = None
         for handling in _ATTEMPTS:
             attempt = msgspec.structs.replace(request, handling=handling, reason=str(failure or ""))

@@ -38,7 +38,7 @@ class ExpiredRows:
         self._clock = clock
 
     async def delete(self) -> None:
-        """Delete them in one transaction."""
+        """Delete all expired rows except event ids, in one transaction."""
         async with self._database.write() as session:
             await self._dead_letters.prune(session)
             await drop_expired(session, self._clock.now())
@@ -47,7 +47,7 @@ class ExpiredRows:
             await host_rates.drop_idle(session, self._clock.now())
 
     async def delete_uuids(self) -> None:
-        """Delete ids of events that can no longer be sent twice."""
+        """Delete UUIDs of events that are too old to be sent again."""
         await self._known_uuids.drop_expired(self._database)
 
 

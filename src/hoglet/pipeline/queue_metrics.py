@@ -62,7 +62,7 @@ class QueueMetrics:
             self._dead_letters.set(await dead_letter_repository.count_waiting(session))
 
     async def _count_failed_jobs(self) -> None:
-        """Jobs that failed permanently, of every queue, including those of other packages."""
+        """Count permanently failed jobs of every queue, including those of other packages."""
         async with self._database.read() as session:
             failed_jobs = await count_failed(session)
         for queue in self._queues_with_failed - failed_jobs.keys():

@@ -21,7 +21,7 @@ _WINDOWS = (timedelta(hours=1), timedelta(days=1), timedelta(days=30))
 
 
 class _Row(NamedTuple):
-    """An event in the index of newest events; ``size`` of its texts in bytes."""
+    """An event in the index of newest events; ``size`` is that of its texts in bytes."""
 
     timestamp: datetime
     uuid: UUID
@@ -34,7 +34,7 @@ class RecentEvents:
     Args:
         warehouse: has the events.
         stored: reads them by UUID, with their persons and groups.
-        clock: where the search for the newest events starts.
+        clock: gives the time from which the search goes back.
     """
 
     def __init__(self, warehouse: Warehouse, stored: StoredEventLookup, clock: Clock) -> None:
@@ -45,12 +45,12 @@ class RecentEvents:
     async def pages(
         self, project_id: int, limit: int, seconds: float
     ) -> AsyncIterator[list[Globals]]:
-        """The globals of the newest events, newest first, each event once.
+        """Yield the globals of the newest events, newest first, each event once.
 
         Args:
-            project_id: of the events.
-            limit: most events.
-            seconds: most time for all pages.
+            project_id: the project.
+            limit: maximum number of events.
+            seconds: time limit for all pages together.
 
         Raises:
             QueryTooCostly: the time is up, or the events are larger than 64 MB.
@@ -99,7 +99,7 @@ class RecentEvents:
 
 
 def _pages(rows: list[_Row]) -> Iterator[list[_Row]]:
-    """Rows to read together; a row larger than a page is read alone."""
+    """Split rows into pages to read together; a row larger than a page is read alone."""
     page: list[_Row] = []
     size = 0
     for row in rows:

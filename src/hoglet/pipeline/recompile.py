@@ -31,7 +31,7 @@ class Recompiler:
         self._access = access
 
     async def work(self, job: Job) -> None:
-        """Recompile the functions of a job."""
+        """Recompile the functions that a job names."""
         wanted = decode_recompile(job.payload)
         project = await self._access.project(wanted.project_id)
         if project is not None:

@@ -1,4 +1,4 @@
-"""What waits in the spool logs: for metrics, and for deletions that have to wait for it."""
+"""Measures the backlog of the spool logs, for metrics and for deletions that wait for it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from hoglet.store.database import Database
 
 
 class Backlog(NamedTuple):
-    """Positions that are not stored yet, at least as many as entries; the age of the oldest."""
+    """Number of positions not stored yet (an upper bound of the entries), and age of the oldest."""
 
     positions: int
     lag_seconds: float
@@ -32,7 +32,7 @@ class SpoolBacklog:
         self._clock = clock
 
     async def measure(self) -> Backlog:
-        """Count what waits.
+        """Count the entries that are not stored yet.
 
         Raises:
             SpoolUnavailable: a log cannot be read.
@@ -45,7 +45,7 @@ class SpoolBacklog:
         return Backlog(waiting, (self._clock.now() - oldest).total_seconds())
 
     async def has_before(self, until: datetime) -> bool:
-        """Whether an event that was accepted by then is not stored yet.
+        """Whether an event accepted up to this time is not stored yet.
 
         Raises:
             SpoolUnavailable: a log cannot be read.
@@ -57,7 +57,7 @@ class SpoolBacklog:
         return False
 
     async def _oldest(self, named: NamedLog) -> list[tuple[int, int, SpoolEntry]]:
-        """The first entry that is not stored, with its partition and the stored position."""
+        """The first entry that is not stored yet, with its partition and the stored position."""
         async with self._database.read() as session:
             stored = await positions.all_positions(session, named.name)
         found: list[tuple[int, int, SpoolEntry]] = []

@@ -24,7 +24,7 @@ def is_storage_failure(error: Exception) -> bool:
 
 
 def is_conflict(error: Exception) -> bool:
-    """Whether another transaction was in the way, so that the same again may succeed at once."""
+    """Whether a concurrent transaction caused the error, so an immediate retry may succeed."""
     if isinstance(error, DBAPIError):
         return getattr(error.orig, "sqlstate", None) in _CONFLICTS
     return isinstance(error, StateChanged)

@@ -98,7 +98,7 @@ class StoredEvents:
 
         Args:
             window: the time range.
-            limit: most events.
+            limit: maximum number of events.
             max_bytes: most bytes of their texts; a larger event is read alone.
         """
         where, params = _where(window)

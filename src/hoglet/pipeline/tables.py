@@ -22,7 +22,7 @@ class TelemetryRow(Base):
 
 
 class DeferredFilteredRow(Base):
-    """Number of a group's events by name; ``filtered`` is counted from it later."""
+    """Number of a group's events by name, from which ``filtered`` is counted later."""
 
     __tablename__ = "unasked_events"
 
@@ -37,7 +37,7 @@ class DeferredFilteredRow(Base):
 class OrderedRunRow(Base):
     """A waiting run of an ordered function.
 
-    The run with the lowest ``place`` per key is in the queue; the others wait for its end.
+    The run with the lowest ``place`` per key is in the queue; the others wait until it ends.
     """
 
     __tablename__ = "ordered_runs"

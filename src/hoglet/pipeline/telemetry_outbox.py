@@ -28,14 +28,14 @@ from hoglet.warehouse.telemetry import AppMetric, LogEntry, Telemetry
 
 log = structlog.get_logger()
 
-ROWS_PER_FLUSH = 500  # commits, each with the logs and metrics of a whole batch of events or runs
-BYTES_PER_FLUSH = 16 * 1024 * 1024  # after an outage of the warehouse many commits wait
+ROWS_PER_FLUSH = 500  # rows; each has the logs and metrics of one commit of many events or runs
+BYTES_PER_FLUSH = 16 * 1024 * 1024  # limits a flush after an outage of the warehouse
 PAUSE_SECONDS = 0.5
 RETRY_SECONDS = 5.0
 
 
 class TelemetryBatch(msgspec.Struct):
-    """The telemetry of one commit; add to it, then pass it to :meth:`TelemetryOutbox.add`."""
+    """The telemetry of one commit: fill it, then pass it to :meth:`TelemetryOutbox.add`."""
 
     logs: list[LogEntry] = msgspec.field(default_factory=list[LogEntry])
     metrics: list[AppMetric] = msgspec.field(default_factory=list[AppMetric])
@@ -50,7 +50,7 @@ class TelemetryBatch(msgspec.Struct):
         *,
         instance_id: str = "",
     ) -> None:
-        """Increment a function's metric; ``instance_id`` is the run's, if it belongs to one."""
+        """Increment a function's metric; ``instance_id`` is the run's id if it belongs to a run."""
         self.metrics.append(
             AppMetric(
                 project_id, "hog_function", function_id, at, kind, name, instance_id=instance_id
@@ -111,7 +111,7 @@ class TelemetryOutbox:
     async def flush(self) -> int:
         """Move one block; returns the number of rows, 0 if nothing waits.
 
-        Idempotency: a block is inserted once, even if this is interrupted.
+        Idempotency: a block is inserted once, even if the flush is interrupted.
         """
         token = await self._unfinished() or await self._name_block()
         if token is None:
@@ -146,21 +146,21 @@ class TelemetryOutbox:
         token = new_id()
         async with self._database.write() as session:
             ids = _fitting([(row[0], row[1]) for row in await session.execute(oldest)])
-            # Another process may have assigned some in the meantime.
+            # Another process may have assigned some of them meanwhile.
             free = TelemetryRow.id.in_(ids) & TelemetryRow.flush.is_(None)
             await session.execute(update(TelemetryRow).where(free).values(flush=token))
         return token
 
 
 def _fitting(rows: Sequence[tuple[int, int]]) -> list[int]:
-    """The first ids of ``(id, bytes)`` that fit into a block; a larger row is one by itself."""
+    """The first ids of ``(id, bytes)`` that fit into a block; a larger row is a block by itself."""
     sizes = itertools.accumulate(size for _, size in rows)
     fitting = sum(1 for size in sizes if size <= BYTES_PER_FLUSH)
     return [row_id for row_id, _ in rows[: max(fitting, 1)]]
 
 
 def together(metrics: Sequence[AppMetric]) -> list[AppMetric]:
-    """Add up metrics that differ only in their count and time within a second.
+    """Sum the counts of metrics that are otherwise equal, with times rounded down to seconds.
 
     Metrics of single runs stay as they are.
     """

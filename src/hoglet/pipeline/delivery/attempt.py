@@ -1,4 +1,4 @@
-"""One attempt of a run's host call, and its consequence: continue, or retry later.
+"""Performs one attempt of a run's host call and decides: continue, or retry later.
 
 Source: docs/spec/hog-functions.md#133-functions and
 docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
@@ -34,12 +34,12 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         answer: the result for the program, ``{"status": 200, "body": ...}``.
-        milliseconds: its duration.
-        has_answer: the host responded; otherwise ``answer`` says why not.
-        problem: why it failed, None if it did not.
+        milliseconds: duration of the attempt.
+        has_answer: whether the host responded; if not, ``answer`` says why.
+        problem: why the attempt failed; None if it succeeded.
         retry_at: when to retry; None if the program continues with ``answer``.
         note: a line for the log.
-        pause_until: end of a pause requested by the host.
+        pause_until: end of the pause that the host requested, if any.
     """
 
     answer: FetchResponse | EmailResult
@@ -70,7 +70,7 @@ class HostCallAttempts:
     async def attempt(
         self, function: ExecutableFunction, invoke: InvokeV1, call: StepHostCall
     ) -> Attempt:
-        """Perform attempt ``invoke.attempt`` of a call and decide about a retry."""
+        """Perform attempt number ``invoke.attempt`` of a call and decide about a retry."""
         started = time.monotonic()
         with tracing.span(call.name, kind="client") as span:
             if span.is_recorded:
@@ -104,7 +104,7 @@ class HostCallAttempts:
         )
 
     def _pause_until(self, function: ExecutableFunction, wait: float | None) -> datetime | None:
-        """The end of a pause; a wait beyond the retry limit does not pause other runs."""
+        """The end of the host's pause; a wait beyond the retry limit does not pause other runs."""
         if not wait or wait > function.retry.max_elapsed_seconds:
             return None
         return self._clock.now() + timedelta(seconds=wait)
@@ -112,7 +112,7 @@ class HostCallAttempts:
     def retry_at(
         self, function: ExecutableFunction, invoke: InvokeV1, at_least: float | None = None
     ) -> datetime | None:
-        """When the attempt after ``invoke.attempt`` is due; None after the last one."""
+        """When the next attempt after ``invoke.attempt`` is due; None after the last attempt."""
         policy = function.retry
         if invoke.attempt >= policy.max_attempts:
             return None
@@ -128,7 +128,7 @@ class HostCallAttempts:
 def _is_tolerated(
     function: ExecutableFunction, invoke: InvokeV1, call: StepHostCall, created: HostCallResult
 ) -> bool:
-    """Whether the function lists the response as not a failure: no error, no retry."""
+    """Whether the function's settings accept this response: no error, no retry."""
     if call.name != "fetch" or not created.has_answer:
         return False
     return is_tolerated(created.answer["status"], tolerated_codes(function, invoke.mapping))

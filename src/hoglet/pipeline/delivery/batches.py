@@ -1,11 +1,11 @@
 """Runs of functions with ``delivery.batch``: the program runs once for several leased runs.
 
-Each event keeps a run, and thus a job, of its own: a killed process loses nothing, and each event
-is retried, dead-lettered and redriven alone. A run that is leased waits here, without a slot, until
-``max_events`` are together or the first one has waited ``max_seconds``.
+Each event keeps its own run and thus its own job: a killed process loses nothing, and each event is
+retried, dead-lettered and redriven individually. A leased run waits here, without taking a slot,
+until ``max_events`` runs have gathered or the first one has waited ``max_seconds``.
 
-A batch that fails before its first host call is halved until the event that fails it is alone.
-After a host call it is not: the receiver may have accepted what was sent.
+A batch that fails before its first host call is split in half repeatedly, to isolate the event that
+makes it fail. After a host call it is not split: the receiver may have accepted the request.
 
 Source: docs/spec/hog-functions.md#139-batches and docs/adr/0033-batches.md.
 """
@@ -29,8 +29,8 @@ from hoglet.pipeline.delivery.run import InvocationRunner, LeaseEnd, RunOutcome
 from hoglet.pipeline.delivery.run_record import RunRecord
 from hoglet.queue import Job
 
-BATCH_BYTES = 8 * 1024 * 1024  # of payloads; the sandbox takes 16 MB at once
-WAITING_BYTES = 64 * 1024 * 1024  # of all open batches; beyond it they run at once
+BATCH_BYTES = 8 * 1024 * 1024  # of payloads; the sandbox accepts 16 MB per call
+WAITING_BYTES = 64 * 1024 * 1024  # of all open batches; beyond it, they run immediately
 _UUIDS_PER_LINE = 100
 
 type _Key = tuple[tuple[str, int], int | None, int]
@@ -46,7 +46,7 @@ class _Member(msgspec.Struct, eq=False):
 
 
 class _OpenBatch(msgspec.Struct, eq=False):
-    """A batch that more runs can join."""
+    """A batch that further runs can join."""
 
     function: ExecutableFunction
     members: list[_Member]
@@ -61,7 +61,7 @@ class BatchRunner:
     attempt share batches.
 
     Attributes:
-        waiting: runs that wait for others, by lane.
+        waiting: number of runs in open batches, by lane.
     """
 
     def __init__(self, runner: InvocationRunner, clock: Clock) -> None:
@@ -74,7 +74,7 @@ class BatchRunner:
         self.waiting = Counter[str | None]()
 
     async def run(self, function: ExecutableFunction, invoke: InvokeV1, job: Job) -> RunOutcome:
-        """Execute a run with others; returns the outcome of this one."""
+        """Execute a run in a batch with others; returns the outcome of this run."""
         loop = asyncio.get_running_loop()
         member = _Member(invoke, job.lane, len(job.payload), loop.create_future())
         settings = function.delivery.batch
@@ -94,7 +94,7 @@ class BatchRunner:
         return await member.done
 
     def stop(self) -> None:
-        """Run open batches now, and later runs alone."""
+        """Execute open batches now; later runs are executed alone."""
         self._stopping = True
         for key in list(self._open):
             self._close(key)
@@ -115,7 +115,7 @@ class BatchRunner:
         members = [member for member in batch.members if not member.done.done()]
         try:
             outcomes = await self._outcomes(batch.function, [each.invoke for each in members])
-        except BaseException as error:  # handed to those who wait
+        except BaseException as error:  # raised in the waiting tasks
             for member in members:
                 if not member.done.done():
                     member.done.set_exception(error)
@@ -133,7 +133,7 @@ class BatchRunner:
         if not invokes:
             return []
         since = [each.failing_since for each in invokes if each.failing_since is not None]
-        # No run is given up early: the request counts as failing since the latest of their starts.
+        # The latest start of failures counts for the whole batch, so that no run is given up early.
         leader = msgspec.structs.replace(invokes[0], failing_since=max(since, default=None))
         ending = await self._run(function, leader, [each.globals for each in invokes])
         step = ending.step
@@ -156,7 +156,7 @@ class BatchRunner:
     async def _run(
         self, function: ExecutableFunction, leader: InvokeV1, events: list[Globals]
     ) -> RunOutcome:
-        """Run a program; after its first call it waits here for a busy host, to call only once."""
+        """Run a program; after its first call, wait here for busy hosts so as not to repeat it."""
         ending = await self._runner.run(function, leader, events)
         while ending.found_no_room and ending.invoke is not None and _has_called(ending.invoke):
             await asyncio.sleep(AGAIN_SECONDS)
@@ -164,9 +164,9 @@ class BatchRunner:
         return ending
 
     def _records(self, first: RunRecord, invokes: Sequence[InvokeV1]) -> list[RunRecord]:
-        """A record for each run; the program's log is part of the first one.
+        """One record per run; the program's log belongs to the first one.
 
-        It names every event, so that it is found when one of them is deleted.
+        That log lists every event, so that it can be found when one of them is deleted.
         """
         now = self._clock.now()
         first.invoke = invokes[0]
@@ -185,9 +185,9 @@ class BatchRunner:
     def _waiting_outcomes(
         self, ending: RunOutcome, invokes: Sequence[InvokeV1]
     ) -> list[RunOutcome]:
-        """All runs wait, to run again from their beginning, probably in one batch.
+        """Make all runs wait; they later start from the beginning, probably in one batch again.
 
-        What the program captured is dropped: it will capture it again.
+        Captured events are dropped, because the program will capture them again.
         """
         now = self._clock.now()
         has_failed = not ending.found_no_room
@@ -196,7 +196,7 @@ class BatchRunner:
             records[0].captures.clear()
             for record in records[1:]:
                 record.count("other", "retried", now)
-        else:  # no request was made: the log of the next run is the only one
+        else:  # no request was made: only the next attempt is logged
             records = [RunRecord(invoke, now) for invoke in invokes]
         return [
             RunOutcome(

@@ -27,8 +27,8 @@ from hoglet.queue import Job, Queue
 from hoglet.store.database import Database
 
 MOST_AT_ONCE = 256
-# After a commit of many runs more are about to end: waiting for them saves commits. A single run,
-# for which an ordered one may wait, is committed at once.
+# After a commit of many runs, more are about to end, so waiting for them saves commits. A single
+# run is committed at once, because the next run of its ordering key may be waiting for it.
 MANY = 4
 GATHER_SECONDS = 0.02
 
@@ -83,10 +83,10 @@ class CompletionBatcher:
         why: str | None,
         letter_class: DeadLetterClass = "disabled",
     ) -> None:
-        """End a run that must not run; ``why`` is for its dead letter, None for none.
+        """End a run without executing it; ``why`` is the reason in its dead letter, None for none.
 
         Raises:
-            LeaseLost: as :meth:`commit`.
+            LeaseLost: as in :meth:`commit`.
         """
         dead_letter = None if why is None else record.dead_letter(letter_class, why)
         await self._wait(
@@ -115,7 +115,7 @@ class CompletionBatcher:
         try:
             async with self._database.write() as session:
                 await self._write(session, taken)
-        except Exception as error:  # noqa: BLE001 (handed to the one who asked)
+        except Exception as error:  # noqa: BLE001 (raised in the waiting task)
             if len(taken) > 1:
                 for item in taken:
                     await self._commit([item])

@@ -1,4 +1,4 @@
-"""Writes the results of runs, for the executor, webhooks and refusals.
+"""Writes the results of runs for the executor, webhooks and refused runs.
 
 Source: docs/spec/hog-functions.md#7-status-and-the-watcher,
 docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further,
@@ -28,11 +28,11 @@ from hoglet.queue import Queue
 
 
 class CompletedRun(msgspec.Struct, eq=False, kw_only=True):
-    """A run record with everything derived from it.
+    """A run record and everything derived from it.
 
     Attributes:
         record: logs and metrics of the run.
-        has_ended: it is finished.
+        has_ended: whether the run is finished.
         letter: dead letter of a failed run.
         observation: for the watcher; None if nothing was executed.
     """
@@ -44,7 +44,7 @@ class CompletedRun(msgspec.Struct, eq=False, kw_only=True):
 
 
 class CompletionWriter:
-    """Writes results of runs in the caller's transaction, except for jobs."""
+    """Writes the results of runs in the caller's transaction; the caller handles their jobs."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """The executor: leases runs, executes them concurrently, and records their outcomes.
 
-The results of a run (job, logs, metrics, dead letter, captured events, watcher observation) are one
-commit. A waiting run releases its lease with its journal in the payload.
+All results of a run (job, logs, metrics, dead letter, captured events, watcher observation) are
+committed together. A run that has to wait releases its lease and stores its journal in the payload.
 """
 
 import asyncio
@@ -35,22 +35,22 @@ from hoglet.store.database import ChangeMark, Database
 log = structlog.get_logger()
 
 RUNS_AT_ONCE = 1024  # most of them wait for a receiver; the sandbox has its own, smaller limit
-FAIR_SHARE = 64  # runs of a lane while others wait
-LARGE_SHARE = 256  # runs of a lane while no other waits
+FAIR_SHARE = 64  # runs of a lane while other lanes wait
+LARGE_SHARE = 256  # runs of a lane while no other lane waits
 SLOTS_FOR_LARGE_SHARES = 512  # the other slots are for lanes below their fair share
-# A process that dies soon after its start loses the leases of what it held, and a run is given up
-# after losing MOST_LOST_LEASES. So it holds few runs until some have ended.
+# A process that dies soon after its start loses the leases of all its runs, and a run that has lost
+# more than MOST_LOST_LEASES is given up. So a new process holds few runs until some have ended.
 SHARE_AT_START = 32
 ENDS_BEFORE_FULL_SHARES = 256
 LEASE_BYTES = 16 * 1024 * 1024
-BYTES_FOR_LARGE_SHARES = 128 * 1024 * 1024  # payloads of runs; the fair shares have no such limit
-ENDS_BEFORE_A_LOOK = 16  # at hosts without capacity
+BYTES_FOR_LARGE_SHARES = 128 * 1024 * 1024  # of payloads; fair shares have no such limit
+ENDS_BEFORE_A_LOOK = 16  # finished runs between polls while hosts lack capacity
 LEASE = timedelta(seconds=60)
 LEASE_IS_EXTENDED_EVERY = 20.0
 IDLE = timedelta(seconds=1)  # how soon a due retry is noticed
-PAUSES_ARE_READ_EVERY = 2.0  # runs enqueued by other processes
-# A run that lost more kills its process, or hoglet fails on it. Ten gave up an innocent run when a
-# server was killed twenty times within two seconds of each start.
+PAUSES_ARE_READ_EVERY = 2.0  # picks up pauses stored by other processes
+# A run that lost more leases kills its process or triggers a bug in hoglet. With a limit of ten, a
+# harmless run was given up when a server was killed twenty times within two seconds of each start.
 MOST_LOST_LEASES = 30
 STORAGE_PAUSE = timedelta(seconds=5)  # delay before retrying a run whose outcome cannot be written
 STOP_SECONDS = 10.0  # a longer run is released; another process continues it
@@ -58,11 +58,11 @@ STOP_SECONDS = 10.0  # a longer run is released; another process continues it
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStages:
-    """The stages of a run: loading its function, executing, recording the outcome.
+    """The stages of a run: load its function, execute it, record the outcome.
 
     Args:
         functions: loads functions.
-        runner: executes runs, under ``hosts``.
+        runner: executes runs within the limits of ``hosts``.
         endings: records outcomes.
         hosts: limits per host.
     """
@@ -104,7 +104,7 @@ class Executor:
         self._stopping = False
 
     async def run(self) -> None:
-        """Run until :meth:`stop`, then let running ones finish for a while."""
+        """Run until :meth:`stop`, then give runs in progress some time to finish."""
         await self._read_pauses()
         heart = asyncio.create_task(self._extend_leases())
         ear = asyncio.create_task(self._poll_pauses())
@@ -124,9 +124,9 @@ class Executor:
         self._queue.wake(INVOKE_QUEUE)
 
     async def _lease_some(self) -> bool:
-        """Start runs: first of lanes below their fair share, then more of any lane.
+        """Start runs: first from lanes below their fair share, then more from any lane.
 
-        An endless function, or a host that is down, must not take all slots.
+        Neither a function in an endless loop nor a host that is down may take all slots.
         """
         self._note_saturated_lanes()
         has_started = self._ended >= ENDS_BEFORE_FULL_SHARES
@@ -142,7 +142,7 @@ class Executor:
         return bool(jobs)
 
     async def _lease(self, share: int, slots: int) -> list[Job]:
-        """Lease runs of lanes that are down to half of ``share``; none gets more than that."""
+        """Lease runs of lanes that are down to half of ``share``, up to ``share`` per lane."""
         free = slots - self._count_active()
         if free <= 0:
             return []
@@ -163,7 +163,7 @@ class Executor:
         )
 
     def _count_active(self) -> int:
-        """Runs in progress; those that wait for others of their batch take no slot."""
+        """The number of runs in progress, without those that wait for their batch to fill up."""
         return len(self._running) - self._batches.waiting.total()
 
     def _note_saturated_lanes(self) -> None:
@@ -192,7 +192,7 @@ class Executor:
             await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
 
     def _forget(self, task: asyncio.Task[None]) -> None:
-        """Poll again once a lane is down to half a share, not after every run."""
+        """Remove an ended run; poll again only when its lane is down to half of a share."""
         ended = self._running.pop(task, None)
         if ended is None:
             return
@@ -268,7 +268,7 @@ class Executor:
         await self._endings.refuse(job, record, why=why)
 
     async def _give_up(self, job: Job, invoke: InvokeV1) -> None:
-        """Dead-letter a run that never finishes."""
+        """Dead-letter a run that has lost too many leases."""
         now = self._clock.now()
         lost = _lost_leases(job) - 1
         why = f"Given up: its process died, or hoglet failed on it, {lost} times"

@@ -14,11 +14,11 @@ from hoglet.functions.service import FunctionService
 STAMP_SECONDS = 1.0
 
 type _Known = tuple[str, ExecutableFunction | None]
-"""A function, and the stamp of its project when it was loaded."""
+"""A function, and its project's version stamp when it was loaded."""
 
 
 class FunctionCache:
-    """Live functions by id, with decrypted secrets; only ever sent to workers."""
+    """Live functions by id, with decrypted secrets, which are only ever sent to workers."""
 
     def __init__(self, functions: FunctionService) -> None:
         self._functions = functions
@@ -29,7 +29,7 @@ class FunctionCache:
     async def get(
         self, project_id: int, function_id: UUID, *, present: bool = False
     ) -> ExecutableFunction | None:
-        """The function as of at most a second ago, or with ``present`` as of now.
+        """The function, at most a second old; with ``present``, its current state.
 
         None if it was deleted.
         """
@@ -42,7 +42,7 @@ class FunctionCache:
         return known[1]
 
     async def _read_once(self, project_id: int, function_id: UUID, stamp: str | None) -> _Known:
-        """Hundreds of runs may ask at the same moment: one of them reads for all."""
+        """Load a function once for all runs that request it at the same time."""
         key = (project_id, function_id)
         task = self._reading.get(key)
         if task is None:

@@ -1,12 +1,12 @@
 """Per-host concurrency limits, rate limits and Retry-After pauses.
 
-A request needs a slot of its function's limit and of its host's. Short waits happen here; longer
-ones return the run to the queue. Lanes (functions, backfills) that recently sent to a single host
-are not leased while that host has no capacity, so runs for a slow, limited or unavailable host
-neither fill nor occupy the executor. All slow hosts together share a part of the slots.
+A request needs a slot within its function's limit and one within its host's. Short waits happen
+here; for longer ones the run returns to the queue. Lanes (functions, backfills) that recently sent
+to a single host are not leased while that host has no capacity, so runs for a slow, limited or
+unavailable host do not fill up the executor. All slow hosts together get only a part of the slots.
 
 ``Retry-After`` pauses are stored in the database, so they survive restarts and apply to all
-executors. Rate limits are shared on PostgreSQL; limits of concurrent requests apply per executor.
+executors. Rate limits are shared on PostgreSQL; concurrency limits apply per executor.
 
 Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further; docs/adr/0009-delivery.md;
 docs/adr/0030-shared-limits.md.
@@ -25,9 +25,9 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery.host_rates import HostRates
 
-WAIT_SECONDS = 1.0  # longest wait here; beyond it in the queue
-WAITING_AT_A_GATE = 64  # further ones return to the queue at once
-AGAIN_SECONDS = 0.5  # how soon a run without a slot asks again
+WAIT_SECONDS = 1.0  # longest wait here; for longer ones the run returns to the queue
+WAITING_AT_A_GATE = 64  # further runs return to the queue at once
+AGAIN_SECONDS = 0.5  # how soon a run without a slot tries again
 SLOW_SECONDS = 1.0  # average duration; such hosts share SLOW_PLACES
 SLOW_PLACES = 128
 _WEIGHT = 0.2  # weight of the newest response in the average
@@ -43,7 +43,7 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostGate:
-    """Concurrent requests to one target, and its rate limit."""
+    """Limits the concurrent requests to one target and their rate."""
 
     def __init__(self) -> None:
         self.under_way = 0
@@ -55,10 +55,10 @@ class HostGate:
         self._number = 0
 
     def wait_seconds(self, now: float, *, concurrency: int, per_second: float) -> float:
-        """0 if a request may start, else the wait; infinite if unknown."""
+        """Seconds until a request may start: 0 for now, infinite if unknown."""
         if self.under_way >= concurrency:
             return math.inf
-        # A second's worth may start together; after that they are evenly spaced.
+        # A burst of one second's worth may start together; further requests are evenly spaced.
         burst = max(0.0, 1.0 - 1.0 / per_second) if per_second else 0.0
         return max(0.0, self._next_at - burst - now) if per_second else 0.0
 
@@ -67,7 +67,7 @@ class HostGate:
         return self.wait_seconds(now, concurrency=self.under_way + 1, per_second=per_second) > 0
 
     def postpone(self, until: float, *, per_second: float) -> None:
-        """Note that executors together have used the rate limit up to a time."""
+        """Record that all executors together have used up the rate limit until a time."""
         burst = max(0.0, 1.0 - 1.0 / per_second)
         self._next_at = max(self._next_at, until + burst)
 
@@ -89,7 +89,7 @@ class HostGate:
         self.freed = asyncio.Event()
 
     def is_slow(self, now: float) -> bool:
-        """By its response times, or by the age of the oldest request while it does not respond."""
+        """Whether responses are slow on average or, before the first one, late."""
         if self.average_seconds > SLOW_SECONDS:
             return True
         oldest = next(iter(self._began.values()), now)
@@ -97,7 +97,7 @@ class HostGate:
 
     @property
     def is_idle(self) -> bool:
-        """Safe to evict."""
+        """Whether the gate can be evicted."""
         return not self.under_way and not self.waiting and self._next_at < time.monotonic()
 
 
@@ -120,7 +120,7 @@ class HostLimiter:
     Args:
         clock: the time.
         settings: limits per host.
-        rates: shares rate limits with other executors; None: this is the only one.
+        rates: shares rate limits with other executors; None if this is the only one.
 
     Concurrency: any number of tasks of one event loop.
     """
@@ -153,7 +153,7 @@ class HostLimiter:
         """Lanes whose next request would find no slot, judged by their recent hosts.
 
         Args:
-            running: runs under way by lane.
+            running: number of runs in progress by lane.
         """
         now = time.monotonic()
         habits = {lane: item for lane, item in self._habits.items() if item.number >= _HABIT}
@@ -194,15 +194,15 @@ class HostLimiter:
     async def acquire(
         self, function: ExecutableFunction, host: str, lane: str
     ) -> AsyncGenerator[datetime | None]:
-        """A slot for a request of a function, held during the block.
+        """Hold a slot for a request of a function within this context.
 
         Args:
             function: the function, with its limits.
             host: the target host.
-            lane: of the run.
+            lane: the run's lane.
 
         Yields:
-            None if a slot is held; else when to ask again.
+            None if a slot is held; else when to try again.
         """
         limits = _limits(function, host, self._settings)
         self._learn(lane, function.id, host, limits)
@@ -231,7 +231,7 @@ class HostLimiter:
                 gate.end(number, time.monotonic())
 
     async def _wait(self, gates: list[HostGate], limits: list[Limit]) -> datetime | None:
-        """Wait briefly for a slot; None if there is one, else when to ask again."""
+        """Wait briefly for a slot; None if there is one, else when to try again."""
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
             now = time.monotonic()
@@ -261,7 +261,10 @@ class HostLimiter:
     async def _reserve(
         self, rates: HostRates, gates: list[HostGate], limits: list[Limit]
     ) -> datetime | None:
-        """Reserve a time with all executors and wait for it; when to ask again if it is far."""
+        """Reserve a start time shared by all executors and wait for it.
+
+        Returns when to try again if the wait would be too long.
+        """
         longest = 0.0
         for gate, (name, _, per_second) in zip(gates, limits, strict=True):
             wait = await rates.reserve(name, per_second, WAIT_SECONDS) if per_second else 0.0
@@ -286,7 +289,7 @@ class HostLimiter:
 
 
 def _limits(function: ExecutableFunction, host: str, settings: HostSettings) -> list[Limit]:
-    """The function's own gate if it has limits, then the host's."""
+    """The function's own limits, if it has any, then the host's."""
     own: list[Limit] = []
     wanted = function.delivery
     if wanted.concurrency or wanted.requests_per_minute:

@@ -1,4 +1,4 @@
-"""Rate limits of hosts that executors on one PostgreSQL share.
+"""Rate limits per host, shared by the executors that use one PostgreSQL database.
 
 Source: docs/adr/0030-shared-limits.md.
 """
@@ -12,16 +12,16 @@ from hoglet.pipeline.tables import HostRateRow
 from hoglet.store.base import insert_into
 from hoglet.store.database import Database
 
-_KEPT = timedelta(hours=1)  # a target's row after its last request
+_KEPT = timedelta(hours=1)  # how long a target's row is kept after its last request
 
 
 class HostRates:
-    """Reserves the times at which requests start, for all executors, by the database's clock.
+    """Reserves start times of requests for all executors, using the database's clock.
 
     A reservation is one statement on an unlogged table. Targets without a rate limit need none.
 
     Raises on use:
-        OperationalError: the database is unavailable; retrying helps.
+        OperationalError: the database is unavailable; a retry may succeed.
     """
 
     def __init__(self, database: Database) -> None:
@@ -30,15 +30,16 @@ class HostRates:
     async def reserve(self, name: str, per_second: float, within_seconds: float) -> float | None:
         """Reserve the next request to a target.
 
-        A second's worth may start together; further requests are evenly spaced.
+        A burst of one second's worth may start together; further requests are evenly spaced.
 
         Args:
-            name: of the target, e.g. ``host example.com``.
+            name: the target, e.g. ``host example.com``.
             per_second: its rate limit, above 0.
-            within_seconds: the longest wait.
+            within_seconds: the longest acceptable wait.
 
         Returns:
-            The seconds until the request may start; None, and nothing reserved, if that is later.
+            The seconds until the request may start. None if the wait would be longer than
+            ``within_seconds``; then nothing is reserved.
         """
         now = func.clock_timestamp()
         spacing = 1 / per_second
@@ -59,5 +60,5 @@ class HostRates:
 
 
 async def drop_idle(session: AsyncSession, now: datetime) -> None:
-    """Delete targets without a request for an hour."""
+    """Delete targets that have had no request for an hour."""
     await session.execute(delete(HostRateRow).where(HostRateRow.next_at < now - _KEPT))

@@ -12,7 +12,7 @@ _DELIVERY_BUCKETS_S = (0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600, 2
 
 
 class DeliveryMetrics:
-    """Deliveries of a process with the role executor."""
+    """Delivery metrics of a process with the role executor."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         deliveries = Counter(

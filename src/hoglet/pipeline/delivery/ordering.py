@@ -1,8 +1,8 @@
-"""Ordered delivery: runs of a function for one distinct id, one after another.
+"""Ordered delivery: a function's runs for one distinct id execute one after another.
 
-Runs of an ordered function wait by ordering key (function and distinct id). The first one is an
-ordinary job, with retries and leases. The transaction that ends it, successfully or not, enqueues
-the next one. So two runs with the same key are never in the queue together.
+Runs of an ordered function line up by ordering key (function and distinct id). Only the first one
+is in the queue, as an ordinary job with retries and leases. The transaction that ends it,
+successfully or not, enqueues the next one, so the queue never holds two runs with the same key.
 
 Source: docs/adr/0009-delivery.md.
 """
@@ -22,7 +22,7 @@ _IDS_PER_STATEMENT = 500
 
 
 async def enqueue(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -> None:
-    """Enqueue runs; those with an ordered ``ordering_key`` wait for their turn.
+    """Enqueue runs; those of ordered functions wait until it is their turn.
 
     Idempotency: a waiting run is not added again.
     """
@@ -53,7 +53,7 @@ async def advance(session: AsyncSession, queue: Queue, ended: Iterable[Job]) -> 
 
 
 async def discard(session: AsyncSession, queue: Queue, lane: str) -> None:
-    """Remove the runs of a lane that are not leased, waiting or queued."""
+    """Remove the runs of a lane, both waiting and queued, except leased ones."""
     await queue.discard(session, INVOKE_QUEUE, lane)
     await session.execute(delete(OrderedRunRow).where(OrderedRunRow.lane == lane))
 
@@ -61,7 +61,7 @@ async def discard(session: AsyncSession, queue: Queue, lane: str) -> None:
 async def withdraw(
     session: AsyncSession, queue: Queue, invocation_ids: Iterable[UUID], lines: Iterable[str]
 ) -> None:
-    """Remove waiting runs; ``lines`` are the keys whose first run left the queue."""
+    """Remove waiting runs; ``lines`` are the ordering keys whose first run was removed."""
     await _lock(session)
     ids = list(invocation_ids)
     for start in range(0, len(ids), _IDS_PER_STATEMENT):
@@ -93,7 +93,7 @@ async def _first_places(session: AsyncSession, lines: Iterable[str]) -> dict[str
 
 
 async def _lock(session: AsyncSession) -> None:
-    """On PostgreSQL: serialize adding and advancing runs of a key.
+    """On PostgreSQL, serialize the transactions that add or advance ordered runs.
 
     SQLite has one writer anyway.
     """

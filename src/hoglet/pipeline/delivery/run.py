@@ -1,8 +1,8 @@
-"""Executes a leased run from its journal to its end or its next wait.
+"""Executes a leased run from the state in its journal until it ends or has to wait.
 
-The program runs in a sandbox worker; its host calls are performed here, in the server process.
-Results of host calls are in the journal, which is in the job: if this process dies, the run is
-leased again and continues from there. Source: docs/spec/hog-functions.md#131-pipeline-destinations,
+The program runs in a sandbox worker; its host calls are performed here, in the server process. The
+results of host calls are in the journal, which is stored in the job: if this process dies, the run
+is leased again and continues there. Source: docs/spec/hog-functions.md#131-pipeline-destinations,
 docs/spec/hog-functions.md#132-globals-and-inputs, docs/spec/hog-functions.md#133-functions,
 docs/spec/hog-functions.md#134-retries-hoglet-goes-further and
 docs/spec/hog-functions.md#135-limits-logs-metrics.
@@ -29,16 +29,16 @@ from hoglet.queue import NewJob, Priority
 
 
 class LeaseEnd(Enum):
-    """How a lease of a run ends."""
+    """What happens to a run at the end of its lease."""
 
     ENDED = auto()
     WAITS = auto()
 
 
 class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """``ENDED`` with the last step, or ``WAITS`` until ``run_at`` as ``invoke``.
+    """The run ``ENDED`` with ``step``, or ``WAITS`` until ``run_at`` and continues as ``invoke``.
 
-    ``found_no_room``: its host is busy, slow or paused, which affects further runs too.
+    ``found_no_room``: the host is busy, slow or paused, which affects other runs too.
     """
 
     verdict: LeaseEnd
@@ -50,7 +50,7 @@ class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InvocationRunner:
-    """Executes runs; has no state of its own."""
+    """Executes runs; stateless."""
 
     def __init__(
         self, stepper: StepBatcher, deliveries: HostCallAttempts, hosts: HostLimiter, clock: Clock
@@ -117,7 +117,7 @@ class InvocationRunner:
         return step
 
     def _past_filter(self, invoke: InvokeV1, step: Step, record: RunRecord) -> InvokeV1:
-        """A redriven run after its filter was evaluated; other matching mappings run separately."""
+        """Continue a redriven run after its filter; other matching mappings get their own runs."""
         if step.error_class == "filter":
             return invoke
         for mapping in step.mappings[1:]:
@@ -144,7 +144,7 @@ class InvocationRunner:
         record: RunRecord,
         call: StepHostCall,
     ) -> Attempt | RunOutcome:
-        """One attempt. The request contains secrets, so a waiting run stores only the journal."""
+        """Make one attempt. Requests contain secrets, so a waiting run stores only the journal."""
         host = host_of(call.request)
         lane = str(invoke.backfill_id or function.id)
         async with self._hosts.acquire(function, host, lane) as again_at:
@@ -200,7 +200,7 @@ class InvocationRunner:
 
 
 def _completed(call: StepHostCall, attempt: Attempt) -> tuple[str, str]:
-    """Kind and name of the metric of a completed call."""
+    """Kind and name of the metric for a completed call."""
     if call.name == "fetch":
         return "other", "fetch"
     return "email", "email_failed" if attempt.problem else "email_sent"

@@ -25,7 +25,7 @@ from hoglet.queue import NewJob
 from hoglet.warehouse.telemetry import LogEntry
 
 _MILLISECOND = timedelta(milliseconds=1)
-# Kind and name of failures before the program started.
+# Kind and name of the metrics for failures before the program started.
 _FAILURES = {"filter": ("other", "filtering_failed"), "inputs": ("failure", "inputs_failed")}
 
 
@@ -34,7 +34,7 @@ class RunRecord:
 
     Args:
         invoke: the run.
-        now: time of its first line; lines of the same millisecond are spread by one each.
+        now: time of its first line; lines of the same millisecond are placed 1 ms apart.
     """
 
     def __init__(self, invoke: InvokeV1, now: datetime) -> None:
@@ -90,7 +90,7 @@ class RunRecord:
         )
 
     def capture(self, step: Step, now: datetime) -> None:
-        """Spool the events that the program captured, with deterministic ids."""
+        """Collect the events that the program captured as jobs with deterministic ids."""
         for place, event in enumerate(step.captures):
             uuid = uuid5(self.invoke.invocation_id, f"capture {place}")
             body = dump_storable_json(
@@ -106,7 +106,7 @@ class RunRecord:
             self.captures.append(msgspec.structs.replace(job_of(spooled, events=1), id=uuid))
 
     def finish(self, step: Step, now: datetime) -> NewDeadLetter | None:
-        """Record the end of the run; returns the dead letter of a failed one."""
+        """Record the end of the run; returns a dead letter if it failed."""
         if self.invoke.is_redrive:
             self.count("other", "redriven", now)
         if step.outcome == "finished":
@@ -120,7 +120,7 @@ class RunRecord:
         return self.dead_letter(step.error_class or "hog", step.error or "unknown error")
 
     def dead_letter(self, letter_class: DeadLetterClass, error: str) -> NewDeadLetter:
-        """A dead letter of this run."""
+        """Build a dead letter for this run."""
         invoke = self.invoke
         first = invoke.first_failed_at
         return NewDeadLetter(

@@ -1,9 +1,9 @@
 """Batches steps of runs of the same function into one worker call.
 
 A call costs the server more than a small program costs the worker, so waiting steps of the same
-function share a call. Never steps of different functions: an endless loop must not delay others.
-One call per function is in progress at a time, so a function occupies at most one worker. Functions
-whose last steps were slow share all workers but one, so the others always find a free worker.
+function share a call. Steps of different functions never do: an endless loop in one function must
+not delay others. A function has at most one call in progress and so occupies at most one worker.
+Functions whose last steps were slow share all workers but one, which stays free for the others.
 
 The second half of this module runs in the worker.
 """
@@ -31,14 +31,14 @@ log = structlog.get_logger()
 
 MOST_TOGETHER = 256
 MOST_OF_SLOW_TOGETHER = 16
-BYTES_TOGETHER = 16 * 1024 * 1024  # of requests, and of results; a larger one travels alone
-# A batch ends after this; the rest goes into the next call. One program may run 550 ms.
+BYTES_TOGETHER = 16 * 1024 * 1024  # of requests, and of results; a larger one gets its own call
+# A batch ends after this time; the remaining steps go into the next call. A program may run 550 ms.
 BATCH_SECONDS = 0.6
-# Beyond it something is stuck: 600 ms, plus one more run, replays, inputs, worker startup.
+# After this time something is stuck: 600 ms, one more run, replays, inputs and worker startup.
 DEADLINE_SECONDS = 5.0
-# A worker may die of something other than its program; a program that kills three is to blame.
+# A worker may die for reasons outside of its program; a program that kills three is at fault.
 CRASHES_OF_ONE_STEP = 3
-# After a call with many steps more are about to come: waiting for them saves calls.
+# After a call with many steps, more steps are about to arrive: waiting for them saves calls.
 MANY = 4
 GATHER_SECONDS = 0.01
 SLOW_MILLISECONDS = 100  # a step builds a request in less than one; the limit is 550
@@ -68,7 +68,7 @@ class StepBatcher:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def step(self, request: StepRequest) -> Step:
-        """Run one step; a program that exceeds the worker's limits is a failed step.
+        """Run one step; if the program exceeds the worker's limits, the step fails.
 
         Raises:
             SandboxUnavailable: no worker can be started.
@@ -111,12 +111,12 @@ class StepBatcher:
         return taken
 
     async def _run(self, taken: list[_Waiting], crashes: int = 0) -> list[_Waiting]:
-        """Run some steps; returns those that there was no time for."""
+        """Run some steps; returns those for which there was no time."""
         function_id = taken[0].request.function.id
         try:
             steps = await self._call(taken)
             self._classify_speed(function_id, max(step.milliseconds for step in steps))
-        except SandboxUnavailable as error:  # no program is to blame: the runs wait
+        except SandboxUnavailable as error:  # not the programs' fault: the runs wait
             return _fail(taken, error)
         except Exception as error:  # noqa: BLE001 (one step's failure must not end the others')
             if isinstance(error, SandboxTimedOut | SandboxCrashed):
@@ -161,7 +161,7 @@ _NO_FUNCTION = ExecutableFunction(id="", project_id=0, type="")
 
 
 class StepsRequest(msgspec.Struct):
-    """Steps of one function, which is sent once; ``requests`` are encoded :class:`StepRequest`."""
+    """Steps of one function, which is sent once; a request is an encoded :class:`StepRequest`."""
 
     function: ExecutableFunction
     requests: list[msgspec.Raw]

@@ -1,4 +1,4 @@
-"""Records runs started by incoming webhooks, and enqueues those that have to wait.
+"""Records runs started by incoming webhooks and enqueues those that have to wait.
 
 Source: docs/spec/hog-functions.md#137-source_webhook.
 """
@@ -33,7 +33,7 @@ class WebhookCompletion:
         self._clock = clock
 
     async def __call__(self, function: ExecutableFunction, invoke: InvokeV1, step: Step) -> None:
-        """Record the results of a step; one with a pending host call is enqueued."""
+        """Record the results of a step; a run with a pending host call is enqueued."""
         now = self._clock.now()
         record = RunRecord(invoke, now)
         record.hog_ms = step.milliseconds
@@ -52,7 +52,7 @@ class WebhookCompletion:
             await self._endings.write(session, [settled])
 
     async def enqueue(self, invoke: InvokeV1) -> None:
-        """Enqueue a run of a degraded function, behind the others."""
+        """Enqueue a run of a degraded function with low priority."""
         now = self._clock.now()
         record = RunRecord(invoke, now)
         record.count("other", "triggered", now)
@@ -61,7 +61,7 @@ class WebhookCompletion:
             await self._endings.write(session, [CompletedRun(record=record, has_ended=False)])
 
     async def refuse(self, project_id: int, function_id: UUID) -> None:
-        """Count a request that is not run; the sender gets an error, so there is no dead letter."""
+        """Count a refused request; its sender gets an error, so there is no dead letter."""
         now = self._clock.now()
         run = new_id()
         record = RunRecord(

@@ -1,1 +1,1 @@
-"""From the spool to the warehouse: parse, transform, match, commit."""
+"""Moves events from the spool to the warehouse: parse, transform, match, commit."""

@@ -1,8 +1,9 @@
-"""Commits a group in one transaction: persons, runs, telemetry, and its end in the spool.
+"""Commits a group in one transaction: writes persons, runs and telemetry, and ends it in the spool.
 
-Everything it writes follows from the group and the state before it, so a group whose transaction
-was lost in a crash is worked off again to the same end; its rows are in the warehouse once,
-because they go there under the group's id. Triggered runs are enqueued if they pass masking.
+Everything written is a function of the group and the state before it. If a crash loses the
+transaction, processing the group again gives the same result, and the warehouse keeps its rows only
+once, because they are inserted under the group's id. Triggered runs are enqueued if they pass
+masking.
 
 Source: docs/spec/hog-functions.md#6-masking and
 docs/spec/hog-functions.md#131-pipeline-destinations.
@@ -49,11 +50,11 @@ from hoglet.warehouse.telemetry import AppMetric, LogEntry
 _ONE_MILLISECOND = timedelta(milliseconds=1)
 
 type Finish = Callable[[AsyncSession], Awaitable[None]]
-"""Removes a group from its source, in the transaction that stores it."""
+"""Removes a group from its source within the transaction that stores the group."""
 
 
 class _RolledBack(Exception):
-    """Rolls back a transaction that only tested whether it can be committed."""
+    """Rolls back a transaction that only tests whether its writes are accepted."""
 
 
 async def _roll_back(session: AsyncSession) -> NoReturn:
@@ -63,7 +64,7 @@ async def _roll_back(session: AsyncSession) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class ProjectState:
-    """The state that events change: persons, groups, uuids; their copies; types of properties."""
+    """What events change: persons, groups, known UUIDs, their replicas, property types."""
 
     events: EventsRepository
     copies: WarehouseReplicator
@@ -72,7 +73,7 @@ class ProjectState:
 
 @dataclass(frozen=True, slots=True)
 class FunctionReports:
-    """What is reported about functions: dead letters, states, logs and metrics."""
+    """Where function results are reported: dead letters, the watcher, logs and metrics."""
 
     dead_letters: DeadLetters
     watcher: Watcher
@@ -80,7 +81,7 @@ class FunctionReports:
 
 
 class ChunkCommitter:
-    """Writes the results of groups."""
+    """Writes the results of groups to the metadata database."""
 
     def __init__(
         self,
@@ -115,16 +116,16 @@ class ChunkCommitter:
         """Commit a group.
 
         Args:
-            project_id: whose it is.
-            finish: removes the group from where it came from, in the transaction.
-            acted: what it does.
-            is_first: the project is not known yet to have events.
-            checked: other groups of the project may have been committed since its state was
-                loaded; on SQLite they never are.
+            project_id: the group's project.
+            finish: removes the group from its source, within the transaction.
+            acted: the result of processing the group.
+            is_first: these may be the project's first events.
+            checked: other groups of the project may have been committed since the group's state
+                was loaded. Ignored on SQLite, where that never happens.
 
         Raises:
-            LeaseLost, OwnershipLost: others have the batches now; nothing was written.
-            StateChanged: others changed the same persons or groups; nothing was written.
+            LeaseLost, OwnershipLost: another worker has the batches now; nothing was written.
+            StateChanged: another group changed the same persons or groups; nothing was written.
         """
         async with self._database.write() as session:
             await finish(session)
@@ -139,14 +140,14 @@ class ChunkCommitter:
             self._warnings.note(project_id, kind, example)
 
     async def commit_job(self, project_id: int, job: Job, acted: BatchResult) -> None:
-        """Commit what a single job does; as :meth:`commit`."""
+        """Commit the result of a single job, as in :meth:`commit`."""
         await self.commit(project_id, functools.partial(self._queue.finish, jobs=[job]), acted)
 
     async def try_commit(self, project_id: int, acted: BatchResult) -> None:
-        """Write the results of some of a group's events, and roll back.
+        """Write the results of some of a group's events as a test, and roll back.
 
         Raises:
-            CommitRefused: the database refuses it.
+            CommitRefused: the database rejects them.
         """
         try:
             with contextlib.suppress(_RolledBack):
@@ -164,7 +165,7 @@ class ChunkCommitter:
         Only needed where several groups of a project are processed at the same time.
 
         Raises:
-            StateChanged: another group defined types; process the group again.
+            StateChanged: another group defined group types; process this group again.
         """
         if acted.new_group_types and not self._database.is_sqlite:
             async with self._database.write() as session:
@@ -204,7 +205,7 @@ class ChunkCommitter:
 
 
 def _failed_jobs(project_id: int, parts: Sequence[Part]) -> list[NewJob]:
-    """Jobs that keep single events; their ids make the events' uuids what they were."""
+    """Failed jobs that keep single events; the ids are chosen so that events keep their UUIDs."""
     return [
         msgspec.structs.replace(
             job_of(
@@ -225,7 +226,7 @@ def _failed_jobs(project_id: int, parts: Sequence[Part]) -> list[NewJob]:
 
 
 def _observations(tally: BatchCounters) -> list[RunObservation]:
-    """Runs of transformations, for the watcher."""
+    """Observations of transformation runs, for the watcher."""
     found: list[RunObservation] = []
     for function_id, counters in tally.counts.items():
         failed, succeeded = counters.get("failure/failed", 0), counters.get("success/succeeded", 0)
@@ -274,7 +275,7 @@ async def enqueue_runs(
 
 
 def dead_letters_of(project_id: int, tally: BatchCounters) -> list[NewDeadLetter]:
-    """The dead letters of a batch's counters."""
+    """The dead letters that were drafted for a batch."""
     return [
         NewDeadLetter(
             project_id=project_id,
@@ -322,7 +323,7 @@ async def _unmasked(
 
 
 def messages_of(project_id: int, tally: BatchCounters, now: datetime) -> TelemetryBatch:
-    """Counters and lines of functions; lines of one run are a millisecond apart, in order."""
+    """Metrics and log lines of functions; a run's lines are 1 ms apart to keep their order."""
     found = TelemetryBatch(
         metrics=[
             AppMetric(project_id, SOURCE, function_id, now, kind, name, count)

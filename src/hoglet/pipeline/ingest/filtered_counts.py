@@ -1,10 +1,10 @@
 """Deferred ``filtered`` counts for functions that the index skipped.
 
-Each such event is ``filtered`` for each function with other event names. Counting that per group
-would write a row per function, so groups store their number of events by name, from which one row
-per function is computed every minute.
+An event counts as ``filtered`` for every function that listens to other event names only. Counting
+this per group would write one row per function, so groups only store their number of events by
+name, and once a minute one row per function is computed from these numbers.
 
-A function changed within that minute is counted in its final state.
+If a function changes within that minute, its latest state is used.
 
 Source: docs/spec/hog-functions.md#135-limits-logs-metrics (``other/filtered``, per non-matching
 event).
@@ -32,13 +32,13 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(dict[str, int])
 
 type Group = tuple[datetime, dict[str, int]]
-"""When a group was worked off, and its events by name."""
+"""When a group was processed, and its number of events by name."""
 
 
 def defer_filtered_counts(
     session: AsyncSession, project_id: int, names: Mapping[str, int], now: datetime
 ) -> None:
-    """Store ``{"order": 3}`` of a group in the caller's transaction."""
+    """Store a group's number of events by name, ``{"order": 3}``, in the caller's transaction."""
     if names:
         session.add(
             DeferredFilteredRow(project_id=project_id, names=_encoder.encode(names), at=now)
@@ -46,9 +46,9 @@ def defer_filtered_counts(
 
 
 class DeferredFilteredCounts:
-    """Turns stored counts into metrics of functions.
+    """Computes function metrics from the stored numbers.
 
-    Concurrency: several processes may settle; each row is taken by one of them.
+    Concurrency: several processes may settle; each row is taken by only one of them.
     """
 
     def __init__(self, database: Database, outbox: TelemetryOutbox, clock: Clock) -> None:
@@ -57,7 +57,7 @@ class DeferredFilteredCounts:
         self._clock = clock
 
     async def settle(self) -> None:
-        """Count everything stored so far, in one transaction."""
+        """Compute the metrics for everything stored so far, in one transaction."""
         async with self._database.write() as session:
             projects = await _take(session, self._clock.now())
             for project_id, minutes in projects.items():
@@ -67,7 +67,7 @@ class DeferredFilteredCounts:
 
 
 async def _take(session: AsyncSession, now: datetime) -> dict[int, dict[datetime, list[Group]]]:
-    """The stored groups, by project and by the minute in which they were processed."""
+    """Remove and return the stored groups, by project and by the minute of their processing."""
     taken = delete(DeferredFilteredRow).where(DeferredFilteredRow.at <= now)
     rows = await session.execute(
         taken.returning(

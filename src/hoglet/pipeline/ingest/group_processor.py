@@ -1,15 +1,15 @@
 """Processes a group of batches in the worker, in pieces if it exceeds the worker's limits.
 
-A group whose worker dies, overruns or raises is split in half until the offending event is
-isolated; everything else is processed as usual. That event is stored without functions, and its
-deliveries become dead letters.
+If the worker dies, times out or raises, the group is split in half repeatedly until the offending
+event is isolated; everything else is processed as usual. That event is stored without running
+functions, and its deliveries become dead letters.
 
-The pieces are only processed apart. What they do is added up and inserted and committed as one
-group: its blocks have the same names on every attempt, so that a crash between insert and commit
-inserts no row twice, whichever pieces the group falls into the next time.
+Pieces are only processed separately. Their results are merged, inserted and committed as one group:
+its blocks have the same names on every attempt, so a crash between insert and commit never inserts
+a row twice, even if the group is split differently the next time.
 
-Each piece acts on the state that the pieces before it left behind (persons, group properties, known
-UUIDs), although nothing is committed before the last.
+Each piece sees the state left by the pieces before it (persons, group properties, known UUIDs),
+although nothing is committed until the last piece is done.
 """
 
 import contextlib
@@ -45,23 +45,23 @@ from hoglet.store.database import Database
 
 log = structlog.get_logger()
 
-# Workers can be killed from outside; an event is to blame if it kills this many in a row.
+# Workers can also be killed from outside; an event is at fault if it kills this many in a row.
 CRASHES_OF_ONE_EVENT = 3
-# After this many such events in a group, one crash is proof enough.
+# After this many such events in a group, a single crash is enough proof.
 PROVEN_EVENTS = 3
 _LEFT_OUT: tuple[Handling, ...] = ("match", "store")
-# If the database refuses this many events and accepts none, the events are not to blame.
+# If the database rejects this many events and accepts none, the events are not at fault.
 REFUSED_EVENTS = 20
 
 type TryCommit = Callable[[BatchResult], Awaitable[None]]
-"""Commits the results of pieces and rolls back; raises :class:`CommitRefused`."""
+"""Tests a commit of the results of pieces and rolls back; raises :class:`CommitRefused`."""
 
 
 class LoadedState:
-    """The state of one project while one of its groups is processed.
+    """The state of a project as seen by one of its groups: loaded rows plus uncommitted changes.
 
-    What a piece changed wins over what is loaded later. Merges stay complete: they load all ids
-    of both persons, so an id whose person differs from the database's is always known here.
+    Changes made by a piece take precedence over rows loaded later. This is safe for merges: they
+    load all ids of both persons, so every id that now belongs to another person is known here.
     """
 
     def __init__(self, database: Database, events: EventsRepository, project_id: int) -> None:
@@ -77,7 +77,7 @@ class LoadedState:
         self._is_changed = False
 
     async def request(self, group: UUID, wanted: LookupRequest) -> ProcessRequest:
-        """What a piece acts on: the part of the state that it asks for."""
+        """Build the request that processes a piece, with the state that the piece needs."""
         loaded = await self._load(wanted)
         return ProcessRequest(
             group=group,
@@ -92,7 +92,7 @@ class LoadedState:
         )
 
     def apply(self, acted: BatchResult) -> None:
-        """Keep what a piece changed."""
+        """Apply the changes made by a piece."""
         self._is_changed = True
         self._persons.update((person.id, person) for person in acted.people.persons)
         self._ids.update((one.distinct_id, one) for one in acted.people.ids)
@@ -103,7 +103,7 @@ class LoadedState:
         self._seen.update(acted.new_uuids)
 
     async def _load(self, wanted: LookupRequest) -> PersonStoreState:
-        """Load what a piece asks for; returns the persons as they are in the database."""
+        """Load the state that a piece needs; returns the persons as they are in the database."""
         async with self._database.read() as session:
             types = await self._events.group_types(session, self._project_id)
             self._types = {**types, **self._types}
@@ -125,7 +125,7 @@ class LoadedState:
         return people
 
     def _person_state(self, wanted: LookupRequest) -> PersonStoreState:
-        """Those of the distinct ids, and all ids of persons that merges name."""
+        """The persons of the distinct ids, and all distinct ids of persons that will be merged."""
         names = {name for name in (*wanted.distinct_ids, *wanted.merging) if name in self._ids}
         merged = {self._ids[name].person_id for name in wanted.merging if name in self._ids}
         if merged:
@@ -139,7 +139,7 @@ class LoadedState:
 
 
 class CommitRefused(Exception):
-    """The database keeps refusing the results of some pieces of a group."""
+    """The database keeps rejecting the results of some pieces of a group."""
 
 
 _PIECE_FAILURES = (*WORKER_FAILURES, CommitRefused)
@@ -152,7 +152,7 @@ class FunctionsUnusable(Unavailable):
 
 
 class GroupProcessor:
-    """Processes groups; writes nothing."""
+    """Processes groups without writing anything."""
 
     def __init__(
         self, calls: PipelineSandboxClient, database: Database, events: EventsRepository
@@ -162,18 +162,18 @@ class GroupProcessor:
         self._events = events
 
     async def read(self, group: ReadRequest) -> LookupRequest:
-        """Let the worker parse a group in advance."""
+        """Have the worker parse a group in advance."""
         return await self._calls.read(group)
 
     async def process(self, group: ReadRequest, wanted: Awaitable[LookupRequest]) -> BatchResult:
-        """Process a group; if a worker cannot, process it in pieces.
+        """Process a group; if that fails in the worker, process it in pieces.
 
         Args:
-            group: its batches.
+            group: the batches of the group.
             wanted: the result of :meth:`read`.
 
         Raises:
-            FunctionsUnusable: no event can be processed with the project's functions.
+            FunctionsUnusable: the worker cannot process any event with the project's functions.
             SandboxUnavailable: no worker can be started.
             SQLAlchemyError: the state cannot be loaded.
         """
@@ -192,10 +192,10 @@ class GroupProcessor:
         return await _Pieces(self._calls, state, group).process()
 
     async def process_in_pieces(self, group: ReadRequest, try_commit: TryCommit) -> BatchResult:
-        """The results of a group whose commit was refused, without the refused events.
+        """Process a group whose commit was rejected, leaving out the events that cause it.
 
         Raises:
-            CommitRefused: it refuses so many events that not they are to blame.
+            CommitRefused: so many events are rejected that the events cannot be at fault.
         """
         log.warning(
             "a group is committed in pieces", action="commit_halved", group=str(group.group)
@@ -205,7 +205,7 @@ class GroupProcessor:
 
 
 class _Pieces:
-    """A group that failed as a whole."""
+    """Processes a group that failed as a whole."""
 
     def __init__(
         self,
@@ -247,12 +247,12 @@ class _Pieces:
         return acted
 
     async def _check(self, acted: BatchResult) -> None:
-        """Whether the database takes a piece after those before it."""
+        """Check that the database accepts a piece after the pieces before it."""
         if self._try_commit is not None:
             await self._try_commit(merge_acted([*self._done, acted]))
 
     async def _process_alone(self, piece: ReadRequest, error: Exception) -> BatchResult:
-        """Process an event that failed on its own."""
+        """Process a single event that failed by itself."""
         crashes = int(isinstance(error, SandboxCrashed))
         while 0 < crashes < CRASHES_OF_ONE_EVENT and self._left_out < PROVEN_EVENTS:
             try:
@@ -267,7 +267,7 @@ class _Pieces:
         return await self._leave_out(piece, str(error))
 
     async def _check_functions(self, piece: ReadRequest) -> None:
-        """Check whether the worker fails on the functions alone, without any event."""
+        """Check that the worker can load the functions, without any event."""
         try:
             await self._calls.read(msgspec.structs.replace(piece, parts=[]))
         except WORKER_FAILURES as error:
@@ -301,9 +301,9 @@ class _Pieces:
         return _set_aside(piece, last)
 
     async def _process_refused(self, piece: ReadRequest, error: CommitRefused) -> BatchResult:
-        """Store an event that the database refuses with dead letters in place of its deliveries.
+        """Store an event that the database rejects with dead letters in place of its deliveries.
 
-        If it refuses the event still, then without its changes to persons and groups.
+        If the database still rejects it, store it without its changes to persons and groups.
         """
         self._refused += 1
         if self._refused >= REFUSED_EVENTS and not self._accepted:
@@ -332,7 +332,7 @@ class _Pieces:
 
 
 def _set_aside(piece: ReadRequest, reason: str) -> BatchResult:
-    """Dead-letter an event that cannot be stored: it stays in the spool and is reported."""
+    """Keep an event that cannot be stored as a failed job in the spool, and report it."""
     part = piece.parts[0]
     return BatchResult(
         set_aside=[part],

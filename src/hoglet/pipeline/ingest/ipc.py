@@ -1,9 +1,9 @@
 """Messages between the pipeline and its worker process, as msgpack.
 
-A group of spooled batches is processed in two calls, because only its content determines which
-persons and groups it needs: :class:`ReadRequest` → :class:`LookupRequest`, then
-:class:`ProcessRequest` → :class:`BatchResult`. The worker caches the group in between; if it does
-not have it (a new worker), it returns :class:`CacheMiss` and gets everything again.
+A group of spooled batches is processed in two calls, because the persons and groups it needs are
+only known once it has been parsed: :class:`ReadRequest` → :class:`LookupRequest`, then
+:class:`ProcessRequest` → :class:`BatchResult`. The worker caches the parsed group in between. If it
+does not have the group (a new worker), it returns :class:`CacheMiss` and everything is sent again.
 """
 
 from datetime import datetime
@@ -22,7 +22,7 @@ from hoglet.functions.types import DeadLetterClass
 
 
 class ProjectFacts(msgspec.Struct, frozen=True):
-    """What runs see of their project; ``site_url`` without a trailing slash."""
+    """The project as runs see it; ``site_url`` has no trailing slash."""
 
     id: int
     name: str
@@ -33,16 +33,15 @@ class ProjectFacts(msgspec.Struct, frozen=True):
 type Handling = Literal["run", "match", "store"]
 """How events are processed by functions.
 
-``run``: everything. ``match``: transformations are left out, and what matches becomes a dead letter
-instead of a run. ``store``: no function is evaluated; those that wait for the event's name get a
-dead letter.
+``run``: as usual. ``match``: no transformations, and a match becomes a dead letter instead of a
+run. ``store``: no function is evaluated; those that listen to the event's name get a dead letter.
 """
 
 
 class Part(msgspec.Struct, array_like=True):
-    """One spooled request of a group, or some of its events: those from number ``first`` on.
+    """One spooled request of a group, or some of its events, starting with number ``first``.
 
-    ``trace`` is the ``traceparent`` of what it causes.
+    ``trace`` is the ``traceparent`` for the work that it causes.
     """
 
     job_id: UUID
@@ -58,13 +57,13 @@ class ReadRequest(msgspec.Struct):
     """Parse and transform a group.
 
     Args:
-        group: its id.
-        project: whose it is.
-        parts: its requests, oldest first.
-        functions_key: names the project's functions; equal keys mean equal functions.
-        functions: those functions; None when the worker should know them by the key.
-        handling: ``run``, unless the events cannot be processed so.
-        reason: why not, for the dead letters.
+        group: the group's id.
+        project: the group's project.
+        parts: the group's requests, oldest first.
+        functions_key: identifies the project's functions; equal keys mean equal functions.
+        functions: the functions; None if the worker should have them cached under the key.
+        handling: ``run``, unless the events cannot be processed that way.
+        reason: why they cannot, for the dead letters.
     """
 
     group: UUID
@@ -77,7 +76,7 @@ class ReadRequest(msgspec.Struct):
 
 
 class LookupRequest(msgspec.Struct, tag="wanted"):
-    """What a group needs from the database; ``groups`` are ``(type, key)``."""
+    """What a group needs from the database; ``groups`` are pairs ``(type, key)``."""
 
     distinct_ids: list[str]
     merging: list[str]
@@ -86,7 +85,7 @@ class LookupRequest(msgspec.Struct, tag="wanted"):
 
 
 class ProcessRequest(msgspec.Struct):
-    """Process a group with its loaded state."""
+    """Process a parsed group with the state loaded for it."""
 
     group: UUID
     people: PersonStoreState
@@ -96,7 +95,7 @@ class ProcessRequest(msgspec.Struct):
 
 
 class CacheMiss(msgspec.Struct, tag="missing"):
-    """The worker lacks the ``functions`` or the ``group``."""
+    """The worker has no cached ``functions`` or ``group``."""
 
     what: str
 
@@ -106,14 +105,14 @@ class Invocation(msgspec.Struct, array_like=True):
 
     Args:
         id: stable: the same event, function and mapping give the same id.
-        function_id: what runs.
-        event_uuid: of which event.
+        function_id: the function to run.
+        event_uuid: the event that triggered it.
         payload: an encoded ``InvokeV1``.
-        is_slow: the function is degraded: lower priority.
-        mask: md5 of the masking hash, "" when not masked.
+        is_slow: whether the function is degraded, which lowers the run's priority.
+        mask: md5 of the masking hash; "" without masking.
         mask_ttl: seconds.
         mask_threshold: 0 for none.
-        line: of runs that go one after another; "" when they need not.
+        line: ordering key of ordered delivery; "" if the order does not matter.
     """
 
     id: UUID
@@ -130,7 +129,7 @@ class Invocation(msgspec.Struct, array_like=True):
 class DeadLetterDraft(msgspec.Struct, array_like=True):
     """A dead letter to write.
 
-    Its ``globals`` are laid over :attr:`BatchResult.letter_globals`: large events travel once.
+    Its ``globals`` override :attr:`BatchResult.letter_globals`, so that large events are sent once.
     """
 
     function_id: str
@@ -151,10 +150,10 @@ class Line(msgspec.Struct, array_like=True):
 
 
 class BatchCounters(msgspec.Struct):
-    """Counts and lines that belong to functions; ``counts`` is ``{id: {"other/filtered": 3}}``.
+    """Counters and log lines of functions; ``counts`` is ``{id: {"other/filtered": 3}}``.
 
-    ``unasked`` is how many events of which names there were, where functions that wait for others
-    are too many to be counted one by one.
+    ``unasked`` is the number of events by name. It is set if there are so many functions that those
+    that listen to other names are counted later, see ``filtered_counts``.
     """
 
     unasked: dict[str, int] = {}
@@ -168,7 +167,7 @@ class BatchCounters(msgspec.Struct):
         self.add(function_id, f"{kind}/{name}", number)
 
     def add(self, function_id: str, counter: str, number: int = 1) -> None:
-        """As :meth:`count`, of a counter ``kind/name``."""
+        """Like :meth:`count`, for a counter given as ``kind/name``."""
         counters = self.counts.get(function_id)
         if counters is None:
             counters = self.counts[function_id] = {}
@@ -176,21 +175,21 @@ class BatchCounters(msgspec.Struct):
 
 
 class BatchResult(msgspec.Struct, tag="acted"):
-    """What a group does.
+    """The result of processing a group: everything to insert, write and enqueue.
 
     Args:
-        blocks: rows of ``events`` in the warehouse's block format, by their :func:`block_of`.
+        blocks: rows of ``events`` in the warehouse's block format, by :func:`block_of`.
         stored: number of rows in all blocks.
-        people: persons and ids to write.
+        people: persons and distinct ids to write.
         new_group_types: ``{"company": 0}``.
         groups: groups to write.
-        new_uuids: to remember as seen.
-        invocations: runs to enqueue, in order of events.
-        tally: what functions counted and logged.
-        observation: which events and properties there were.
+        new_uuids: UUIDs to remember as seen.
+        invocations: runs to enqueue, in the order of their events.
+        tally: counters and log lines of functions.
+        observation: the events and properties that occurred.
         warnings: ingestion warnings ``[(kind, example)]``.
-        letter_globals: what all dead letters share; only with those of one event.
-        set_aside: single events that could not even be stored.
+        letter_globals: globals that all dead letters share, if all are about one event.
+        set_aside: single events that cannot be stored at all.
     """
 
     blocks: dict[int, bytes] = {}
@@ -207,7 +206,7 @@ class BatchResult(msgspec.Struct, tag="acted"):
     set_aside: list[Part] = []
 
     def complete_dead_letters(self) -> None:
-        """Give each letter the globals it has in common with the others."""
+        """Copy the shared globals into each dead letter."""
         for letter in self.tally.dead_letters:
             letter.globals = {**(self.letter_globals or {}), **letter.globals}
         self.letter_globals = None

@@ -1,4 +1,4 @@
-"""Entries of the spool log as batches, and the members of a range of a partition."""
+"""Decodes entries of the spool log as batches, and collects the members of a range."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from hoglet.spool import SpoolEntry
 
 
 class LogBatch(msgspec.Struct, frozen=True):
-    """An entry; ``spooled`` is None if it cannot be read."""
+    """A decoded entry; ``spooled`` is None if it is unreadable."""
 
     position: int
     payload: bytes
@@ -20,19 +20,19 @@ class LogBatch(msgspec.Struct, frozen=True):
 
     @property
     def events(self) -> int:
-        """How many it has; what cannot be read counts as one."""
+        """Number of events; an unreadable entry counts as one."""
         return self.spooled.events if self.spooled else 1
 
 
 class RangeMembers(msgspec.Struct):
-    """A begun range; ``left`` are its projects that are not stored yet, in order."""
+    """The members of a range in progress; ``left`` are the projects not stored yet, in order."""
 
     left: list[tuple[int, list[LogBatch]]]
     unreadable: list[bytes]
 
 
 def batches_within(entries: Sequence[SpoolEntry], limits: GroupLimits) -> list[LogBatch]:
-    """The longest beginning within the limits; at least one entry."""
+    """Decode the longest prefix of entries that is within the limits; at least one entry."""
     events = 0
     batches: list[LogBatch] = []
     for entry in entries:
@@ -45,7 +45,7 @@ def batches_within(entries: Sequence[SpoolEntry], limits: GroupLimits) -> list[L
 
 
 def batch_of(entry: SpoolEntry) -> LogBatch:
-    """Read an entry."""
+    """Decode an entry."""
     try:
         spooled = read_spooled(entry.payload)
     except msgspec.MsgspecError:
@@ -54,7 +54,7 @@ def batch_of(entry: SpoolEntry) -> LogBatch:
 
 
 def members_of(batches: Sequence[LogBatch], after_project: int) -> RangeMembers:
-    """The batches by project; of projects up to ``after_project`` all are stored."""
+    """Group batches by project; projects up to ``after_project`` are stored and left out."""
     projects: dict[int, list[LogBatch]] = {}
     for batch in batches:
         if batch.spooled is not None and batch.spooled.project_id > after_project:
@@ -64,7 +64,7 @@ def members_of(batches: Sequence[LogBatch], after_project: int) -> RangeMembers:
 
 
 def unreadable_jobs(members: RangeMembers) -> list[NewJob]:
-    """What is no batch stays as a failed job, which ``/_readyz`` reports."""
+    """Failed jobs that keep unreadable entries; ``/_readyz`` reports them."""
     error = "The entry of the spool log cannot be read."
     return [
         NewJob(queue=SPOOL_QUEUE, payload=payload, id=new_id(), error=error)

@@ -1,7 +1,7 @@
 """The batches of one project in a range of the spool log.
 
-A group that fails leaves the log: its entries become jobs of the queue, where it can wait without
-keeping others from being stored.
+If a group fails, its entries are moved from the log to the queue as jobs, where they can wait for a
+retry without blocking later entries of the partition.
 """
 
 import contextlib
@@ -41,34 +41,34 @@ class LogGroup:
         self.project_id = project_id
         self.retries = 0
         self.lane = f"partition:{position.partition}:{project_id}"
-        """Of the jobs that were entries of the partition."""
+        """Lane of the jobs that entries of the partition are turned into."""
 
     def held(self) -> AbstractAsyncContextManager[None]:
-        """The partition stays this process's as long as it has a heartbeat."""
+        """Do nothing: the process's heartbeat keeps the partition."""
         return contextlib.nullcontext()
 
     async def finish(self, session: AsyncSession) -> None:
-        """Move the position, if the partition is still this process's."""
+        """Advance the position if this process still owns the partition."""
         self._moved = await self._ranges.finish(session, self._position)
 
     async def ended(self) -> None:
-        """Let the next group begin."""
+        """Release the partition for its next group."""
         self._ranges.ended(self._moved)
         await self.release()
 
     async def release(self) -> None:
-        """Let any worker begin it again."""
+        """Release the partition, so that any worker can start this group again."""
         self._ranges.owner.release(self._position.partition)
 
     async def postpone(self, pause: timedelta) -> None:  # noqa: ARG002 (the queue's worker has its own)
-        """Go on as jobs, under the same id: some blocks may be in the warehouse."""
+        """Turn the group into jobs under the same id: the warehouse may have some of its blocks."""
         try:
             await self.divert(together=True)
         finally:
             await self.release()
 
     async def follows_jobs(self) -> bool:
-        """Whether earlier entries of the project are jobs that wait."""
+        """Whether earlier entries of the project are still waiting as jobs."""
         earlier = select(JobRow.id).where(
             JobRow.queue == SPOOL_QUEUE,
             JobRow.priority == Priority.NORMAL,
@@ -79,13 +79,13 @@ class LogGroup:
             return await session.scalar(earlier.limit(1)) is not None
 
     async def divert(self, *, together: bool) -> Position:
-        """Turn the entries into jobs of the queue.
+        """Move the entries to the queue as jobs.
 
         Args:
-            together: they have been tried as a group, and stay one.
+            together: whether they must stay one group, because they were tried as a group.
 
         Returns:
-            The position behind them.
+            The position after these entries.
         """
         async with self._ranges.database.write() as session:
             await self._ranges.queue.enqueue(session, self._jobs(together=together))

@@ -1,6 +1,6 @@
-"""Ranges of the spool log's partitions: begun, read again, and ended one project after another.
+"""Ranges of the spool log's partitions: started, reloaded, and finished project by project.
 
-A range is written before its members are processed, so it has the same members on every attempt.
+A range is stored before its members are processed, so it has the same members on every attempt.
 
 Source: docs/adr/0037-spool-log.md.
 """
@@ -34,13 +34,13 @@ log = structlog.get_logger()
 
 
 class LogRanges:
-    """The begun ranges of the partitions that this process owns.
+    """The ranges in progress in the partitions that this process owns.
 
     Args:
         spool_log: the log.
-        owner: knows which partitions are this process's.
-        database: of the positions.
-        queue: takes what cannot be read.
+        owner: knows which partitions this process owns.
+        database: stores the positions.
+        queue: receives unreadable entries as failed jobs.
         losses: reports entries that the log has lost.
     """
 
@@ -63,15 +63,15 @@ class LogRanges:
         self._trimmed_at = 0.0
 
     def members(self, partition: int) -> RangeMembers | None:
-        """Of the begun range of a partition; None if there is none, or its members are unknown."""
+        """Members of a partition's range in progress; None if there is none or it is not loaded."""
         return self._begun.get(partition)
 
     def forget(self, partition: int) -> None:
-        """Read the members of the range again: the partition changed its owner."""
+        """Drop the loaded members of a range, because the partition's owner has changed."""
         self._begun.pop(partition, None)
 
     async def begin(self, position: Position, limits: GroupLimits) -> Position | None:
-        """Begin a range, or find the members of one that was begun; None if nothing waits."""
+        """Start a range, or load the members of the one in progress; None without entries."""
         position = await self._checked_position(position)
         while True:
             if position.group_to is None:
@@ -91,13 +91,13 @@ class LogRanges:
             position = await self._finish_empty(position, members)
 
     async def finish(self, session: AsyncSession, position: Position) -> Position:
-        """Move the position behind the first project of a range, in the caller's transaction.
+        """Advance the position past the first project of a range, in the caller's transaction.
 
         Returns:
             The new position.
 
         Raises:
-            OwnershipLost: another server has the partition.
+            OwnershipLost: another server owns the partition now.
         """
         members = self._begun[position.partition]
         if len(members.left) > 1:
@@ -114,7 +114,7 @@ class LogRanges:
         return moved
 
     def ended(self, moved: Position) -> None:
-        """The transaction of :meth:`finish` was committed."""
+        """Record that the transaction of :meth:`finish` was committed."""
         members = self._begun[moved.partition]
         del members.left[0]
         if not members.left:
@@ -122,7 +122,7 @@ class LogRanges:
         self._moved(moved)
 
     async def trim(self) -> None:
-        """Let the log forget what is stored, from time to time."""
+        """Delete stored entries from the log, at most once per ``_TRIM_SECONDS``."""
         if time.monotonic() - self._trimmed_at < _TRIM_SECONDS or not self._stored_upto:
             return
         self._trimmed_at = time.monotonic()
@@ -135,7 +135,7 @@ class LogRanges:
                 self._stored_upto.setdefault(partition, position)
 
     async def _checked_position(self, position: Position) -> Position:
-        """Begin again if the log is a new one; its positions would be hidden otherwise."""
+        """Reset the position if the log was replaced; else its first entries would be skipped."""
         key = (position.partition, position.epoch)
         if key in self._checked:
             return position
@@ -149,7 +149,7 @@ class LogRanges:
         return position
 
     async def _batches(self, position: Position) -> list[LogBatch]:
-        """All entries of a range that was begun before."""
+        """Read all entries of the range in progress."""
         found: list[LogBatch] = []
         after, last = (position.group_from or 0) - 1, position.group_to or 0
         while after < last:
@@ -163,7 +163,7 @@ class LogRanges:
         return found
 
     async def _finish_empty(self, position: Position, members: RangeMembers) -> Position:
-        """End a range that has no batches left to store."""
+        """Finish a range without batches left to store."""
         moved = _behind(position)
         async with self.database.write() as session:
             await self.queue.enqueue(session, unreadable_jobs(members))

@@ -1,11 +1,11 @@
-"""Groups of the spool log: a range of a partition, one project after another.
+"""Groups of the spool log: the entries in a range of a partition, project by project.
 
-A group begins with its range being written, so it has the same members on every attempt, whoever
-makes it. Each project of the range is processed and committed alone; the last commit moves the
-position behind the range. Entries are trimmed later.
+A range is stored before it is processed, so it has the same members on every attempt, by any
+server. Each project in the range is processed and committed separately; the last commit advances
+the position past the range. Entries are trimmed later.
 
-As long as a project has jobs that were entries of a partition, its later entries of the partition
-follow them, so the order is kept.
+While a project has jobs that were entries of a partition, its later entries in that partition also
+become jobs, which keeps the order.
 
 Source: docs/adr/0037-spool-log.md.
 """
@@ -23,11 +23,11 @@ _POLL_SECONDS = 1.0  # for entries that other servers appended
 
 
 class LogSource:
-    """Gives the groups of the partitions that this process owns to its workers.
+    """Provides groups from the partitions that this process owns.
 
     Args:
         spool_log: the log.
-        ranges: of the partitions that this process owns.
+        ranges: the ranges of these partitions.
     """
 
     def __init__(self, spool_log: SpoolLog, ranges: LogRanges) -> None:
@@ -40,7 +40,7 @@ class LogSource:
         self._owner.on_taken = self.taken
 
     async def begin(self, limits: GroupLimits) -> SpooledGroup | None:
-        """The next project of a begun range, or of a new one; partitions take turns."""
+        """Start the next project of a range in progress or a new one; partitions take turns."""
         await self._ranges.trim()
         await self._poll()
         partitions = sorted(self._fresh & self._owner.owned)
@@ -63,21 +63,21 @@ class LogSource:
         self._log.wake(self._owner.owned)
 
     def taken(self, partitions: set[int]) -> None:
-        """This process owns further partitions."""
+        """Handle partitions that this process has taken over."""
         for partition in partitions:
             self._ranges.forget(partition)
         self._fresh |= partitions
         self._log.wake(partitions)
 
     async def _poll(self) -> None:
-        """Find out which partitions may have entries."""
+        """Update which partitions may have entries."""
         self._fresh |= await self._log.wait(self._owner.owned, timedelta(0))
         if time.monotonic() - self._polled_at >= _POLL_SECONDS:
             self._polled_at = time.monotonic()
             self._fresh |= self._owner.owned
 
     async def _begin(self, position: Position, limits: GroupLimits) -> SpooledGroup | None:
-        """The next group of a held partition; lets go of it if there is none."""
+        """Start the next group of a reserved partition; releases the partition if there is none."""
         group: LogGroup | None = None
         try:
             while group is None:
@@ -100,6 +100,6 @@ class LogSource:
         return group
 
     def _first_group(self, position: Position) -> LogGroup | None:
-        """The first project of a begun range; None if the range had none."""
+        """The first project of the range in progress; None if the range is empty."""
         members = self._ranges.members(position.partition)
         return None if members is None else LogGroup(self._ranges, position, *members.left[0])

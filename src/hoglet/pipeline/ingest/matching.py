@@ -39,12 +39,12 @@ from hoglet.pipeline.ingest.ipc import (
     ProjectFacts,
 )
 
-# Beyond this many functions, those that do not listen to the event's name are counted as
-# `filtered` once a minute (`filtered_counts.py`): the cost of an event must not grow with them.
+# With more functions than this, those that do not listen to the event's name are counted as
+# `filtered` once a minute (`filtered_counts.py`), so that the cost of an event does not grow.
 COUNTED_FUNCTIONS = 200
 _MAX_TTL = 86_400
 _GIVEN_UP = {True: ("failure", "failed"), False: ("other", "filtering_failed")}
-# Time for the inputs of a group while events wait; beyond it, runs build theirs themselves.
+# Time spent on the inputs of a group while later events wait. After it, runs build their own.
 _INPUTS_SECONDS = 2.0
 
 
@@ -85,7 +85,8 @@ class TriggerMatcher:
             index: of the project's functions.
             event: the event.
             values: returns the globals of filters; called only if a function listens to the name.
-            run_globals: returns the globals of runs without ``source``; called only for runs.
+            run_globals: returns the globals of runs, without ``source``; called only if there are
+                runs.
         """
         names = self._events.setdefault(id(index), Counter())
         names[event.event] += 1
@@ -103,8 +104,8 @@ class TriggerMatcher:
     def count_filtered(self, index: FunctionIndex, *, later: bool = False) -> None:
         """Count the events that each function filtered out; call it once, after all events.
 
-        With ``later``, functions that listen to other names are counted once a minute if there are
-        more than ``COUNTED_FUNCTIONS``.
+        With ``later`` and more than ``COUNTED_FUNCTIONS`` functions, those that listen to other
+        names are left to the count of ``filtered_counts``.
         """
         names = self._events.get(id(index), Counter())
         missed: Counter[str] = Counter()
@@ -130,7 +131,7 @@ class TriggerMatcher:
             text = f"The filter took {match.milliseconds:.0f} ms on event {event.uuid}"
             self._tally.lines.append(Line(function.id, "", "warn", text))
         if match.outcome == "filtered" or match.mappings == []:
-            return  # counted at the end, with those that were not asked
+            return  # counted at the end, like functions that the index skipped
         self._asked[function.id] += 1
         if match.outcome == "failed":
             self._filter_failed(function, match, event, run_globals())
@@ -196,10 +197,10 @@ class TriggerMatcher:
     def _inputs(
         self, function: ExecutableFunction, run_globals: Globals, mapping: int | None
     ) -> BuiltInputs:
-        """The inputs if they are needed now: for a masking hash, or because they may fail.
+        """Build the inputs if they are needed now: for a masking hash, or because they may fail.
 
         Raises:
-            InputsFailed: they cannot be built, so there is no run.
+            InputsFailed: the inputs cannot be built, so there is no run.
         """
         key = (function.id, function.version, mapping)
         if key not in self._may_fail:
@@ -250,10 +251,10 @@ class TriggerMatcher:
         run_globals: Globals,
         mapping: int | None,
     ) -> None:
-        """Add a dead letter for an invocation that matched, or might (``store``), but cannot run.
+        """Add a dead letter for an invocation that matched or may match (``store``) but cannot run.
 
-        A redrive starts again at the filter for class ``filter``, at the inputs of the mapping that
-        matched for class ``hog``.
+        A redrive starts at the filter for class ``filter``, and at the inputs of the matching
+        mapping for class ``hog``.
         """
         run = invocation_id(event_uuid, function.id, mapping)
         if function.state in NOT_RUN:
@@ -270,7 +271,7 @@ class TriggerMatcher:
         )
 
     def _add(self, dead_letter: DeadLetterDraft) -> None:
-        """Add a dead letter; those of one event share their globals."""
+        """Add a dead letter; dead letters of the same event share their globals."""
         if self._handling != "run":
             own = {name: value for name, value in dead_letter.globals.items() if name == "source"}
             self.letter_globals = self.letter_globals or _without_source(dead_letter.globals)

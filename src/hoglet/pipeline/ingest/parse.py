@@ -1,4 +1,4 @@
-"""First half of a group, in the worker: parses, transforms, and determines look-ups. Pure."""
+"""First phase of a group, in the worker: parse, transform, determine lookups. Pure."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -32,7 +32,7 @@ from hoglet.pipeline.ingest.transform import GroupTransformer
 
 
 class ParsedEvent(msgspec.Struct):
-    """An event between the two halves."""
+    """An event between the two phases."""
 
     event: Event
     received_at: datetime
@@ -65,7 +65,7 @@ class FunctionSet:
 
 
 class ParsedBatch(msgspec.Struct):
-    """A group after its first half."""
+    """A group after the first phase."""
 
     request: ReadRequest
     functions: FunctionSet
@@ -94,7 +94,7 @@ def parse_batch(request: ReadRequest, functions: FunctionSet) -> ParsedBatch:
 
 
 def lookups_needed(group: ParsedBatch) -> LookupRequest:
-    """The look-ups that the second half needs."""
+    """The lookups that the second phase needs."""
     merging: set[str] = set()
     groups: set[tuple[str, str]] = set()
     for one in group.readings:
@@ -116,7 +116,7 @@ def _events_of(part: Part) -> Iterator[tuple[Event, bool, bool]]:
     batch = incoming.batch_of(orjson.loads(part.body), {})
     first_uuid = part.job_id.int
     for place, raw in enumerate(batch.events, part.first):
-        # Made from the job's id: the same when the group is worked off again after a crash.
+        # Derived from the job's id, so that it is the same if the group is processed again.
         accepted = incoming.accept(
             raw, sent_at=part.sent_at, received_at=part.received_at, made_up=first_uuid + place
         )

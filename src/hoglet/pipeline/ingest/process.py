@@ -1,4 +1,4 @@
-"""Second half of a group, in the worker: persons, groups, matching, rows. Pure.
+"""Second phase of a group, in the worker: persons, groups, matching, rows. Pure.
 
 Source: docs/spec/hog-functions.md#5-filters, docs/spec/hog-functions.md#6-masking,
 docs/spec/hog-functions.md#131-pipeline-destinations and docs/spec/hog-functions.md#14-capture.
@@ -35,9 +35,9 @@ EVENT_COLUMNS = (
     "person_properties", "person_mode", "elements_chain", "created_at", "$session_id",
     "$window_id", "$group_0", "$group_1", "$group_2", "$group_3", "$group_4",
 )  # fmt: skip
-# The engine refuses blocks that touch more than 100 partitions; events are partitioned by month.
-# Which block an event belongs to follows from its time alone, so that a group whose rows are
-# inserted again after a crash has the same blocks, whatever else became of its events.
+# The engine rejects blocks with rows of more than 100 partitions; events are partitioned by month.
+# An event's block depends only on its timestamp, so that a group that is inserted again after a
+# crash has the same blocks, even if its events were processed differently.
 MONTHS_PER_BLOCK = 80
 _NO_GROUPS = [""] * MAX_GROUP_TYPES
 
@@ -87,7 +87,7 @@ class _BatchProcessor:
         )
 
     def _undelivered(self) -> list[tuple[str, Properties]]:
-        """The warning about events that functions did not process."""
+        """Warnings about events that were stored without functions."""
         if self._handling == "run":
             return []
         letters = len(self._group.tally.dead_letters)
@@ -151,7 +151,7 @@ class _BatchProcessor:
     def _trigger(
         self, index: FunctionIndex, parsed: ParsedEvent, person: Person | None, keys: list[str]
     ) -> None:
-        """Match the functions of an index.
+        """Match an event with the functions of an index.
 
         The globals of runs are built once, for the first run.
         """
@@ -260,7 +260,7 @@ class _BatchProcessor:
 
 
 def blocks_of(lines: list[tuple[int, bytes]]) -> dict[int, bytes]:
-    """Rows of ``(block, row)`` by block; the order within a block is the order of the events."""
+    """Encode rows, given as ``(block, row)``, by block; rows keep their order within a block."""
     blocks: dict[int, list[bytes]] = {}
     for block, line in lines:
         blocks.setdefault(block, []).append(line)
@@ -268,7 +268,7 @@ def blocks_of(lines: list[tuple[int, bytes]]) -> dict[int, bytes]:
 
 
 def block_of(at: datetime) -> int:
-    """The block of an event of that time: one for each 80 months, of which most groups need one."""
+    """The block for a timestamp. A block covers 80 months, so most groups need only one."""
     return (at.year * 12 + at.month) // MONTHS_PER_BLOCK
 
 

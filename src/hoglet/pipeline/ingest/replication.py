@@ -1,7 +1,7 @@
-"""Replicates persons and groups to the warehouse; rows are queued by the commit that changes them.
+"""Replicates persons and groups to the warehouse; the commit that changes them enqueues the rows.
 
-Each commit's rows are a job, so a crash loses none, and jobs are flushed in groups that keep their
-id for ever, so none is inserted twice (the group's id is the deduplication token).
+The rows of a commit are one job, so a crash loses none. Jobs are flushed in groups with permanent
+ids, which serve as deduplication tokens, so no row is inserted twice.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 _LEASE = timedelta(seconds=60)
 _MAX_JOBS = 500
 _MAX_ROWS = 50_000
-_MAX_BYTES = 16 * 1024 * 1024  # after an outage of the warehouse many commits wait
+_MAX_BYTES = 16 * 1024 * 1024  # limits a flush after an outage of the warehouse
 _IDLE_WAIT = timedelta(seconds=1)
 _FAILURE_PAUSE_S = 1.0
 
@@ -57,7 +57,7 @@ _decoder = msgspec.msgpack.Decoder(ReplicateV1)
 
 
 class WarehouseReplicator:
-    """Queues rows of persons and groups, and flushes them."""
+    """Enqueues rows of persons and groups, and flushes them to the warehouse."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class WarehouseReplicator:
         self._stopping = False
 
     async def add(self, session: AsyncSession, rows: dict[str, Sequence[Sequence[Any]]]) -> None:
-        """Rows by table, in the order of :data:`COLUMNS`, in the caller's transaction."""
+        """Enqueue rows by table in the caller's transaction; values are in the order of COLUMNS."""
         blocks = {table: encode_block(found) for table, found in rows.items() if found}
         if blocks:
             weight = sum(len(found) for found in rows.values())
@@ -83,7 +83,7 @@ class WarehouseReplicator:
             await self._queue.enqueue(session, [job])
 
     async def run(self) -> None:
-        """Flush until :meth:`stop`; then what is left, so that a clean stop leaves none."""
+        """Flush until :meth:`stop`, then once more, so that a clean stop leaves no rows behind."""
         while not self._stopping:
             try:
                 flushed = await self.flush()
@@ -100,12 +100,12 @@ class WarehouseReplicator:
             pass
 
     def stop(self) -> None:
-        """Let :meth:`run` end."""
+        """Make :meth:`run` return."""
         self._stopping = True
         self._queue.wake(COPIES_QUEUE)
 
     async def flush(self) -> int:
-        """Flush one group of jobs; returns the number of jobs, 0 if nothing waits."""
+        """Flush one group of jobs; returns the number of jobs, 0 if there are none."""
         jobs = await self._queue.lease_group(
             COPIES_QUEUE,
             limit=_MAX_JOBS,
@@ -137,7 +137,7 @@ class WarehouseReplicator:
 
 
 def person_rows(project_id: int, changes: PersonStoreState) -> Rows:
-    """Copies of persons, distinct ids and overrides."""
+    """Warehouse rows of persons, distinct ids and overrides."""
     persons = [
         (project_id, one.id, one.created_at, one.text, int(one.is_identified), 0, one.version)
         for one in changes.persons
@@ -160,7 +160,7 @@ def person_rows(project_id: int, changes: PersonStoreState) -> Rows:
 
 
 def group_rows(project_id: int, groups: Iterable[GroupState]) -> Rows:
-    """Copies of groups."""
+    """Warehouse rows of groups."""
     return {
         "groups": [
             (project_id, one.index, one.key, one.created_at, one.updated_at, one.text, one.version)

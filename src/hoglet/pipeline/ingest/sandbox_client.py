@@ -1,4 +1,4 @@
-"""Calls the worker process about a group, see :mod:`hoglet.pipeline.ingest.ipc`."""
+"""Calls the worker process to process a group, see :mod:`hoglet.pipeline.ingest.ipc`."""
 
 from typing import Protocol
 
@@ -21,35 +21,35 @@ from hoglet.pipeline.ingest.ipc import (
 from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut
 
 WORKER_FAILURES = (SandboxTimedOut, SandboxCrashed, Bug, SourceError, msgspec.MsgspecError)
-"""Errors of calls whose input exceeds the limits of the worker."""
+"""Errors of calls whose input exceeds the worker's limits."""
 
-# Bounds a group of 2,000 events in which each of 20 transformations runs into its limit 3 times.
+# Enough for 2,000 events when each of 20 transformations exceeds its time limit 3 times.
 DEADLINE_SECONDS = 120.0
 
 
 class FunctionLoader(Protocol):
-    """The functions of projects; ``hoglet.functions.service.FunctionService``."""
+    """Loads the functions of projects; see ``hoglet.functions.service.FunctionService``."""
 
     async def version_stamp(self, project_id: int) -> str:
-        """Changes whenever a function of the project does."""
+        """A stamp that changes whenever a function of the project changes."""
         ...
 
     async def load_runnable(
         self, project_id: int, kinds: tuple[str, ...]
     ) -> list[ExecutableFunction]:
-        """The functions to run, also those the watcher switched off."""
+        """Load the functions to run, including those disabled by the watcher."""
         ...
 
 
 class PipelineSandboxClient:
-    """The two calls, with everything sent again if the worker lacks it.
+    """Makes the two calls; sends data again that the worker no longer has in its cache.
 
     Args:
         sandbox: processes groups.
-        spare: processes a lone event without functions when ``sandbox`` cannot; it has more memory
+        spare: processes a single event without functions if ``sandbox`` cannot; it has more memory
             and is stopped after each use.
-        functions: looked up when a worker does not know them.
-        deadline: seconds of processor time for each call.
+        functions: loads the functions that a worker does not have.
+        deadline: seconds of processor time per call.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class PipelineSandboxClient:
         self._deadline = deadline
 
     async def read(self, request: ReadRequest) -> LookupRequest:
-        """First half; ``request.functions`` is filled in here when needed.
+        """Run the first phase; fills in ``request.functions`` if the worker needs them.
 
         Raises:
             SandboxTimedOut, SandboxCrashed, Bug: the worker failed.
@@ -82,7 +82,7 @@ class PipelineSandboxClient:
         return answer
 
     async def act(self, reading: ReadRequest, request: ProcessRequest) -> BatchResult:
-        """Second half; the first is repeated when the worker forgot the group.
+        """Run the second phase; repeats the first one if the worker has evicted the group.
 
         Raises:
             SandboxTimedOut, SandboxCrashed, Bug: the worker failed.
@@ -98,7 +98,7 @@ class PipelineSandboxClient:
         raise TypeError("the worker evicted the batch three times in a row")
 
     async def release_spare(self) -> None:
-        """Stop the spare worker and give its memory back."""
+        """Stop the spare worker to free its memory."""
         await self._spare.stop_idle()
 
     def _sandbox_for(self, request: ReadRequest) -> Sandbox:

@@ -1,4 +1,4 @@
-"""Where the batch worker gets its groups from: jobs of the queue, or partitions of the log."""
+"""Sources of groups for the batch worker: jobs of the queue, or partitions of the log."""
 
 import contextlib
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ from hoglet.store.database import Database
 
 
 class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """How large a group may be; one batch above them is a group of its own.
+    """Maximum size of a group; a single batch that exceeds it is a group by itself.
 
     Attributes:
-        size: bytes of the spooled requests. A worker took up to 65 bytes of memory for each byte
-            it acts on (30 small properties an event, ten functions that match) and 28 for each it
-            reads ahead (small objects in lists): 4 MiB stay below 400 MiB of the worker's 1 GiB.
-        events: bounds what small events cost beside their bytes.
-        batches: jobs; entries of the log are bounded by their events.
+        size: bytes of the spooled requests. A worker needed up to 65 bytes of memory per byte that
+            it processes (30 small properties per event, ten matching functions) and 28 per byte
+            that it reads ahead (small objects in lists): 4 MiB stay below 400 MiB of its 1 GiB.
+        events: limits the cost of many small events, which is more than that of their bytes.
+        batches: number of jobs; entries of the log are limited by their events instead.
     """
 
     size: int = 4 * 1024 * 1024
@@ -35,16 +35,16 @@ class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SpooledGroup(Protocol):
-    """Batches of one project that are stored together, with the same members on every attempt."""
+    """Batches of one project that are stored together; every attempt has the same members."""
 
     @property
     def id(self) -> UUID:
-        """The same on every attempt: blocks of the warehouse are named after it."""
+        """The group's id, the same on every attempt: blocks in the warehouse are named after it."""
         ...
 
     @property
     def project_id(self) -> int:
-        """Whose events they are."""
+        """The project of the events."""
         ...
 
     @property
@@ -54,47 +54,47 @@ class SpooledGroup(Protocol):
 
     @property
     def retries(self) -> int:
-        """How often it was postponed."""
+        """How often the group was postponed."""
         ...
 
     def held(self) -> AbstractAsyncContextManager[None]:
-        """Nobody else gets the group until the block ends."""
+        """Keep other workers from taking the group within this context."""
         ...
 
     async def finish(self, session: AsyncSession) -> None:
         """Remove the group from the spool, in the caller's transaction.
 
         Raises:
-            LeaseLost, OwnershipLost: another worker has it.
+            LeaseLost, OwnershipLost: another worker has the group now.
         """
         ...
 
     async def ended(self) -> None:
-        """The transaction of :meth:`finish` was committed."""
+        """Call this after the transaction of :meth:`finish` was committed."""
         ...
 
     async def release(self) -> None:
-        """Let any worker begin it again."""
+        """Release the group, so that any worker can start it again."""
         ...
 
     async def postpone(self, pause: timedelta) -> None:
-        """The group failed: let others go first.
+        """Retry a failed group later, behind other groups.
 
         Raises:
-            LeaseLost, OwnershipLost: another worker has it.
+            LeaseLost, OwnershipLost: another worker has the group now.
         """
         ...
 
 
 class GroupSource(Protocol):
-    """Gives groups to one worker after another."""
+    """Provides groups to workers, each group to one worker at a time."""
 
     async def begin(self, limits: GroupLimits) -> SpooledGroup | None:
-        """The next group; None if nothing waits."""
+        """Start the next group; None if there is none."""
         ...
 
     async def wait(self, timeout: timedelta) -> None:  # noqa: ASYNC109 (a ceiling, not a cancellation)
-        """Return when something was spooled, or after ``timeout``."""
+        """Return when a request was spooled, or after ``timeout``."""
         ...
 
     def wake(self) -> None:
@@ -103,7 +103,7 @@ class GroupSource(Protocol):
 
 
 def part_of(spooled: SpooledV1, spooled_id: UUID) -> Part:
-    """A batch as the worker process takes it."""
+    """A batch in the form that the worker process expects."""
     return Part(
         spooled_id,
         spooled.body,
@@ -115,10 +115,10 @@ def part_of(spooled: SpooledV1, spooled_id: UUID) -> Part:
 
 
 class JobSource:
-    """Groups of the jobs of one project.
+    """Groups made of queued jobs of one project.
 
     Args:
-        queue: of one worker alone, see :meth:`Queue.consumer`.
+        queue: a consumer used by one worker only, see :meth:`Queue.consumer`.
     """
 
     def __init__(self, queue: Queue, database: Database, clock: Clock) -> None:
@@ -169,10 +169,10 @@ class JobGroup:
         await self._queue.finish(session, self._jobs)
 
     async def ended(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: the jobs are deleted already."""
 
     async def release(self) -> None:
-        """Give the leases back."""
+        """Release the leases."""
         await self._queue.release(self._jobs)
 
     async def postpone(self, pause: timedelta) -> None:

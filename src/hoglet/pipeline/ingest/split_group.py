@@ -1,7 +1,7 @@
 """Splits groups that exceed the limits of a worker, and merges the results in order. Pure.
 
-A piece is a :class:`ReadRequest` with some of the group's events. It keeps the group's id, since
-the group is stored and committed as one, however many pieces it was processed in.
+A piece is a :class:`ReadRequest` with some of the group's events. It keeps the group's id, because
+all pieces of a group are inserted and committed together.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Part, ReadReq
 
 
 def merge_acted(pieces: Sequence[BatchResult]) -> BatchResult:
-    """The results of the pieces, as if the group had been processed at once."""
+    """Merge the results of the pieces, as if the group had been processed as a whole."""
     return BatchResult(
         blocks=_blocks(pieces),
         stored=sum(one.stored for one in pieces),
@@ -41,7 +41,7 @@ def _blocks(pieces: Sequence[BatchResult]) -> dict[int, bytes]:
 
 
 def _persons(pieces: Sequence[BatchResult]) -> PersonStoreState:
-    """The last state of each; a person that a later piece merged away is only deleted."""
+    """The last state of each person; one that a later piece merged into another is only deleted."""
     persons = {one.id: one for piece in pieces for one in piece.people.persons}
     ids = {one.distinct_id: one for piece in pieces for one in piece.people.ids}
     deleted = [one for piece in pieces for one in piece.people.deleted]
@@ -74,7 +74,7 @@ def _tally(pieces: Sequence[BatchResult]) -> BatchCounters:
 
 
 def halves_of(piece: ReadRequest) -> tuple[ReadRequest, ReadRequest] | None:
-    """Two pieces in the order of their events; None when there is one event left.
+    """Split a piece into two, keeping the order of events; None if it has only one event.
 
     Batches are kept whole as long as there are several.
     """

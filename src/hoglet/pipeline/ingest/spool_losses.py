@@ -1,7 +1,7 @@
-"""Entries that the spool log has lost: logged, counted, and shown as ingestion warnings.
+"""Reports entries that the spool log has lost: in the log, a metric and ingestion warnings.
 
-Nothing can bring them back, so they must not go unseen: a stream was deleted, purged, or restored
-from an old backup. Whose they were is unknown, so each project is warned.
+Entries are lost if a stream is deleted, purged, or restored from an old backup. They cannot be
+recovered, so somebody has to be told. Their projects are unknown, so every project gets a warning.
 """
 
 import structlog
@@ -20,12 +20,12 @@ log = structlog.get_logger()
 
 
 class SpoolLosses:
-    """Reports what is missing.
+    """Reports missing entries.
 
     Args:
-        database: of the projects.
-        warnings: counts an ingestion warning of each project.
-        registry: of the metric.
+        database: has the projects.
+        warnings: counts an ingestion warning for each project.
+        registry: registry of the metric.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class SpoolLosses:
         )
 
     async def missing_entries(self, position: Position) -> None:
-        """A begun range lacks entries; what is left of it is stored."""
+        """Report that the range in progress lacks entries; the remaining ones are stored."""
         log.error(
             "entries of the spool log are gone",
             action="spool_entries_gone",
@@ -51,7 +51,7 @@ class SpoolLosses:
         await self._report(position.partition)
 
     async def replaced(self, position: Position) -> None:
-        """The log ends before the stored position; it is read from its beginning."""
+        """Report that the log ends before the stored position, so it is read from its beginning."""
         log.error(
             "the spool log was replaced: it ends before the stored position",
             action="spool_replaced",

@@ -1,4 +1,4 @@
-"""The transformations of a project over a group of events, inside the worker. Pure.
+"""Applies a project's transformations to a group of events, inside the worker. Pure.
 
 A transformation that keeps exceeding its time limit is skipped for the rest of the group and counts
 as failed, so that an endless loop delays a group by seconds, not hours.
@@ -28,11 +28,11 @@ from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS
 from hoglet.pipeline.ingest.ipc import BatchCounters, Line, ProjectFacts
 
 MAX_TIMEOUTS = 3  # of one transformation in one group: 1.65 s
-# What all of a group's may spend on running into their limit: other projects' groups wait behind.
-# Beyond it each has 100 ms, a hundred times what most take, and is given up at its first timeout.
+# Time that all transformations of a group may lose to timeouts while other projects' groups wait.
+# After it each has 100 ms, a hundred times what most take, and is skipped after its first timeout.
 OVERRUN_MS = 3000
 HASTY_MS = 100
-MAX_LINES = 1000  # of one group; prints of 100,000 events would be a flood
+MAX_LINES = 1000  # log lines of one group; a print for each of 100,000 events would flood the log
 _FREE_MS = 50  # runs faster than this are not charged to the watcher budget
 _COUNTERS = {
     "succeeded": "success/succeeded",
@@ -47,7 +47,7 @@ _COUNTERS_OF_FAILURES = {
 
 
 class GroupTransformer:
-    """Runs the transformations of a group; counts and logs go to ``tally``."""
+    """Runs transformations on the events of a group; counts and logs go to ``tally``."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class GroupTransformer:
         self._tally = tally
 
     def apply(self, event: Event) -> Event | None:
-        """Run all on one event; None when one of them drops it."""
+        """Run all transformations on an event; None if one of them drops it."""
         if not self._transformations:
             drop_notes(event.properties)
             return event
@@ -117,13 +117,13 @@ class GroupTransformer:
 
 
 def uuid_text(uuid: UUID) -> str:
-    """As ``str(uuid)``, ten times faster."""
+    """Like ``str(uuid)``, but ten times faster."""
     return msgspec.to_builtins(uuid)
 
 
 def iso(at: datetime) -> str:
-    """A UTC timestamp as runs see it: ``2026-01-01T10:00:00.000000Z``."""
-    text: str = msgspec.to_builtins(at)  # an eighth of isoformat; without zeros for microseconds
+    """Format a UTC timestamp as runs see it: ``2026-01-01T10:00:00.000000Z``."""
+    text: str = msgspec.to_builtins(at)  # eight times as fast as isoformat; omits zero microseconds
     return text if at.microsecond else text[:-1] + ".000000Z"
 
 

@@ -1,12 +1,12 @@
-"""Consumes the spool: events to the warehouse, runs to their queue, one group after another.
+"""Consumes the spool group by group: stores events in the warehouse and enqueues runs.
 
-Several workers of a process work on different projects: a project's groups are ordered, so while a
+The workers of a process handle different projects: a project's groups are ordered, so while one
 worker holds some of its batches, no other worker leases more of them.
 
-A group is limited in batches, events and bytes, and fixed when it is leased for the first time.
-While one is processed, inserted and committed, the worker already parses the next.
+A group is limited in batches, events and bytes; its members are fixed when it is first leased.
+While one group is inserted and committed, the worker process already parses the next.
 
-Groups are never given up. Events that exceed the worker's limits are handled in
+Groups are retried until they succeed. Events that exceed the worker's limits are handled in
 :mod:`hoglet.pipeline.ingest.group_processor`. Other failures are retried with backoff and reported
 by :mod:`hoglet.pipeline.health`.
 """
@@ -54,21 +54,21 @@ log = structlog.get_logger()
 _STORAGE_BACKOFF = Backoff(first=2, longest=60)
 _GROUP_BACKOFF = Backoff(first=2, longest=300)
 _IDLE_WAIT = timedelta(seconds=1)
-# Another server may have written the same at the same moment.
+# Another server may have written the same rows at the same moment.
 _RETRIES_OF_COMMIT = 2
 _MOST_CONFLICTS = 8
-_SOURCE_PAUSE_S = 2.0  # of a source that failed, while others work
+_SOURCE_PAUSE_S = 2.0  # for a source that failed; the others continue
 _LOST = (LeaseLost, OwnershipLost)
 
 
 def _is_refusal(error: Exception) -> bool:
-    """Whether the database rejected what was written, and would do so again."""
+    """Whether the database rejected the data itself, so that a retry would fail, too."""
     return not isinstance(error, _LOST) and not is_storage_failure(error)
 
 
 @dataclass(frozen=True, slots=True)
 class GroupStages:
-    """The stages of a group: processed, its types recorded, its rows inserted, committed."""
+    """The stages of a group: process it, record property types, insert rows, commit."""
 
     processor: GroupProcessor
     definitions: DefinitionTracker
@@ -78,11 +78,11 @@ class GroupStages:
 
 @dataclass(frozen=True, slots=True)
 class ProjectSources:
-    """Where groups find their projects.
+    """Loads the projects of groups.
 
     Args:
-        access: the projects.
-        functions: their functions.
+        access: loads projects.
+        functions: loads their functions.
         site_url: where users reach hoglet, for URLs in globals.
     """
 
@@ -93,14 +93,14 @@ class ProjectSources:
 
 @dataclass(frozen=True, slots=True)
 class IngestMonitoring:
-    """Reports about groups: readiness, and Prometheus metrics."""
+    """Where groups are reported: readiness and Prometheus metrics."""
 
     health: PipelineHealth
     metrics: IngestMetrics
 
 
 class _Begun(msgspec.Struct):
-    """A group whose first half is done or in progress."""
+    """A group whose first phase is done or in progress."""
 
     group: SpooledGroup
     request: ReadRequest
@@ -114,8 +114,8 @@ class BatchWorker:
     """Consumes the spool.
 
     Args:
-        sources: where groups come from; they take turns.
-        number: tells it apart from the other workers of the process.
+        sources: sources of groups, which take turns.
+        number: distinguishes the workers of a process.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class BatchWorker:
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
-        """Run until :meth:`stop`: the current group is finished, the next one is released."""
+        """Run until :meth:`stop`, then finish the current group and release the next one."""
         begun: _Begun | None = None
         while not self._stopping.is_set():
             begun = begun or await self._begin()
@@ -163,7 +163,7 @@ class BatchWorker:
             source.wake()
 
     async def work_once(self) -> bool:
-        """Process one group; False if nothing waits. For tests and draining."""
+        """Process one group; False if there is none. For tests and draining."""
         begun = await self._begin()
         if begun is None:
             return False
@@ -171,9 +171,9 @@ class BatchWorker:
         return True
 
     async def _end_while_beginning(self, begun: _Begun) -> _Begun | None:
-        """End a group; once the worker process is done with it, have it read the next one.
+        """Finish a group; have the worker process parse the next one as soon as it is free.
 
-        Not sooner: the worker does one thing at a time, and this group would wait behind the next.
+        Not sooner: the process handles one call at a time, so this group would have to wait.
         """
         ending = asyncio.create_task(self._end(begun))
         acted = asyncio.create_task(begun.acted.wait())
@@ -182,7 +182,7 @@ class BatchWorker:
         following = None if self._stopping.is_set() else await self._begin()
         if await ending or following is None:
             return following
-        await self._give_back(following)  # the order of a project's batches is kept
+        await self._give_back(following)  # after the failed one: order is kept
         return None
 
     async def _give_back(self, begun: _Begun) -> None:
@@ -191,7 +191,7 @@ class BatchWorker:
         await begun.group.release()
 
     async def _wait(self) -> None:
-        """Wait until one of the sources has something."""
+        """Wait until one of the sources has a group."""
         waits = [asyncio.create_task(source.wait(_IDLE_WAIT)) for source in self._sources]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -201,7 +201,7 @@ class BatchWorker:
             await asyncio.gather(*waits, return_exceptions=True)
 
     async def _begin(self) -> _Begun | None:
-        """Begin a group and have it read; None when nothing waits or storage is not usable."""
+        """Start a group and have it parsed; None if there is none or storage is unavailable."""
         group: SpooledGroup | None = None
         try:
             group = await self._next_group()
@@ -221,10 +221,10 @@ class BatchWorker:
         return _Begun(group, request, reading, is_first, spans)
 
     async def _next_group(self) -> SpooledGroup | None:
-        """A group of the first source that has one; a source that fails pauses.
+        """Start a group of the first source that has one; a source that fails is paused.
 
         Raises:
-            The error of a source, if no other has a group.
+            The error of a failed source if no other source has a group.
         """
         failure: Exception | None = None
         for source in list(self._sources):
@@ -271,7 +271,7 @@ class BatchWorker:
         return request, spans
 
     async def _end(self, begun: _Begun) -> bool:
-        """Process, insert, commit; False if the group must be retried."""
+        """Process, insert and commit a group; False if it must be retried."""
         try:
             async with begun.group.held():
                 with begun.spans.ending():
@@ -289,7 +289,7 @@ class BatchWorker:
         return True
 
     async def _work(self, begun: _Begun) -> None:
-        """Store a group; again at once if others changed the same persons or groups meanwhile."""
+        """Store a group; retries at once if another group changed the same persons or groups."""
         for conflicts in range(_MOST_CONFLICTS + 1):
             try:
                 acted = await self._attempt(begun, checked=conflicts < _MOST_CONFLICTS)
@@ -333,7 +333,7 @@ class BatchWorker:
         )
 
     async def _commit_in_pieces(self, begun: _Begun) -> BatchResult:
-        """Commit a group without what the database refuses, time after time."""
+        """Commit a group without the events that the database keeps rejecting."""
         try_commit = functools.partial(self._committing.try_commit, begun.request.project.id)
         acted = await self._processor.process_in_pieces(begun.request, try_commit)
         await self._store(begun.request, acted)
@@ -352,7 +352,7 @@ class BatchWorker:
             self._metrics.inserted(time.perf_counter() - started)
 
     async def _later(self, begun: _Begun, error: Exception) -> None:
-        """Retry a group: in place once storage works, or later, behind other groups."""
+        """Retry a group: next if storage failed, otherwise later, behind other groups."""
         if is_storage_failure(error) and not isinstance(error, FunctionsUnusable):
             await self._wait_for_storage(error)
             await self._release(begun.group)

@@ -1,6 +1,6 @@
 """Operations of the pipeline's worker process.
 
-The worker keeps the functions of a few projects and the groups it has read, see
+The worker caches the functions of a few projects and the groups that it has parsed, see
 :mod:`hoglet.pipeline.ingest.ipc`.
 """
 
@@ -28,7 +28,7 @@ from hoglet.pipeline.ingest.parse import (
 from hoglet.pipeline.ingest.process import process_batch
 
 _KEPT_PROJECTS = 50
-_KEPT_GROUPS = 2  # one is acting, one is being read ahead; more would only hold memory
+_KEPT_GROUPS = 2  # the current one and the one parsed ahead; more would only take memory
 
 _internal_requests = msgspec.msgpack.Decoder(InternalRequest)
 _functions: OrderedDict[int, FunctionSet] = OrderedDict()
@@ -36,7 +36,7 @@ _groups: OrderedDict[str, ParsedBatch] = OrderedDict()
 
 
 def read(payload: bytes) -> bytes:
-    """``ReadRequest`` → ``Wanted`` or ``CacheMiss``."""
+    """``ReadRequest`` → ``LookupRequest`` or ``CacheMiss``."""
     request = read_requests.decode(payload)
     if request.functions is not None:
         found = FunctionSet(request.functions_key, request.project, request.functions)
@@ -51,7 +51,7 @@ def read(payload: bytes) -> bytes:
 
 
 def process(payload: bytes) -> bytes:
-    """``ActRequest`` → ``Acted`` or ``CacheMiss``."""
+    """``ProcessRequest`` → ``BatchResult`` or ``CacheMiss``."""
     request = act_requests.decode(payload)
     group = _groups.pop(str(request.group), None)
     if group is None:
@@ -60,7 +60,7 @@ def process(payload: bytes) -> bytes:
 
 
 def match_internal_event(payload: bytes) -> bytes:
-    """``InternalRequest`` → ``Acted``."""
+    """``InternalRequest`` → ``BatchResult``."""
     return pack(encoder, match_internal(_internal_requests.decode(payload)))
 
 

@@ -1,7 +1,7 @@
 """Deletes persons at once, and their events in the background.
 
 Events accepted before the request may still be in the spool, so the background job waits until they
-are stored. A group in progress may write the person once more; the job removes that, too.
+are stored. A group in progress may write the person once more; the job removes that row as well.
 
 Source: docs/spec/data-and-queries.md#41-persons.
 """
@@ -46,7 +46,7 @@ from hoglet.warehouse.values import instant_text
 
 DELETIONS_QUEUE = "person_deletions"
 BEYOND = 1_000_000
-"""Version offset of deleted rows, larger than what a group in progress can still write."""
+"""Version offset of deletion rows; exceeds any version that a group in progress can still write."""
 _SECONDS = 600.0
 _PAUSE = timedelta(seconds=1)
 _IDS_PER_STATEMENT = 500
@@ -129,7 +129,7 @@ class PersonDeletions:
             return list(await session.scalars(ordered))
 
     async def work(self, job: Job) -> None:
-        """Perform a deletion; requeued while older events are in the spool.
+        """Perform a deletion; the job is requeued while older events are in the spool.
 
         Raises:
             Unavailable: events remain, so the attempt counts as failed.
@@ -229,7 +229,7 @@ class PersonDeletions:
         )
 
     async def _delete_logs(self, row: PersonDeletionRow, events: PersonEvents) -> bool:
-        """Erase the log lines of runs of the events, as long as the events can be read.
+        """Erase the log lines of the events' runs; call it while the events can still be read.
 
         Returns:
             False if a run is in progress, or its lines are not stored yet: try again later.
@@ -276,7 +276,7 @@ class PersonDeletions:
             raise Unavailable(f"{left} events of a deleted person are left.")
 
     async def _foreign_ids(self, row: PersonDeletionRow, params: QueryParameters) -> list[str]:
-        """Distinct ids of the person's stored events that belong to others by now."""
+        """Distinct ids of the person's stored events that belong to other persons by now."""
         found = await self._warehouse.query(
             "SELECT DISTINCT distinct_id FROM events WHERE project_id = {project_id:Int64}"
             " AND person_id = {person_id:UUID} AND distinct_id NOT IN {distinct_ids:Array(String)}",

@@ -27,7 +27,7 @@ from hoglet.store.database import Database
 
 
 class PersonSplits:
-    """Splits distinct ids into persons of their own."""
+    """Splits distinct ids off a person, each into its own new person."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class PersonSplits:
         if new == old or await session.get(PersonRow, (new, project_id)) is not None:
             new = person_id_of(project_id, distinct_id, version)
         now = self._clock.now()
-        # The warehouse may have a person with this id that was merged away, with a lower version.
+        # The warehouse may have a lower version of a person with this id that was merged away.
         first_version = int(now.timestamp() * 1000)
         return PersonState(new, "{}", now, False, first_version)
 

@@ -1,7 +1,7 @@
 """Finds traces of a person's events: runs and their logs, failed batches, stored results.
 
-Removed with the events in the warehouse, after waiting for leased runs and queries in progress,
-which could write what they have read.
+They are removed together with the events in the warehouse, once no run of the events is leased and
+no query is in progress that could write what it has read.
 
 Source: docs/spec/data-and-queries.md#41-persons.
 """
@@ -37,7 +37,7 @@ RUNS_OF_EVENTS = """SELECT DISTINCT instance_id FROM (
     FROM log_entries
     WHERE project_id = {{project_id:Int64}} AND log_source = 'hog_function' AND instance_id != ''
 ) WHERE named GLOBAL IN (SELECT toString(uuid) FROM events WHERE {events})"""
-"""The runs whose log names one of the events: the last line of every run has the event's URL."""
+"""The runs whose log mentions one of the events: a run's last line contains the event's URL."""
 _LOOKS, _LOOK_SECONDS = 25, 0.2
 _PAGE = 200
 _ANSWERS = (QueryRunRow, AsyncRunRow)
@@ -49,7 +49,7 @@ class PersonEvents:
     """Selects the events of a deletion.
 
     Args:
-        row: the request.
+        row: the deletion request.
     """
 
     def __init__(self, row: PersonDeletionRow) -> None:
@@ -63,9 +63,9 @@ class PersonEvents:
         """Whether a queued run is about one of the events.
 
         Args:
-            payload: of the job.
-            is_older: whether it was queued before the request. Runs of deleted persons are matched
-                by person, since a returning distinct id is another person.
+            payload: the job's payload.
+            is_older: whether the run was queued before the request. Newer runs match only by the
+                id of a deleted person: a distinct id that returns belongs to another person.
         """
         run = decode_invoke(payload)
         if run.project_id != self.project_id:
@@ -100,7 +100,7 @@ async def is_run_in_progress(session: AsyncSession, events: PersonEvents) -> boo
 
 
 async def are_logs_stored(database: Database) -> bool:
-    """Wait until logs committed so far are in the warehouse; False if that takes long."""
+    """Wait until logs committed so far are in the warehouse; False if that takes too long."""
     async with database.read() as session:
         newest = await session.scalar(select(func.max(TelemetryRow.id)))
     if newest is None:
@@ -116,10 +116,10 @@ async def are_logs_stored(database: Database) -> bool:
 async def forget_traces(
     session: AsyncSession, queue: Queue, events: PersonEvents
 ) -> frozenset[UUID]:
-    """Remove runs that are not leased, events of failed batches, dead letters and results.
+    """Remove unleased runs, dead letters, stored results, and the events in failed batches.
 
     Returns:
-        The ids of the runs.
+        The ids of the removed runs.
     """
     withdrawn = await _withdraw_runs(session, queue, events)
     await _drop_from_failed_batches(session, events)
@@ -188,7 +188,7 @@ async def _drop_from_failed_batches(session: AsyncSession, events: PersonEvents)
 
 
 def _without(body: Any, distinct_ids: Collection[str]) -> Any:
-    """A captured body without the events of some distinct ids; None if nothing is left."""
+    """A captured body without the events of some distinct ids; None if no event is left."""
     if is_array(body):
         return [each for each in body if not _is_of(each, distinct_ids)] or None
     if is_object(body) and is_array(body.get("batch")):
@@ -210,7 +210,7 @@ def _is_of(event: Any, distinct_ids: Collection[str]) -> bool:
 async def _jobs(
     session: AsyncSession, queue: str, condition: Any, until: datetime
 ) -> AsyncIterator[JobRow]:
-    """The jobs of a queue that existed at a time, page by page."""
+    """The jobs of a queue that existed at a given time, page by page."""
     last = UUID(int=0)
     while True:
         page = select(JobRow).where(
