@@ -36,7 +36,7 @@ def check_node(query: Mapping[str, Any]) -> None:
 
 
 def check_shape(value: Any, shape: Any, path: str = "", depth: int = 0) -> None:
-    """Reject a value that does not have a shape.
+    """Reject a value that does not match the shape.
 
     Raises:
         SourceError: ``attr`` is the path of the invalid part, e.g. ``series__0__math``.
@@ -94,7 +94,7 @@ def _check_choice(value: Any, choice: Choice, path: str) -> None:
 
 
 def _name(path: str) -> str:
-    """The last key of a path, with the position if that is an item: ``excludeEvents.0``."""
+    """The last key of a path, with the index for an item of a list: ``excludeEvents.0``."""
     parts = path.split("__")
     return ".".join(parts[-2:] if parts[-1].isdecimal() else parts[-1:])
 

@@ -13,12 +13,12 @@ def find_cohort(wanted: Any, context: QueryContext, node: Any = None) -> int:
     """The id of a cohort in the project.
 
     Args:
-        wanted: an id or a name; digits are a name if a cohort has it, else an id.
+        wanted: an id or a name; digits are an id unless a cohort has them as its name.
         context: the project.
         node: the position in the query, for errors.
 
     Raises:
-        SourceError: there is none, or several have this name.
+        SourceError: no cohort or several cohorts match.
     """
     cohorts = context.cohorts
     if isinstance(wanted, str):

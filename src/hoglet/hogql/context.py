@@ -20,20 +20,20 @@ DEFAULT_LIMIT = 100
 """Rows of a query without LIMIT (docs/spec/query-endpoints.md#103-limits-and-settings)."""
 
 MAX_LIMIT = 50_000
-"""Most rows of a run (docs/spec/query-endpoints.md#103-limits-and-settings); a larger LIMIT is
+"""Maximum rows of a run (docs/spec/query-endpoints.md#103-limits-and-settings); a larger LIMIT is
 clamped."""
 
 MAX_TABLES = 120
-"""Most relations of a query after CTE expansion, so that doubling CTEs cannot explode."""
+"""Maximum relations of a query after expanding CTEs; bounds CTEs that double each other."""
 
 MAX_NODES = 100_000
-"""Most expressions of a query after expanding WITH expressions; 0.6 s of work."""
+"""Maximum expressions of a query after expanding WITH expressions; 0.6 s of work."""
 
 MAX_SQL_CHARACTERS = 2_000_000
-"""Longest generated SQL; the engine's own limit is 4 MB."""
+"""Maximum length of the generated SQL; the engine's own limit is 4 MB."""
 
 MAX_DEPTH = 200
-"""Deepest nesting of selects and expressions, bounded by Python's stack."""
+"""Maximum nesting of selects and expressions, bounded by Python's stack."""
 
 
 class SavedColumn(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class SavedColumn(msgspec.Struct, frozen=True):
 
     @property
     def physical(self) -> str:
-        """Its name in the table."""
+        """The column's name in the table."""
         return physical_name(self.name)
 
 
@@ -68,9 +68,8 @@ class SavedTable(msgspec.Struct, frozen=True):
 class CohortRef(msgspec.Struct, frozen=True):
     """A cohort available to queries.
 
-    ``calculation_id`` is the calculation whose members they read.
-
-    0 means that there is none yet: the cohort is empty.
+    ``calculation_id`` is the calculation whose members queries read; 0 for a cohort that was not
+    calculated yet and is therefore empty.
     """
 
     name: str
@@ -97,11 +96,11 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     ``group_0`` to ``group_4``, and ``group`` for types that all group types share;
     ``property_forms`` is ``{("event", "price"): "number"}`` for properties whose stored values are
     all JSON ``text``, ``number`` or ``boolean``; ``group_types`` is ``{"company": 0}``;
-    ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware, and with
-    ``is_now_pinned`` also what ``now()`` gives instead of the engine's time;
+    ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is timezone-aware; with
+    ``is_now_pinned``, ``now()`` in a query returns it instead of the engine's time;
     ``week_start_day`` is 0 for Sunday, 1 for Monday;
     ``actions`` is ``{"7": {"name": "Signed up", "steps": [...]}}`` by id as text; ``cohorts`` is
-    ``{"12": CohortRef("Paying", 31)}`` by id as text: others are unknown;
+    ``{"12": CohortRef("Paying", 31)}`` by id as text; other cohorts are unknown;
     ``readable_system_tables`` are those allowed by the caller's scopes, e.g. ``system.actions``;
     ``is_sharded`` if tables are distributed over shards, which can aggregate.
     """

@@ -47,7 +47,7 @@ def moment_constant(moment: datetime) -> tree.Constant:
 def as_text(moment: datetime) -> str:
     """A timestamp as local text with microseconds.
 
-    With the offset if the wall time occurs twice, when clocks are set back.
+    It includes the UTC offset if the wall time occurs twice, when clocks are set back.
     """
     text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")
     again = moment.replace(fold=1 - moment.fold)

@@ -45,10 +45,10 @@ ERRORS_OF_RUNS = frozenset({ARITY, ILLEGAL_TYPE, NOT_AGGREGATE, ILLEGAL_AGGREGAT
 
 
 def is_certain(error: HogletError, text: str) -> bool:
-    """Whether every run fails with an error that the engine found, whatever the values are.
+    """Whether an error found by the engine fails every run, whatever the values of variables.
 
     Args:
-        error: as explained, with its place.
+        error: as explained, with its position.
         text: the query.
     """
     if not isinstance(error, SourceError):
@@ -110,7 +110,7 @@ class Fragment(NamedTuple):
 def in_expression(error: SourceError, path: str, text: str, shift: int = 0) -> SourceError:
     """The error with the path of its expression, and its position inside that expression.
 
-    ``shift`` is the offset of ``text`` in the text that the error's offsets count in.
+    ``shift`` is where ``text`` starts in the longer text that the error's offsets refer to.
     """
     start = max(0, min(error.start - shift, len(text)))
     line_start = text.rfind("\n", 0, start) + 1
@@ -139,7 +139,7 @@ def unknown_field(
 ) -> SourceError:
     """The error for a name that is neither a column nor an alias.
 
-    ``missing`` is the unknown part of a path whose other parts are known; ``meant`` the intended
+    ``missing`` is the unknown part of a path whose other parts are known; ``meant`` the suggested
     name.
     """
     hint = f" Did you mean '{meant}'?" if meant else near(missing or name, known)

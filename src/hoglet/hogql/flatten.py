@@ -26,7 +26,7 @@ _CONDITIONS = (BOOLEAN, BOOLEAN.or_null(), UNKNOWN)
 
 
 def flatten(node: Any) -> Any:
-    """A plan whose selects read lone tables themselves; its scans have their project already."""
+    """Read lone tables in the select itself; the scans already have their project condition."""
     node = transform_children(node, flatten)
     if type(node) is plan.Select and (scan := _lone_table(node)) is not None:
         return _flat(node, scan)
@@ -37,7 +37,7 @@ def _lone_table(select: plan.Select) -> plan.Scan | None:
     if len(select.joins) != 1 or select.array_join:
         return None
     if select.where is not None and select.where.type not in _CONDITIONS:
-        return None  # the engine refuses it in its own words, which diagnostics read
+        return None  # leaves the error to the engine; diagnostics explain it
     scan = select.joins[0].relation
     if not isinstance(scan, plan.Scan) or scan.final or scan.group_by or scan.table in ROW_SOURCES:
         return None
@@ -87,7 +87,7 @@ def _all_of(conditions: tuple[plan.Expr | None, ...]) -> plan.Expr | None:
 
 
 class _Names:
-    """Names in expressions: those that they bind, and those that hoglet's SQL reads bare."""
+    """Names in expressions: those they bind, and those that hoglet's SQL reads unqualified."""
 
     def __init__(self) -> None:
         self.bound: set[str] = set()

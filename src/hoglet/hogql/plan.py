@@ -168,7 +168,7 @@ class SetQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recursion(msgspec.Struct, frozen=True, kw_only=True):
-    """``WITH RECURSIVE``: the rows of ``first``, then those of each step from the rows before.
+    """``WITH RECURSIVE``: the rows of ``first``, then those that the steps compute from them.
 
     ``name`` is one of hoglet's own, by which ``RecursiveRead`` refers to the rows.
     """
@@ -180,7 +180,7 @@ class Recursion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecursiveRead(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows of the step before, inside a step of the recursion of that name."""
+    """The rows of the previous step, read inside a step of the recursion with that name."""
 
     name: str
     columns: tuple[tuple[str, Expr], ...]

@@ -32,7 +32,7 @@ class MaxLength:
 
 
 DISPLAY_OPTIONS: dict[type, list[str]] = {}
-"""Further keys of a type: options of charts, stored as they are and read by no query."""
+"""Additional keys of a type: options of charts, stored unchanged and not read by queries."""
 
 
 def display_options[T: type](names: str) -> Callable[[T], T]:
@@ -150,7 +150,7 @@ class _Series(TypedDict, total=False):
 
 
 class EventsNode(_Series, total=False):
-    """A series of one event, or of all events without ``event``."""
+    """A series of one event; of all events if ``event`` is missing."""
 
     kind: Literal["EventsNode"]
     event: str

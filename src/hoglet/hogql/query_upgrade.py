@@ -50,7 +50,7 @@ def upgraded(query: Mapping[str, Any]) -> QueryNode:
 
 
 def _is_off(key: str, value: Any) -> bool:
-    """Whether a key that a kind lacks asks for nothing, e.g. ``compareFilter`` of funnels."""
+    """Whether a key that a kind lacks has no effect, e.g. ``compareFilter`` of funnels."""
     if key == "compareFilter" and isinstance(value, Mapping):
         return value.get("compare") is False
     return key in _GONE and (value is None or value is False)

@@ -1,4 +1,4 @@
-"""User agents and sites of traffic, and the SQL that classifies by them.
+"""Known user agents and referring sites, and the SQL that classifies traffic by them.
 
 The leftmost word of a user agent counts, ignoring case. The lists are ours.
 
@@ -69,7 +69,7 @@ _OPERATORS = {
     "Twitterbot": "X", "Slackbot": "Slack", "Discordbot": "Discord", "TelegramBot": "Telegram",
     "AhrefsBot": "Ahrefs", "SemrushBot": "Semrush", "MJ12bot": "Majestic",
 }  # fmt: skip
-"""Operator by name; empty for programs that anybody runs, otherwise the name itself."""
+"""Operator by name; empty for programs that anybody runs; the name itself if missing here."""
 
 _PROGRAMS = frozenset({"headless_browser", "http_client", "crawler"})
 _AUTOMATION = frozenset({"headless_browser", "http_client"})
@@ -125,7 +125,7 @@ BY_SITE = {site: kind for kind, sites in _SITES.items() for site in sites}
 
 
 def lookup_lists(words: dict[str, str]) -> str:
-    """The lists of ``transform``: the words, and what they stand for."""
+    """The two list arguments of ``transform``: the words and their values."""
     keys = ", ".join(f"'{word}'" for word in words)
     values = ", ".join(f"'{value}'" for value in words.values())
     return f"[{keys}], [{values}]"

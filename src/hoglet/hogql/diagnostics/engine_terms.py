@@ -58,7 +58,7 @@ def plain(message: str) -> str:
 
 
 def types_of_hogql(text: str) -> str:
-    """Type names as HogQL columns have them."""
+    """A message with the engine's type names replaced by those of HogQL columns."""
     for pattern, words in _TYPES:
         text = pattern.sub(words, text)
     before = ""

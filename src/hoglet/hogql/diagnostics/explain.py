@@ -60,7 +60,7 @@ def explain(message: str, code: str, query: Any) -> SourceError:
 
 
 def _in_their_words(text: str, node: Any) -> str:
-    """The function by the name used in the query."""
+    """The message with the function named as in the query."""
     written = getattr(node, "name", None)
     if written is None:
         return text

@@ -1,4 +1,4 @@
-"""Where a query has what a message of the engine names: the first such call, field or constant."""
+"""Finds what an engine message refers to in a query: the first such call, field or constant."""
 
 import re
 from collections.abc import Iterator
@@ -50,12 +50,12 @@ def called(message: str, query: Any) -> Any:
 
 
 def is_whole(query: Any) -> bool:
-    """Whether all calls are known; those that an insight generates are not."""
+    """Whether all calls of the query are known; calls generated for an insight are not."""
     return any(isinstance(node, tree.SelectQuery) for node in walk(query))
 
 
 def only_call(query: Any) -> Any:
-    """The call of a whole query that has just one, else None."""
+    """The only call of a query, None if there are several or not all are known."""
     calls = list(calls_in(query)) if is_whole(query) else []
     return calls[0] if len(calls) == 1 else None
 
@@ -65,7 +65,7 @@ _TO_TYPES = {"toInt": "toInt64", "toFloat": "toFloat64", "toDecimal": "toDecimal
 
 
 def names_of(name: str) -> set[str]:
-    """Names of a call in messages: those of the query and the engine."""
+    """Names of a function in messages: its HogQL name and its names in the engine."""
     function = find_function(name)
     inner = name if function is None else function.clickhouse
     names = {name, inner, f"array{inner}", f"array{inner[:1].upper()}{inner[1:]}", f"{inner}OrNull"}
@@ -79,7 +79,7 @@ def names_of(name: str) -> set[str]:
 
 
 def call_of(name: str, query: Any) -> Any:
-    """The first call or operator with this name in messages, else None."""
+    """The first call or operator that messages refer to by this name, else None."""
     for node in calls_in(query):
         if name in names_of(node.name):
             return node
@@ -87,7 +87,7 @@ def call_of(name: str, query: Any) -> Any:
 
 
 def _operation(name: str, query: Any) -> Any:
-    """The operator of the query that is this function in the engine."""
+    """The first operator of the query that is this function in the engine, else None."""
     operator = _OPERATORS.get(name)
     written = _WRITTEN.get(name, ())
     for node in walk(query):
@@ -119,7 +119,7 @@ def constant(value: str, query: Any) -> Any:
 
 
 def ungrouped(name: str, query: Any) -> Any:
-    """The column outside of aggregates and GROUP BY."""
+    """The first use of the column outside of aggregates and GROUP BY."""
     grouped = {
         id(part)
         for node in walk(query)

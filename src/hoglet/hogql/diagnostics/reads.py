@@ -1,4 +1,4 @@
-"""Explains reads that the engine refuses: parts of tuples, and rows outside of a subquery."""
+"""Explains reads that the engine rejects: parts of tuples, and rows outside of a subquery."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ def _no_object(found: re.Match[str], code: str, query: Any) -> SourceError:
 
 
 def _deep_reads(query: Any) -> Iterator[tree.Field]:
-    """``x.item`` of arguments of lambdas: their types are known to the engine only."""
+    """Reads ``x.item`` of lambda arguments, whose types only the engine knows."""
     for each in walk(query):
         if not isinstance(each, tree.Lambda):
             continue
@@ -58,7 +58,7 @@ def _not_grouped(_found: re.Match[str], code: str, query: Any) -> SourceError:
 
 
 def _subquery(query: Any) -> Any:
-    """The first query that is a value."""
+    """The first subquery that is used as a value."""
     for each in walk(query):
         if isinstance(each, tree.SelectQuery):
             places = (*each.select, each.where, each.having, *(each.order_by or ()))
@@ -95,4 +95,4 @@ READ_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (re.compile(r"First argument for function tupleElement must be"), _no_tuple),
     (re.compile(r"Correlated subquer|Cannot decorrelate"), _correlated),
 )
-"""Patterns of messages, and what builds the error."""
+"""Patterns of messages, each with the function that builds the error."""

@@ -1,4 +1,4 @@
-"""Explains messages of the engine about clauses, rows and places of calls."""
+"""Explains messages of the engine about clauses, rows and misplaced calls."""
 
 import re
 from typing import Any

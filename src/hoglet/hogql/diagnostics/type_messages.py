@@ -22,7 +22,7 @@ _TO_NUMBERS = "use toFloat(...) for strings that contain numbers"
 
 
 def _function_of(found: re.Match[str], query: Any) -> tuple[Any, str]:
-    """The call in the message with its name; the only call if the names differ."""
+    """The call that a message names, or the query's only call, and the function's name."""
     node = call_of(found["function"], query)
     if node is None:
         node = only_call(query)
@@ -32,7 +32,7 @@ def _function_of(found: re.Match[str], query: Any) -> tuple[Any, str]:
 
 
 def _no_condition(found: re.Match[str], code: str, query: Any) -> SourceError:
-    """An operand of AND, OR or NOT that is no condition: the first that could be of that type."""
+    """An operand of AND, OR or NOT is not a condition; points at the first suspect."""
     type_ = types_of_hogql(found["type"])
     operands = [
         operand

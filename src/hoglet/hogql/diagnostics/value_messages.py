@@ -1,4 +1,4 @@
-"""Explains messages of the engine about values: texts that do not parse, division by zero."""
+"""Explains messages of the engine about values: strings that do not parse, division by zero."""
 
 import re
 from typing import Any
@@ -39,7 +39,7 @@ def _bad_zone(found: re.Match[str], code: str, query: Any) -> SourceError:
 
 
 def _bad_time(found: re.Match[str], code: str, query: Any) -> SourceError:
-    texts = [  # those of comparisons were looked at when the query was compiled
+    texts = [  # strings in comparisons were checked when the query was compiled
         argument
         for node in walk(query)
         if isinstance(node, tree.Call | tree.ArithmeticOperation)

@@ -41,7 +41,7 @@ def action_condition(wanted: str, context: QueryContext) -> Expression:
 
 
 def step_condition(step: Mapping[str, Any], context: QueryContext) -> Expression:
-    """The condition of a step: all its parts must hold, those on elements only of autocaptures."""
+    """The condition of a step: all its parts must hold. Only autocaptured events have elements."""
     parts: list[Expression] = []
     if step.get("event"):
         parts.append(compare("==", field("event"), constant(str(step["event"]))))

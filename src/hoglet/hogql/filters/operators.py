@@ -28,13 +28,13 @@ _NEEDLES = 200
 """The engine searches for at most 255 strings at once."""
 
 _DATE = "^[ ]*[0-9]{4}-[0-9]{2}-[0-9]{2}"
-"""How a string starts that is parsed as a date; the engine would accept ``10`` too."""
+"""The start of strings that are parsed as dates; the engine would accept ``10`` too."""
 
 
 class Hint(NamedTuple):
     """Context of a condition: the clock for relative dates, and whether the target is a time.
 
-    ``is_time_property`` is a property of type DateTime, compared as text except for its order.
+    ``is_time_property`` is a property of type DateTime; only its order is compared as a time.
     """
 
     context: QueryContext
@@ -76,7 +76,7 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
         case tests.Matches("", negative):
             return constant(negative)
         case tests.Matches(pattern, negative):
-            # the engine's dot matches any character, Hog's no line end
+            # the engine's dot matches any character, Hog's dot all but line ends
             source = f"(?-s){pattern}" if "." in pattern else pattern
             return compare("!~" if negative else "=~", _text(target), constant(source))
         case tests.Order(sign, value):

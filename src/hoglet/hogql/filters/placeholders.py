@@ -208,7 +208,7 @@ def _within(bounds: Bounds, column: tree.Expression) -> list[tree.Expression]:
 
 
 def _active(items: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Filters with their paths; a group is one."""
+    """Filters with their paths; a group counts as one filter."""
     if isinstance(items, Mapping):
         yield path, items
     else:

@@ -198,11 +198,11 @@ def _group_index(item: Mapping[str, Any]) -> int:
 
 
 _GROUP_KEY = "$group_key"
-"""The property of every group that is its key."""
+"""The name by which filters read a group's key like a property."""
 
 
 def group_property(index: int, name: str, prefix: Prefix = ()) -> Condition:
-    """A property of an event's group; ``$group_key`` is the key, known without the group."""
+    """A property of an event's group; ``$group_key`` is the key, which is stored with the event."""
     if name == _GROUP_KEY:
         return call("nullIf", field(*prefix, f"$group_{index}"), constant(""))
     return field(*prefix, f"group_{index}", "properties", name)

@@ -18,7 +18,7 @@ _ORDERED = frozenset({"select", "order_by", "start", "end"})
 
 
 class QueryText:
-    """HogQL text put together from hoglet's own words and expressions of the user.
+    """HogQL text assembled from generated clauses and expressions of the user.
 
     ``fragments`` are the expressions, for errors of the whole text.
     """

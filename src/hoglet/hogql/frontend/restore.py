@@ -26,7 +26,7 @@ type Reader = Callable[[str], tree.Expression]
 
 
 class _Dropped(NamedTuple):
-    """Dropped syntax by position, in order: what belongs there, and the node type that takes it."""
+    """Dropped syntax of a kind: sorted positions, values by position, and the type of its node."""
 
     places: list[int]
     values: dict[int, Any]
@@ -39,7 +39,7 @@ def restored(parsed: tree.Query, source: str, read: Reader) -> tree.Query:
     Args:
         parsed: the tree, with positions in ``source``.
         source: the text as written.
-        read: parses an expression; other text is blank, so that positions stay.
+        read: parses an expression from the source, in which all text before it is blank.
 
     Raises:
         SourceError: an expression in FILTER or DISTINCT ON does not parse.
@@ -86,7 +86,7 @@ def _distinct_on(
 
 
 def _only(source: str, start: int, end: int) -> str:
-    """A part of the text at its position, blank before it."""
+    """The source up to ``end``, blank before ``start``, so that positions do not change."""
     return re.sub(r"[^\n]", " ", source[:start]) + source[start:end]
 
 
@@ -97,7 +97,7 @@ class _Restorer:
         self._dropped = dropped
 
     def put(self, value: Any) -> Any:
-        """A tree with what it dropped."""
+        """The tree with its dropped syntax restored."""
         if isinstance(value, tuple):
             return tuple([self.put(item) for item in value])
         if isinstance(value, dict):
@@ -116,7 +116,7 @@ class _Restorer:
         return msgspec.structs.replace(value, **changes)
 
     def _taken(self, kind: str, node: tree.Node) -> Any:
-        """Remove and return what was dropped inside the node, if it is a node that takes it."""
+        """Remove and return the first syntax dropped inside the node, if the node takes it."""
         places, values, taker = self._dropped[kind]
         if not isinstance(node, taker) or node.start is None or node.end is None:
             return None

@@ -39,7 +39,7 @@ _CLOCK = frozenset({"hour", "minute", "second", "epoch"})
 
 
 def date_part(args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
-    """A date part; a unit that is not known yet (a variable when saving) is any number."""
+    """A date part; while the unit is unknown (a variable when saving), the result is an integer."""
     unit, at = _unit(args[0]), as_time(args[1], context)
     at = instant(at, context) if unit in _CLOCK else at
     before, after = _PARTS[unit]
@@ -89,7 +89,7 @@ def _whole_seconds(value: Expr, context: QueryContext) -> Expr:
 
 
 _NO_TIME = "toDateTime(946684800, 'UTC')"
-"""Replaces NULL before computing, as windows of the engine's zero would start before it."""
+"""Replaces NULL while computing; a window around the engine's zero time would start before it."""
 _DATES = frozenset({"week", "month", "quarter", "year"})
 
 
@@ -109,7 +109,7 @@ def _window(name: str) -> Builder:
 
 
 def _time_slots(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    """The half-hour slots from a time on, for a number of seconds; empty for NULL."""
+    """The half-hour slots from a time to a number of seconds later; empty for NULL."""
     at = _whole_seconds(args[0], context)
     sizes: list[str | Expr] = []
     for size in args[1:]:

@@ -12,9 +12,9 @@ _CLOCK = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "n
 
 
 def as_time(value: Expr, context: QueryContext) -> Expr:
-    """A string as a timestamp in the project's time zone, NULL if invalid; others as they are.
+    """A string as a timestamp in the project's time zone, NULL if invalid.
 
-    Invalid constants are an error of the query instead.
+    Other values are unchanged. An invalid constant is an error of the query.
     """
     if value.type.name not in {"String", "JSON"}:
         return value

@@ -193,9 +193,9 @@ def _case(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
 
 
 def _transform(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    """An absent value stays absent, or gets the default: the engine would take it for ``''``."""
+    """A missing value stays NULL or becomes the default; the engine would treat it as ``''``."""
     value = args[0]
-    if len(args) == 3 and _holds_null(args[2]):  # only the form with a default takes NULL
+    if len(args) == 3 and _holds_null(args[2]):  # only the form with a default accepts NULL
         args, type_ = (*args, value), type_.or_null()
     if not value.type.nullable:
         return FunctionCall(function="transform", args=args, type=type_)
@@ -263,14 +263,14 @@ def _or_default(name: str) -> Builder:
 
 
 def _contains(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    """Whether a string contains another, or a list the elements of another in a row."""
+    """Whether a string contains another, or a list another's elements consecutively."""
     if args[0].type.name != "String":
         return FunctionCall(function="hasSubstr", args=args, type=type_)
     return _sql(type_, "position(", args[0], ", ", args[1], ") > 0")
 
 
 def _series(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    """Integers from the first to the second, inclusive if a step reaches it."""
+    """Integers from the first to the second, which is included if a step reaches it exactly."""
     start, stop = args[:2]
     step: str | Expr = args[2] if len(args) == 3 else "1"
     wide = ("toInt64(", start, "), toInt64(", stop, ") + if(toInt64(", step, ") < 0, -1, 1)")

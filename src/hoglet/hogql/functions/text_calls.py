@@ -80,7 +80,7 @@ def _string_to_array(args: tuple[Expr, ...], type_: Type, _context: QueryContext
 def _sortable_semver(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
     """The first dotted numbers of a string as integers, as in Hog; ``[]`` without any.
 
-    Numbers of more than 15 digits are equal; versions do not have them.
+    All numbers of more than 15 digits become the same; versions do not have such numbers.
     """
     number = "if(length(x) > 15, 1000000000000000, toInt64OrZero(x))"
     text: tuple[str | Expr, ...] = ("ifNull(toString(", args[0], "), '')")
@@ -94,7 +94,7 @@ def _split_part(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> 
     return FunctionCall(function="arrayElement", args=(pieces, args[2]), type=STRING)
 
 
-# With the linear-time expressions of `match`: the engine's own form has no limits.
+# Uses the linear-time expressions of `match`; the engine's own function has no limits.
 def _any_match(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
     parts = ("arrayExists(hoglet_p -> match(", args[0], ", hoglet_p), ", args[1], ")")
     return TrustedSQL(parts=parts, type=type_)

@@ -35,7 +35,7 @@ ZONED: dict[str, int] = {
 }
 """Functions of one timestamp that take a time zone: ``toHour(timestamp, 'UTC')``.
 
-By name, with the number of arguments when the last one is the zone.
+Function name to the number of arguments that a call with a zone has.
 """
 
 TIME_PLACES: dict[str, int] = {

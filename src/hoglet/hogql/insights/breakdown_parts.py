@@ -62,7 +62,7 @@ def breakdown_items(filter_: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def check_items(items: Sequence[Mapping[str, Any]], *, several: bool) -> None:
     """Reject breakdowns without a name, and cohorts combined with others.
 
-    ``several`` tells that they come from ``breakdowns``, which errors name.
+    ``several`` says that they come from ``breakdowns``, to which the path of errors then points.
 
     Raises:
         SourceError: there is one.
@@ -78,7 +78,7 @@ def check_items(items: Sequence[Mapping[str, Any]], *, several: bool) -> None:
 
 
 def no_breakdown(query: Mapping[str, Any]) -> None:
-    """Reject breakdowns of insights that have none.
+    """Reject breakdowns of insights that do not support them.
 
     Raises:
         SourceError: there is one.

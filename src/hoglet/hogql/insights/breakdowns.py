@@ -34,7 +34,7 @@ from hoglet.hogql.insights.build_result import Rows
 OTHER = "Other"
 DEFAULT_LIMIT = 25
 _LIMIT_OF_MAPS = 300
-"""A map shows every country."""
+"""Default limit of world maps, which show every country."""
 
 _EVERYBODY = {"all": "all users"}
 
@@ -94,7 +94,7 @@ class Breakdown(msgspec.Struct, frozen=True):
             before: events of an earlier period, whose own values come after all others.
         """
         key = self.key(where)
-        if self.is_cohorts:  # as many as were listed
+        if self.is_cohorts:  # there are as many as the breakdown lists
             return key
         limit = constant(self.limit)
         if before is None:
@@ -105,7 +105,7 @@ class Breakdown(msgspec.Struct, frozen=True):
         return call("if", compare("in", key, top), key, self.rest())
 
     def shows(self, key: Sequence[str]) -> bool:
-        """Whether a key is part of the result: remaining values can be hidden."""
+        """Whether a key is part of the result; combined values can be hidden."""
         return not (self.hides_rest and is_rest(key))
 
     def rest(self) -> Expression:

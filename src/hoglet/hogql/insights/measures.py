@@ -48,7 +48,7 @@ _SCALED = frozenset(
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """``value`` over events, or over one row per ``unit``, whose number ``inner`` is called x."""
+    """``value`` aggregates events; with ``unit``, it aggregates ``inner`` of each unit, named x."""
 
     value: Expression
     unit: Expression | None = None

@@ -26,7 +26,7 @@ def unbounded_events(query: Any) -> tuple[tree.Node, ...]:
 
 
 def index_use(query: Any) -> IndexUse:
-    """How far the sort order of events helps: time first, then name."""
+    """How far the query can use the sort order of events: time first, then name."""
     uses: set[IndexUse] = {_use(select) for select, _ in _events(query)}
     if not uses:
         return "undecisive"

@@ -28,7 +28,7 @@ from hoglet.hogql.materialize.refusal import Refusal
 from hoglet.syntax import tree
 
 _AGAIN = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
-# Without rows they are the default of their type; other fractions are NaN.
+# Aggregates that are the default of their type without rows; other fractions are NaN.
 _TAKERS = frozenset(
     {
         "any",
@@ -164,7 +164,7 @@ def _again(expr: tree.Call) -> str | None:
 
 
 def _matched(expr: tree.Call) -> Expression | None:
-    """The number of values of a minimum or maximum; without any it is a default, not a value."""
+    """The number of values that a minimum or maximum considers; for 0 it is just the default."""
     conditions: list[Expression] = []
     if expr.name.removesuffix("If").endswith("Array"):
         conditions.append(call("notEmpty", expr.args[0]))

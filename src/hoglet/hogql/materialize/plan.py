@@ -223,7 +223,7 @@ def _plain_plan(parsed: Any, compiler: _Compiler) -> MaterialisationPlan:
     count = len(compiler.columns(parsed))
     columns = compiler.columns(build)[:count]
     items = tuple(alias(visible, field(label)) for visible, label, _ in columns)
-    order_by = tuple(changed(item, with_fill=None) for item in order_by)  # fill values are kept
+    order_by = tuple(changed(item, with_fill=None) for item in order_by)  # filled rows are stored
     # With ties there are more rows than the limit.
     ties = isinstance(parsed, tree.SelectQuery) and parsed.limit_with_ties
     limit = None if ties else parsed.limit

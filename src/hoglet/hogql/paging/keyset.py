@@ -176,7 +176,7 @@ def _check_identity(parsed: tree.SelectQuery, root: Select, ordered: Sequence[Ex
 
 
 def _is_own(expr: Name) -> bool:
-    """Not reached through a lazy join (``person__properties__email``): those values change."""
+    """Whether a column is the table's own, not a joined one, whose values change."""
     return "__" not in expr.name or expr.name.startswith("properties__")
 
 

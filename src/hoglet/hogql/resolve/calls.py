@@ -143,7 +143,7 @@ _LISTS = frozenset({"strings", "array", "unknown", "tuple"})
 _KEEP_NULL = frozenset(
     {"tuple", "if", "multiIf", "caseWithExpression", "_caseWithExpression", "transform"}
 )
-"""They hand their arguments on: NULL stays NULL, also inside a list."""
+"""Functions that return one of their arguments: NULL stays NULL, also inside a list."""
 
 
 def _not_null_text(arg: Expr) -> Expr:

@@ -63,7 +63,7 @@ def resolve_compare(resolver: Resolver, node: tree.CompareOperation, scope: Scop
     return compare_resolved(resolver, node.op, left, right, scope, node)
 
 
-def compare_resolved(  # noqa: PLR0917 (as compare, with what knows the properties)
+def compare_resolved(  # noqa: PLR0917 (as compare, plus the resolver)
     resolver: Resolver, operator: str, left: Expr, right: Expr, scope: Scope, node: Any
 ) -> Expr:
     """The plan of a comparison; properties are compared with strings as they were sent."""
@@ -158,7 +158,7 @@ def _compare_null(operator: str, left: Expr, right: Expr) -> Expr:
 
 
 def _applied(operator: str, left: Expr, right: Expr) -> Expr:
-    """The engine's own comparison, NULL if a side is."""
+    """The engine's own comparison, NULL if either side is."""
     if operator.endswith("~*"):
         right = FunctionCall(
             function="concat", args=(TrustedSQL(parts=("'(?i)'",)), right), type=STRING

@@ -26,7 +26,7 @@ from hoglet.syntax import tree
 
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _DAYS = {"day": 1, "week": 7}
-_MOST = 2**31 - 1  # of the engine
+_MOST = 2**31 - 1  # the engine's maximum distance
 
 
 class _Distance(msgspec.Struct, frozen=True):
@@ -85,7 +85,7 @@ def _measurable(
     node: tree.WindowExpr,
     known: tuple[QueryContext, Scope],
 ) -> tuple[tuple[Ordering, ...], dict[str, int]]:
-    """ORDER BY as a number, and the number of each unit."""
+    """ORDER BY as a number, and the size of each unit in that number."""
     context, scope = known
     if len(order_by) != 1:
         raise refused("RANGE with a distance needs one expression in ORDER BY", node)

@@ -338,7 +338,7 @@ def recursion_of(resolver: Resolver, cte: CteQuery) -> Relation:
         SourceError: another operator than UNION ALL, or queries of different widths.
     """
     node = cte.cte.expr
-    assert isinstance(node, tree.SelectSetQuery)  # noqa: S101 (the caller looks)
+    assert isinstance(node, tree.SelectSetQuery)  # noqa: S101 (the caller checks)
     first = resolver.query(node.initial_select_query, cte.scope)
     columns = tuple(
         (column, Name(name=column, type=type_)) for column, type_ in column_types(first)

@@ -29,7 +29,7 @@ _FLAG, _VALUE, _SUBQUERY = "outer_null_", "outer_value_", "subquery_"
 
 
 class OuterRows:
-    """The additional columns of one source, by the alias that the select knows it by."""
+    """The additional columns of one source, which the select knows by this alias."""
 
     def __init__(self, alias: str) -> None:
         self._alias = alias
@@ -38,14 +38,14 @@ class OuterRows:
         self._reads: dict[Name, list[Expr]] = {}
 
     def read(self, column: Name) -> Expr:
-        """A column as subqueries read it; the engine finds no rows for NULL."""
+        """A column in the form for subqueries; on NULL itself the engine would find no rows."""
         self._split[column.name] = column
         flag = Name(source=self._alias, name=f"{_FLAG}{column.name}", type=BOOLEAN)
         value = Name(source=self._alias, name=f"{_VALUE}{column.name}", type=column.type.not_null())
         return TrustedSQL(parts=("if(", flag, ", NULL, ", value, ")"), type=column.type.or_null())
 
     def add(self, value: Expr, reads: list[Expr]) -> Name:
-        """The value of a subquery that reads these columns, as a column."""
+        """Add the value of a subquery that reads these columns; returns it as a column."""
         name = f"{_SUBQUERY}{len(self._values)}"
         self._values[name] = value
         column = Name(source=self._alias, name=name, type=value.type)
@@ -61,7 +61,7 @@ class OuterRows:
         ]
 
     def wrapped(self, relation: Relation) -> Relation:
-        """The source with the columns that were asked for."""
+        """The source with the requested columns."""
         if self._split:
             relation = self._with(relation, dict(self._parts()))
         return self._with(relation, self._values) if self._values else relation
@@ -105,7 +105,7 @@ class Scope:
         self.property_texts: dict[Expr, Expr] = {}  # by the column with the typed value
         self.plain_nulls = False  # inside of JOIN ... ON
         self.outer: Scope | None = None  # the select around a subquery, which may read its columns
-        self.outer_columns: list[Expr] = []  # those that were read
+        self.outer_columns: list[Expr] = []  # columns of it that were read
         self.outer_rows: dict[str, OuterRows] = {}  # by alias of a source
         self.in_where = False
 
@@ -218,11 +218,11 @@ class Scope:
         return column
 
     def rows_of(self, source: Source) -> OuterRows:
-        """What subqueries need of a source."""
+        """The columns of a source that subqueries need."""
         return self.outer_rows.setdefault(source.alias, OuterRows(source.alias))
 
     def below(self, value: Expr, reads: list[Expr]) -> Expr:
-        """A value of a subquery that reads columns of this select, as a column of the only source.
+        """Move the value of a correlated subquery into a column of the select's only source.
 
         In WHERE and with joins it stays where it is.
         """

@@ -29,7 +29,7 @@ from hoglet.hogql.resolve.scope import Scope
 from hoglet.syntax import tree
 
 _ZERO_OF_NOTHING = ("count", "uniq", "sum")
-"""Aggregates that are 0 without rows; a join without a partner gives NULL."""
+"""Aggregates that are 0 without rows, where a join without a match gives NULL."""
 
 
 def resolve_subquery(resolver: Resolver, node: Any, scope: Scope) -> Expr:

@@ -118,7 +118,7 @@ _ENTRIES = {
 _NUMBER = "accurateCastOrNull({text}, 'Float64')"
 _LCP = _NUMBER.format(text=_text("$web_vitals_LCP_value"))
 _V7 = "toUInt128(accurateCastOrNull(`$session_id`, 'UUID'))"
-"""A session id as the number of its UUID; NULL for ids that are none."""
+"""A session id as the number of its UUID; NULL for ids that are not UUIDs."""
 
 FIELDS: dict[str, Field] = {
     "id": StoredColumn("$session_id", STRING),

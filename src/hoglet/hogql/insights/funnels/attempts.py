@@ -185,7 +185,7 @@ class FunnelAttempts:
         return tree.TupleAccess(tuple=event, index=3)
 
     def reaches_attribution(self, times: Expression) -> Expression:
-        """Whether an attempt has a value: with ``step`` it must have reached that step."""
+        """Whether an attempt has a breakdown value: for ``step``, it has reached that step."""
         if self._breakdown is None or self._attribution != "step":
             return constant(True)
         tick = call("arrayElement", times, constant(self._attributed_step() + 1))

@@ -173,7 +173,7 @@ class _Funnel:
 
     def _ranked(self, rows: Any, *columns: Expression) -> Any:
         """The rows with all but the most frequent breakdown values combined."""
-        assert self._breakdown is not None  # noqa: S101 (both callers look)
+        assert self._breakdown is not None  # noqa: S101 (both callers check)
         return fill(
             _RANKED,
             kept=columns,

@@ -18,7 +18,7 @@ _REQUIRED_WEIGHT = 16
 """Larger than the number of optional steps, so that required ones dominate."""
 
 _NOTHING = "arrayMap(tick -> emptyArrayInt64(), ticks)"
-# For every event, the chain that starts with it at the step, as long as the remaining steps.
+# For every event, the chain that starts with it at the step, one item per remaining step.
 _CHAINED = (
     "arrayMap((tick, mask, chain) -> if(bitTest(mask, {bit}), "
     "arrayPushFront(arrayResize(chain, {left}, _toInt64(0)), tick), emptyArrayInt64()), "

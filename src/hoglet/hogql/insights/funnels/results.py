@@ -16,7 +16,7 @@ from hoglet.hogql.insights.sampling import scaled
 from hoglet.hogql.insights.series import Node, action_object
 
 _MOST_BINS = 60
-"""Without ``binCount``."""
+"""Maximum number of bins without ``binCount``."""
 
 
 def shape_steps(
@@ -162,7 +162,7 @@ def periods_of(query: Mapping[str, Any], span: DateSpan) -> list[DateSpan]:
 def merged(results: Sequence[list[Any]]) -> list[Any]:
     """The items of both periods: steps, trends, or the steps of every breakdown value.
 
-    A value that only one period has is there with zeros in the other one.
+    A value that occurs in only one period is listed with zeros for the other one.
     """
     if any(result and isinstance(result[0], list) for result in results):
         results = _aligned(results)

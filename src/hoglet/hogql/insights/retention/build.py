@@ -167,7 +167,7 @@ class _Retention:
         return _expression(_WINDOWS, seen=field(events), width=constant(width))
 
     def _sum(self, added: AggregatedProperty) -> Expression:
-        """The value of a cell: computed from the events by which its actors count there."""
+        """The value of a cell: computed from the events for which its actors are counted."""
         elapsed = self._filter.get("timeWindowMode") == _ELAPSED
         begin = _expression("start.2") if elapsed else constant(0)
         gaps = self._gaps("returns")

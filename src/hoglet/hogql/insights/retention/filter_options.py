@@ -100,7 +100,7 @@ def bracket_of(brackets: Sequence[int]) -> Expression:
 
 
 def column_labels(brackets: Sequence[int], intervals: int) -> list[str]:
-    """Labels of columns, e.g. ``["0", "1", "2-4"]``: brackets that start within some intervals."""
+    """Labels of columns, e.g. ``["0", "1", "2-4"]``: one per bracket that has started."""
     if not brackets:
         return [str(gap) for gap in range(intervals)]
     starts = [1, *(end + 1 for end in accumulate(brackets))]

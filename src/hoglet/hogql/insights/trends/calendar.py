@@ -1,7 +1,7 @@
 """Calendar heatmaps: the measure of a series by weekday and hour.
 
-Rows are ``[weekday, hour], value``; ``ALL`` in a place means the measure over all of them, which of
-persons is no sum.
+Rows are ``[weekday, hour], value``; ``ALL`` instead of a weekday or hour is the measure over all of
+them, which for persons is not the sum.
 
 Source: docs/spec/data-and-queries.md#75-series-and-display.
 """

@@ -86,7 +86,7 @@ def evaluate_formula(
 
 
 def _parsed(formula: str, series: int) -> ast.expr:
-    """The formula as Python reads it, whose arithmetic is the same; ``^`` is a power, too."""
+    """The formula parsed as Python, which has the same arithmetic; ``^`` also means power."""
     text = " ".join(formula.replace("^", "**").split())
     try:
         parsed = ast.parse(text, mode="eval").body

@@ -1,1 +1,1 @@
-"""Operands of comparisons and conditions: the type they are compared in, and what is refused."""
+"""Operands of comparisons and conditions: converts them to a common type or rejects them."""

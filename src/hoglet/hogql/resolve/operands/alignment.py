@@ -113,7 +113,7 @@ def aligned_items(left: Expr, items: Iterable[Expr], timezone: str) -> list[Expr
 
 
 def _time_in_list(item: Expr, target: str, timezone: str) -> Expr:
-    """A string as a timestamp; a number, in seconds, beside one."""
+    """A string as a timestamp; a number as seconds if the other side is a timestamp."""
     if item.type.name == "String":
         return _as_time(item, target, timezone)
     if target == "DateTime" and item.type.name in NUMBERS:

@@ -1,8 +1,8 @@
 """Values used as conditions: text of properties and numbers.
 
-A property without the type Boolean is text, also when events send ``true`` and ``false``. As a
+A property without the type Boolean is text, even when events send ``true`` and ``false``. As a
 condition, a missing property is NULL, and ``false``, ``0`` and empty text are false. The engine
-takes no text and no fraction as a condition.
+accepts neither text nor fractions as conditions.
 
 Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries
 """
@@ -23,13 +23,13 @@ _FIRST = frozenset(
 _STEPS = {"windowFunnel": 1, "sequenceMatch": 1, "sequenceCount": 1, "retention": 0}
 """Aggregates of conditions, and the index of the first one."""
 _DEFAULTS = frozenset({"ifNull", "coalesce"})
-"""``ifNull(properties.beta, false)`` mixes text with a Boolean."""
+"""Functions that mix text with a Boolean: ``ifNull(properties.beta, false)``."""
 
 
 def as_condition(expr: Expr) -> Expr:
-    """The truth of a property or a number; anything else as it is.
+    """The truth of a property or a number; anything else is unchanged.
 
-    Text that cannot be NULL is no property: ``WHERE event`` stays an error.
+    Text that cannot be NULL is not a property: ``WHERE event`` stays an error.
     """
     if isinstance(expr, FunctionCall) and _has_default(expr):
         args = tuple(map(as_condition, expr.args))
@@ -52,7 +52,7 @@ def _has_default(expr: FunctionCall) -> bool:
 
 
 def conditional_arguments(function: FunctionEntry, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The arguments of a call, those that are conditions by their truth."""
+    """The arguments of a call, with those that are conditions replaced by their truth."""
     steps = _STEPS.get(function.clickhouse)
     if steps is not None:
         return (*args[:steps], *map(_or_false, args[steps:]))
@@ -74,7 +74,7 @@ def _is_condition(function: FunctionEntry, place: int, count: int) -> bool:
 
 
 def _or_false(arg: Expr) -> Expr:
-    """A step that is never NULL: the engine leaves out rows in which one step is."""
+    """A step's condition with NULL as false; the engine omits rows in which a step is NULL."""
     condition = as_condition(arg)
     if not condition.type.nullable:
         return condition

@@ -30,11 +30,11 @@ OPERATORS = frozenset({"=~", "!~", "=~*", "!~*"})
 
 
 _TOO_LARGE = ("invalid repetition size", "pattern too large")
-"""Reasons that depend on the engine's limits, so that its answer at a run decides."""
+"""Reasons that depend on the engine's limits; the engine decides when the query runs."""
 
 
 def check_pattern_argument(function: str, args: Sequence[Expr], nodes: Sequence[Any]) -> None:
-    """Reject a call with a constant pattern that is none.
+    """Reject a call whose constant pattern is not a regular expression.
 
     Args:
         function: as the engine calls it.

@@ -1,6 +1,6 @@
-"""Refuses texts that are compared with times and surely are none.
+"""Rejects strings that are compared with times and cannot be times.
 
-The engine would find them at every run. A text that may be a date in some form is left to it.
+The engine would reject them at every run. A string that may be a date in some format is left to it.
 
 Source: docs/spec/query-endpoints.md#104-functions.
 """
