@@ -1,7 +1,7 @@
 """The warehouse on ClickHouse: one implementation, embedded (chDB) or a server, chosen by URL.
 
-The engine's calls block, so they run in threads: readers (twice the number of cores and a few
-more), and separate writers so that slow reads never delay the event pipeline.
+The engine's calls block, so they run in threads: readers (twice the number of cores plus a few),
+and separate writers, so that slow reads never delay the event pipeline.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 
 WRITERS = 2
 BUILDERS = 2  # statements that fill tables; they take minutes
-SPARE_READERS = 12  # for short reads (tables, logs, checks) while long ones are running
+SPARE_READERS = 12  # for short reads (tables, logs, checks) while long ones run
 QUERY_MEMORY_BYTES = 2 * 1024**3
 READ = QueryBudget()
 WRITE = QueryBudget(seconds=WRITE_TIMEOUT_S, memory_bytes=4 * 1024**3, read_only=False)
@@ -235,7 +235,7 @@ class ClickHouseWarehouse:
         await self._running.cancel(query_id, is_shared=not self._clients.embedded)
 
     async def snapshot(self, target: Path) -> None:
-        """Clone the folder of an embedded warehouse as of now; writes wait until it is done.
+        """Clone the folder of an embedded warehouse in its current state; writes wait meanwhile.
 
         Args:
             target: a folder that does not exist yet, on the same file system.
@@ -300,7 +300,7 @@ class ClickHouseWarehouse:
         *,
         is_built: bool = False,
     ) -> None:
-        """A write that has started is completed even if the caller's task is cancelled."""
+        """Run a write; once started, it is completed even if the caller's task is cancelled."""
         await self._gate.enter()
         future = (pool or self._writers).submit(self._with_client, work, budget, is_built=is_built)
         loop = asyncio.get_running_loop()
@@ -344,7 +344,7 @@ async def open_warehouse(
 
     Args:
         url: ``chdb:///data/warehouse`` (a folder used by this process only) or ``clickhouse://…``.
-        read_url: address for queries, with a user whose profile has ``readonly = 2``.
+        read_url: URL for queries, with a user whose profile has ``readonly = 2``.
         cluster: name of a ClickHouse cluster; selects the clustered form of the tables.
         retention: days that events, logs and metrics are kept; None changes nothing.
         query_memory_bytes: default memory limit of a query.
@@ -373,7 +373,7 @@ async def open_warehouse(
 
 
 def _disk_checks(url: str) -> DiskChecks | None:
-    """For an embedded engine with a folder; None for one in memory, and for a server."""
+    """Disk checks for an embedded engine with a folder; None in memory and for a server."""
     scheme, _, place = url.partition("://")
     if scheme != "chdb" or not place.startswith("/"):
         return None

@@ -4,8 +4,8 @@ A connection of a read-only budget sets its limits with ``SET`` and then ``reado
 cannot be undone: the engine itself refuses writes, files, URLs, remote tables and changed settings,
 whatever the SQL says. So connections are pooled by budget. Opening one takes about 0.4 ms.
 
-One thread kills cancelled queries, all at once, and again until each has ended: a query that is
-just starting is not known to the engine yet.
+One thread kills cancelled queries, all in one statement, and repeats this until each has ended,
+because the engine does not know a query yet that is just starting.
 """
 
 import asyncio
@@ -31,8 +31,8 @@ from hoglet.warehouse.errors import Code, QueryCancelled, WarehouseDown, Warehou
 from hoglet.warehouse.port import QueryBudget
 
 EMBEDDED_SCHEMES = ("chdb",)
-# How often the engine measures its memory; by default 20 times a second, a quarter of an idle
-# server's processor time. Allocations are counted at once, so limits do not wait for it.
+# How often the engine measures its memory. The default, 20 times a second, takes a quarter of an
+# idle server's processor time. Limits do not depend on it: allocations are counted immediately.
 _ENGINE_OPTIONS = {"memory_worker_period_ms": "500"}
 SERVER_SCHEMES = ("clickhouse", "clickhouses", "clickhouse+http", "clickhouse+https")
 MOST_IDLE = 64
@@ -49,7 +49,7 @@ _COMMON: dict[str, Any] = {
     "output_format_json_quote_64bit_integers": 0,
     "output_format_json_quote_denormals": 0,
     "output_format_json_escape_forward_slashes": 0,
-    "output_format_json_validate_utf8": 1,  # the default of some JSON formats only
+    "output_format_json_validate_utf8": 1,  # only some JSON formats do this by default
     "date_time_output_format": "iso",
     "session_timezone": "UTC",
     "date_time_overflow_behavior": "saturate",  # 1950 as a Date is 1970-01-01, not 2129-06-07
@@ -77,7 +77,7 @@ class ConnectionPool:
     Args:
         url: ``chdb:///folder/warehouse``, ``chdb://:memory:`` or
             ``clickhouse://user:pass@host:8123/db``.
-        read_url: address of read-only connections with a user whose profile has ``readonly = 2``;
+        read_url: URL for read-only connections, with a user whose profile has ``readonly = 2``;
             None: ``url``.
         is_cluster: whether the server is a node of a cluster.
         query_memory_bytes: default memory limit of a query.
@@ -103,8 +103,8 @@ class ConnectionPool:
     def take(self, budget: QueryBudget, threads: int, *, is_built: bool = False) -> Client:
         """A connection locked to the budget; opens one if none is idle.
 
-        ``is_built``: for statements that fill, or read, tables which are read right after; in a
-        cluster they see all of their rows.
+        ``is_built``: for statements that fill tables which are read right afterwards, and for those
+        reads; in a cluster, they see all rows.
         """
         with self._lock:
             idle = self._idle[budget, threads, is_built]
@@ -178,7 +178,7 @@ def _connect_embedded(url: str, settings: dict[str, Any]) -> Client:
 
 @cache
 def _import_engine() -> None:
-    """Without pyarrow and numpy, which chDB loads for results that nobody asks it for.
+    """Import chDB without pyarrow and numpy, which it needs only for result formats we never use.
 
     Idempotency: once a process, before its first connection.
     """
@@ -262,7 +262,7 @@ class RunningQueries:
         self._kill = kill
         self._futures: defaultdict[str, list[Future[Any]]] = defaultdict(list)
         self._stopper = ThreadPoolExecutor(1, "warehouse-stop")
-        self._stopping: list[tuple[str, Future[Any], float]] = []  # last: its deadline
+        self._stopping: list[tuple[str, Future[Any], float]] = []  # with deadlines
         self._stopping_lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -291,7 +291,7 @@ class RunningQueries:
 
         Args:
             query_id: an unknown id has no effect, unless ``is_shared``.
-            is_shared: other processes use the engine, so an unknown query may be theirs.
+            is_shared: whether other processes use the engine, so an unknown query may be theirs.
         """
         known = list(self._futures.get(query_id, ()))
         running = [future for future in known if not future.cancel()]
@@ -310,7 +310,7 @@ class RunningQueries:
         await asyncio.to_thread(self._stopper.shutdown, wait=True, cancel_futures=True)
 
     def _forget_when_ended(self, query_id: str, future: Future[Any]) -> None:
-        """Forget a query, at once if it has ended: waking the loop from a thread costs 70 µs."""
+        """Remove a query when it has ended; immediately if so, as waking the loop costs 70 µs."""
         if future.done():
             self._forget(query_id, future)
             return
@@ -333,7 +333,7 @@ class RunningQueries:
             self._stopper.submit(self._stop_all)
 
     def _stop_all(self) -> None:
-        """Kill all queries to be stopped in one statement, until none is left."""
+        """Kill all cancelled queries in one statement, repeatedly until none is left."""
         while waiting := self._left_to_stop():
             try:
                 self._kill([query_id for query_id, _ in waiting])
@@ -353,7 +353,7 @@ class RunningQueries:
 
 
 async def _ended(query_id: str, running: Sequence[Future[Any]]) -> None:
-    """Wait until the engine has ended a query that is being stopped."""
+    """Wait until the engine has ended a cancelled query."""
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(STOP_SECONDS):

@@ -1,10 +1,10 @@
 """Clusters: replica paths, settings of every connection, and tables for nodes that were added.
 
-A table of ``ddl/`` is sharded: ``<name>_local`` on every node, replicated within its shard, and
-``<name>``, which is Distributed over it. Other tables are replicated to every node.
+Tables of ``ddl/`` are sharded: ``<name>_local`` on every node, replicated within its shard, and
+``<name>``, a Distributed table over it. All other tables are replicated to every node.
 
-Replica paths are explicit and contain no ``{uuid}``: a node that is added, or was replaced, creates
-the table with the same path and fetches its rows. The macros ``{shard}`` and ``{replica}`` must be
+Replica paths are explicit and contain no ``{uuid}``, so that a new or replaced node can create the
+table with the same path and fetch its rows. The macros ``{shard}`` and ``{replica}`` must be
 configured on every node.
 
 Not tested on a real cluster: the tests check the statements and settings.
@@ -16,21 +16,21 @@ from dataclasses import dataclass
 from hoglet.warehouse.port import Warehouse
 
 READ_AFTER_BUILD = ("endpoint_table_", "cohort_members")
-"""Names of tables that are filled by one statement and read as soon as it has ended."""
+"""Names and prefixes of tables that one statement fills and that are read as soon as it ends."""
 
 SETTINGS: Mapping[str, str | int] = {
-    # Subqueries over distributed tables are computed once and sent to the shards, instead of
+    # Subqueries over distributed tables are computed once and sent to the shards instead of
     # being rejected: joins with persons, cohorts in conditions.
     "distributed_product_mode": "global",
-    # An unavailable node does not fail a statement; it catches up from the queue of statements.
+    # A statement succeeds without an unavailable node, which catches up from the statement queue.
     "distributed_ddl_output_mode": "null_status_on_timeout",
     "distributed_ddl_task_timeout": 30,
 }
 SEQUENTIAL: Mapping[str, str | int] = {"select_sequential_consistency": 1}
-"""For reads: a replica that has not fetched all rows of a build refuses instead of returning
-fewer."""
+"""For reads: a replica that has not fetched all rows of a build rejects the query instead of
+returning only some of them."""
 QUORUM: Mapping[str, str | int] = {"insert_quorum": "auto", "insert_quorum_parallel": 0}
-"""For builds: written once the majority of the replicas has the rows."""
+"""For builds: an insert is done once the majority of the replicas has the rows."""
 
 _OWN_TABLES = """SELECT name, create_table_query FROM system.tables
     WHERE database = currentDatabase() AND startsWith(name, {prefix:String}) ORDER BY name"""
@@ -44,7 +44,7 @@ def on_cluster(cluster: str | None) -> str:
 
 
 def quoted(text: str) -> str:
-    """A string literal."""
+    """Quote a string literal."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
@@ -59,13 +59,13 @@ def everywhere_replica(table: str) -> str:
 
 
 def reads_built_rows(sql: str) -> bool:
-    """Whether a query reads a table that is filled by one statement."""
+    """Whether a query reads a table that was filled by one statement."""
     return any(name in sql for name in READ_AFTER_BUILD)
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterNode:
-    """A node and the tables that it lacks, e.g. ``ClusterNode("ch-3", ["events"])``."""
+    """A node and its missing tables, e.g. ``ClusterNode("ch-3", ["events"])``."""
 
     name: str
     missing: list[str]
@@ -83,7 +83,7 @@ async def create_own_tables(warehouse: Warehouse, cluster: str) -> list[str]:
 
 
 def created_everywhere(name: str, statement: str, cluster: str) -> str:
-    """The statement of ``system.tables`` that created a table, for every node of the cluster."""
+    """A table's CREATE statement from ``system.tables``, changed to run on every node."""
     definition = statement[statement.index("(") :]
     return f"CREATE TABLE IF NOT EXISTS {name} {on_cluster(cluster)} {definition}"
 

@@ -1,13 +1,14 @@
 """Keeps the embedded engine from writing to a full disk.
 
-The engine (26.9) takes a failed write for a good one: an insert on a full disk succeeds, and leaves
-a part with truncated files, which the next start finds broken. It reserves the size of the block
-beforehand, which is not enough beside other writers, and does not notice ``ulimit -f`` at all.
+The engine (26.9) mistakes failed writes for successful ones: an insert on a full disk succeeds and
+leaves a part with truncated files, which the next start finds broken. The engine reserves the size
+of the block beforehand, but that does not help if other processes write as well, and it ignores
+``ulimit -f``.
 
 So nothing is inserted when little space is free. If the disk fills up during an insert, its parts
-count as not written: they are dropped, with their deduplication tokens, before the next insert, or
-by the next start (see ``doubtful_parts``). So are the parts of an insert that a kill interrupted,
-if it had a token, which says that it will be repeated.
+count as not written: they are dropped, together with their deduplication tokens, before the next
+insert or at the next start (see ``doubtful_parts``). The same applies to an insert interrupted by a
+kill if it has a token, because it will then be repeated.
 """
 
 import contextlib
@@ -34,8 +35,8 @@ def check_disk_space(folder: Path) -> None:
     """Check that the engine can write into its folder.
 
     Raises:
-        WarehouseDown: the disk is nearly full, or files may not grow. Retrying helps once that has
-            changed; nothing was written.
+        WarehouseDown: the disk is nearly full, or a limit keeps files from growing. Nothing was
+            written; a retry succeeds once there is space.
     """
     free = shutil.disk_usage(folder).free
     if free < SPARE_BYTES:
@@ -54,7 +55,7 @@ class DiskChecks:
     """Checks the disk before and after the embedded engine writes.
 
     Args:
-        folder: of the engine.
+        folder: the engine's folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -67,7 +68,7 @@ class DiskChecks:
         self._record_lock = threading.Lock()
 
     def prepare(self) -> None:
-        """Drop what a killed server left; call it before the engine opens."""
+        """Drop doubtful parts left by a killed server; call it before the engine opens."""
         self._record.drop_left()
         self._record.reserve()
 
@@ -86,16 +87,16 @@ class DiskChecks:
 
     @contextmanager
     def insert(self, client: Client, table: str, *, is_repeated: bool) -> Generator[None]:
-        """Insert into a table within this context; one thread at a time does.
+        """Insert into a table within this context, one thread at a time per table.
 
         Args:
-            client: of the engine.
-            table: into which nothing else writes if the insert is repeated.
-            is_repeated: whether the insert will be repeated, under its token, after a kill.
+            client: a connection to the engine.
+            table: the table; if the insert is repeated, nothing else may write to it.
+            is_repeated: whether the insert will be repeated with its token after a kill.
 
         Raises:
-            WarehouseDown: the disk is full. Nothing of the insert will stay; retrying with the same
-                token helps once there is space.
+            WarehouseDown: the disk is full. None of the rows will remain; retrying with the same
+                token succeeds once there is space.
         """
         with self._locks[table]:
             check_disk_space(self._folder)
@@ -109,11 +110,11 @@ class DiskChecks:
                 self._end(client, table, before)
 
     def _begin(self, table: str, before: set[str]) -> None:
-        """Remember that parts with higher block numbers are not to be relied on."""
+        """Record that parts with higher block numbers are doubtful until the insert has ended."""
         blocks = [int(found[1]) for name in before if (found := INSERTED.fullmatch(name))]
         with self._record_lock:
             self._inserting[table] = max(blocks, default=0)
-        with contextlib.suppress(OSError):  # only a kill in this insert would miss it
+        with contextlib.suppress(OSError):  # missed only by a kill in this insert
             self._remember(is_durable=False)
 
     def _end(self, client: Client, table: str, before: set[str]) -> None:
@@ -129,7 +130,7 @@ class DiskChecks:
             raise WarehouseDown(f"The disk of the warehouse cannot be written: {error}.") from None
 
     def _finish(self, table: str) -> None:
-        """Have a later start keep the parts; if that fails they must not count as written."""
+        """Record that the next start must keep the parts; if this fails, they must be dropped."""
         with self._record_lock:
             is_remembered = self._inserting.pop(table, None) is not None
         if is_remembered:
@@ -150,7 +151,7 @@ class DiskChecks:
             self._record.write(parts, inserting, is_durable=is_durable)
 
     def _parts(self, client: Client, table: str) -> set[str]:
-        """Names of the parts as inserted, neither merged nor mutated: ``202611_4_4_0``."""
+        """Names of parts as inserted, i.e. neither merged nor mutated: ``202611_4_4_0``."""
         if table not in self._tables or not self._tables[table].exists():
             [[paths]] = client.query(_FOLDERS, parameters={"name": table}).result_rows
             self._tables[table] = Path(paths[0])

@@ -1,15 +1,15 @@
-"""Parts that may be damaged because of a full disk, remembered on disk.
+"""Records on disk which parts may be damaged because the disk was full.
 
-These are the parts of an insert during which the disk filled up. The server drops them, with their
-deduplication tokens, before its next insert into the table. If it is killed before that, the next
-start does so before the engine opens: it would detach the parts as broken and take the repeated
-inserts for duplicates. Nobody relies on these parts: their inserts failed, so the batches are still
-in the spool.
+A part is doubtful if the disk filled up during its insert. The server drops doubtful parts,
+together with their deduplication tokens, before its next insert into the table. If it is killed
+first, the next start drops them before the engine opens; otherwise the engine would detach the
+parts as broken, but reject the repeated inserts as duplicates. No data is lost: the inserts failed,
+so their batches are still in the spool.
 
-For the same reason the parts of an insert that a kill interrupts are dropped, whole or not: the
-server had not looked at the disk yet. They are known by their block numbers, which grow.
+Parts of an insert that was interrupted by a kill are dropped, too, complete or not, because the
+server had not checked the disk yet. They are identified by their block numbers, which only grow.
 
-The file is as large from the start as it will ever be, so that a full disk can be written to.
+The file has its full size from the start, so that it can be written when the disk is full.
 """
 
 import errno
@@ -37,13 +37,13 @@ _ADD, _DROP = "1", "2"
 
 
 class _Content(msgspec.Struct, frozen=True):
-    """What the file holds: folders of tables are relative to the engine's.
+    """The content of the file. Tables are given by their folder, relative to the engine's.
 
     Attributes:
         parts: names of doubtful parts by table.
-        inserting: the highest block before an insert that has not ended, by table.
-        boot: of the machine that wrote ``inserting``. It is not flushed to the disk, so it says
-            nothing after a power failure.
+        inserting: for each insert in progress, the table's highest block number before it.
+        boot: boot id of the machine when ``inserting`` was written. ``inserting`` is not flushed
+            to disk, so it is ignored after a reboot.
     """
 
     parts: dict[str, list[str]] = {}
@@ -52,10 +52,10 @@ class _Content(msgspec.Struct, frozen=True):
 
 
 class DoubtfulParts:
-    """The file in the folder of the engine.
+    """The file in the engine's folder.
 
     Args:
-        folder: of the engine; created if there is none.
+        folder: the engine's folder; created if it does not exist.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -63,7 +63,7 @@ class DoubtfulParts:
         self._file = self._folder / _FILE
 
     def reserve(self) -> None:
-        """Create the file, in its full size."""
+        """Create the file with its full size."""
         if not self._file.exists():
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.write({})
@@ -75,15 +75,17 @@ class DoubtfulParts:
         *,
         is_durable: bool = True,
     ) -> None:
-        """Replace what is remembered.
+        """Replace the content of the file.
 
         Args:
-            parts: doubtful ones by the folder of their table.
-            inserting: the highest block of each table into which something is being inserted.
-            is_durable: wait for the disk; otherwise it outlives the process, not the machine.
+            parts: doubtful parts by the folder of their table.
+            inserting: highest block number before the insert, for each table with an insert in
+                progress.
+            is_durable: whether to flush to disk; otherwise the file survives a crash of the
+                process, but not of the machine.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         names = {self._name(table): sorted(found) for table, found in parts.items() if found}
         blocks = {self._name(table): block for table, block in (inserting or {}).items()}
@@ -104,9 +106,9 @@ class DoubtfulParts:
         return str(table.resolve().relative_to(self._folder))
 
     def drop_left(self) -> None:
-        """Drop what a killed server left; call it before the engine opens.
+        """Drop parts left by a killed server; call it before the engine opens.
 
-        Idempotency: a crash in between is made up for by the next start.
+        Idempotency: if this is interrupted, the next start completes it.
         """
         if not self._file.exists():
             return
@@ -116,7 +118,7 @@ class DoubtfulParts:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._drop()
         except BlockingIOError:
-            return  # another process uses the folder; the engine will refuse it
+            return  # another process uses the folder; the engine will refuse to open it
         finally:
             os.close(descriptor)
 
@@ -137,10 +139,10 @@ class DoubtfulParts:
             )
 
     def _read(self) -> dict[str, list[str]]:
-        """Names of the parts to drop by the folder of their table."""
+        """The names of the parts to drop, by the folder of their table."""
         try:
             content = msgspec.json.decode(self._file.read_bytes(), type=_Content)
-        except msgspec.DecodeError:  # killed while writing it
+        except msgspec.DecodeError:  # the server was killed while writing it
             return {}
         found = {
             table: {name for name in names if INSERTED.fullmatch(name)}
@@ -160,7 +162,7 @@ class DoubtfulParts:
 
 
 def _boot() -> str:
-    """An id of this run of the machine; empty where there is none."""
+    """The machine's boot id; empty on platforms without one."""
     try:
         return _BOOT.read_text().strip()
     except OSError:
@@ -168,7 +170,7 @@ def _boot() -> str:
 
 
 def _inserted_after(folder: Path, block: int) -> set[str]:
-    """Parts with a higher block number, but for those whose rows are in a merged part already."""
+    """Parts with a higher block number, except those whose rows are in a merged part already."""
     if not folder.is_dir():
         return set()
     names = [each.name for each in folder.iterdir()]
@@ -188,7 +190,7 @@ def _covers(part: re.Match[str], name: str, block: int) -> bool:
 
 
 def _forget_tokens(folder: Path, parts: set[str]) -> None:
-    """Record the parts as dropped in the engine's log of tokens, as DROP PART does.
+    """Record the parts as dropped in the engine's deduplication log, as DROP PART does.
 
     A line is ``1`` (added) or ``2`` (dropped), the part and the token, separated by tabs.
     """
@@ -202,7 +204,7 @@ def _forget_tokens(folder: Path, parts: set[str]) -> None:
     if not dropped:
         return
     text = logs[-1].read_text()
-    whole = text[: text.rfind("\n") + 1]  # the disk may have been full amid a line
+    whole = text[: text.rfind("\n") + 1]  # the disk may have filled up in the middle of a line
     with logs[-1].open("r+") as file:
         file.truncate(len(whole))
         file.seek(0, os.SEEK_END)

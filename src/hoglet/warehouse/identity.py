@@ -1,6 +1,6 @@
 """The identity of a warehouse: an id that is stored in it once and never changes.
 
-The database remembers the id, so that a server never uses another warehouse by mistake.
+The metadata database stores the id as well, so that a server never uses the wrong warehouse.
 
 Source: docs/adr/0019-warehouse-identity.md.
 """
@@ -19,7 +19,7 @@ async def warehouse_identity(warehouse: Warehouse) -> UUID | None:
 
 
 async def store_warehouse_identity(warehouse: Warehouse, identity: UUID) -> UUID:
-    """Store an id and return the effective one, which is an existing one if there is any."""
+    """Store an id unless the warehouse already has one; returns the id that the warehouse has."""
     await warehouse.insert("hoglet_identity", ["id"], [[identity]])
     stored = await warehouse_identity(warehouse)
     return stored or identity

@@ -1,7 +1,7 @@
-"""Startup checks that the warehouse still contains what was written to it.
+"""Startup checks that the warehouse still contains everything written to it.
 
 The engine opens a damaged folder without an error: it detaches unreadable parts and returns fewer
-rows. A server that continued would return wrong numbers.
+rows. A server that went on would return wrong numbers.
 """
 
 from collections import defaultdict
@@ -38,10 +38,10 @@ class _Part(NamedTuple):
 
 
 async def check_parts(warehouse: Warehouse) -> None:
-    """Look for parts that the engine detached as unreadable.
+    """Check for parts that the engine detached as unreadable.
 
-    After a power failure a merged part may be broken while its source parts are still active; then
-    no row is lost, and only a log line is written.
+    After a power failure a merged part may be broken while its source parts are still active. Then
+    no row is lost, so this only writes a log line.
 
     Raises:
         WarehouseBroken: rows are lost.

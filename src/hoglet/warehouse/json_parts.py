@@ -1,7 +1,7 @@
 """Rows of a result as JSON, in parts: small results in memory, large ones in a temporary file.
 
-A response is sent part by part, so a result of 100 MB takes a few megabytes while it is computed
-and sent.
+A response is sent part by part, so a result of 100 MB takes only a few megabytes of memory while it
+is computed and sent.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import IO, Final
 from hoglet.warehouse.errors import Code, WarehouseDown, from_engine
 
 PART_BYTES: Final = 256 * 1024
-"""Size of a part, unless a single row is larger. Formats other than JSON parse one at a time."""
+"""Size of a part, unless a single row is larger. Other formats than JSON decode part by part."""
 HELD_BYTES: Final = 2 * 1024 * 1024
 """Larger results go to a file."""
 
@@ -57,7 +57,7 @@ class JsonParts:
         yield b"]"
 
     def digest(self) -> bytes:
-        """A hash of the rows, which does not depend on where parts begin."""
+        """A hash of the rows, independent of how they are split into parts."""
         if self._digest is None:
             hashed = blake2b(digest_size=16)
             for piece in self.pieces():
@@ -95,7 +95,7 @@ class JsonPartsWriter:
     """Collects the rows of a result while the engine computes them.
 
     Args:
-        most_rows: further rows are counted but not stored; None: all are stored.
+        most_rows: rows beyond this number are counted but not stored; None stores all.
         most_bytes: larger results are rejected.
     """
 
@@ -107,7 +107,7 @@ class JsonPartsWriter:
         self.count = 0
 
     def add(self, rows: bytes, separator: bytes) -> None:
-        """Add rows that were written as JSON arrays with a separator between them.
+        """Add rows encoded as JSON arrays, with a separator between them.
 
         Raises:
             QueryTooCostly: all rows together are larger than ``most_bytes``.
@@ -131,7 +131,7 @@ class JsonPartsWriter:
             ) from error
 
     def finish(self) -> JsonParts:
-        """All stored rows.
+        """Return all stored rows.
 
         Raises:
             WarehouseDown: the temporary file cannot be written.
@@ -153,7 +153,7 @@ class JsonPartsWriter:
 
 
 def refuse_large(size_bytes: int, most_bytes: int) -> None:
-    """Check that a result is not larger than ``most_bytes``.
+    """Reject a result that is larger than ``most_bytes``.
 
     Raises:
         QueryTooCostly: ``query_too_large``.

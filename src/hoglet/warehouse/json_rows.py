@@ -1,10 +1,8 @@
-"""Runs one SELECT: rows as Python values, or as JSON that the engine writes for the response.
+"""Runs a SELECT and returns rows as Python values, or as JSON encoded by the engine.
 
-Rows in JSON never become Python values.
-
-Ten thousand rows of three columns take 14 ms this way, instead of 22 ms as Python values plus JSON
-encoding, and other threads run in the meantime. The embedded engine sends large results in blocks,
-so that they are never in memory as a whole.
+With JSON, rows never become Python values: ten thousand rows of three columns take 14 ms, instead
+of 22 ms as Python values plus JSON encoding, and other threads can run meanwhile. The embedded
+engine returns large results in blocks, so that they are never in memory as a whole.
 
 The engine's JSON matches the response format for most types, and for whole seconds in UTC. Other
 timestamps need the project's time zone and no zero fraction, so a wrapping query formats them as
@@ -41,23 +39,23 @@ from hoglet.warehouse.values import quoted_name
 FORMAT = "JSONCompact"
 BLOCK_FORMAT = "JSONCompactEachRow"
 STREAMED_ROWS = 1_000
-"""Results that may have more rows are read in blocks. Small ones are 70 µs faster as a whole, and
-report their cost even without rows."""
+"""Results that may have more rows are read in blocks. Read as a whole, small ones are 70 µs faster
+and report their cost even if they have no rows."""
 SMALL_BLOCK_ROWS = 1_024
 MANY_ROWS = 10_000
-"""The blocks of larger results are small: of four results of 131 MB with 65,409 rows in a block
-the server takes 1,000 MB, with 1,024 it takes 180. Scanning takes longer: 1.8 to 3.2 times the
+"""Rows per block of larger results. With four results of 131 MB, a server takes 1,000 MB with
+65,409 rows per block and 180 MB with 1,024. In return, scans take longer: 1.8 to 3.2 times the
 processor time for groupings and filters, 6 to 7 times for a filter that finds thousands of rows."""
-READER_READONLY = 2  # settings may be changed, so that each query has its limits
+READER_READONLY = 2  # allows changing settings, so that each query can set its limits
 REMEMBERED = 2_000  # query texts with known columns; 0.5 to 10 MB
-_FORMATS = {"Tuple": "tuple"}  # also named tuples, as arrays (10.5)
+_FORMATS = {"Tuple": "tuple"}  # named tuples become arrays, too (10.5)
 _TYPED_BY_TEXT = re.compile(r"dateTrunc\(|JSONExtract\(")
 
 type Asked = tuple[str, ...]
 
 
 def block_rows(most_rows: int | None) -> int | None:
-    """The rows of a block of a result; None for the engine's default."""
+    """The number of rows per block of a result; None for the engine's default."""
     return SMALL_BLOCK_ROWS if most_rows is None or most_rows > MANY_ROWS else None
 
 
@@ -85,7 +83,7 @@ _ZONE_NAME = re.compile(r"[A-Za-z0-9_+/-]+")
 
 
 def rewritten(sql: str, columns: Sequence[ResultColumn], zone: str) -> str | None:
-    """The query whose JSON has the response format, or None if the engine cannot produce it.
+    """Wrap a query so that its JSON has the response format; None if the engine cannot produce it.
 
     Args:
         sql: a SELECT.
@@ -105,13 +103,13 @@ def rewritten(sql: str, columns: Sequence[ResultColumn], zone: str) -> str | Non
 
 
 def read_rows(body: bytes, columns: list[ResultColumn], into: JsonPartsWriter) -> JsonRows:
-    """The engine's rows; if it aborted, raises what ``from_engine`` makes of its error message.
+    """Parse the engine's response; if the query aborted, raises the error of ``from_engine``.
 
-    Pass the only reference to ``body``: results are large, and copies are freed at once.
+    Pass the only reference to ``body``, so that its memory can be freed early: results are large.
 
     Raises:
-        QueryTooCostly: it is too large. The engine counts a constant column once, but as JSON it is
-            repeated in every row.
+        QueryTooCostly: the result is too large. The engine counts a constant column once, but in
+            JSON it is repeated in every row.
     """
     begin = body.find(_ROWS_BEGIN) + len(_ROWS_BEGIN)
     begin += len(_INDENT) if body.startswith(_INDENT, begin) else 0
@@ -137,10 +135,10 @@ def read_blocks(
     columns: list[ResultColumn],
     into: JsonPartsWriter,
 ) -> JsonRows | None:
-    """The rows of an embedded engine, read while it computes them.
+    """Read rows from the embedded engine while it computes them.
 
     Returns:
-        None if there are no rows: then the engine does not report what it has read.
+        None if there are no rows, because the engine then does not report its cost.
 
     Raises:
         ClickHouseError: the query failed.
@@ -161,7 +159,7 @@ def read_blocks(
 
 
 def _blocks(client: Client, sql: str, params: dict[str, Any]) -> Generator[Any]:
-    """The blocks of a result as the engine produces them; closing it ends the query.
+    """Yield the blocks of a result as the engine produces them; closing it ends the query.
 
     clickhouse-connect streams this format as one block, and does not return the costs.
     """
@@ -216,7 +214,7 @@ def _display(name: str, zone: str) -> str:
 
 
 def select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
-    """The rows as Python values."""
+    """Run a SELECT and return the rows as Python values."""
     rows, params = _split_rows(params)
     sql = _written_out(sql, rows)
     answer = client.query(sql, parameters=params or None, query_formats=_FORMATS)
@@ -230,7 +228,7 @@ def select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
 
 
 async def check_reader(warehouse: Warehouse) -> None:
-    """Check that the user for queries can change limits and nothing else.
+    """Check that the user for queries can change limits but nothing else.
 
     Raises:
         WarehouseDown: its profile does not have ``readonly = 2``.
@@ -255,10 +253,10 @@ class JsonQuery:
 
 
 class JsonSelects:
-    """Selects rows as JSON.
+    """Runs SELECTs that return JSON.
 
     The columns of a query are determined before its first run (1 ms) and cached by its text and the
-    values that types depend on. Numbers are part of the text; other values are bound.
+    values that types depend on. Numbers are part of the text; other values are bound parameters.
 
     Concurrency: thread-safe; each thread uses its own connection.
     """
@@ -302,7 +300,7 @@ class JsonSelects:
 
 
 def _split_rows(params: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
-    """Split parameters into those that hold whole tables and all others."""
+    """Split parameters into those that contain whole tables and all others."""
     if not any(name.startswith(ROWS_PARAMETER) for name in params):
         return {}, params
     rows = {name: text for name, text in params.items() if name.startswith(ROWS_PARAMETER)}
@@ -310,7 +308,7 @@ def _split_rows(params: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]
 
 
 def _written_out(sql: str, rows: Mapping[str, str]) -> str:
-    """The query with its table parameters as string literals.
+    """Replace the table parameters of a query by string literals.
 
     A server accepts at most 128 KiB of parameters, because they are sent in the URL.
     """
@@ -321,7 +319,7 @@ def _written_out(sql: str, rows: Mapping[str, str]) -> str:
 
 
 def _deciding(sql: str, params: Mapping[str, Any]) -> list[str]:
-    """The bound strings that types may depend on: units, type names, time zones."""
+    """The bound strings on which column types may depend: units, type names, time zones."""
     texts = [value for value in params.values() if isinstance(value, str)]
     if _TYPED_BY_TEXT.search(sql):
         return texts
@@ -329,7 +327,7 @@ def _deciding(sql: str, params: Mapping[str, Any]) -> list[str]:
 
 
 def _describe(client: Client, sql: str, params: dict[str, Any]) -> list[ResultColumn]:
-    """The columns of a query, also if it returns no rows (for which chDB sends nothing at all)."""
+    """The columns of a query, even if it returns no rows (chDB then returns nothing at all)."""
     answer = client.query(f"DESCRIBE TABLE ({sql})", parameters=params or None)
     return [ResultColumn(row[0], row[1]) for row in answer.result_rows]
 

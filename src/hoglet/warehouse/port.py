@@ -15,7 +15,7 @@ from hoglet.warehouse.json_parts import JsonParts
 MEGABYTE = 1024 * 1024
 
 ROWS_PARAMETER = "rows_of_"
-"""Prefix of parameters that hold a whole table as JSON; they can be megabytes long."""
+"""Prefix of parameters that contain a whole table as JSON and can be megabytes long."""
 
 type QueryParameters = dict[str, Any]
 """Values of a query by name: ``{"project_id": 1, "uuids": ["…"]}`` for ``{project_id:Int64}``."""
@@ -28,14 +28,14 @@ class QueryBudget:
     Args:
         seconds: wall time, enforced by the engine.
         memory_bytes: working memory of the query; None: the warehouse's default.
-        result_rows: most rows of the result; None means no limit. More is an error; results are
-            never cut.
-        result_bytes: most bytes of the result.
-        read_bytes: most bytes read from storage; None means no limit.
-        block_rows: most rows that the engine handles at once; None: its default. Results that are
-            read in blocks take less memory with few.
-        read_only: only allow reading this warehouse's own tables (no files, no network, no changed
-            settings). Only hoglet's own statements may turn it off.
+        result_rows: maximum rows of the result; None means no limit. More rows are an error;
+            results are never truncated.
+        result_bytes: maximum bytes of the result.
+        read_bytes: maximum bytes read from storage; None means no limit.
+        block_rows: maximum rows per block in the engine; None: its default. Smaller blocks save
+            memory when a result is read in blocks.
+        read_only: allow only reads of this warehouse's own tables (no files, no network, no changed
+            settings). Only hoglet's own statements may turn this off.
     """
 
     seconds: float = 10.0
@@ -57,7 +57,7 @@ class ResultColumn:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Cost of a query: rows and bytes read, seconds inside the engine."""
+    """Cost of a query: rows and bytes read, seconds spent in the engine."""
 
     rows_read: int = 0
     bytes_read: int = 0
@@ -69,10 +69,10 @@ class Progress:
     """The progress of a running query.
 
     Args:
-        rows_read: so far; ``rows_total`` is the engine's estimate of all of them.
-        bytes_read: so far, uncompressed.
-        seconds: since the engine began.
-        cpu_seconds: of all its threads.
+        rows_read: rows read so far; ``rows_total`` is the engine's estimate of the total.
+        bytes_read: uncompressed bytes read so far.
+        seconds: time since the engine started the query.
+        cpu_seconds: CPU time of all threads of the query.
     """
 
     rows_read: int = 0
@@ -97,9 +97,10 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class JsonRows:
-    """A result that the engine wrote as JSON.
+    """A result encoded as JSON by the engine.
 
-    ``count`` is the number of rows, also of those beyond ``most_rows``, which are not in ``parts``.
+    ``count`` is the number of all rows, including those beyond ``most_rows`` that are not in
+    ``parts``.
     """
 
     columns: list[ResultColumn]
@@ -152,7 +153,7 @@ class Warehouse(Protocol):
     ) -> JsonRows | QueryResult:
         """Run one SELECT and let the engine encode the rows; otherwise like ``query``.
 
-        Rows beyond ``most_rows`` are counted, but not kept.
+        Rows beyond ``most_rows`` are counted but not returned.
 
         Timestamps are ISO 8601 in ``zone`` (``Z`` for UTC, a fraction only if it is not zero), NaN
         and infinities are null, integers have no fraction.
@@ -171,12 +172,12 @@ class Warehouse(Protocol):
         *,
         dedup_token: str | None = None,
     ) -> None:
-        """Insert rows as one block; on disk when this returns.
+        """Insert rows as one block; they are on disk when this returns.
 
         Args:
             table: name of a table of ``ddl/``.
             columns: e.g. ``["project_id", "event"]``; others get their defaults.
-            rows: values in that order; datetimes aware.
+            rows: values in that order; datetimes are aware.
             dedup_token: a block with the same token is inserted into the table once, even after a
                 crash.
 
@@ -189,7 +190,7 @@ class Warehouse(Protocol):
     ) -> None:
         """Insert rows encoded by :func:`hoglet.warehouse.values.encode_block`.
 
-        Otherwise like ``insert``. For rows encoded in other processes.
+        For rows encoded in another process; otherwise like ``insert``.
         """
         ...
 
@@ -202,8 +203,8 @@ class Warehouse(Protocol):
     ) -> None:
         """Run one of hoglet's own statements (DDL, INSERT SELECT).
 
-        With ``seconds`` it is a long statement: it runs in a separate pool, so that it does not
-        delay inserts of events.
+        ``seconds`` is the time limit of a long statement, which runs in a separate pool so that it
+        does not delay inserts of events.
         """
         ...
 
@@ -217,7 +218,7 @@ class Warehouse(Protocol):
         ...
 
     async def create_table(self, name: str, columns: str, *, order_by: str) -> None:
-        """Create a table outside of the DDL files; in a cluster every node holds all of it.
+        """Create a table outside of the DDL files; in a cluster, every node has all of its rows.
 
         Args:
             name: generated by hoglet, e.g. ``endpoint_table_1f…``.
@@ -233,9 +234,9 @@ class Warehouse(Protocol):
     async def erase_rows(
         self, table: str, where: str, params: Mapping[str, Any], *, seconds: float
     ) -> None:
-        """Delete rows of a table physically; no query sees them when this returns.
+        """Delete rows of a table physically; they are invisible to queries when this returns.
 
-        The parts that contain such rows are rewritten, so this is for rare requests.
+        This rewrites all parts that contain such rows, so use it for rare requests only.
 
         Args:
             table: name of a table of ``ddl/``.

@@ -1,6 +1,6 @@
-"""How long rows are kept: the TTL of the tables follows the settings at every start.
+"""Applies the retention settings as TTLs of the tables at every start.
 
-The engine rewrites parts and deletes expired rows in the background, whole parts where it can.
+The engine deletes expired rows in the background: whole parts if possible, else by rewriting parts.
 """
 
 import re
@@ -29,7 +29,7 @@ async def apply_retention(
 ) -> None:
     """Change the TTL of each table whose days differ from ``retention``.
 
-    ``is_forced`` changes it even if this node already has it, as other nodes may not.
+    ``is_forced`` changes the TTL even if this node already has it, because other nodes may not.
 
     Idempotency: a table that already has its TTL is left alone.
     """
@@ -51,7 +51,7 @@ async def apply_retention(
 
 
 def _days(engine: str) -> int | None:
-    """The days in an engine's full text; None without a TTL."""
+    """The TTL in days in a table's ``engine_full``; None without a TTL."""
     ttl = _DAYS.search(engine)
     return int(ttl.group(1)) if ttl else None
 
@@ -59,6 +59,6 @@ def _days(engine: str) -> int | None:
 def _change(column: str, days: int | None) -> str:
     if days is None:
         return "REMOVE TTL"
-    # Not toDateTime(column): it wraps around before 1970 and after 2106. The start does not wait
-    # until all parts are rewritten: 200 s for 1,300 small ones.
+    # Not toDateTime(column): it wraps around before 1970 and after 2106. Startup does not wait
+    # until all parts are rewritten, which took 200 s for 1,300 small ones.
     return f"MODIFY TTL {column} + INTERVAL {days:d} DAY SETTINGS alter_sync = 0"

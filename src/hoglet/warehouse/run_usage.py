@@ -25,7 +25,7 @@ _WHERE = (
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Aggregates over runs; durations include cached runs."""
+    """Aggregates over the runs of an endpoint; durations include cached runs."""
 
     runs: int = 0
     errors: int = 0
@@ -39,7 +39,7 @@ class Usage:
 
 
 class RunUsage:
-    """Reads the query log."""
+    """Computes usage from the query log."""
 
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse

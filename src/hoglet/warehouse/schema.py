@@ -16,8 +16,8 @@ from hoglet.warehouse.errors import SchemaTooNew, WarehouseBroken
 from hoglet.warehouse.port import Warehouse
 
 DEDUP_BLOCKS = 10_000  # deduplication tokens kept per table; about 3 MB each
-# Number of properties with their own column in a part; others share a column. With 256, events of
-# 1,000 different keys took 3 to 4 times what they take with 64. See docs/adr/0022-bounded-growth.md
+# Number of properties with their own column in a part; others share one. With 256, events with
+# 1,000 different keys took 3 to 4 times as much as with 64. See docs/adr/0022-bounded-growth.md
 JSON_PATHS = 64
 _SYNCED = "fsync_after_insert = 1, fsync_part_directory = 1"  # 5 % on blocks of 5,000 rows
 _DURABLE = f"non_replicated_deduplication_window = {DEDUP_BLOCKS}, {_SYNCED}"
@@ -26,8 +26,8 @@ _REPLICATED = (
     f"replicated_deduplication_window = {DEDUP_BLOCKS}, "
     f"replicated_deduplication_window_seconds = {DEDUP_SECONDS}, {_SYNCED}"
 )
-# Runs read few rows of a materialized table: of 43,000 rows, a run read 21,000 with the engine's
-# default granules of 8,192, and took 7.3 ms instead of 6.2. Smaller granules (512) gained nothing.
+# Runs read few rows of a materialized table. With the engine's default granules of 8,192 rows, a
+# run read 21,000 of 43,000 rows and took 7.3 ms instead of 6.2. Granules of 512 gained nothing.
 _OWN_GRANULARITY = 1024
 _RECORD = """CREATE TABLE IF NOT EXISTS hoglet_ddl ${on_cluster} (
     number UInt32, name String, applied_at DateTime DEFAULT now()
@@ -90,7 +90,7 @@ def table_names(*, cluster: str | None = None) -> set[str]:
 async def create_everywhere(
     warehouse: Warehouse, cluster: str, *, retention: Retention | None = None
 ) -> None:
-    """Create the tables that nodes of the cluster lack, as a node that was added does.
+    """Create missing tables on all nodes of the cluster, e.g. on a node that was added.
 
     Idempotency: existing tables are left alone.
     """
@@ -156,7 +156,7 @@ def own_table(name: str, columns: str, order_by: str, cluster: str | None) -> st
 
 
 def _bookkeeping(cluster: str | None) -> Iterator[str]:
-    """The tables that every node has all rows of, so that each sees the same migrations."""
+    """Bookkeeping tables, fully replicated so that every node sees the same migrations."""
     for name, template in (("hoglet_ddl", _RECORD), ("hoglet_identity", _IDENTITY)):
         yield _substituted(template, cluster, Retention(), everywhere_replica(name))
 
@@ -193,6 +193,6 @@ def _distributed(template: str, cluster: str) -> str:
 
 
 def _table_of(template: str) -> str | None:
-    """The table that a file creates; None if it changes one."""
+    """The table that a file creates; None if it changes an existing one."""
     name = _NAME.search(template)
     return name and name.group(1)

@@ -1,8 +1,7 @@
-"""A copy of the embedded warehouse's folder as of one moment, made of hard links.
+"""A consistent copy of the embedded warehouse's folder, made of hard links.
 
-Files of a part never change once the part is there, so links are as good as copies and cost
-nothing; the few other files are copied. While the links are made, no insert runs and no merge
-removes parts.
+The files of a finished part never change, so links are as good as copies and cost nothing; the few
+other files are copied. While the links are made, no insert runs and no merge removes parts.
 
 Source: docs/adr/0020-online-backup.md.
 """
@@ -17,7 +16,7 @@ _UNFINISHED = ("tmp", "delete_tmp", "detached", "shadow")
 
 
 class WriteGate:
-    """Lets writes pass until it is closed; closing waits for those that have passed.
+    """Lets writes pass until it is closed; closing it waits for writes in progress.
 
     Concurrency: for one event loop; ``leave`` may be called once for each ``enter``.
     """
@@ -36,13 +35,13 @@ class WriteGate:
         self._idle.clear()
 
     def leave(self) -> None:
-        """The write has ended."""
+        """Record that a write has ended."""
         self._passed -= 1
         if not self._passed:
             self._idle.set()
 
     async def close(self) -> None:
-        """Hold back further writes and wait for the end of those that run."""
+        """Hold back further writes and wait until those in progress have ended."""
         self._open.clear()
         await self._idle.wait()
 
@@ -52,11 +51,11 @@ class WriteGate:
 
 
 def clone_folder(source: Path, target: Path) -> None:
-    """Link the files of finished parts, copy all others, keep symbolic links.
+    """Link the files of finished parts, copy all other files, and recreate symbolic links.
 
     Args:
         source: the warehouse's folder.
-        target: does not exist yet, and is on the same file system.
+        target: a folder that does not exist yet, on the same file system.
     """
     for folder, names, files in os.walk(source):
         names[:] = [name for name in names if not name.startswith(_UNFINISHED)]
@@ -72,7 +71,7 @@ def clone_folder(source: Path, target: Path) -> None:
 
 
 def _clone_links(folder: Path, names: list[str], place: Path) -> None:
-    """Symbolic links to folders; ``os.walk`` lists them but does not enter them."""
+    """Recreate symbolic links to folders; ``os.walk`` lists them but does not follow them."""
     for name in names:
         link = folder / name
         if link.is_symlink():

@@ -52,7 +52,7 @@ _METRIC_COLUMNS = (
 
 
 def sql_label(interval: Interval) -> str:
-    """An expression over ``timestamp`` and the parameter ``timezone`` that yields the label."""
+    """A SQL expression over ``timestamp`` and the parameter ``timezone`` that yields the label."""
     return _SQL[interval]
 
 
@@ -79,9 +79,9 @@ def labels_between(
 
 
 def _hours(after: datetime, before: datetime, zone: ZoneInfo) -> list[str]:
-    """Steps in UTC, so that a clock change neither skips nor repeats an instant.
+    """Step through hours in UTC, so that a clock change neither skips nor repeats an instant.
 
-    In half hours, because Lord Howe's clocks change by half an hour.
+    Steps are half hours, because Lord Howe's clocks change by half an hour.
     """
     at = after.astimezone(UTC)
     labels: dict[str, None] = {}
@@ -174,7 +174,7 @@ class Telemetry:
     async def write_logs(
         self, entries: Sequence[LogEntry], *, dedup_token: str | None = None
     ) -> None:
-        """Insert lines as one block; a token is inserted once."""
+        """Insert lines as one block; a block with the same token is inserted only once."""
         rows = [
             (e.project_id, e.source, e.source_id, e.instance_id, e.timestamp, e.level, e.message)
             for e in entries
@@ -184,7 +184,7 @@ class Telemetry:
     async def write_metrics(
         self, metrics: Sequence[AppMetric], *, dedup_token: str | None = None
     ) -> None:
-        """Insert counts as one block; a token is inserted once."""
+        """Insert counts as one block; a block with the same token is inserted only once."""
         rows = [
             (
                 m.project_id,
@@ -228,7 +228,7 @@ class Telemetry:
         interval: Interval = "day",
         timezone: str = "UTC",
     ) -> CountSeries:
-        """Counts by interval in the project's time zone; gaps are 0, names without data absent."""
+        """Counts by interval in the project's time zone; gaps are 0, names without data omitted."""
         labels = labels_between(filters.after, filters.before, interval, timezone)
         conditions, params = _metric_conditions(filters)
         found = await self._warehouse.query(

@@ -12,9 +12,9 @@ LATEST = datetime(2299, 12, 31, tzinfo=UTC)
 
 
 def instant_text(at: datetime) -> str:
-    """A timestamp as a bound DateTime64: in UTC, clamped to the engine's range.
+    """Format a timestamp to be bound as DateTime64: in UTC, clamped to the engine's range.
 
-    As text with microseconds, because the client truncates bound datetimes to seconds.
+    It is text with microseconds, because the client truncates bound datetimes to seconds.
 
     Example:
         >>> instant_text(datetime(420, 2, 23, tzinfo=UTC))
@@ -25,7 +25,7 @@ def instant_text(at: datetime) -> str:
 
 
 def quoted_name(name: str) -> str:
-    """The quoted name of a column.
+    """Quote the name of a column.
 
     Example:
         >>> quoted_name("größe in cm")
@@ -35,9 +35,9 @@ def quoted_name(name: str) -> str:
 
 
 def encode_block(rows: Sequence[Sequence[Any]]) -> bytes:
-    """Rows as JSONCompactEachRow; timestamps as ISO text, parsed as ``best_effort``.
+    """Encode rows as JSONCompactEachRow; timestamps are ISO text, parsed as ``best_effort``.
 
-    Measured on blocks of 5000 events with a JSON column: this way 55 ms, Native 60 ms, Arrow
-    50 ms but 1.2 s on the first call.
+    Measured on blocks of 5000 events with a JSON column: 55 ms, compared with 60 ms for Native and
+    50 ms for Arrow, which takes 1.2 s on the first call.
     """
     return b"\n".join([orjson.dumps(tuple(row), default=str) for row in rows])
