@@ -1,19 +1,20 @@
 """The second line of defense around a worker: restrictions enforced by the kernel.
 
-The first is that programs are compiled to code that can only compute. Code that broke out of it
-would still be in a process that cannot read secrets, write files, open sockets, start programs or
-touch other processes:
+The first line is that programs are compiled to code that can only compute. Code that breaks out of
+it is still in a process that cannot read secrets, write files, open sockets, start programs or
+affect other processes:
 
 - ``no_new_privs``: no program can gain privileges.
 - Landlock (Linux 5.13): only a few folders of code are readable.
-- seccomp, a filter in classic BPF: the calls in ``hoglet.sandbox.syscalls`` fail; files
-    open read-only, and ``ioctl`` cannot change their flags either; ``clone`` creates threads, not
-    processes; limits can be read, not set, so that neither the worker lifts its own nor lowers
-    those of the server.
+- seccomp, a filter in classic BPF: the calls in ``hoglet.sandbox.syscalls`` fail; files can only
+    be opened for reading, and ``ioctl`` cannot change their flags; ``clone`` creates threads, not
+    processes; resource limits can be read but not set, so the worker can neither raise its own nor
+    lower those of the server.
 - ``setrlimit``: few descriptors, no bytes written to files, no core dumps.
 
-The restrictions are irreversible, and what a platform lacks is skipped: see :func:`missing_walls`.
-The kernel's interface is three calls and two structures, so it is used directly.
+The restrictions are irreversible. Those that a platform lacks are skipped: see
+:func:`missing_walls`. The kernel's interface is three calls and two structures, so it is used
+directly.
 """
 
 import contextlib
@@ -37,8 +38,8 @@ DESCRIPTORS = 64
 _PR_GET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 21, 38
 _CREATE_RULESET_VERSION, _RULE_PATH_BENEATH = 1, 1
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
-# Access rights known to each Landlock version; network rights since version 4, signals and sockets
-# of other processes since version 6.
+# Access rights known to each Landlock version: network rights since version 4, signals to and
+# sockets of other processes since version 6.
 _FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 _TCP, _TCP_SINCE = 0b11, 4
 _SCOPES, _SCOPES_SINCE = 0b11, 6
@@ -110,7 +111,7 @@ def _lower(kind: int, most: int) -> None:
 
 
 def _code_folders() -> list[str]:
-    """Folders with modules and shared libraries, excluding other files of a checkout."""
+    """Folders with modules and shared libraries, without the other files of a checkout."""
     own = (sys.prefix, sys.base_prefix)
     modules = [path for path in sys.path if any(Path(path).is_relative_to(each) for each in own)]
     return [*modules, str(Path(sys.base_prefix) / "lib"), str(Path(__file__).parent.parent)]
@@ -139,7 +140,7 @@ def _allow_reading(ruleset: int, path: str) -> None:
     rights = _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0)
     rule = struct.pack("=Qi", rights, descriptor)
     _syscall(syscalls.LANDLOCK_ADD_RULE, ruleset, _RULE_PATH_BENEATH, rule, 0)
-    if path != "/proc/self":  # the kernel may drop its entry, and the rule with it
+    if path != "/proc/self":  # the kernel may drop its entry, and with it the rule
         os.close(descriptor)
 
 
@@ -179,16 +180,16 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 _FOREIGN_CALLS = 0x40000000  # system call numbers of the x32 ABI start here
 _THREAD = 0x00010000  # of the flags of clone
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-# Commands that have the kernel send signals to another process, hold up writers of a file, or keep
-# a worker alive after the server has died: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY;
+# Commands that make the kernel send signals to another process, block writers of a file, or keep a
+# worker alive after the server has died: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY;
 # PR_SET_PDEATHSIG.
 _DENIED_COMMANDS = (
     (syscalls.FCNTL, 1, (8, 10, 15, 1024, 1026)),
     (syscalls.PRCTL, 0, (1,)),
 )
-# All other commands are denied: file systems and devices have too many that change things through
-# a descriptor for reading (flags, freezing). TCGETS, TCGETS2, TIOCGWINSZ; FIONREAD, FIONBIO,
-# FIONCLEX, FIOCLEX.
+# All other ioctl commands are denied, because file systems and devices have many that change things
+# even through a read-only descriptor (flags, freezing). TCGETS, TCGETS2, TIOCGWINSZ; FIONREAD,
+# FIONBIO, FIONCLEX, FIOCLEX.
 _ALLOWED_IOCTLS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 _PRLIMIT_PID, _PRLIMIT_NEW = 0, 2
 
@@ -235,7 +236,7 @@ def _fail(number: int | None, code: int) -> list[bytes]:
 def _fail_by_argument(
     number: int | None, argument: int, test: int, value: int, *, fails: bool
 ) -> list[bytes]:
-    """A call that fails if one of its arguments passes a test, or if it does not."""
+    """Instructions that fail a call if an argument passes (or does not pass) a test."""
     if number is None:
         return []
     met, unmet = (_FAIL | errno.EPERM, _ALLOW) if fails else (_ALLOW, _FAIL | errno.EPERM)
@@ -251,7 +252,7 @@ def _fail_by_argument(
 def _fail_by_command(
     number: int | None, argument: int, commands: Sequence[int], *, fails: bool
 ) -> list[bytes]:
-    """A call that fails if one of its arguments is one of these numbers, or if it is not."""
+    """Instructions that fail a call if an argument is (or is not) one of these numbers."""
     if number is None:
         return []
     denial = _FAIL | errno.EPERM
@@ -270,7 +271,7 @@ def _fail_by_command(
 
 
 def _fail_unless_zero(number: int | None, arguments: Sequence[int]) -> list[bytes]:
-    """A call that fails unless all 64 bits of these arguments are zero."""
+    """Instructions that fail a call unless all 64 bits of these arguments are zero."""
     if number is None:
         return []
     halves = [_ARGUMENTS + 8 * argument + half for argument in arguments for half in (0, 4)]
@@ -281,5 +282,5 @@ def _fail_unless_zero(number: int | None, arguments: Sequence[int]) -> list[byte
 
 
 def _step(code: int, value: int, *, then: int = 0, otherwise: int = 0) -> bytes:
-    """``struct sock_filter``; jumps are numbers of instructions to skip."""
+    """One ``struct sock_filter``; jumps are given as the number of instructions to skip."""
     return struct.pack("=HBBI", code, then, otherwise, value)

@@ -5,8 +5,8 @@ the next call starts a new worker. The event loop of the API only waits; it neve
 untrusted text.
 Source: docs/adr/0005-untrusted-code-in-processes.md.
 
-An operation is a function of a module, from one msgpack value to another. Only its path is sent;
-the worker imports it.
+An operation is a module-level function that maps one msgpack value to another. Only its path is
+sent; the worker imports it.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ from hoglet.sandbox import protocol as frames
 log = structlog.get_logger()
 
 # Python with the Hog engine takes about 60 MB; a program can hold 64 MiB of values, which take up
-# to about eight times that as Python objects.
+# to about eight times as much as Python objects.
 WORKER_MEMORY_BYTES = 1024 * 1024 * 1024
-# To start a process and import an operation takes one second on an idle machine. The operation
-# itself has a deadline of its own; a busy machine must not make it look like an endless loop.
+# Starting a process and importing an operation takes one second on an idle machine. The operation
+# has its own deadline, so that a busy machine does not make it look like an endless loop.
 START_SECONDS = 60.0
 _MOST_LOGGED = 4000
-# Wall time limit, in multiples of the CPU deadline, for workers that hardly get CPU time.
+# Limit of wall time as a multiple of the CPU deadline, for workers that hardly get CPU time.
 PATIENCE = 6
 
 
@@ -45,11 +45,11 @@ RECENT_SECONDS = 300.0
 _DEATHS = (asyncio.IncompleteReadError, ConnectionError, msgspec.DecodeError)
 
 type Operation = Callable[[Any], Any] | str
-"""A function of a module, or its path, ``module:name``."""
+"""A module-level function, or its path ``module:name``."""
 
 
 def operation_path(operation: Operation) -> str:
-    """``module:name`` of a function."""
+    """The path of a function: ``module:name``."""
     if isinstance(operation, str):
         return operation
     return f"{operation.__module__}:{operation.__qualname__}"
@@ -92,10 +92,10 @@ class _Worker:
         self._errors = asyncio.create_task(_log_errors(process))
 
     async def prepare(self, operation: str) -> None:
-        """Let the worker import an operation.
+        """Have the worker import an operation.
 
         Raises:
-            SandboxUnavailable: the process did not start, or cannot import it.
+            SandboxUnavailable: the process did not start, or cannot import the operation.
         """
         if operation in self.ready:
             return
@@ -123,7 +123,8 @@ class _Worker:
     async def exchange_within(self, frame: bytes, deadline: float) -> frames.Answer:
         """Exchange frames; ``TimeoutError`` after ``deadline`` seconds of the worker's CPU time.
 
-        On a busy machine the wall time is longer, which is not the operation's fault.
+        CPU time counts, because on a busy machine an operation takes longer through no fault of its
+        own.
         """
         answer = asyncio.create_task(self.exchange(frame))
         began, latest = processor_seconds(self.process.pid), time.monotonic() + deadline * PATIENCE
@@ -149,11 +150,11 @@ class Sandbox:
     """A fixed number of workers, started on demand.
 
     Args:
-        workers: most processes, and so most concurrent calls.
+        workers: maximum number of processes and thus of concurrent calls.
         memory_bytes: address space of each worker.
         import_path: additional import folders of the workers.
-        readable: files that operations read in addition to Python's and hoglet's own code; workers
-            can read nothing else, see ``hoglet.sandbox.confinement``.
+        readable: files that operations may read in addition to Python's and hoglet's own code;
+            workers can read nothing else, see ``hoglet.sandbox.confinement``.
         niceness: scheduling priority of the workers (``man nice``).
         on_death: called for each lost worker, for metrics.
 
@@ -223,7 +224,7 @@ class Sandbox:
         await asyncio.gather(*(worker.kill() for worker in idle))
 
     def processes(self) -> tuple[int, int]:
-        """Number of running workers: those at work, and those that wait for it."""
+        """Number of running workers, busy and idle."""
         return len(self._busy), len(self._idle)
 
     def recent_deaths(self) -> int:

@@ -19,7 +19,7 @@ PREPARE = ""  # a request that only imports the operation named by its payload
 
 
 class Request(msgspec.Struct, array_like=True):
-    """``operation`` is a name in the worker's table; ``payload`` any msgpack value."""
+    """``operation`` is the path of a function; ``payload`` is any msgpack value."""
 
     operation: str
     payload: Any
@@ -59,7 +59,7 @@ _requests = msgspec.msgpack.Decoder(Request)
 
 
 def pack(message: Request | Answer) -> bytes:
-    """Encode one frame with header; lone surrogates become U+FFFD."""
+    """Encode one frame including its header; lone surrogates become U+FFFD."""
     body = text.pack(_encoder, message)
     return HEADER.pack(len(body)) + body
 
@@ -73,6 +73,6 @@ def unpack_answer(body: bytes) -> Answer:
     """Decode the response in a frame's body.
 
     Raises:
-        msgspec.DecodeError: the worker sent something else.
+        msgspec.DecodeError: the worker sent anything else.
     """
     return _answers.decode(body)

@@ -6,7 +6,7 @@ Source: the kernel's ``arch/x86/entry/syscalls/syscall_64.tbl`` and ``scripts/sy
 
 type Numbers = tuple[int | None, int | None]
 
-# ``uname -m`` and the architecture as reported to filters (``linux/audit.h``).
+# Output of ``uname -m``, and the architecture as reported to filters (``linux/audit.h``).
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 OPEN: Numbers = (2, None)

@@ -1,10 +1,10 @@
 """The worker process: reads a frame, runs the operation, writes the response, one at a time.
 
-Started as ``python -m hoglet.sandbox.worker '<limits as JSON>'`` with an empty
-environment. Its memory is limited from the start and it dies with its parent. It confines itself
-(``hoglet.sandbox.confinement``) before the first untrusted text, but after importing the first
-operation, so that the interpreter can write bytecode caches. It has no socket, no database and no
-secrets except those in the frames it receives.
+It is started as ``python -m hoglet.sandbox.worker '<limits as JSON>'`` with an empty environment.
+Its memory is limited from the start, and it dies with its parent. It confines itself
+(``hoglet.sandbox.confinement``) after importing the first operation, so that the interpreter can
+write bytecode caches, but before it sees untrusted text. It has no socket, no database and no
+secrets other than those in the frames it receives.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _limit(memory_bytes: int) -> None:
-    """Limit memory, forbid core dumps and die with the parent; what a platform lacks is skipped."""
+    """Limit memory, forbid core dumps, die with the parent; skips what the platform lacks."""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C is handled by the parent, which then stops the worker
@@ -59,7 +59,7 @@ def _limit(memory_bytes: int) -> None:
 
 
 def _confine(readable: list[str]) -> None:
-    """Where the kernel refuses, continue unconfined: the parent logs what is printed here."""
+    """Confine the process; if the kernel refuses, print a warning, which the parent logs."""
     try:
         confine(readable)
     except OSError as error:
@@ -68,7 +68,7 @@ def _confine(readable: list[str]) -> None:
 
 
 def _take_over_standard_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Use the pipes for frames only and redirect print() to standard error."""
+    """Reserve the pipes for frames and redirect ``print()`` to standard error."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return sys.stdin.buffer, answers
