@@ -1,1 +1,1 @@
-"""Outbound requests of functions, behind a guard against private networks."""
+"""Outbound requests of functions, guarded against access to private networks."""

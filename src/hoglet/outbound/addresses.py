@@ -27,15 +27,15 @@ _REFUSED: tuple[Network, ...] = (
     IPv4Network("192.0.0.0/24"),  # protocol assignments; Python before 3.12.4 knows only some
     IPv4Network("168.63.129.16/32"),  # Azure's metadata: a public address, answered by the host
 )
-_HOST = re.compile(r"[a-z0-9_.-]+")  # after IDNA; resolvers disagree about anything else
+_HOST = re.compile(r"[a-z0-9_.-]+")  # after IDNA encoding; resolvers disagree about anything else
 
 
 class AllowList:
-    """Private targets that the operator allows.
+    """The private targets that the operator allows.
 
     Args:
-        entries: host names, addresses and CIDRs, e.g. ``["crm.internal", "10.1.0.0/16"]``. An
-            address is compared after resolution, so ``127.0.0.1`` also permits ``localhost``.
+        entries: host names, addresses and CIDRs, e.g. ``["crm.internal", "10.1.0.0/16"]``.
+            Addresses are compared after resolution, so ``127.0.0.1`` also permits ``localhost``.
 
     Raises:
         ValueError: an entry is none of these.
@@ -125,10 +125,10 @@ def normalize_host(host: str) -> str:
 
 
 def private_target(entry: str) -> Network | str:
-    """An entry of the allow list: addresses, or a name as the hosts of URLs have it.
+    """Parse an entry of the allow list: a network, or a host name normalized as in URLs.
 
     Raises:
-        ValueError: it has a port, a wildcard or other parts, so it would never match.
+        ValueError: the entry has a port, a wildcard or other parts, so it would never match.
 
     Example:
         >>> private_target("10.1.2.3/16"), private_target("127.1"), private_target("Bücher.lan.")

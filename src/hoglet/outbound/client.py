@@ -1,7 +1,7 @@
 """The HTTP client for functions: one attempt of a request, without redirects, behind the guard.
 
-The connections are aiohttp's (``hoglet.outbound.connections``), which takes a sixth of a second to
-import: the first request does it.
+Connections use aiohttp (``hoglet.outbound.connections``), which takes a sixth of a second to
+import, so it is imported by the first request.
 
 Source: docs/spec/hog-functions.md#133-functions.
 """
@@ -35,7 +35,7 @@ _REFUSED_METHODS = frozenset({"CONNECT", "TRACE"})
 
 
 class Outbound:
-    """Sends requests for functions.
+    """Sends the requests of functions.
 
     Args:
         allow_hosts: names, addresses and CIDRs of allowed private targets.
@@ -86,18 +86,19 @@ class Outbound:
 
         Args:
             request: what to send; http or https.
-            timeout_s: from name resolution to the last byte of the response; connecting may take at
-                most 3 s of it.
+            timeout_s: time from name resolution to the last byte of the response; connecting may
+                take at most 3 s of it.
 
         Returns:
-            The response with any status, or the failure. Targets and programs cannot make it raise.
+            The response with any status, or the failure. Neither targets nor programs can make this
+            raise.
         """
         checked = self._check(request)
         if isinstance(checked, RequestRefused):
             return checked
         try:
             connections = self._connections or await self._open()
-        except (OSError, ImportError):  # e.g. no file descriptor is left to import with
+        except (OSError, ImportError):  # e.g. no file descriptors are left for the import
             return NetworkFailure("ConnectionError", "no connection can be opened now")
         async with self._slots:
             return await connections.send(request, checked, timeout_s)
@@ -115,7 +116,7 @@ class Outbound:
             return self._connections
 
     def _check(self, request: OutboundRequest) -> Target | RequestRefused:
-        """The parsed target, or why it is refused."""
+        """Parse and check the target; returns a refusal if it is not allowed."""
         method = request.method.upper()
         if not _METHOD.fullmatch(method) or method in _REFUSED_METHODS:
             return RequestRefused(

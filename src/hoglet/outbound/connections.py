@@ -1,4 +1,4 @@
-"""Connections to targets of functions: a pool of aiohttp behind the guard.
+"""Connections to the targets of functions: an aiohttp pool behind the guard.
 
 aiohttp connects to exactly the addresses that the guard returns, so a name that changes between
 check and use (DNS rebinding) has no effect.
@@ -45,7 +45,7 @@ _OURS = frozenset(
 
 
 class Connections:
-    """The pool.
+    """The connection pool.
 
     Args:
         allowed: private targets that may be reached.
@@ -79,7 +79,7 @@ class Connections:
     async def send(
         self, request: OutboundRequest, target: Target, timeout_s: float
     ) -> OutboundResult:
-        """Make one attempt; every failure is a value."""
+        """Make one attempt; failures are returned, not raised."""
         limits = aiohttp.ClientTimeout(
             total=timeout_s, sock_connect=min(timeout_s, CONNECT_TIMEOUT_S)
         )
@@ -90,11 +90,11 @@ class Connections:
                 headers=_headers(request, target),
                 data=request.body,
                 allow_redirects=False,
-                skip_auto_headers=("Content-Type",),  # application/octet-stream would be a guess
+                skip_auto_headers=("Content-Type",),  # aiohttp would guess application/octet-stream
                 timeout=limits,
             ) as response:
                 return await self._read(response)
-        except Exception as error:  # noqa: BLE001 (every failure of a target is a value)
+        except Exception as error:  # noqa: BLE001 (failures of a target are returned)
             return _failure(error, target.host, timeout_s)
 
     async def _read(self, response: aiohttp.ClientResponse) -> OutboundResult:
@@ -137,7 +137,7 @@ class CheckingResolver(AbstractResolver):
 
 
 def _as_yarl(target: Target) -> URL:
-    """The target as an encoded yarl URL, so that aiohttp does not quote it again."""
+    """The target as a yarl URL marked as encoded, so that aiohttp does not quote it again."""
     return URL.build(
         scheme=target.scheme, authority=target.authority, path=target.origin_form, encoded=True
     )
@@ -145,7 +145,7 @@ def _as_yarl(target: Target) -> URL:
 
 def _headers(request: OutboundRequest, target: Target) -> dict[str, str]:
     headers = {name: value for name, value in request.headers.items() if name.lower() not in _OURS}
-    headers["Host"] = target.authority  # as signed; aiohttp would drop a final dot
+    headers["Host"] = target.authority  # as signed; aiohttp would drop a trailing dot
     basic = target.basic_authorization
     if basic and not any(name.lower() == "authorization" for name in headers):
         headers["Authorization"] = basic

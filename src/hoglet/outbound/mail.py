@@ -1,4 +1,4 @@
-"""Email as functions send it; :mod:`hoglet.outbound.smtp` delivers it.
+"""Email messages of functions; :mod:`hoglet.outbound.smtp` delivers them.
 
 Source: docs/spec/hog-functions.md#133-functions (sendEmail).
 """
@@ -40,7 +40,7 @@ class Mailer(Protocol):
         """Make one attempt.
 
         Returns:
-            ``RequestRefused`` if the server rejects permanently (5xx) or the message is invalid;
+            ``RequestRefused`` if the server rejects the message permanently (5xx) or it is invalid;
             ``NetworkFailure`` if a retry may succeed: 4xx, no connection, or a failed login, which
             the operator can fix.
         """

@@ -1,4 +1,4 @@
-"""Outbound requests and their results; failures are values, because programs see them."""
+"""Outbound requests and their results. Failures are values, because programs see them."""
 
 from dataclasses import dataclass, field
 
@@ -11,9 +11,9 @@ RESPONSE_BYTES = 10 * 1024 * 1024  # a program holds the parsed response in 64 M
 
 @dataclass(frozen=True, slots=True)
 class OutboundRequest:
-    """One request; ``headers`` as sent, e.g. ``{"Content-Type": "application/json"}``.
+    """One request with its headers, e.g. ``{"Content-Type": "application/json"}``.
 
-    With ``aws_sigv4`` it is signed when it is sent.
+    With ``aws_sigv4``, the request is signed when it is sent.
     """
 
     url: str
@@ -34,7 +34,7 @@ class OutboundResponse:
 
 @dataclass(frozen=True, slots=True)
 class RequestRefused:
-    """Not sent, or not worth a retry: the URL, the target or the response violates a rule.
+    """The URL, the target or the response violates a rule; a retry would fail again.
 
     ``name`` is ``InvalidUrl``, ``InvalidRequest``, ``HostNotAllowed`` or ``ResponseTooLarge``.
     """
@@ -69,7 +69,7 @@ type OutboundResult = OutboundResponse | RequestRefused | NetworkFailure
 
 
 def host_not_allowed(host: str) -> RequestRefused:
-    """The refusal of a target that is not public."""
+    """The result for a target that is not public."""
     return RequestRefused(
         "HostNotAllowed",
         f"the host {host} is not allowed: it is not on the public internet. "

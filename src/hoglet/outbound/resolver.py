@@ -1,14 +1,14 @@
-"""Name resolution by the system, in threads of its own."""
+"""Name resolution by the system, in dedicated threads."""
 
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 
-RESOLVER_THREADS = 16  # a hanging name server blocks a thread of this pool, not of the default one
+RESOLVER_THREADS = 16  # a hanging name server blocks threads of this pool, not of the default one
 
 type Resolve = Callable[[str], Awaitable[list[str]]]
-"""Host name to addresses as strings; raises ``OSError`` if there are none."""
+"""Resolves a host name to addresses as strings; raises ``OSError`` if there are none."""
 
 
 class HostNotAllowed(OSError):
@@ -16,7 +16,7 @@ class HostNotAllowed(OSError):
 
 
 class SystemResolve:
-    """The system's resolver in threads of its own."""
+    """The system's resolver in dedicated threads."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(RESOLVER_THREADS, thread_name_prefix="resolve")

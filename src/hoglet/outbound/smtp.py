@@ -1,7 +1,7 @@
 """Sends email through the operator's SMTP server.
 
 The operator chooses the server, so the guard against private addresses does not apply; programs
-choose recipients only.
+only choose the recipients.
 
 Source: docs/spec/hog-functions.md#133-functions (sendEmail).
 """
@@ -24,7 +24,7 @@ from hoglet.outbound.mail import MailAccepted, Message
 from hoglet.outbound.port import NetworkFailure, RequestRefused
 
 SMTP_TIMEOUT_S = 20.0  # servers that scan messages take seconds to accept them
-CONNECTIONS = 8  # more recipients are often rejected
+CONNECTIONS = 8  # servers often reject more
 
 type Security = Literal["starttls", "tls", "none"]
 _PORTS: dict[Security, int] = {"starttls": 587, "tls": 465, "none": 25}
@@ -32,7 +32,7 @@ _PORTS: dict[Security, int] = {"starttls": 587, "tls": 465, "none": 25}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpServer:
-    """The SMTP server; ``ca_file`` has certificates to trust instead of the system's."""
+    """An SMTP server; ``ca_file`` has certificates to trust instead of the system's."""
 
     host: str
     port: int | None = None
@@ -43,7 +43,7 @@ class SmtpServer:
 
 
 class SmtpMailer:
-    """Sends each message over a connection of its own.
+    """Sends each message over its own connection.
 
     Args:
         server: the SMTP server.
@@ -65,7 +65,7 @@ class SmtpMailer:
         async with self._slots:
             try:
                 return await self._deliver(written, message.sender[1], persons)
-            except Exception as error:  # noqa: BLE001 (every failure of a server is a value)
+            except Exception as error:  # noqa: BLE001 (failures of a server are returned)
                 return _failure(error)
 
     async def _deliver(
@@ -81,7 +81,7 @@ class SmtpMailer:
             username=server.username,
             password=server.password,
             use_tls=server.security == "tls",
-            start_tls=server.security == "starttls",  # rejected by the server: fails, no downgrade
+            start_tls=server.security == "starttls",  # if rejected, fails: no downgrade
             tls_context=self._tls(),
             timeout=SMTP_TIMEOUT_S,
         )

@@ -1,6 +1,6 @@
-"""Parses request URLs by WHATWG's URL standard, like browsers and Node.
+"""Parses request URLs according to the WHATWG URL standard, like browsers and Node.
 
-The checks of a URL (the guard, the hosts of an integration, limits per host) and the client must
+The client and all checks of a URL (the guard, the hosts of an integration, limits per host) must
 agree on its host, so all of them use :func:`parse_url`. As in the standard, ``%2F``, ``%7E``,
 ``%c3`` and ``%zz`` are sent as written.
 
@@ -29,8 +29,8 @@ class Target(NamedTuple):
 
     Attributes:
         scheme: ``http`` or ``https``.
-        host: in lower case and ASCII, an IPv6 address without brackets.
-        port: the scheme's default if the URL has none.
+        host: lower-case ASCII; an IPv6 address has no brackets.
+        port: the port; the scheme's default if the URL has none.
         origin_form: path and query as sent, ``/a%2Fb?c=d``.
         userinfo: ``user:password``, decoded; empty if there is none.
     """
