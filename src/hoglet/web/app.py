@@ -42,7 +42,7 @@ class RequestPolicy:
     Args:
         body_limit_bytes: largest accepted body.
         body_seconds: deadline for receiving a body.
-        body_buffer_bytes: memory for all bodies being received or processed.
+        body_buffer_bytes: memory budget for all bodies being received or processed.
         log_requests: log every request; failures are always logged.
     """
 
@@ -67,7 +67,7 @@ def create_application(
         project_routers: routers with paths below a project (``/hog_functions/{id}``), mounted under
             ``/api/projects/{project_id}`` and ``/api/environments/{project_id}``.
         routers: routers with absolute paths (``/api/users/@me``).
-        routes: plain Starlette routes for the hot paths; they are tried first.
+        routes: plain Starlette routes for hot paths; they are matched first.
         readiness: what ``/_readyz`` reports.
         registry: registry of metrics; a new one if omitted.
         policy: limits of requests.
@@ -111,14 +111,14 @@ def create_application(
 
 
 def set_fallback(app: Starlette, fallback: ASGIApp, prefixes: tuple[str, ...]) -> None:
-    """Serve requests that match no route with ``fallback`` (the console).
+    """Let ``fallback`` (the console) serve requests that match no route.
 
-    A mount at ``/`` would match everything and hide every 405. API clients get the API's 404 for
-    unknown paths; browsers (``Accept: text/html``) get the fallback.
+    A mount at ``/`` would match everything and hide every 405. For unknown paths, API clients get
+    the API's 404, and browsers (``Accept: text/html``) get the fallback.
 
     Args:
         app: the application.
-        fallback: serves ``/``, all paths below ``prefixes``, and browsers outside of ``/api``.
+        fallback: serves ``/``, all paths below ``prefixes``, and browsers outside ``/api``.
         prefixes: e.g. ``("/project/",)``.
     """
 
@@ -139,22 +139,22 @@ def _wants_console(scope: Scope, prefixes: tuple[str, ...]) -> bool:
 
 
 def _add(app: Starlette, router: Router, prefix: str) -> None:
-    """Put a router's routes in the application's own table.
+    """Add a router's routes to the application's own table.
 
-    In one flat table a later router's 200 wins over an earlier one's 405, unlike with mounts.
+    In one flat table, a later route that matches wins over an earlier 405, unlike with mounts.
     """
     app.router.routes.extend(_built(route, prefix) for route in router.routes)
 
 
 @cache
 def _built(route: DeclaredRoute, prefix: str) -> HandlerRoute:
-    """Built once a process, however many applications its tests make."""
+    """Build a route once per process, even if tests create many applications."""
     return HandlerRoute(prefix + route.path, route, _with_head(set(route.methods), prefix))
 
 
 def _with_head(methods: set[str], prefix: str) -> set[str]:
     """Add HEAD to the API's GET routes.
 
-    The server omits the body. Not for public routes: HEAD must not trigger a webhook.
+    The server omits the body. Public routes get no HEAD, because it must not trigger a webhook.
     """
     return methods | {"HEAD"} if prefix and "GET" in methods else methods

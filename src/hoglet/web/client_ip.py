@@ -1,4 +1,4 @@
-"""The address of the client: the peer of the connection, or as reported by a trusted proxy.
+"""The client's address: the peer of the connection, or the address reported by a trusted proxy.
 
 Source: docs/spec/hog-functions.md#137-source_webhook and docs/spec/hog-functions.md#14-capture.
 """
@@ -11,8 +11,8 @@ from starlette.requests import Request
 def client_ip(request: Request) -> str:
     """The client's address, ``""`` if unknown.
 
-    ``X-Forwarded-For`` is used only with the setting ``trust_proxy`` (in ``app.state``), because
-    any client can send it. Its first valid address counts.
+    ``X-Forwarded-For`` is only used with the setting ``trust_proxy`` (in ``app.state``), because
+    any client can send it. The first valid address in it is used.
     """
     peer = request.client.host if request.client else ""
     if not getattr(request.app.state, "trust_proxy", False):
@@ -21,7 +21,7 @@ def client_ip(request: Request) -> str:
 
 
 def _address(text: str) -> str | None:
-    """An address without its port: ``203.0.113.7:4711``, ``[2001:db8::1]:4711``."""
+    """Strip the port from an address: ``203.0.113.7:4711``, ``[2001:db8::1]:4711``."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]

@@ -1,11 +1,11 @@
 """Compresses responses when the client asks for it: zstd, brotli or gzip.
 
-Text of 1 KB and more is compressed, streams part by part. Parts beyond 32 KB are compressed in a
-thread (the compressors release the interpreter lock), so the event loop is blocked for a
-millisecond at most. Media types that are already compressed, server-sent events (read line by
-line), ranges and responses that the handler encoded are sent as they are.
+Text of 1 KB or more is compressed; streams are compressed part by part. Parts larger than 32 KB are
+compressed in a thread (the compressors release the interpreter lock), so the event loop is blocked
+for a millisecond at most. Media types that are already compressed, server-sent events (which
+clients read line by line), ranges, and responses that the handler encoded are sent unchanged.
 
-ETags become weak, since the bytes differ by encoding; ``Vary`` says so to caches.
+ETags become weak, because the bytes differ by encoding; ``Vary`` tells caches so.
 
 Rejected: Starlette's ``GZipMiddleware``: gzip only, and a response of 20 MB blocks the event loop
 for a second.
@@ -28,12 +28,12 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-LEAST_BYTES = 1000  # below, the response fits one packet anyway
-INLINE_BYTES = 32 * 1024  # size at which no compressor takes longer than a millisecond
-PART_BYTES = 1024 * 1024  # of a large body, so that it is not held in memory twice
+LEAST_BYTES = 1000  # smaller responses fit into one packet anyway
+INLINE_BYTES = 32 * 1024  # up to this size, no compressor takes longer than a millisecond
+PART_BYTES = 1024 * 1024  # large bodies are split, so that they are not in memory twice
 _GZIP = zlib.MAX_WBITS | 16
-# Levels by time: 10 ms (zstd), 18 ms (brotli) and 20 ms (gzip) for 1 MB of rows of events, of which
-# a quarter is left. Higher levels take two to ten times as long for a few percent.
+# Levels chosen by time: 1 MB of event rows takes 10 ms (zstd), 18 ms (brotli) or 20 ms (gzip) and
+# shrinks to a quarter. Higher levels take two to ten times as long to save a few percent more.
 _ZSTD_LEVEL, _BROTLI_QUALITY, _GZIP_LEVEL = 3, 4, 2
 _COMPRESSIBLE = frozenset(
     {
@@ -98,7 +98,7 @@ class _Zstd:
         return self._inner.flush()
 
 
-# In order of preference: compression for the time, measured on rows of events.
+# In order of preference: most compression for the time, measured on event rows.
 _COMPRESSORS: dict[str, Callable[[], _Compressor]] = {
     "zstd": _Zstd,
     "br": _Brotli,
@@ -154,7 +154,7 @@ class Compression:
             encoding = None
         extensions = scope.get("extensions") or {}
         if encoding is not None and _SEND_FILE in extensions:
-            # With this extension the server would send files itself, uncompressed.
+            # With this extension, the server would send files itself, uncompressed.
             scope["extensions"] = {
                 name: extensions[name] for name in extensions.keys() - {_SEND_FILE}
             }
@@ -190,7 +190,7 @@ class _Response:
         if _may_be_compressed(start["status"], headers):
             _vary(headers)
             if self._encoding is not None:
-                self._start = start  # held back until the first part of the body shows its size
+                self._start = start  # held back until the first part of the body reveals its size
                 return
         elif start["status"] == 304:
             _vary(headers)

@@ -1,4 +1,4 @@
-"""CORS: allowed on routes that browsers of visitors and tenants call, denied elsewhere.
+"""CORS: allowed on routes called by the browsers of visitors and tenants, denied elsewhere.
 
 Source: docs/spec/hog-functions.md#14-capture (origin echoed, ``OPTIONS`` 204).
 """
@@ -25,9 +25,9 @@ PUBLIC_PREFIXES = (
     "/site_function",
 )
 _RUN = re.compile(r"/api/projects/[^/]+/endpoints/[^/]+/run")
-"""Browsers run endpoints with tenant tokens; without credentials: keys are sent in a header."""
+"""Endpoints that browsers run with tenant tokens. No credentials: keys are sent in a header."""
 _EXPOSED = "ETag, Link, Location, Retry-After, Hoglet-Next-Cursor"
-PREFLIGHT_SECONDS = 86_400  # browsers have their own maximum
+PREFLIGHT_SECONDS = 86_400  # browsers apply their own maximum
 
 
 class OpenCors:
@@ -54,7 +54,7 @@ class OpenCors:
         await self._app(scope, receive, _with_headers(send, _origin(headers.get("origin"))))
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A run of an endpoint, or the preflight request for one."""
+        """Whether this is a run of an endpoint, or the preflight request for one."""
         headers = Headers(scope=scope)
         any_origin = {"Access-Control-Allow-Origin": "*"}
         if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:

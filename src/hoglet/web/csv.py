@@ -1,4 +1,4 @@
-"""Lists as CSV: whether a client requested it, and the response."""
+"""Lists as CSV: detects whether a client requested it, and builds the response."""
 
 import csv
 import io
@@ -20,7 +20,9 @@ def wants_csv(request: Request) -> bool:
 
 
 def csv_response(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Response:
-    """A header and a line per row; arrays and objects are JSON, null is empty.
+    """Build a response with a header line and one line per row.
+
+    Arrays and objects are written as JSON, null as an empty field.
 
     Args:
         columns: keys of the rows, in order.

@@ -57,7 +57,7 @@ def problem(error: HogletError) -> Response:
 
 
 def server_error(extra: dict[str, Any] | None = None) -> Response:
-    """The bare 500; ``extra`` are keys that a route specifies, e.g. ``{"status": "error"}``."""
+    """The bare 500; ``extra`` are keys specified for a route, e.g. ``{"status": "error"}``."""
     body = {"type": "server_error", "code": "error", "detail": SERVER_ERROR_DETAIL, "attr": None}
     return JsonResponse(body | (extra or {}), status_code=500)
 

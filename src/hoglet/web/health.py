@@ -15,12 +15,12 @@ from hoglet.web.openapi import describe
 from hoglet.web.responses import JsonResponse
 
 type Check = Callable[[], Awaitable[None]]
-"""Raises if its part is not usable; :class:`NotReady` carries a reason that is safe to show."""
+"""Raises if the part is not usable; :class:`NotReady` carries a reason that is safe to show."""
 
 type Warnings = Callable[[], Awaitable[list[str]]]
-"""Sentences about problems that need an operator but do not affect readiness."""
+"""Describes problems that need an operator but do not affect readiness."""
 
-CHECK_SECONDS = 5.0  # a part that does not respond within this time is not usable
+CHECK_SECONDS = 5.0  # a part that does not respond in this time counts as not usable
 
 
 class NotReady(Exception):
@@ -73,7 +73,7 @@ async def _state(check: Check) -> str:
             await check()
     except NotReady as error:
         return str(error)
-    except Exception as error:  # noqa: BLE001 (whatever a check raises means: not usable)
+    except Exception as error:  # noqa: BLE001 (any error of a check means: not usable)
         return type(error).__name__
     return "ok"
 

@@ -1,7 +1,7 @@
-"""Calls the application as a function: the whole API, without the network.
+"""Calls the application as a function: the whole API without a network.
 
-The console and the MCP server are clients of the API with the key of their caller, so they can
-never show or change more than that key permits, and need no rules of their own.
+The console and the MCP server are clients of the API and use their caller's key, so they can never
+show or change more than that key permits and need no permission checks of their own.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class ApiRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApiResponse:
-    """A response; ``body`` is parsed JSON, None if there is none; ``text`` is as it was sent."""
+    """A response: ``body`` is the parsed JSON (None if there is none), ``text`` the raw body."""
 
     status: int
     body: Any
@@ -47,10 +47,10 @@ async def call_application(
     """Call any route by its absolute path.
 
     Args:
-        app: the whole application, with its middleware.
+        app: the whole application, including middleware.
         request: the request.
         authorization: the header, e.g. ``Bearer phx_…``.
-        origin: of the client.
+        origin: the client's origin.
     """
     call = _Call(b"" if request.body is None else dump_json(request.body))
     await app(_scope(request, authorization, origin), call.receive, call.send)
@@ -80,7 +80,7 @@ def _scope(request: ApiRequest, authorization: str, origin: Origin) -> dict[str,
 
 
 class _Call:
-    """The two channels of one ASGI call."""
+    """The ``receive`` and ``send`` channels of one ASGI call."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body

@@ -1,6 +1,6 @@
 """A deadline for each request body, and one memory budget for all of them.
 
-Otherwise, connections that send half a body would hold their slot and memory forever.
+Without them, connections that send only half a body would hold a slot and memory forever.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from hoglet.web.error_handlers import problem
 
 BODY_SECONDS = 30.0
 BUFFER_BYTES = 512 * 1024 * 1024
-# Bodies up to this size are accepted even if the budget is exhausted, so that a few large uploads
+# Bodies up to this size are accepted even when the budget is used up, so that a few large uploads
 # cannot block the events of other clients.
 SMALL_BODY_BYTES = 256 * 1024
 
@@ -23,22 +23,22 @@ type Peer = tuple[str, int]
 
 @dataclass(slots=True)
 class OpenRequests:
-    """The requests in progress, by the peer's address and port.
+    """Tracks the requests in progress by the peer's address and port.
 
     Concurrency: modified on the event loop only; other threads may read.
     """
 
     counts: dict[Peer, int] = field(default_factory=dict)
     reading_since: dict[Peer, float] = field(default_factory=dict)
-    """Peers whose body is incomplete, with the loop time at its start."""
+    """Peers whose body is incomplete, with the loop time when it started."""
     buffered_bytes: int = 0
 
     def begin(self, peer: Peer) -> None:
-        """A request of this peer has started; HTTP/2 peers can have several."""
+        """Record that a request of this peer has started; HTTP/2 peers can have several."""
         self.counts[peer] = self.counts.get(peer, 0) + 1
 
     def end(self, peer: Peer) -> None:
-        """The request has ended."""
+        """Record that a request of this peer has ended."""
         left = self.counts.pop(peer) - 1
         if left:
             self.counts[peer] = left
@@ -107,7 +107,7 @@ class _Limited:
                 raise
             await problem(error)(self._scope, self._receive, self._send)
         except ClientDisconnect:
-            # The server reports malformed chunks as a disconnect; unanswered, they would be a 500.
+            # The server reports malformed chunks as a disconnect, which would otherwise be a 500.
             if self._answering or not self._is_chunked():
                 raise
             await problem(_malformed_chunks())(self._scope, self._receive, self.send)
@@ -117,7 +117,7 @@ class _Limited:
                 self._requests.reading_since.pop(self._peer, None)
 
     async def receive(self) -> Message:
-        if self._complete:  # what follows is the disconnect, which may come at any time
+        if self._complete:  # only the disconnect follows, at any time
             return await self._receive()
         loop = asyncio.get_running_loop()
         if not self._deadline:
@@ -135,8 +135,8 @@ class _Limited:
     async def send(self, message: Message) -> None:
         self._answering = True
         if message["type"] == "http.response.start" and self._leaves_a_body():
-            # The server closes the connection then; a client that was not told would lose its
-            # next request on it.
+            # The server then closes the connection; unless told so, the client would send its next
+            # request on it and lose it.
             others = [each for each in message["headers"] if each[0].lower() != b"connection"]
             message = {**message, "headers": [*others, (b"connection", b"close")]}
         await self._send(message)

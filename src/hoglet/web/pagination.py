@@ -40,7 +40,7 @@ def parse_page(
 def envelope(
     request: Request, page: PageRequest, count: int, results: Sequence[Any]
 ) -> dict[str, Any]:
-    """The response of a list route; ``count`` is the total, ``results`` this page."""
+    """The response of a list route: ``count`` is the total, ``results`` has this page."""
     return {
         "count": count,
         "next": _next(request, page, count),
@@ -86,7 +86,7 @@ def _page_url(request: Request, limit: int, offset: int) -> str:
 
 
 def _positive(text: str | None) -> int | None:
-    """A positive integer, else None."""
+    """Parse a positive integer; None if it is not one."""
     digits = (text or "").strip()
     if not digits.isascii() or not digits.isdecimal() or len(digits) > 19:
         return None

@@ -28,7 +28,7 @@ BODY_KEY = "personal_api_key"  # may carry the caller's key (hoglet.access.auth)
 
 
 async def read_body(request: Request, *, limit_bytes: int | None = None) -> bytes:
-    """The raw body; read once per request and cached, for authorization and handler.
+    """The raw body; read once per request and cached for both authorization and the handler.
 
     Raises:
         TooLarge: more than ``limit_bytes`` (default: the application's ``body_limit_bytes``).
@@ -47,7 +47,7 @@ async def read_json(request: Request) -> Any:
 
     Raises:
         Unreadable: not JSON, or nested deeper than ``NESTING_LIMIT``.
-        UnsupportedMediaType: a content type other than JSON.
+        UnsupportedMediaType: the content type is not JSON.
         TooLarge: see ``read_body``.
     """
     if _JSON in request.scope:
@@ -61,7 +61,7 @@ async def read_json(request: Request) -> Any:
 
 
 async def read_object(request: Request) -> dict[str, Any]:
-    """The parsed body, which must be an object; without the caller's own key.
+    """The parsed body, which must be an object; the caller's API key is removed.
 
     Raises:
         Invalid: JSON, but not an object.
@@ -73,7 +73,7 @@ async def read_object(request: Request) -> dict[str, Any]:
 
 
 def parse_json(body: bytes) -> Any:
-    """JSON text as dict, list, str, int, float, bool or None; ``{}`` if empty.
+    """Parse JSON into dict, list, str, int, float, bool or None; ``{}`` if it is empty.
 
     Raises:
         Unreadable: not JSON (RFC 8259; no NaN, no lone surrogates), or nested too deeply.
@@ -127,7 +127,7 @@ def _path_of_half_character(value: Any) -> list[str] | None:
 
 
 def is_half_character_in(text: str) -> bool:
-    """Whether a text has a surrogate without its pair."""
+    """Whether a text contains a surrogate without its other half."""
     return any("\ud800" <= char <= "\udfff" for char in text)
 
 
@@ -135,7 +135,7 @@ def refuse_other_media(content_type: str | None) -> None:
     """Accept JSON, and bodies without a content type.
 
     Raises:
-        UnsupportedMediaType: any other type.
+        UnsupportedMediaType: the content type is anything else.
     """
     kind = (content_type or "").partition(";")[0].strip().lower()
     if kind and kind != "application/json" and not kind.endswith("+json"):

@@ -42,7 +42,7 @@ class RequestMetrics:
             buckets=_BUCKETS_S,
         )
 
-        # Looking up the child for given labels costs more than counting; there are few of them.
+        # Looking up the child for given labels costs more than counting, so the few are cached.
         self._counter = functools.cache(self._count.labels)
         self._timer = functools.cache(self._seconds.labels)
 
@@ -112,13 +112,13 @@ class _Watched:
             await app(self._scope, receive, self._sender)
         except ClientDisconnect:
             self._status = self._status or 499
-        except Exception as error:  # noqa: BLE001 (the last catch: answers 500 and logs the trace)
+        except Exception as error:  # noqa: BLE001 (the last handler: answers 500 and logs the trace)
             await self._fail(error, receive)
         finally:
             watch.done(self._scope, self._status, time.perf_counter() - started, self._id)
 
     def describe(self, span: tracing.Span, method: str) -> None:
-        """Name the span of the finished request by its route."""
+        """Name the span of the finished request after its route."""
         if not span.is_recorded:
             return
         route = _route_of(self._scope)
@@ -155,7 +155,7 @@ class _Watched:
 
 
 def _route_of(scope: Scope) -> str:
-    """The route's template, never the path itself: metric labels must have few values."""
+    """The route's template, never the path itself: metric labels must have few distinct values."""
     if "route" in scope:
         return scope["route"].path
     endpoint = scope.get("endpoint")  # Starlette's own routes set only this

@@ -11,7 +11,7 @@ MINIMAL = "return=minimal"
 
 
 class JsonResponse(Response):
-    """A JSON response; ``content`` is made of dict, list, str, numbers, bool, None."""
+    """A JSON response; ``content`` consists of dict, list, str, numbers, bool and None."""
 
     media_type = "application/json"
 

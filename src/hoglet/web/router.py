@@ -1,6 +1,6 @@
-"""The routes of a feature, declared beside their handlers, and the path that they are found by.
+"""Routes of a feature, declared beside their handlers, and the normalized paths that match them.
 
-A handler names what it needs: the request, parameters of the path, and the results of
+A handler declares what it needs as parameters: the request, path parameters, and the results of
 dependencies, which run first, in order::
 
     @router.get("/cohorts/{cohort_id}")
@@ -31,11 +31,11 @@ type Handler = Callable[..., Awaitable[Response]]
 
 
 class PathNormalizer:
-    """ASGI middleware that rewrites ``scope["path"]``, so that one route table has all spellings.
+    """ASGI middleware that rewrites ``scope["path"]``, so that one route matches all spellings.
 
-    ``/api/environments/...`` becomes ``/api/projects/...``, and a trailing slash is dropped. No
-    redirects: clients lose bodies and headers on redirects. The original path stays in the scope
-    for building page URLs.
+    ``/api/environments/...`` becomes ``/api/projects/...``, and a trailing slash is dropped. There
+    are no redirects, because clients lose bodies and headers on redirects. The original path stays
+    in the scope for building page URLs.
 
     Rejected: registering each route four times. Starlette tries routes in order, so a table four
     times as long would slow down every request.
@@ -82,7 +82,7 @@ class Depends:
 
 
 class HandlerArguments(NamedTuple):
-    """Where a handler's arguments come from: names of parameters, and dependencies by name."""
+    """Sources of a handler's arguments: names of path parameters, and dependencies by name."""
 
     requests: tuple[str, ...]
     path: tuple[str, ...]
@@ -98,13 +98,13 @@ class DeclaredRoute(NamedTuple):
     dependencies: tuple[Depends, ...]
 
     def called(self) -> list[Dependency]:
-        """What is called before the handler, e.g. the check of a scope."""
+        """The dependencies called before the handler, e.g. a check of scopes."""
         named = arguments_of(self.endpoint).dependencies
         return [*(one.dependency for one in self.dependencies), *(call for _, call in named)]
 
 
 class Router:
-    """Collects the routes of a feature, in the order of their declaration."""
+    """Collects the routes of a feature in the order in which they are declared."""
 
     def __init__(self) -> None:
         self.routes: list[DeclaredRoute] = []
@@ -136,7 +136,7 @@ class Router:
     def api_route[F: Handler](
         self, path: str, *, methods: Sequence[str], dependencies: Sequence[Depends] = ()
     ) -> Callable[[F], F]:
-        """Declare a route of several methods."""
+        """Declare a route for several methods."""
 
         def declare(endpoint: F) -> F:
             route = DeclaredRoute(path, endpoint, tuple(methods), tuple(dependencies))
@@ -150,9 +150,10 @@ class HandlerRoute(Route):
     """A declared route in an application.
 
     Args:
-        path: the whole path, with parameters in braces.
-        declared: the handler and what it depends on.
-        methods: exactly these; Starlette adds HEAD to GET, but HEAD must not trigger a webhook.
+        path: the complete path, with parameters in braces.
+        declared: the handler and its dependencies.
+        methods: only these methods; unlike Starlette, HEAD is not added to GET, because HEAD must
+            not trigger a webhook.
     """
 
     def __init__(self, path: str, declared: DeclaredRoute, methods: set[str]) -> None:
@@ -187,7 +188,7 @@ def arguments_of(endpoint: Handler) -> HandlerArguments:
     """Read the signature of a handler.
 
     Raises:
-        TypeError: a parameter is neither the request, nor text, nor a dependency.
+        TypeError: a parameter is neither the request nor text nor a dependency.
     """
     requests: list[str] = []
     path: list[str] = []

@@ -10,7 +10,7 @@ _LOST_PLUS = re.compile(r"(\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?) (\d\d:?\d\d)$")
 
 
 def iso_z(at: datetime) -> str:
-    """An aware datetime as text.
+    """Format an aware datetime.
 
     Example:
         >>> iso_z(datetime(2026, 1, 5, 12, tzinfo=UTC))
@@ -21,18 +21,18 @@ def iso_z(at: datetime) -> str:
 
 
 def iso_z_or_none(at: datetime | None) -> str | None:
-    """As ``iso_z``; None for None."""
+    """Like ``iso_z``, but None for None."""
     return None if at is None else iso_z(at)
 
 
 def parse_instant(text: str, zone: tzinfo = UTC) -> datetime | None:
     """Parse an ISO 8601 date or time; None if it is invalid.
 
-    A space in place of ``+``, as query strings produce it, is accepted.
+    A space is accepted in place of ``+``, because query strings decode ``+`` as a space.
 
     Args:
         text: ``2026-01-05``, ``2026-01-05T12:00:00Z``.
-        zone: time zone of a time without an offset.
+        zone: time zone of times without an offset.
 
     Example:
         >>> parse_instant("2026-01-05T12:00:00Z")

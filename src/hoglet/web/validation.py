@@ -40,18 +40,18 @@ type Text = Annotated[str, AfterValidator(_refuse_nul)]
 
 def _refuse_boolean(value: Any) -> Any:
     if isinstance(value, bool):
-        raise ValueError(NOT_INTEGER)  # noqa: TRY004 (what pydantic understands)
+        raise ValueError(NOT_INTEGER)  # noqa: TRY004 (pydantic expects ValueError)
     return value
 
 
 Whole = Annotated[int, BeforeValidator(_refuse_boolean)]
-"""An integer, also as a string; booleans, which pydantic reads as 1 and 0, are rejected."""
+"""An integer, or a string with one; rejects booleans, which pydantic would read as 1 and 0."""
 
 
 class Body(BaseModel):
     """Base of body models: ignores unknown keys, strips strings, accepts numbers as strings.
 
-    ``model_fields_set`` tells omitted fields from null.
+    ``model_fields_set`` distinguishes omitted fields from null.
     """
 
     model_config = ConfigDict(
@@ -59,7 +59,7 @@ class Body(BaseModel):
         str_strip_whitespace=True,
         coerce_numbers_to_str=True,
         populate_by_name=True,
-        defer_build=True,  # by the first request that validates one
+        defer_build=True,  # built by the first request that needs it
     )
 
 
@@ -69,7 +69,7 @@ def validate[M: BaseModel](model: type[M], data: Any, *, prefix: str | None = No
     Args:
         model: the expected model.
         data: parsed JSON, e.g. ``{"name": "x"}``.
-        prefix: the attr of ``data`` itself if it is part of the body, e.g. ``masking``.
+        prefix: the attr of ``data`` if it is only a part of the body, e.g. ``masking``.
 
     Raises:
         Invalid: the first violation, with its attr.
@@ -86,9 +86,9 @@ def validate[M: BaseModel](model: type[M], data: Any, *, prefix: str | None = No
 def _first_problem(
     model: type[BaseModel], problems: Sequence[Mapping[str, Any]]
 ) -> tuple[Mapping[str, Any], str]:
-    """The problem to report, and its hint.
+    """Choose the problem to report, and its hint.
 
-    A key that is missing because it is misspelt is reported as the unknown key beside it.
+    If a key is missing because it is misspelt, the unknown key is reported instead.
     """
     first = problems[0]
     if first["type"] == "missing":
@@ -109,7 +109,7 @@ def _names(model: type[BaseModel] | None) -> list[str]:
 
 
 def _model_at(model: type[BaseModel] | None, location: Location) -> type[BaseModel] | None:
-    """The model at a place inside a model; None where the place is not that of one model."""
+    """The model at a location inside a model; None if the location does not lead to one model."""
     for step in location:
         named = {} if model is None else model.model_fields
         field = next((each for name, each in named.items() if step in {name, each.alias}), None)
@@ -209,7 +209,7 @@ def _plain(error: Mapping[str, Any]) -> str:
 
 
 def _real_location(location: Location, data: Any) -> list[str | int]:
-    """Drop the steps that pydantic adds for members of a union (``("limit", "int")``)."""
+    """Remove the steps that pydantic adds for members of a union (``("limit", "int")``)."""
     path: list[str | int] = []
     for index, step in enumerate(location):
         inside = isinstance(data, dict) and (step in data or index == len(location) - 1)
