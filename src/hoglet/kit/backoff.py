@@ -1,9 +1,9 @@
-"""Exponential backoff: how long to wait before something that failed is tried again."""
+"""Exponential backoff: how long to wait before a retry."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 
-_MOST_STEPS = 1000  # more failures wait as long
+_MOST_STEPS = 1000  # the wait does not grow beyond this number of failures
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Backoff:
     factor: float = 2.0
 
     def seconds(self, retries: int) -> float:
-        """The wait after a failure; ``retries`` counts the failures before it."""
+        """Seconds to wait after a failure; ``retries`` is the number of failures before it."""
         try:
             grown = self.first * self.factor ** min(retries, _MOST_STEPS)
         except OverflowError:
@@ -28,5 +28,5 @@ class Backoff:
         return float(min(self.longest, grown))
 
     def wait(self, retries: int) -> timedelta:
-        """The same as a duration."""
+        """Like :meth:`seconds`, as a ``timedelta``."""
         return timedelta(seconds=self.seconds(retries))

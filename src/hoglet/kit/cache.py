@@ -1,4 +1,4 @@
-"""A cache with a time to live, for look-ups that every request repeats."""
+"""A cache with a time to live, for lookups that every request repeats."""
 
 import time
 from collections import OrderedDict
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Hashable
 
 
 class BoundedCache[K: Hashable, V](OrderedDict[K, V]):
-    """A dict of at most ``capacity`` entries; ``put`` evicts the oldest ones beyond it.
+    """A dict of at most ``capacity`` entries; ``put`` evicts the oldest entries beyond it.
 
     ``get`` does not change the order; call ``move_to_end`` to evict the least recently used.
     """
@@ -16,14 +16,14 @@ class BoundedCache[K: Hashable, V](OrderedDict[K, V]):
         self._capacity = capacity
 
     def put(self, key: K, value: V) -> None:
-        """Store a value and evict what exceeds the capacity."""
+        """Store a value and evict the entries that exceed the capacity."""
         self[key] = value
         while len(self) > self._capacity:
             self.popitem(last=False)
 
 
 class TTLCache[K: Hashable, V]:
-    """Caches the values that ``load`` finds for ``seconds``; misses are not cached.
+    """Caches the results of ``load`` for ``seconds``; misses are not cached.
 
     Another process (``hoglet admin keys revoke``) may change the database, so a revoked key works
     until its entry expires.
@@ -31,7 +31,7 @@ class TTLCache[K: Hashable, V]:
     Args:
         load: loads the value of a key, or None.
         seconds: time to live of an entry.
-        capacity: most entries; beyond it the oldest is evicted.
+        capacity: maximum number of entries; beyond it the oldest is evicted.
 
     Concurrency: safe within one event loop; two callers may load the same key at once.
     """

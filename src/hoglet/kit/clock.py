@@ -36,4 +36,4 @@ class FixedClock:
 
 
 class PinnedClock(FixedClock):
-    """A fixed clock that holds in the warehouse, too: ``now()`` of a query is its time."""
+    """A fixed clock that also applies in the warehouse: ``now()`` in a query returns its time."""

@@ -1,13 +1,13 @@
-"""Reads JSON numbers that a double cannot hold: hooks for ``json.loads``. Pure.
+"""Hooks for ``json.loads`` that read JSON numbers beyond the range of doubles. Pure.
 
 | written | read as |
 |---|---|
 | an integer of at most 64 bits | exactly |
 | a longer integer | the nearest double |
-| a number beyond the doubles (``1e400``, 400 digits) | its text: ``"1e400"`` |
+| a number beyond the range of doubles (``1e400``, 400 digits) | its text: ``"1e400"`` |
 
-orjson refuses the last. As text nothing of it is lost: it does not convert to a number, so that it
-breaks no sum, and queries can read it.
+orjson rejects the last kind. As text it loses nothing: queries can read it, and because it does not
+convert to a number, it cannot break sums.
 """
 
 import math
@@ -20,7 +20,7 @@ _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 def read_integer(text: str) -> int | float | str:
-    """The integer in a text of digits; ``parse_int`` of ``json.loads``.
+    """Parse an integer; ``parse_int`` of ``json.loads``.
 
     Example:
         >>> read_integer("18446744073709551615"), read_integer("18446744073709551616")
@@ -34,7 +34,7 @@ def read_integer(text: str) -> int | float | str:
 
 
 def read_float(text: str) -> float | str:
-    """The double in a text, or the text if it is beyond them; ``parse_float`` of ``json.loads``.
+    """Parse a double, or return the text if it is out of range; ``parse_float`` of ``json.loads``.
 
     Example:
         >>> read_float("1e5"), read_float("1e400")
@@ -45,7 +45,7 @@ def read_float(text: str) -> float | str:
 
 
 def read_number(text: str) -> int | float | str | None:
-    """The number in a text that is one in JSON, else None.
+    """Parse a text that is a number in JSON; None if it is not.
 
     Example:
         >>> read_number("-1"), read_number("1.5"), read_number("007"), read_number("nan")
@@ -58,5 +58,5 @@ def read_number(text: str) -> int | float | str | None:
 
 
 def fits_64_bits(number: int) -> bool:
-    """Whether every parser reads an integer exactly."""
+    """Whether an integer has at most 64 bits, so that every parser reads it exactly."""
     return -(2**63) <= number < 2**64

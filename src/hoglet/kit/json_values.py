@@ -1,7 +1,7 @@
-"""Names of JSON without a shape of its own, and typed checks and access of parsed JSON.
+"""Type names for JSON without a fixed shape, and typed checks and accessors for parsed JSON.
 
-``isinstance(value, dict)`` leaves the types of keys and items unknown to the type
-checker; these do not.
+After ``isinstance(value, dict)``, the types of keys and items are unknown to the type checker; with
+these functions they are known.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
 
 
 def same_json(left: Any, right: Any) -> bool:
-    """Whether two values are equal as JSON; in Python, ``True == 1``, also inside of containers.
+    """Whether two values are equal as JSON. In Python ``True == 1``, even inside containers.
 
     Example:
         >>> same_json([1, {"a": 0}], [1.0, {"a": 0}]), same_json([1], [True])
@@ -54,7 +54,7 @@ def same_json(left: Any, right: Any) -> bool:
 
 
 def overwrites(before: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
-    """Whether writing values into an object would change it; fast, called for every event.
+    """Whether writing values into an object would change it. Called for every event, so it is fast.
 
     Example:
         >>> overwrites({"a": 1}, {"a": 1}), overwrites({"a": 1}, {"a": True})

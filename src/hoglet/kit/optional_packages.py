@@ -1,4 +1,4 @@
-"""Hides packages that a dependency imports if it can, but that nothing here uses."""
+"""Hides optional packages that a dependency would import although hoglet does not need them."""
 
 import sys
 from collections.abc import Generator
@@ -8,10 +8,10 @@ from typing import Any, cast
 
 @contextmanager
 def without(*names: str) -> Generator[None]:
-    """Let ``import name`` fail as if it were not installed, unless it is loaded already.
+    """Make ``import name`` fail as if it were not installed, unless it is loaded already.
 
-    Concurrency: other threads cannot import these packages meanwhile; use it while a process
-    starts, around one import.
+    Concurrency: other threads cannot import these packages meanwhile either, so use it only during
+    startup, around one import.
 
     Example:
         >>> with without("this"):

@@ -1,7 +1,7 @@
-"""Operators of property filters: the values they take and the test they mean.
+"""Operators of property filters: the values that they accept and the tests that they stand for.
 
 ``{"key": "plan", "operator": "exact", "value": ["pro", "team"]}`` is parsed here, for functions and
-queries. Two printers turn a test into a tree: ``functions/filters/operators`` for Hog,
+queries. Two printers turn the test into a syntax tree: ``functions/filters/operators`` for Hog,
 ``hogql/filters/operators`` for HogQL.
 
 Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
@@ -58,28 +58,28 @@ class Equals(NamedTuple):
 
 
 class Member(NamedTuple):
-    """The property is strictly any of the values (negated: none of them), which may be empty."""
+    """The property strictly equals any of the values (negated: none); there may be no values."""
 
     values: tuple[Scalar, ...]
     negative: bool = False
 
 
 class Contains(NamedTuple):
-    """Its text contains a pattern with the wildcards ``%`` and ``_``, ignoring case."""
+    """The property's text contains a pattern with wildcards ``%`` and ``_``, ignoring case."""
 
     part: str
     negative: bool = False
 
 
 class ContainsAny(NamedTuple):
-    """Its text contains any of the parts (negated: none), ignoring case."""
+    """The property's text contains any of the parts (negated: none), ignoring case."""
 
     parts: tuple[str, ...]
     negative: bool = False
 
 
 class Matches(NamedTuple):
-    """An RE2 pattern matches somewhere in its text (negated: nowhere)."""
+    """An RE2 pattern matches somewhere in the property's text (negated: nowhere)."""
 
     pattern: str
     negative: bool = False
@@ -115,7 +115,7 @@ class DateOrder(NamedTuple):
 
 
 class VersionOrder(NamedTuple):
-    """The property is a version that compares so with another."""
+    """The property is a version that compares to another as ``sign`` says."""
 
     sign: Sign
     version: str
@@ -141,12 +141,12 @@ def read_operator(operator: Any, value: Any, clock: DateClock) -> Test:
     """Parse an operator and its value.
 
     Args:
-        operator: a key of the table, ``exact`` if missing.
+        operator: a key of ``OPERATORS``, ``exact`` if missing.
         value: a scalar or a list of scalars.
         clock: the reference for relative dates.
 
     Raises:
-        BadOperator: an unknown operator, or a value that it does not take.
+        BadOperator: the operator is unknown, or does not accept the value.
 
     Example:
         >>> read_operator("gt", "5", DateClock(datetime.now(UTC)))
@@ -271,7 +271,7 @@ def _date(sign: Sign) -> Reader:
 
 
 def _each(read: Reader, *, every: bool = False) -> Reader:
-    """The test of a value; several values are combined with any or all."""
+    """The test for a value; the tests of several values are combined with "any" or "all"."""
 
     def spread(name: str, value: Any, clock: DateClock) -> Test:
         if not isinstance(value, list):

@@ -1,8 +1,8 @@
 """Resolves dates in filters: ``-7d``, ``mStart``, ``2026-01-05``, ISO 8601 times.
 
-Arithmetic is on the wall clock of the project's zone: ``-3h`` across a clock change is the wall
-time three hours earlier. A wall time that does not exist uses the offset before the gap; of one
-that occurs twice, the first is used, except at the end of a day, so that the day is complete.
+Arithmetic uses the wall clock of the project's zone: ``-3h`` across a clock change is the wall time
+three hours earlier. A wall time in a gap uses the offset before the gap. If a wall time occurs
+twice, the first one is used, except at the end of a day, so that the day is complete.
 
 Source: docs/spec/data-and-queries.md#78-dates
 """
@@ -29,9 +29,9 @@ _DAYS = {"d": 1, "w": 7}
 _MONTHS = {"m": 1, "q": 3, "y": 12}
 _TICK = timedelta(microseconds=1)
 _EARLIEST, _LATEST = datetime(1900, 1, 2), datetime(2299, 12, 30)  # noqa: DTZ001 (wall times)
-"""Timestamps that the warehouse can store; others are clamped, and compare the same."""
+"""Range of timestamps that the warehouse can store; others are clamped, which compares the same."""
 _MOST = 10_000_000
-"""Largest count; larger ones leave the calendar in any unit."""
+"""Largest count; larger ones are outside the calendar in every unit."""
 
 
 class NotADate(ValueError):
@@ -155,7 +155,7 @@ def _range_start(start: ResolvedDate, *, explicit: bool) -> datetime:
 
 
 def shift(moment: datetime, count: int, unit: str) -> datetime:
-    """``moment`` moved by ``count`` units on the wall clock; months clip to their last day."""
+    """Move ``moment`` by ``count`` units on the wall clock; months clip to their last day."""
     if not count:
         return moment
     count = max(-_MOST, min(count, _MOST))
@@ -200,7 +200,7 @@ def end_of(moment: datetime, unit: str, week_start_day: int = 0) -> datetime:
     if unit in _CLOCK:
         return elapse(start_of(moment, unit), timedelta(**{_CLOCK[unit]: 1}) - _TICK)
     following = shift(start_of(moment, unit, week_start_day), 1, unit).date()
-    last = max(following - timedelta(days=1), moment.date())  # no earlier, at the latest time
+    last = max(following - timedelta(days=1), moment.date())  # not before if shift clamps
     wall = datetime.combine(last, time.max)
     return _placed(wall, moment.tzinfo, fold=1)
 
@@ -216,7 +216,7 @@ def end_of_day(moment: datetime) -> datetime:
 
 
 def _placed(wall: datetime, zone: tzinfo | None, fold: int = 0) -> datetime:
-    """A wall time in its zone; one in a gap uses the offset before the gap."""
+    """Attach the zone to a wall time; a time in a gap uses the offset before the gap."""
     wall = max(_EARLIEST, min(wall, _LATEST))
     moment = wall.replace(tzinfo=zone, fold=fold).astimezone(UTC)
     if moment.astimezone(zone).replace(tzinfo=None) != wall:
@@ -236,7 +236,7 @@ def _shift_months(wall: datetime, months: int) -> datetime:
 
 
 def _relative(match: re.Match[str], clock: DateClock) -> ResolvedDate:
-    count = int(match["count"][:9] or 0)  # longer counts leave the calendar anyway
+    count = int(match["count"][:9] or 0)  # longer counts are outside the calendar anyway
     unit, edge = match["unit"], match["edge"]
     moment = shift(clock.local(), count if match["sign"] == "+" else -count, unit)
     if edge == "Start":

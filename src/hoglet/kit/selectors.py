@@ -1,8 +1,8 @@
 """CSS-like selectors and tag names as regular expressions over ``elements_chain``.
 
-The chain lists the clicked element first, then its parents, separated by ``;``:
+The chain lists the clicked element first, then its ancestors, separated by ``;``:
 ``button.primary:attr_id="go"nth-child="1"text="Go";div:nth-child="2"``. Selectors are processed
-from the right, because the last part is the clicked element. RE2 syntax: no look-around.
+from the right, because their last part is the clicked element. Patterns are RE2: no look-around.
 """
 
 import itertools
@@ -11,7 +11,7 @@ import re
 _QUOTED = r'"(?:\\[\s\S]|[^"\\])*"'
 _REST = rf'(?:[^;"]|{_QUOTED})*'
 _UNTIL_NAME = rf"(?:{_REST}{_QUOTED})?"
-"""Everything before the name of an attribute, which follows another's value or nothing."""
+"""Matches everything before an attribute's name: another attribute's value, or nothing."""
 _ELEMENT_END = r"(?:;|$)"
 _PIECE = re.compile(r"""(?:\[(?:"[^"]*"|'[^']*'|[^\]"'])*\]|[^\s>\[])+|>""")
 _PART = re.compile(
@@ -31,12 +31,12 @@ class BadSelector(ValueError):
 
 
 def tag_name_pattern(tag: str) -> str:
-    """A pattern for chains with an element of this tag."""
+    """A pattern for chains that contain an element with this tag."""
     return rf"^(?:{_REST};)*{re.escape(tag)}(?:[.;:]|$)"
 
 
 def selector_pattern(selector: str) -> str:
-    """A pattern for chains with an element that the selector describes.
+    """A pattern for chains that contain an element matching the selector.
 
     Args:
         selector: ``div.card > button#go[href="/x"]:nth-child(2)``; ``>`` means direct parent.
@@ -86,7 +86,7 @@ def _element(piece: str) -> str:
 
 
 def _escaped(value: str) -> str:
-    """As in the chain."""
+    """Escape a value as in the chain."""
     return value.replace('"', '\\"')
 
 

@@ -1,8 +1,8 @@
 r"""Encodes text that leaves the process as valid UTF-8 or JSON.
 
-Strings of Hog are sequences of UTF-16 units, so a program can split a character outside of the
-basic plane and produce a lone surrogate. JSON can carry one as an escape (``\ud83d``); UTF-8,
-msgpack, SQL and headers cannot, and get U+FFFD instead, like WHATWG's USVString.
+Hog strings are sequences of UTF-16 units, so a program can split a character outside the basic
+plane and produce a lone surrogate. JSON can represent it as an escape (``\ud83d``); UTF-8, msgpack,
+SQL and headers cannot, so there it becomes U+FFFD, like in WHATWG's USVString.
 
 Every encoder tries the fast path first and replaces surrogates only if it fails.
 
@@ -20,7 +20,7 @@ import orjson
 from hoglet.kit.json_numbers import read_float, read_integer
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_KEPT_TYPES: Final = (bytes, bytearray, datetime)  # msgpack has native types for these
+_KEPT_TYPES: Final = (bytes, bytearray, datetime)  # native types of msgpack
 
 
 def replace_surrogates(text: str) -> str:
@@ -68,11 +68,11 @@ def encode_utf8(text: str) -> bytes:
 def dump_json(value: Any, *, indent: bool = False) -> bytes:
     r"""Encode plain data as JSON for clients: lone surrogates are escaped.
 
-    NaN and infinities become null, integers can have any size, other types become strings.
+    NaN and infinities become null, integers can have any size, and other types become strings.
 
     Args:
         value: dict, list, tuple, str, numbers, bool, None.
-        indent: by two spaces.
+        indent: whether to indent by two spaces.
 
     Raises:
         ValueError: nested too deeply, or a container that contains itself.
@@ -100,7 +100,7 @@ def dump_storable_json(value: Any) -> str:
 
 
 def parse_json(text: bytes | str) -> Any:
-    """Parse JSON; lone surrogates become U+FFFD, and numbers beyond the doubles their text.
+    """Parse JSON; lone surrogates become U+FFFD, numbers beyond the range of doubles their text.
 
     Raises:
         ValueError: the text is not JSON (RFC 8259, so no NaN).

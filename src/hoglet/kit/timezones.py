@@ -6,5 +6,5 @@ from zoneinfo import available_timezones
 
 @cache
 def timezone_names() -> frozenset[str]:
-    """All names, such as ``Europe/Berlin``; read once, since that takes some hundred files."""
+    """All names, such as ``Europe/Berlin``; cached, because this reads several hundred files."""
     return frozenset(available_timezones())

@@ -1,7 +1,7 @@
-"""Spans of OpenTelemetry, where a tracer is installed; without one, calls cost next to nothing.
+"""OpenTelemetry spans, if a tracer is installed; without one, calls cost next to nothing.
 
-A trace goes from process to process as a ``traceparent`` (W3C Trace Context), in the spooled
-request and in the job of a run.
+A trace is passed between processes as a ``traceparent`` (W3C Trace Context) in the spooled request
+and in the job of a run.
 
 Source: docs/operating.md#traces; docs/adr/0046-traces.md.
 """
@@ -19,12 +19,12 @@ class Span(Protocol):
 
     @property
     def is_recorded(self) -> bool:
-        """Whether attributes are kept."""
+        """Whether attributes are recorded."""
         ...
 
     @property
     def parent_header(self) -> str | None:
-        """The ``traceparent`` of what this span causes; None without a tracer."""
+        """The ``traceparent`` for work that this span causes; None without a tracer."""
         ...
 
     def set(self, name: str, value: str | float) -> None:
@@ -32,15 +32,15 @@ class Span(Protocol):
         ...
 
     def rename(self, name: str) -> None:
-        """Give it its final name."""
+        """Set the final name."""
         ...
 
     def fail(self, kind: str) -> None:
-        """Mark it as failed; ``kind`` names the error, without user data."""
+        """Mark the span as failed; ``kind`` names the error, without user data."""
         ...
 
     def end(self) -> None:
-        """End a span of :meth:`Tracer.start`."""
+        """End a span started by :meth:`Tracer.start`."""
         ...
 
 
@@ -50,11 +50,11 @@ class Tracer(Protocol):
     def start(
         self, name: str, *, parent: str | None, kind: Kind, attributes: Attributes | None
     ) -> Span:
-        """A span below ``parent``, or below the current span."""
+        """Start a span as a child of ``parent``, or of the current span."""
         ...
 
     def current(self, span: Span) -> AbstractContextManager[None]:
-        """Make a span the parent of those that start during the block."""
+        """Make a span the parent of those started within this context."""
         ...
 
     def parent_header(self) -> str | None:
@@ -63,7 +63,7 @@ class Tracer(Protocol):
 
 
 class _NoSpan:
-    """Stands for a span without a tracer."""
+    """Stands in for spans without a tracer; its methods do nothing."""
 
     is_recorded: bool = False
     parent_header: str | None = None
@@ -101,13 +101,13 @@ def span(
     kind: Kind = "internal",
     attributes: Attributes | None = None,
 ) -> AbstractContextManager[Span]:
-    """A span during the block; an exception marks it as failed.
+    """Record this context as a span; an exception marks it as failed.
 
     Args:
-        name: low cardinality, ``run function``.
+        name: a name of low cardinality, ``run function``.
         parent: a ``traceparent``; None for the current span. An invalid one is ignored.
-        kind: of OpenTelemetry.
-        attributes: no user data: no properties, no URLs, no texts of errors.
+        kind: OpenTelemetry's span kind.
+        attributes: must not contain user data: no properties, URLs or error texts.
     """
     if _Installed.tracer is None:
         return _NOTHING
@@ -117,7 +117,7 @@ def span(
 def child(
     name: str, *, kind: Kind = "internal", attributes: Attributes | None = None
 ) -> AbstractContextManager[Span]:
-    """A span below the current one; nothing if there is none."""
+    """Record this context as a child of the current span; no effect if there is none."""
     tracer = _Installed.tracer
     if tracer is None or tracer.parent_header() is None:
         return _NOTHING
@@ -125,7 +125,7 @@ def child(
 
 
 def parent_header() -> str | None:
-    """The ``traceparent`` of the current span, for what this work causes; None without one."""
+    """The ``traceparent`` of the current span, for work that it causes; None without one."""
     return None if _Installed.tracer is None else _Installed.tracer.parent_header()
 
 
@@ -148,9 +148,9 @@ class SharedWork:
     """Work that several traces wait for, such as a group of requests: a span in each.
 
     Args:
-        name: of the spans.
-        parents: the ``traceparent`` of each cause; None for one that is not traced.
-        attributes: of all spans.
+        name: name of the spans.
+        parents: the ``traceparent`` of each cause; None for causes that are not traced.
+        attributes: attributes of all spans.
     """
 
     def __init__(
@@ -166,14 +166,14 @@ class SharedWork:
             }
 
     def below(self, parent: str | None) -> str | None:
-        """The ``traceparent`` of what this work causes for one of the parents."""
+        """The ``traceparent`` for work that this work causes on behalf of one of the parents."""
         if parent is None or parent not in self._spans:
             return None
         return self._spans[parent].parent_header
 
     @contextmanager
     def ending(self) -> Generator[None]:
-        """End the spans after the block; what starts during it belongs to the first."""
+        """End the spans after this context; spans started within it belong to the first one."""
         with ExitStack() as stack:
             for each in self._spans.values():
                 stack.callback(each.end)
