@@ -1,7 +1,7 @@
 """Routes of the MCP server: streamable HTTP without sessions and without event streams.
 
-``/mcp`` serves the key's current project, ``/api/projects/{id}/mcp`` a given one. Every request is
-authorized by its own ``Authorization`` header; a call of a tool then calls the API with it.
+``/mcp`` serves the key's current project, ``/api/projects/{id}/mcp`` the given one. Every request
+is authorized by its own ``Authorization`` header; tool calls then call the API with this header.
 
 Source: docs/adr/0028-mcp.md.
 """
@@ -71,7 +71,7 @@ class RpcResponse(OpenResponse):
 
 
 def _caller(scope: str | None = None) -> Callable[[Request], Awaitable[ProjectScope]]:
-    """A dependency that accepts any key with one of the scopes of the tools."""
+    """A dependency that accepts any key with at least one of the scopes of the tools."""
 
     async def guard(request: Request) -> ProjectScope:
         if not request.headers.get("authorization", "").startswith(_BEARER):
@@ -84,7 +84,7 @@ def _caller(scope: str | None = None) -> Callable[[Request], Awaitable[ProjectSc
             scope or _any_scope(principal),
             allow_secret_key=True,
             allow_tenant_token=True,
-            throttle=False,  # calls are counted by the routes they call, the rest below
+            throttle=False,  # the called routes count tool calls; the rest is counted below
         )
 
     return guard
@@ -120,7 +120,7 @@ async def _receive(request: Request, scope: ProjectScope) -> Response:
     await read_body(request, limit_bytes=_BODY_BYTES)
     try:
         message = read_message(await read_json(request))
-        if message.id is None:  # a notification: nothing here needs one
+        if message.id is None:  # a notification: none has an effect here
             return Response(status_code=202)
         try:
             check_version(request.headers.get("mcp-protocol-version"))
@@ -150,7 +150,7 @@ async def _result(request: Request, scope: ProjectScope, message: RpcMessage) ->
 
 
 async def _call(request: Request, scope: ProjectScope, params: JsonObject) -> ToolResult:
-    """Call a tool; what goes wrong in it is a result, which the model reads."""
+    """Call a tool; its errors are returned as a result, so that the model can read them."""
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(name, str):
         raise RpcError(INVALID_PARAMS, "params.name must be the name of a tool.")

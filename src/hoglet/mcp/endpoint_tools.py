@@ -1,6 +1,6 @@
 """One tool for each active endpoint: ``run_<name>``, with the endpoint's variables as arguments.
 
-A tenant token sees its endpoints only, and not the variables that it fixes.
+A tenant token sees only its own endpoints, without the variables that the token fixes.
 """
 
 import re
@@ -29,7 +29,7 @@ PREFIX = "run_"
 _ENDPOINT_READ = "endpoint:read"
 _DEFAULT_ROWS = 100
 _MOST_ROWS = 10_000
-_OTHER = re.compile(r"[^A-Za-z0-9_.-]+")  # models accept only these in names of arguments
+_OTHER = re.compile(r"[^A-Za-z0-9_.-]+")  # models accept only these characters in argument names
 _PAGING: ArgumentSchemas = {
     "limit": {
         "type": "integer",
@@ -61,12 +61,12 @@ async def endpoint_tools(services: EndpointServices, scope: ProjectScope) -> lis
 async def run_request(
     services: EndpointServices, scope: ProjectScope, tool: str, arguments: JsonObject
 ) -> ApiRequest:
-    """The run that a call asks for.
+    """Build the request for the run that a tool call stands for.
 
     Raises:
-        Forbidden: a tenant token that does not name the endpoint.
-        NotFound: no such active endpoint.
-        Invalid: an argument that the endpoint does not have.
+        Forbidden: the tenant token does not include the endpoint.
+        NotFound: there is no such active endpoint.
+        Invalid: the endpoint does not have one of the arguments.
     """
     name = tool.removeprefix(PREFIX)
     check_endpoint(scope.principal, name)
@@ -91,7 +91,7 @@ async def run_request(
 
 
 def run_reply(body: JsonObject) -> ToolReply:
-    """What a model reads of a run."""
+    """The part of a run's response that the model gets."""
     return {key: body[key] for key in _REPLY if key in body}
 
 
@@ -121,7 +121,7 @@ def _definition(
 
 
 def _property(schema: OpenApiObject) -> JsonObject:
-    """A schema of OpenAPI 3.0 in JSON Schema's words."""
+    """Convert an OpenAPI 3.0 schema to JSON Schema."""
     copied = dict(schema)
     if "example" in copied:
         copied["examples"] = [copied.pop("example")]
@@ -133,14 +133,14 @@ def _properties(target: RunTarget, known: Sequence[InsightVariable]) -> Argument
 
 
 def _paging_of(target: RunTarget, names: Iterable[str]) -> ArgumentSchemas:
-    """``limit`` and ``offset``; insights have no pages, and a variable's name wins."""
+    """``limit`` and ``offset``, except for insights (no pages) and names taken by variables."""
     if target.query["kind"] != HOGQL:
         return {}
     return {name: schema for name, schema in _PAGING.items() if name not in names}
 
 
 def _argument_names(variables: Iterable[str]) -> dict[str, str]:
-    """Variables by argument, e.g. ``{"browser": "$browser", "plan": "plan"}``."""
+    """Variables by argument name, e.g. ``{"browser": "$browser", "plan": "plan"}``."""
     names: dict[str, str] = {}
     for variable in sorted(variables, key=lambda name: (_OTHER.search(name) is not None, name)):
         base = _OTHER.sub("_", variable).strip("_") or "variable"

@@ -1,4 +1,4 @@
-"""JSON-RPC messages of the Model Context Protocol, as much of it as a server of tools needs.
+"""JSON-RPC messages of the Model Context Protocol, as far as a server of tools needs them.
 
 A request is ``{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}``; without ``id``
 it is a notification, which has no response.
@@ -95,8 +95,8 @@ def read_message(message: Any) -> RpcMessage:
     """One message, from parsed JSON.
 
     Raises:
-        Invalid: not a message, or a batch: the HTTP response is an ordinary 400.
-        RpcError: a request that can be answered, since its id is known.
+        Invalid: not a message, or a batch; the HTTP response is an ordinary 400.
+        RpcError: an invalid request whose id is known, so it gets a JSON-RPC response.
     """
     if not is_object(message) or message.get("jsonrpc") != "2.0":
         raise Invalid(
@@ -136,7 +136,7 @@ def check_version(header: str | None) -> None:
     """Check the header ``MCP-Protocol-Version``; clients send it after the handshake.
 
     Raises:
-        RpcError: another revision than ``VERSIONS``.
+        RpcError: the revision is not in ``VERSIONS``.
     """
     if header is not None and header not in VERSIONS:
         raise RpcError(
@@ -148,7 +148,7 @@ def check_version(header: str | None) -> None:
 
 
 def result_of(request_id: str | int | None, result: Mapping[str, Any]) -> RpcReply:
-    """A response message."""
+    """Build a response message."""
     return {"jsonrpc": "2.0", "id": request_id, "result": result}
 
 

@@ -1,6 +1,6 @@
-"""The tools that every project has: each is one request to the API with the caller's key.
+"""The tools that every project has: each makes one request to the API with the caller's key.
 
-Scopes, rate limits, budgets and errors are those of the route, because the route decides them.
+The route enforces its scopes, rate limits and budgets and defines the errors.
 """
 
 from collections.abc import Callable
@@ -19,14 +19,14 @@ from hoglet.web.in_process import ApiRequest, ApiResponse
 from hoglet.web.validation import Body, Text, Whole
 
 READ_ONLY = {"readOnlyHint": True, "openWorldHint": False}
-_MOST_TEXT = 200_000  # characters; more would not fit a model's context
+_MOST_TEXT = 200_000  # characters; more would not fit into a model's context
 
 
 type Json = JsonObject
-"""An object of arguments; the schemas that clients read call it so."""
+"""An object of arguments; clients see this name in the schemas."""
 
 type ToolReply = JsonObject
-"""What a model reads of a response: the keys that are useful to it."""
+"""The part of a response that the model gets: the keys that are useful to it."""
 
 
 class ToolDefinition(TypedDict):
@@ -137,15 +137,15 @@ class TestArguments(FunctionArguments):
 
 
 class UnreadableReply(Exception):
-    """An error of the tool itself, found in a successful response; the text says what it is."""
+    """A tool's own error, found in a successful response; the text describes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A tool.
 
-    ``request`` builds method, path below the project, query and body of the API's request;
-    ``reply`` what a model reads of the response's body.
+    ``request`` builds the API request: method, path below the project, query and body. ``reply``
+    extracts from the response's body what the model gets.
     """
 
     name: str
@@ -168,14 +168,14 @@ class Tool:
 
 
 def usable_tools(principal: Principal) -> list[Tool]:
-    """The tools for a caller; secret keys and tenant tokens only run endpoints."""
+    """The tools that a caller can use; secret keys and tenant tokens can only run endpoints."""
     if principal.kind != "personal":
         return []
     return [tool for tool in TOOLS.values() if principal.may(tool.scope)]
 
 
 def text_result(value: Any, *, is_error: bool = False) -> ToolResult:
-    """A tool's result: text, and objects also as ``structuredContent``."""
+    """Build a tool's result: text, and for objects also ``structuredContent``."""
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
     if len(text) > _MOST_TEXT:
         return _too_long(len(text))
@@ -194,7 +194,7 @@ def _too_long(characters: int) -> ToolResult:
 
 
 def error_result(response: ApiResponse) -> ToolResult:
-    """The result for an error of the API, e.g. ``404 not_found: Not found.``."""
+    """Build the result for an error of the API, e.g. ``404 not_found: Not found.``."""
     body: JsonObject = response.body if is_object(response.body) else {}
     about = f"{body['attr']}: " if body.get("attr") else ""
     detail = body.get("detail") or "The request failed."
