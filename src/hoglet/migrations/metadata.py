@@ -1,4 +1,4 @@
-"""The tables of all packages, for autogeneration and the test of migrations."""
+"""The tables of all packages, for Alembic's autogeneration and the migration tests."""
 
 import importlib
 import pkgutil

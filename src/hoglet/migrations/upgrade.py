@@ -9,12 +9,12 @@ from sqlalchemy.engine import make_url
 if TYPE_CHECKING:
     from alembic.config import Config
 
-# Arbitrary; concurrent startups on one PostgreSQL wait for each other with this lock.
+# Arbitrary number of the lock that serializes concurrent startups on one PostgreSQL database.
 _ADVISORY_LOCK = 7_226_311
 
 
 class UnknownSchema(Exception):
-    """The database has a schema that these revisions do not lead from; the message is Alembic's."""
+    """The database's schema version is unknown to this version; the message is Alembic's."""
 
 
 def migrate(database_url: str) -> None:
@@ -44,7 +44,7 @@ def migrate(database_url: str) -> None:
 
 
 def _is_current(connection: Connection) -> bool:
-    """Whether there is nothing to do, as at most starts: importing Alembic takes 0.2 s."""
+    """Whether the schema is current; then Alembic, which takes 0.2 s to import, is not needed."""
     if not inspect(connection).has_table("alembic_version"):
         return False
     applied = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
@@ -75,7 +75,7 @@ def alembic_config(connection: Connection) -> "Config":
 
 
 def _leave_transactions_to_us(connection: Any, _record: Any) -> None:
-    """Disable the driver's commit before DDL: a crash would leave a partial schema."""
+    """Disable the driver's commit before DDL, so that a crash cannot leave a partial schema."""
     connection.isolation_level = None
 
 

@@ -1,4 +1,4 @@
-"""Tell which properties have values of one form only; of those known so far nobody can tell."""
+"""Records which properties have values of only one form; unknown for existing properties."""
 
 import sqlalchemy as sa
 from alembic import op

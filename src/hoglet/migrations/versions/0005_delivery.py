@@ -1,4 +1,4 @@
-"""Limits and order of deliveries, pauses that hosts asked for, the progress of backfills."""
+"""Limits and order of deliveries, pauses requested by hosts, progress of backfills."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Events by name, for the counts of functions that wait for other names."""
+"""Numbers of events by name, for the counts of functions that listen to other names."""
 
 import sqlalchemy as sa
 from alembic import op

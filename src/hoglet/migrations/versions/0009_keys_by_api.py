@@ -1,4 +1,4 @@
-"""Keys made by the API: who made them, and when they were rolled."""
+"""Keys created through the API: who created them, and when they were rolled."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,6 +1,6 @@
-"""Property and event definitions with what people say about them, and which event had which.
+"""Definitions of properties and events with descriptions and tags, and each event's properties.
 
-Types of properties of groups are kept for each group type; types by key (``utm_``) are mended.
+Types of group properties are stored per group type; types derived from keys (``utm_``) are fixed.
 """
 
 from typing import Any
@@ -101,7 +101,7 @@ def _user(table: str, name: str) -> list[Any]:
 
 
 def _described(table: str) -> list[Any]:
-    """What both kinds of definitions have."""
+    """The columns that both kinds of definitions have."""
     return [
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("description", sa.Text(), server_default="", nullable=False),
@@ -182,7 +182,7 @@ _EVENTS = sa.table(
 
 
 def downgrade() -> None:
-    """Keep names and types; what people said about them is lost."""
+    """Keep names and types; descriptions, tags and verifications are lost."""
     connection = op.get_bind()
     properties = connection.execute(
         sa.text(

@@ -1,4 +1,4 @@
-"""Variables of lists that stand for all of their values."""
+"""List variables that stand for all of their values."""
 
 import sqlalchemy as sa
 from alembic import op

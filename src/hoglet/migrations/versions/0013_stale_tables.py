@@ -1,4 +1,4 @@
-"""Say why a materialized table is not read until it is built again."""
+"""The reason why a materialized table is stale and not read until it is rebuilt."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What the engine had read when a background query ended."""
+"""How much the engine had read when a background query ended."""
 
 import sqlalchemy as sa
 from alembic import op

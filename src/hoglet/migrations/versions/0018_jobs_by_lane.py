@@ -1,4 +1,4 @@
-"""Jobs by lane, so that leasing beside a lane with a backlog does not read it."""
+"""An index of jobs by lane, so that leasing can skip a lane with a backlog without reading it."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Requests to cancel runs that wait on another server."""
+"""Requests to cancel runs that are waiting on another server."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""The builds of materialized versions."""
+"""Builds of materialized endpoint versions."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""How far the partitions of the spool are stored, and by which server."""
+"""Up to which position each spool partition is stored, and which server owns it."""
 
 import sqlalchemy as sa
 from alembic import op
