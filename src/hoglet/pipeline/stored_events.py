@@ -69,7 +69,7 @@ class StoredEvent(NamedTuple):
 
 
 class EventPage(NamedTuple):
-    """Events of a time range; ``is_last`` if no others follow."""
+    """Events of a time range; ``is_last`` if no more events follow."""
 
     rows: list[StoredEvent]
     is_last: bool
@@ -99,7 +99,7 @@ class StoredEvents:
         Args:
             window: the time range.
             limit: maximum number of events.
-            max_bytes: most bytes of their texts; a larger event is read alone.
+            max_bytes: maximum size of their texts; a larger event is read alone.
         """
         where, params = _where(window)
         sizes = await self._sizes(window, limit)
@@ -187,8 +187,8 @@ class StoredGroups:
         """The globals ``groups`` of each event.
 
         Args:
-            project_id: of the events.
-            url: of the project.
+            project_id: the project of the events.
+            url: URL of the project.
             events: the group keys of each event, ``""`` for none: ``[("acme", "", "", "", "")]``.
         """
         wanted = {(index, key) for keys in events for index, key in enumerate(keys) if key}
@@ -244,10 +244,10 @@ class StoredEventLookup:
         """The globals of several events, newest first.
 
         Args:
-            project_id: of the events.
-            uuids: of the events; unknown ones are omitted.
-            between: their first and last timestamp, which narrows the search.
-            seconds: most time for the query.
+            project_id: the project of the events.
+            uuids: UUIDs of the events; unknown ones are omitted.
+            between: first and last timestamp of the events, which narrows the search.
+            seconds: time limit of the query.
         """
         where = "project_id = {project_id:Int64} AND uuid IN {uuids:Array(UUID)}"
         params: QueryParameters = {"project_id": project_id, "uuids": [str(one) for one in uuids]}

@@ -129,10 +129,10 @@ class Queue(Protocol):
 
         Args:
             queue: name of the queue.
-            limit: most jobs to lease, at least 1.
+            limit: maximum number of jobs to lease, at least 1.
             duration: after this time others can lease the jobs, unless ``extend`` is called.
             max_weight: maximum sum of weights (a single heavier job is leased alone).
-            max_bytes: maximum sum of payloads (a single larger job is leased alone).
+            max_bytes: maximum total size of payloads (a single larger job is leased alone).
             without_lanes: lanes to skip.
 
         Returns:

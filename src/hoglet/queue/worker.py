@@ -64,7 +64,7 @@ class LeasedWorker:
 
     Args:
         queue: source of jobs.
-        name: of the queue.
+        name: name of the queue.
         handler: processes the jobs.
     """
 

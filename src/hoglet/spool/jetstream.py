@@ -198,7 +198,7 @@ async def open_jetstream(
     """Connect, create the stream if it is missing, and check it.
 
     Args:
-        address: of the servers and the stream.
+        address: addresses of the servers, and the stream.
         payload_bytes: size of the largest entry that will be appended.
         owner: name of the database that the spool belongs to; None leaves it unclaimed.
 

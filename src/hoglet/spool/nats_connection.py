@@ -39,7 +39,7 @@ class NatsConnection:
     """One client, replaced when it stops reconnecting.
 
     Args:
-        address: of the servers.
+        address: addresses of the servers.
         on_open: called with each new client.
 
     Concurrency: safe to share in one event loop.

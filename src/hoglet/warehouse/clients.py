@@ -255,7 +255,7 @@ class RunningQueries:
     Args:
         kill: stops queries in the engine by their ids; blocks.
 
-    Concurrency: methods are called on the event loop; ``kill`` runs in a thread of its own.
+    Concurrency: methods are called on the event loop; ``kill`` runs in a dedicated thread.
     """
 
     def __init__(self, kill: Callable[[Sequence[str]], None]) -> None:

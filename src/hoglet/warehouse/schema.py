@@ -15,7 +15,7 @@ from hoglet.warehouse.cluster import everywhere_replica, on_cluster, quoted, sha
 from hoglet.warehouse.errors import SchemaTooNew, WarehouseBroken
 from hoglet.warehouse.port import Warehouse
 
-DEDUP_BLOCKS = 10_000  # deduplication tokens kept per table; about 3 MB each
+DEDUP_BLOCKS = 10_000  # deduplication tokens kept per table, about 3 MB per table
 # Number of properties with their own column in a part; others share one. With 256, events with
 # 1,000 different keys took 3 to 4 times as much as with 64. See docs/adr/0022-bounded-growth.md
 JSON_PATHS = 64

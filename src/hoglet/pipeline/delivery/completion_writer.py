@@ -34,7 +34,7 @@ class CompletedRun(msgspec.Struct, eq=False, kw_only=True):
         record: logs and metrics of the run.
         has_ended: whether the run is finished.
         letter: dead letter of a failed run.
-        observation: for the watcher; None if nothing was executed.
+        observation: observation for the watcher; None if nothing was executed.
     """
 
     record: RunRecord

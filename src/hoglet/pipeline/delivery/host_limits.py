@@ -150,7 +150,7 @@ class HostLimiter:
         return until
 
     def saturated_lanes(self, running: Mapping[str, int]) -> list[str]:
-        """Lanes whose next request would find no slot, judged by their recent hosts.
+        """Lanes whose next request would probably get no slot, judging by their recent hosts.
 
         Args:
             running: number of runs in progress by lane.

@@ -82,7 +82,7 @@ class TriggerMatcher:
         """Match an event with the functions of an index.
 
         Args:
-            index: of the project's functions.
+            index: index of the project's functions.
             event: the event.
             values: returns the globals of filters; called only if a function listens to the name.
             run_globals: returns the globals of runs, without ``source``; called only if there are

@@ -1,7 +1,7 @@
 """Reports entries that the spool log has lost: in the log, a metric and ingestion warnings.
 
 Entries are lost if a stream is deleted, purged, or restored from an old backup. They cannot be
-recovered, so somebody has to be told. Their projects are unknown, so every project gets a warning.
+recovered, so the loss must be visible. Their projects are unknown, so every project gets a warning.
 """
 
 import structlog
