@@ -91,7 +91,7 @@ class _Printer:
         _EXPRESSIONS[type(node)](self, node)
 
     def statement(self, node: bound.Statement) -> None:
-        """Print code that leaves the stack as it was, but for declared variables."""
+        """Print code that leaves the stack unchanged except for declared variables."""
         _STATEMENTS[type(node)](self, node)
 
     def block(self, node: bound.Block) -> None:
@@ -111,11 +111,11 @@ class _Printer:
         return len(self.cells)
 
     def land(self, jump: int) -> None:
-        """Let a jump lead here."""
+        """Set the target of a jump to the next operation."""
         self.cells[jump - 1] = len(self.cells) - jump
 
     def jump_back(self, target: int) -> None:
-        """Append a jump to an earlier place."""
+        """Append a jump back to ``target``."""
         self.emit(Operation.JUMP, target - len(self.cells) - 2)
 
     def end(self, variables: tuple[bound.Variable, ...]) -> None:
@@ -124,7 +124,7 @@ class _Printer:
             self.emit(Operation.CLOSE_UPVALUE if variable.captured else Operation.POP)
 
     def upvalue(self, variable: bound.Variable) -> int:
-        """Index of a captured variable in this function, captured by the way if need be."""
+        """Index of a captured variable in this function, which captures it on first use."""
         if variable not in self.upvalues:
             parent = self._parent
             if parent is None or parent._function == variable.function:  # noqa: SLF001 (same class)

@@ -66,8 +66,8 @@ class _Layout:
         self._breaks = 0
         self._gap = False
         self._last = Piece("end", ";")
-        self._starts = False  # the last piece is a word that a statement begins with
-        self._body = False  # after the head of an `if`: what follows is its body
+        self._starts = False  # the last piece is a word that begins a statement
+        self._body = False  # the last piece ends the head of an `if`; its body follows
         self._unary = False  # the last piece is a sign, not an operator
         self._closed = _Bracket()
 
@@ -85,7 +85,7 @@ class _Layout:
             self._closed = self._open.pop() if self._open else _Bracket()
         self._out.append(self._before(piece))
         self._out.append(piece.text.rstrip() if piece.kind == "comment" else piece.text)
-        if piece.kind == "comment":  # what stands before it decides about what follows
+        if piece.kind == "comment":  # its predecessor decides what follows
             self._breaks, self._gap, self._last = 0, True, piece
             return
         starts = self._begins_statement(piece)

@@ -14,7 +14,7 @@ from hoglet.syntax import tree
 
 _KEYWORDS = ("catch", "else", "false", "finally", "let", "null", "return", "throw", "true", "try",
              "while")  # fmt: skip
-"""Keywords that parse as names if they are misspelt."""
+"""Keywords that parse as names when misspelt."""
 _JUMPS = {
     "break": "Hog has no `break`: put the condition into the head of the loop, or move the loop "
     "into a function and use `return`",
@@ -105,7 +105,7 @@ class Binder:
         self.functions.append(function)
 
     def nearest(self, name: str, *, variables_only: bool = False) -> str | None:
-        """A suggestion for an unknown name."""
+        """A suggestion of a similar name for an unknown one."""
         candidates = set(self.scopes.frame.names())
         if not variables_only:
             candidates.update(self.library, self.known_globals)

@@ -83,7 +83,7 @@ def suggestion(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def edits(text: str, other: str) -> int:
-    """The number of insertions, deletions, replacements and transpositions to get ``other``."""
+    """The number of insertions, deletions, replacements and transpositions between the texts."""
     before, last = [], list(range(len(other) + 1))
     for row, character in enumerate(text, 1):
         line = [row]

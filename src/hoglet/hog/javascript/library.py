@@ -1,7 +1,6 @@
 """The JavaScript helper library, and which helpers a program needs.
 
-``library.js`` holds one top-level ``function`` after another. What a helper needs is found in its
-text, so nothing has to be listed twice.
+``library.js`` consists of top-level functions; their dependencies are found in their text.
 
 Source: docs/spec/hog-language.md#14-javascript.
 """
@@ -12,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 _FUNCTION = re.compile(r"^function ([\w$]+)\(", re.MULTILINE)
-# A call of a helper, or a helper of the language's own names handed on; no method, no text.
+# A called helper, or a helper with a leading ``__`` used as a value; not a method, not in a string.
 _NAME = re.compile(r"""(?<![\w$.'"`])(?:[\w$]+(?=\()|__[\w$]+)""")
 
 

@@ -32,8 +32,8 @@ _PATTERN = {
 class JavaScript(msgspec.Struct, frozen=True):
     """Printed code and the helpers that it calls by name.
 
-    ``JavaScript('concat("a ", x)', ("concat",))``; :func:`library_source` gives the helpers with
-    all that they need.
+    ``JavaScript('concat("a ", x)', ("concat",))``; :func:`library_source` returns the source of the
+    helpers and of those they call.
     """
 
     code: str
@@ -78,7 +78,7 @@ class _Printer:
         self._temporaries = 0
 
     def expression(self, node: bound.Expression) -> str:
-        """Text of an expression, parenthesised where it has to be."""
+        """Text of an expression, parenthesised where necessary."""
         return _EXPRESSIONS[type(node)](self, node)
 
     def all(self, nodes: tuple[bound.Expression, ...]) -> str:
@@ -116,7 +116,7 @@ class _Printer:
 
 
 def indent(text: str) -> str:
-    """Every line moved in, with a line break at the end; multi-line literals are one line here."""
+    """Indent every line; ends with a line break. Literals never contain line breaks."""
     return "".join(f"    {line}\n" for line in text.split("\n"))
 
 
@@ -409,7 +409,7 @@ def _catches(printer: _Printer, node: bound.Try, catches: tuple[bound.Catch, ...
 
 
 def _catch_body(printer: _Printer, node: bound.Try, clause: bound.Catch) -> str:
-    """The error under the clause's name, and ``e`` and ``type`` where they are read besides."""
+    """Bind the error to the clause's name, also to ``e`` and ``type`` if they are read."""
     count = printer.names.count()
     lines = [f"let {printer.names.declare(clause.variable)} = __error;"]
     if _is_needed(node.error) and clause.variable is not node.error:

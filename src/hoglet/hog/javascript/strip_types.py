@@ -113,7 +113,7 @@ class _TypeStripper:
         return self._apply()
 
     def _visit(self, node: Node) -> bool:
-        """Note the edits for ``node``. Returns whether its children need no visit."""
+        """Record the edits for ``node``; returns whether to skip its children."""
         if node.type in _REFUSED:
             self._refuse(node, _REFUSED[node.type])
         if node.type in _ERASED:
@@ -149,7 +149,7 @@ class _TypeStripper:
         return False
 
     def _parameter(self, node: Node) -> bool:
-        """A ``this`` parameter goes with its comma."""
+        """Erase a ``this`` parameter with its comma."""
         if node.children[0].type != "this":
             return False
         after = node.next_sibling
@@ -202,7 +202,7 @@ class _TypeStripper:
         return f"{name}[{quoted}]"
 
     def _enum_value(self, name: str, node: Node, members: list[str]) -> str:
-        """The text of a value, in which names of members before it are read from the enum."""
+        """The text of a value, in which names of earlier members are read from the enum."""
         pieces, position = list[bytes](), node.start_byte
         for found in _walk(node):
             word = self._text(found)
@@ -294,7 +294,7 @@ class _TypeStripper:
         pieces: list[bytes] = []
         position = 0
         for start, end, text in sorted(self._edits):
-            if start < position:  # inside something that is erased already
+            if start < position:  # inside an erased range
                 continue
             pieces.extend([self._bytes[position:start], text.encode()])
             position = end

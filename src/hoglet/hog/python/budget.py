@@ -11,9 +11,9 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         timeout_s: seconds of CPU time, without waiting for the host.
-        memory_bytes: largest sum of all live values, and of any single one.
+        memory_bytes: limit of all live values together, and of a single value.
         call_depth: call frames including the program; at most 1000.
-        async_steps: most calls that suspend the run.
+        async_steps: maximum number of calls that suspend the run.
         trace_entries: entries kept in a traced run; later ones are dropped.
         output_bytes: output of ``print``; further lines are dropped.
     """

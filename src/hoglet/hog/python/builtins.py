@@ -73,7 +73,7 @@ def function_value(name: str, async_names: frozenset[str]) -> LibraryFunction | 
 
 
 def _checked(entry: LibraryEntry, implementation: Any) -> Any:
-    """An implementation behind the arity rules, for calls through a value."""
+    """An implementation that checks its arity, for calls through a value."""
 
     def call(depth: int, *given: Any) -> Any:
         fault = entry.arity_fault(len(given))
@@ -163,14 +163,14 @@ def long(text: str) -> str:
 
 
 def glue(text: str, added: str) -> str:
-    """A text with another appended, when that one is long or has halves of characters."""
+    """Append a text that is long or contains surrogate halves."""
     if len(added) > meter.LARGE:
         meter.charge(len(added))
     return text + added if is_intact(added) else mend(text + added)
 
 
 def full(text: str) -> None:
-    """A growing text that has passed the default memory limit."""
+    """Charge a growing text that exceeds the default memory limit."""
     meter.charge(len(text))
 
 

@@ -80,7 +80,7 @@ class Execution:
     An execution belongs to one thread at a time and cannot be copied or stored; its journal can.
     """
 
-    ops = 0  # these defaults become attributes of an execution once they change
+    ops = 0  # class defaults; an execution gets its own attributes when they change
     alarmed = False
     parsed_json: tuple[str | None, Any] = (None, None)
     _generator: Any = None
@@ -117,7 +117,7 @@ class Execution:
         self._begin(globals or {}, budget or _DEFAULT_BUDGET)
 
     def _begin(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (as above)
-        """Everything that belongs to one run, but for the defaults of the class."""
+        """Reset the state of a run, except for attributes that still have the class defaults."""
         self.budget = budget
         self.memory_bytes = budget.memory_bytes
         self._globals = globals if type(globals) is dict else dict(globals)
@@ -231,7 +231,7 @@ class Execution:
             return Finished(exported(stop.value, shared=self._shares_data))
         except (HogThrow, EngineError, LimitExceeded, RecursionError, MemoryError) as error:
             return self._failed(error)
-        except Exception as error:  # noqa: BLE001 (a fault of ours must not take the host down)
+        except Exception as error:  # noqa: BLE001 (a bug in hoglet must not crash the host)
             return self._failed(EngineError(f"Internal error: {error!r}"), error.__traceback__)
         finally:
             self._used_s += CpuClock.since(self._mark)
@@ -248,7 +248,7 @@ class Execution:
         return HostCallRequest(name, [export_value(item) for item in args])
 
     def _mark_call(self, name: str) -> None:
-        """Record that the call was reached: a replay repeats everything before it."""
+        """Record the call, or compare it with the recorded one during a replay."""
         past = self._past()
         if past is None:
             self._record("call", name)
@@ -256,7 +256,7 @@ class Execution:
             raise EngineError(f"Replay calls {name} where another call was recorded")
 
     def _past(self) -> Journal | None:
-        """The journal of an earlier run while some of it is left."""
+        """The journal of an earlier run while it has unread entries, else None."""
         journal = self._journal
         return journal if journal is not None and journal.replaying else None
 
@@ -276,10 +276,10 @@ class Execution:
             forget_patterns()
         return Failed(failure)
 
-    # --- the meter of this run
+    # --- budget of this run
 
     def alarm(self) -> None:
-        """The watchdog's call, from its own thread."""
+        """Called by the watchdog from its own thread: makes the program check its budget."""
         self.alarmed = True
         for namespace in (self._program.namespace, *self._chunk_namespaces):
             namespace["LIMIT"] = 0
@@ -337,7 +337,7 @@ class Execution:
         frame = sys._getframe()  # noqa: SLF001 (the only way to reach frames)
         memory.check(frame, self._check_time, size)
 
-    # --- what library functions ask for
+    # --- services for library functions
 
     def now(self) -> float:
         """Seconds since 1970, to the millisecond."""
@@ -374,7 +374,7 @@ class Execution:
         return value
 
     def call_host(self, name: str, given: list[Any]) -> Any:
-        """A synchronous call of the host."""
+        """Call a synchronous function of the host."""
         past = self._past()
         if past is not None:
             if past.peek() == "raise":
@@ -412,7 +412,7 @@ class Execution:
         loaded = load_for(chunk.program, chunk.globals)
         self._chunk_namespaces += (loaded.namespace,)
         self._let_run()
-        self._imported = {**self._imported, name: None}  # what a chunk gets that imports itself
+        self._imported = {**self._imported, name: None}  # for a chunk that imports itself
         result = loaded.main(depth + 1, dict(chunk.globals))
         if type(result) is HostValue:
             result = import_value(result.value)
@@ -429,7 +429,7 @@ class Execution:
             on_print(text)
 
     def log_line(self, line: int) -> None:
-        """A statement begins, in traced runs."""
+        """Record that a statement begins, in traced runs."""
         steps = self._open_trace().steps
         if len(steps) < self.budget.trace_entries:
             steps.append(TraceStep(line))

@@ -33,10 +33,10 @@ _HAS_STATUS: Final = _STATUS.exists()
 
 
 def process_bytes() -> int:
-    """Memory of this process; where the system does not tell, an estimate from the heap.
+    """Resident memory of this process without file pages; estimated from the heap if unknown.
 
-    Without the pages of files: those of the engine's library, half a gigabyte, come and go with
-    the work of other threads and with the system's need of memory.
+    File pages, such as half a gigabyte of the engine's library, come and go with the work of other
+    threads and with memory pressure.
     """
     if not _HAS_STATUS:
         return sys.getallocatedblocks() * 64
@@ -50,26 +50,26 @@ type Figures = tuple[int, int]
 
 
 class _RecentFigures:
-    """Both figures take 20 to 50 us to get, as long as a small program.
+    """Caches both figures: measuring takes 20 to 50 us, as long as a small program.
 
-    For the start of a run numbers a little too old serve as well, unless a run has grown the
-    process meanwhile: the next one would be charged for it.
+    Slightly old figures suffice at the start of a run, unless an earlier run has grown the process
+    since: the next run would be charged for it.
 
     Attributes:
-        known: the figures since they were last forgotten; the watchdog does that, too.
+        known: the cached figures; also cleared by the watchdog.
     """
 
     def __init__(self) -> None:
         self.known: Figures | None = None
 
     def get(self) -> Figures:
-        """The known figures, or new ones."""
+        """The cached figures; measured if there are none."""
         if self.known is None:
             self.known = process_bytes(), sys.getallocatedblocks()
         return self.known
 
     def forget(self) -> None:
-        """Take new figures for the next run: this one may leave the process larger."""
+        """Measure again for the next run, because this one may have grown the process."""
         self.known = None
 
 
@@ -77,15 +77,15 @@ recent_figures: Final = _RecentFigures()
 
 
 class MemoryMeter:
-    """Memory of one run; made when the run first has to look at it.
+    """Memory of one run; created at its first memory check.
 
     Args:
-        limit: bytes that the live values may have.
-        figures: of the process when the run started or went on.
+        limit: maximum bytes of the live values.
+        figures: of the process when the run started or resumed.
 
     Attributes:
         charged: bytes of large values reported since the last count.
-        soon: with so much reported, a look should not wait for the watchdog.
+        soon: with more bytes charged, memory is checked without waiting for the watchdog.
     """
 
     def __init__(self, limit: int, figures: Figures) -> None:
@@ -102,7 +102,7 @@ class MemoryMeter:
         self._counted = True
 
     def go_on(self, figures: Figures) -> None:
-        """The run continues: allocations of others do not count."""
+        """Resume: allocations made since it was suspended do not count."""
         used, self._blocks = figures
         self._base = used - self._grown
 
@@ -133,7 +133,7 @@ class MemoryMeter:
         return time.perf_counter() >= self._rest_until or made > self._next_made + self.limit
 
     def _blocks_made(self) -> int:
-        """New blocks since the last count; asking takes long in a full heap, so not each time."""
+        """New blocks since the last count; sampled, because counting is slow in a large heap."""
         before = time.perf_counter()
         if before < self._blocks_after:
             return 0
@@ -152,7 +152,7 @@ class MemoryMeter:
             raise memory_exceeded(self.limit, live + size)
         self.charged = 0
         self._blocks = sys.getallocatedblocks()
-        # counting takes time: it is not done again before much of what is left may be used
+        # counting is slow: the next count waits until much of the remaining memory may be used
         left = max(self.limit - live, self.limit // 8)
         density = min(max(2 * live / max(self._grown, 1), _DENSEST), 1.0)
         self._next_growth = self._grown + left / density
@@ -178,8 +178,8 @@ def live_bytes(
     """The charged size of values, shared parts once, and whether the count is complete.
 
     A scalar is 8 bytes, a text 8 and its length, an array 8 and its items, an object 8 and its
-    keys and values, a function 8 and what it captured. The count ends above ``enough``, and when
-    the clock says ``until``.
+    keys and values, a function 8 and what it captured. The count ends above ``enough``, and at the
+    time ``until``.
     """
     seen = set[int]()
     total, waiting = _charge(values, seen)
@@ -197,7 +197,7 @@ def live_bytes(
 
 
 def _charge(items: list[Any], seen: set[int]) -> tuple[int, list[Any]]:
-    """What the items are worth without their parts, and those not seen yet that have parts."""
+    """The charged size of the items without their parts, and new items that have parts."""
     size, kinds = 8 * len(items), set(map(type, items))
     if str in kinds:
         size += _text_bytes([item for item in items if type(item) is str], seen)
@@ -219,7 +219,7 @@ def _text_bytes(texts: list[str], seen: set[int]) -> int:
     size = sum(map(len, texts))
     if size <= LARGE:
         return size
-    for text in texts:  # only large ones are worth knowing again
+    for text in texts:  # only large strings are counted once
         if len(text) > LARGE:
             if id(text) in seen:
                 size -= len(text)

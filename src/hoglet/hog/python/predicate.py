@@ -1,6 +1,6 @@
 """Fast filters: one expression over millions of events.
 
-A simple expression (no lambdas, nothing that can grow or that asks for the time) reads the events
+A simple expression (no lambdas, nothing that can grow or that reads the time) reads the events
 in place, without copies and without a budget: its work is bounded by its own length and the event.
 Other expressions run as programs, with a budget per event.
 
@@ -58,12 +58,12 @@ def compile_predicate(
         failure: makes the exception that the function raises.
 
     Returns:
-        ``predicate({"event": "x"})`` gives the value as plain data; its Hog truth is what a
-        filter asks for. The globals are not changed.
+        ``predicate({"event": "x"})`` returns the value as plain data; filters use its
+            Hog truth. The globals are not changed.
 
     Raises:
-        PredicateFailed: by the function (or what ``failure`` makes), when the expression ends
-            with an error.
+        PredicateFailed: by the function (or the exception made by ``failure``), if the expression
+            fails.
     """
     program = compile_expression(expression, known_globals=known_globals)
     if not is_simple(expression):
@@ -83,7 +83,7 @@ def compile_predicate(
 
 
 def _main_for_roots(fast: Any, careful: Any, roots: frozenset[str]) -> Any:
-    """The program that stops early where the globals that it relies on exist."""
+    """The fast program if all globals that it relies on exist, else the careful one."""
     return lambda depth, given: (fast if roots <= given.keys() else careful)(depth, given)
 
 
@@ -103,8 +103,8 @@ def compile_batch_predicate(
         on_error: called for each event whose evaluation fails.
 
     Returns:
-        ``predicate([{"event": "x"}, {"event": "y"}])`` gives one bool an event, in order: the
-        Hog truth of the value, False where it ended with an error. Events are not changed.
+        ``predicate([{"event": "x"}, {"event": "y"}])`` returns one bool per event, in
+            order: the Hog truth of the value, False if it failed. Events are not changed.
     """
     one = compile_predicate(expression, known_globals=known_globals, budget=budget)
 

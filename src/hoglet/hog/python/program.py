@@ -26,7 +26,7 @@ _CACHE_SIZE: Final = 1024
 _FEW: Final = _CACHE_SIZE // 2
 _PYTHON_FRAMES: Final = 12_000
 """A Hog frame is at most a few Python frames (a callback with its library function, a generator);
-Python calling Python takes no C stack, so 1000 of them fit easily."""
+Python functions that call each other use no C stack, so 1000 Hog frames fit easily."""
 
 
 class CompiledProgram(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,8 +37,8 @@ class CompiledProgram(msgspec.Struct, frozen=True, kw_only=True):
         functions: names of host functions it was compiled against.
         async_names: names of calls that suspend it.
         suspends: whether a run can suspend at all.
-        roots: globals it reads; with all of them given, some tests can stop early.
-        careful: the module for runs that lack one of the roots, None if there is no difference.
+        roots: globals it reads; if all of them are given, some tests can stop early.
+        careful: the module for runs that lack one of the roots; None if it would be the same.
     """
 
     source: str
@@ -134,7 +134,7 @@ def _compiled(
 
         source, suspends = printed(known | roots)
         careful, _ = printed(known)
-        if batch:  # a batch has no second chance
+        if batch:  # a batch cannot fall back to it
             source = careful
         load(source)
     except RecursionError:
@@ -204,7 +204,7 @@ def load(source: str) -> LoadedProgram:
     """
     found = _loaded.get(source)
     if found is not None and len(_loaded) < _FEW:
-        return found  # none is forgotten soon, so their order can wait
+        return found  # far from eviction: no need to reorder
     with _lock:
         found = _loaded.get(source)
         if found is not None:

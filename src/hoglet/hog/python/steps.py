@@ -37,7 +37,7 @@ class Failed(msgspec.Struct, frozen=True):
 class TraceStep(msgspec.Struct):
     """A statement of a traced run, e.g. ``TraceStep(3, {"total": "4"}, ["fetch(): {…}"])``.
 
-    ``values`` are what it set, ``calls`` the calls it made with their results; both as text.
+    ``values`` are the values it set, ``calls`` its calls with their results, all as text.
     """
 
     line: int

@@ -14,7 +14,7 @@ from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.budget import Meter
 
 TICK_S: Final = 0.01
-_IDLE_TICKS: Final = 100  # keep ticking for a second, so that short runs need not wake the thread
+_IDLE_TICKS: Final = 100  # one second, so that the next short run need not wake the thread
 _FIGURES_TICKS: Final = 25
 
 
@@ -22,7 +22,7 @@ class Watchdog:
     """Watches the programs running in this process.
 
     Attributes:
-        awake: it looks at them now; a run that starts while it sleeps has to wake it.
+        awake: whether its thread is ticking; a run that starts while it sleeps has to wake it.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Watchdog:
         self.awake = False
 
     def wake(self) -> None:
-        """A run has started while nobody watched."""
+        """Start or wake the thread; called by a run that starts while it sleeps."""
         recent_figures.forget()
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._loop, name="hog-watchdog", daemon=True)
@@ -49,7 +49,7 @@ class Watchdog:
             self._tick_while_busy()
             self.awake = False
             self._wanted.clear()
-            if _runs():  # one came in between
+            if _runs():  # one started meanwhile
                 self.awake = True
                 self._wanted.set()
 

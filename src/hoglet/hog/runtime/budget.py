@@ -32,7 +32,7 @@ class Meter(Protocol):
     alarmed: bool
     async_names: frozenset[str]
     parsed_json: tuple[str | None, Any]
-    """The JSON text that was looked into last, and its value, which nobody else holds."""
+    """The JSON text that was read last, and its parsed value, which is not shared."""
 
     def check_in(self, depth: int) -> int:
         """Check time and memory; returns the depth. Raises LimitExceeded."""
@@ -71,14 +71,14 @@ class Meter(Protocol):
         ...
 
     def import_chunk(self, depth: int, name: str) -> Any:
-        """The result of another program, which runs once. Raises EngineError if unknown."""
+        """The result of another program, run on first import. Raises EngineError if unknown."""
         ...
 
     call_host: Callable[[str, list[Any]], Any]
 
 
 class RunningThread:
-    """What a thread that runs programs is doing.
+    """The state of a thread that runs programs.
 
     Attributes:
         run: its innermost run.

@@ -25,7 +25,7 @@ from hoglet.hog.runtime.values import (
     stored_key,
 )
 
-DEEPEST = 200  # JSON readers and writers around us stop at about 250
+DEEPEST = 200  # most JSON libraries fail at about 250
 
 
 def import_value(value: Any) -> Any:
@@ -48,7 +48,7 @@ _AS_IS = frozenset({str, float, bool, type(None)})
 
 
 def _imported(value: Any) -> Any:
-    """Anything but scalars."""
+    """Import any value other than a scalar."""
     if type(value) is dict:
         return _imported_object(value)
     if isinstance(value, list):
@@ -92,7 +92,7 @@ def _imported_object(value: dict[Any, Any]) -> Any:
 
 
 def _stored(key: Any) -> Any:
-    """The stored key of a key that is no text; those that a program has put there are some."""
+    """The stored key of a key that is not a string; it may already be a stored key."""
     if key is None or is_number(key) or display_key(key) is not key:
         return key
     return stored_key(key) if type(key) is bool else str(key)
@@ -151,9 +151,9 @@ def export_value(value: Any) -> Any:
 
 
 _FEW = 64
-_SHORT = 1024  # longer strings are charged to the memory limit one by one
-_SMALL = 65_536  # bytes of a value that is copied in one go
-_HOLDERS = 200  # as many objects and arrays nest no deeper than DEEPEST
+_SHORT = 1024  # longer strings are charged individually
+_SMALL = 65_536  # bytes of a value that is copied without budget checks
+_HOLDERS = 200  # so many cannot nest deeper than DEEPEST
 
 
 def _flat(value: dict[Any, Any]) -> dict[str, Any] | None:
@@ -176,8 +176,7 @@ def _flat(value: dict[Any, Any]) -> dict[str, Any] | None:
 def _small(value: Any) -> Any:  # noqa: C901 (one branch a type)
     """A copy of a small tree of objects, arrays, strings and numbers; else None.
 
-    Parts are copied where they are met, so shared ones count each time, and one inside itself is
-    met until the value is no longer small.
+    Shared parts are copied and counted each time, so a container inside itself exceeds the limit.
     """
     copy, left = value.copy(), _SMALL
     holders = [copy]
@@ -247,7 +246,7 @@ class _Copying:
 
 
 def _exported(value: Any, copying: _Copying) -> Any:
-    """Anything but plain scalars and floats."""
+    """Export any value other than plain scalars and floats."""
     if not isinstance(value, CONTAINERS):
         if is_function(value):
             return as_text(value)

@@ -1,7 +1,7 @@
 """Reads the host's data in place, without importing a copy for the program.
 
-The results equal those of the library's functions on the imported value, and only they are
-imported. Anything but plain JSON data (tagged dates, non-string keys) is imported first.
+Functions return the same as those of the library for the imported value; only results are imported.
+Anything but plain JSON data (tagged dates, non-string keys) is imported first.
 """
 
 from collections.abc import Iterable
@@ -94,11 +94,11 @@ def is_not_in(needle: Any, value: Any) -> bool:
 def edited(value: Any, *paths: tuple[str, ...]) -> Any:
     """The value with copies of the objects at the root and at the paths, shorter paths first.
 
-    Anything else there is imported, which rejects writes on its own.
+    Other values there are imported; writes to them fail as usual.
     """
     if type(value) is not dict or is_tagged(value):
         return import_value(value)
-    copy = value.copy()  # odd keys are brought in on the way out
+    copy = value.copy()  # other keys are converted on export
     for path in paths:
         holder = copy
         for key in path[:-1]:
@@ -120,7 +120,7 @@ class HostValue:
 
 
 def exported(value: Any, *, shared: bool = False) -> Any:
-    """The result of a program in plain data: a copy, or with ``shared`` perhaps the host's data."""
+    """The result of a program as plain data: a copy, or the host's data if ``shared``."""
     if type(value) is not HostValue:
         return export_value(value)
     value = value.value

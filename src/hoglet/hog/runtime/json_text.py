@@ -27,7 +27,7 @@ from hoglet.hog.runtime.plain_data import (
 )
 from hoglet.hog.runtime.values import CONTAINERS
 
-_SMALL: Final = 32_768  # the values of shorter texts are not counted in advance
+_SMALL: Final = 32_768  # shorter texts are parsed without counting their values first
 
 
 def parse_json(text: str) -> Any:
@@ -86,7 +86,7 @@ def write_json(value: Any, indent: int = 0) -> str:
 
 
 def write_host_json(value: Any) -> str:
-    """The host's data as compact JSON text, as :func:`write_json` writes it once imported."""
+    """Host data as compact JSON, as :func:`write_json` writes the imported value."""
     try:
         text = orjson.dumps(value, None, PLAIN_DATA)
     except (TypeError, RecursionError):
@@ -106,9 +106,9 @@ def _fast(value: Any) -> str:
     try:
         if is_moderate(value):
             text = orjson.dumps(value, _tuple_items, orjson.OPT_PASSTHROUGH_SUBCLASS)
-    except TypeError:  # dates, functions, odd keys
+    except TypeError:  # dates, functions, keys other than strings
         return _without_plain(value)
-    except (ValueError, RecursionError):  # halves of characters
+    except (ValueError, RecursionError):  # lone surrogates
         pass
     if text is None:
         return _compact(export_value(value))
@@ -118,7 +118,7 @@ def _fast(value: Any) -> str:
 
 
 def _has_odd_number(value: Any) -> bool:
-    """Whether the fast writer writes a number differently."""
+    """Whether the fast writer formats one of the numbers differently."""
     if type(value) is float:
         return not 1e-4 <= abs(value) < 1e16 or value.is_integer()
     if not isinstance(value, CONTAINERS):
@@ -131,7 +131,7 @@ def _tuple_items(value: Any) -> Any:
 
 
 def _without_plain(value: Any) -> str:
-    """The text of a value with dates, errors, functions or odd numbers."""
+    """The text of a value with dates, errors, functions or unusual numbers."""
     try:
         if is_moderate(value):
             return _exact(value)

@@ -19,8 +19,8 @@ from hoglet.hog.runtime.values import (
     type_name,
 )
 
-_SHOWN = {"null": "object"}  # the official words
-_STEP = 1024  # containers that grow by single items are charged in steps
+_SHOWN = {"null": "object"}  # the official message
+_STEP = 1024  # containers that grow item by item are charged in steps
 START_AT_ONE = "Hog arrays start from index 1"
 
 

@@ -24,7 +24,7 @@ _BLANK: Final = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + 
 _NUMBERS: Final = frozenset({int, float})
 _BEGINS_NUMBER: Final = frozenset("0123456789+-.I")
 _EXACT_DIGITS: Final = 16  # fewer digits are always inside ±2^53
-_LONGEST_NUMBER_TEXT: Final = 4000  # longer digit strings are all infinite, zero or cut anyway
+_LONGEST_NUMBER_TEXT: Final = 4000  # longer numbers are infinite, zero or rounded anyway
 
 
 def settle(number: Number) -> Number:

@@ -1,8 +1,8 @@
-"""Copies plain data with C code, and bounds it first: nobody can interrupt C code.
+"""Copies plain data with C code, after bounding its size: C code cannot be interrupted.
 
-An array that holds another one twice, and so on, is some kilobytes of memory and gigabytes of JSON.
-Looking for that in Python takes ten times as long as writing the JSON. So a value is written into a
-buffer that cannot grow, because a view of it exists: the writer fails where it is full.
+Nested arrays that each contain the next one twice are a few kilobytes of memory and gigabytes of
+JSON. Detecting that in Python takes ten times as long as writing the JSON. So the JSON is written
+into a buffer that cannot grow while a view of it exists: the writer fails when it is full.
 
 Source: docs/spec/hog-language.md#4-values and docs/spec/hog-language.md#10-limits.
 """
@@ -23,8 +23,8 @@ def is_moderate(value: Any) -> bool:
     """Whether the JSON of a value is at most 4 MB, shared parts repeated.
 
     Raises:
-        TypeError: it has keys that JSON has not.
-        ValueError: it has halves of characters.
+        TypeError: it has keys that JSON does not allow.
+        ValueError: it has lone surrogates.
         RecursionError: it nests too deeply.
     """
     for size in _SIZES:
@@ -39,7 +39,7 @@ def is_moderate(value: Any) -> bool:
 
 
 def _parts(value: Any) -> Any:
-    """What stands for dates, errors and functions."""
+    """The parts of values that JSON lacks: of errors; dates and functions count as null."""
     return [value.type, value.message, value.payload] if type(value) is HogError else None
 
 
@@ -50,11 +50,11 @@ PLAIN_DATA: Final = (
     orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS
     | orjson.OPT_PASSTHROUGH_DATETIME
 )  # fmt: skip
-"""Options that refuse whatever importing would change, but for tagged forms and whole floats."""
+"""Options that reject data that importing would change, except tagged forms and whole floats."""
 
 
 def copied(value: Any, text: bytes) -> Any:
-    """A copy of what was written with ``PLAIN_DATA`` as ``text``; whole floats become ints."""
+    """A copy of a value whose JSON by ``PLAIN_DATA`` is ``text``; whole floats become ints."""
     copy = msgspec.to_builtins(value)
     if has_whole_float(text):
         _settle(copy)
@@ -71,10 +71,10 @@ def _settle(holder: Any) -> None:
 
 
 has_whole_float: Final = finder(r"\.0[\],}]")
-"""Whether JSON text may have a whole float, which is an integer in Hog."""
+"""Whether JSON text may contain a whole float, which is an integer in Hog."""
 
 has_exponent: Final = finder(r"e[-+]?[0-9]+[\],}]")
-"""Whether JSON text may have a number with an exponent, which Hog may write differently."""
+"""Whether JSON text may contain a number with an exponent, which Hog may write differently."""
 
 has_tag: Final = finder("__hog")
-"""Whether JSON text may have the tagged form of a date or an error."""
+"""Whether JSON text may contain the tagged form of a date or an error."""

@@ -24,8 +24,8 @@ _ANY: Final = r"[^\n\r\x{2028}\x{2029}]"
 
 
 _MOST_WORK: Final = 250_000_000
-"""Instructions times bytes of one search. RE2 is linear in both and cannot be stopped: at its
-worst (3 ns each) this is three quarters of a second."""
+"""Maximum instructions times bytes of a search. RE2 is linear in both and cannot be stopped: at its
+worst (3 ns each) this takes three quarters of a second."""
 _ALWAYS_FINE: Final = 700  # bytes; the largest program that RE2 accepts is below 350,000
 
 
@@ -42,7 +42,7 @@ def compile_pattern(pattern: str, ignore_case: bool) -> Any:  # noqa: FBT001 (a 
 
 @lru_cache(maxsize=64)
 def _match_of(pattern: str) -> Any:
-    """The search of a pattern, without what the package puts around it."""
+    """The search function of a pattern, without the package's wrapper."""
     return compile_pattern(pattern, False)._regexp.Match  # noqa: SLF001 (see is_found)
 
 
@@ -135,9 +135,9 @@ def is_found(pattern: Any, code: bytes) -> bool:
 
 
 def finder(pattern: str) -> Callable[[bytes], bool]:
-    """:func:`is_found` for a small pattern of ours, in the package that is faster.
+    """:func:`is_found` for a small built-in pattern, with the faster package for each length.
 
-    Calling RE2 takes half a microsecond; it then jumps to where the pattern may start.
+    A call of RE2 takes half a microsecond, but its search skips faster through long texts.
     """
     search = re.compile(pattern.encode()).search
     match = re2.compile(pattern)._regexp.Match  # noqa: SLF001 (see is_found)
@@ -154,7 +154,7 @@ _CHEAP_CALL: Final = 400
 
 
 def extracted(pattern: str, text: str) -> str:
-    """The first group of the first match, or all of it where there is no group; else ``''``."""
+    """The first group of the first match, or the whole match without groups; else ``''``."""
     code = encode_utf8(text)
     if len(code) > _ALWAYS_FINE:
         _check_work(compile_pattern(pattern, False), len(code))
@@ -203,9 +203,9 @@ _SHORT: Final = 64
 
 @lru_cache(maxsize=256)
 def _wildcards(pattern: str) -> Callable[[str], Any] | None:
-    """The search for a pattern whose inner wildcards stand for one character, None for others.
+    """The search for a pattern whose only inner wildcard is ``_``; None for other patterns.
 
-    It takes at most 64 steps a character.
+    It takes at most 64 steps per character.
     """
     bare = pattern.strip("%")
     if "%" in bare or "_" not in bare or not bare.isascii():

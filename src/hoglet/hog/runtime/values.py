@@ -29,7 +29,7 @@ from typing import Any, Final
 
 LARGEST_INTEGER: Final = 2**53
 CONTAINERS: Final = (list, dict)
-"""Classes of arrays and objects: ``isinstance`` with a union builds it anew at each call."""
+"""Classes of arrays and objects; a union would be built anew at each ``isinstance``."""
 
 
 class HogTuple(list[Any]):

@@ -1,7 +1,7 @@
 """Validates arguments of library functions.
 
 Functions handle null themselves (the result is null); values of a wrong type end the run with a
-message that has the function and the argument.
+message that names the function and the argument.
 """
 
 from typing import Any, Final, Never

@@ -28,7 +28,7 @@ from hoglet.hog.stdlib.arguments import wrong
 
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _TEMPORAL: Final = frozenset({HogDate, HogDateTime})
-_MOST_UNITS: Final = 10**12  # more of any unit exceeds the calendar
+_MOST_UNITS: Final = 10**12  # a larger number of any unit exceeds the calendar
 
 
 def now(_zone: Any = None) -> HogDateTime:
@@ -235,7 +235,7 @@ def date_add(unit: Any, count: Any, value: Any) -> Any:
 
 
 def _add_seconds(value: Any, seconds: Any) -> Any:
-    """So many seconds later; of a Date the day that this falls on."""
+    """A number of seconds later; for a Date, the day of the resulting time."""
     if type(value) is HogDate:
         return date_of_days(math.floor((instant(value) + seconds) / 86_400))
     moved = value.seconds + seconds
@@ -246,7 +246,7 @@ def _add_seconds(value: Any, seconds: Any) -> Any:
 
 
 def _add_days(value: Any, days: Any) -> Any:
-    """So many calendar days later at the same time of day, then a part of a day in seconds."""
+    """Whole calendar days later at the same time of day, then the fraction of a day in seconds."""
     full = math.trunc(days)
     moved = _add_calendar_days(value, full)
     return _add_part(moved, (days - full) * 86_400)
@@ -269,7 +269,7 @@ def _add_calendar_days(value: Any, days: int) -> Any:
 
 
 def _add_months(value: Any, months: Any) -> Any:
-    """So many calendar months later, then a part of a month as a part of 30 days."""
+    """Whole calendar months later, then the fraction of a month as a fraction of 30 days."""
     full = math.trunc(months)
     return _add_part(_add_calendar_months(value, full), (months - full) * 30 * 86_400)
 
@@ -360,7 +360,7 @@ type _Getter = str | Callable[[datetime], Any]
 
 
 def _parse(pattern: str) -> tuple[str, Callable[[datetime], tuple[Any, ...]]]:
-    """A pattern as a template of the ``%`` operator, and the function that gives its values."""
+    """A pattern as a template of the ``%`` operator, and the function that returns its values."""
     meter.charged(pattern)
     pieces: list[str] = []
     getters: list[_Getter] = []

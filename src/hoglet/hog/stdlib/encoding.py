@@ -46,7 +46,7 @@ def try_base64_decode(value: Any) -> Any:
 
 
 def _from_base64(value: str) -> str:
-    """Either alphabet up to the first ``=``; other characters and a last odd one are left out."""
+    """Decode either alphabet up to the first ``=``; other characters are ignored."""
     meter.charge(len(value))
     digits = _NOT_BASE64.sub("", value.partition("=")[0])
     digits = digits[: len(digits) - (len(digits) % 4 == 1)]
@@ -104,7 +104,7 @@ def _from_url(value: str) -> str | None:
 
 
 def _from_short_url(value: str) -> str | None:
-    """As :func:`_from_url`, for ASCII."""
+    """Like :func:`_from_url`, for short ASCII strings; None for other codes."""
     first, *parts = value.encode().split(b"%")
     pieces = [first]
     try:
@@ -116,7 +116,7 @@ def _from_short_url(value: str) -> str | None:
 
 
 def _unescaped(value: str) -> str:
-    """Halves of characters stay as they are; there is no UTF-8 for them."""
+    """Decode percent codes; lone surrogates, which UTF-8 lacks, are unchanged."""
     if _HALF.match(value):
         return value
     return b"".join([unquote_to_bytes(part) for part in _url_parts(value)]).decode()
@@ -131,7 +131,7 @@ _CODES: Final = {
 
 
 def _url_parts(value: str) -> Iterator[str]:
-    """The text in pieces that end between characters, a code of three taken for one."""
+    """The text in pieces that do not split a percent code."""
     left = ""
     for part in meter.chunks(value):
         piece = left + part
@@ -188,7 +188,7 @@ def sha256(value: Any, form: Any = None) -> Any:
 
 
 def _hexadecimal(name: str) -> Callable[[Any], Any]:
-    """The function that gives the digest in hexadecimal; short texts go there directly."""
+    """A function that returns the hexadecimal digest; short texts are hashed directly."""
     hashed = _ALGORITHMS[name]
 
     def digest(value: Any) -> Any:

@@ -49,7 +49,7 @@ def _parsed(value: Any) -> Any:
 
 
 def _looked_at(value: Any) -> Any:
-    """As :func:`_parsed`, for results that hold no part of it: programs ask one text often."""
+    """Like :func:`_parsed`, cached for the last text, for results that share no part of it."""
     run = meter.running.thread.run
     if type(value) is not str or run is None:
         return _parsed(value)
@@ -94,7 +94,7 @@ def json_extract(value: Any, *path: Any) -> Any:
 
 
 def _inside(value: Any, path: tuple[Any, ...]) -> Any:
-    """As :func:`_found`; there is nothing inside a bare number, text or boolean."""
+    """Like :func:`_found`; nothing is found inside a bare number, string or boolean."""
     return _found(value, path) if isinstance(value, CONTAINERS) else _MISSING
 
 

@@ -117,7 +117,7 @@ def _characters(source: str) -> list[str]:
     return [from_units(code[place : place + 2]) for place in range(0, len(code), 2)]
 
 
-_SHORT: Final = 512  # replacing every character of a short text by a short one gives no large one
+_SHORT: Final = 512  # short texts stay below the charged size even if every character is replaced
 
 
 def replace_one(value: Any, old: Any, new: Any) -> Any:

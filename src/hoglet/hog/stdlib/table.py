@@ -31,8 +31,8 @@ class LibraryEntry(msgspec.Struct, frozen=True):
 
     Attributes:
         name: its Hog name.
-        least: fewest arguments.
-        most: most arguments, None for no maximum.
+        least: minimum number of arguments.
+        most: maximum number of arguments, None for no maximum.
         call: the implementation; ``callback`` ones take the call depth first, ``async`` have none.
         types: e.g. ``(string, number, number?) -> string``.
         result_kind: the kind of its Python value (see ``hog.python.type_facts``).
@@ -65,7 +65,7 @@ class LibraryEntry(msgspec.Struct, frozen=True):
 
     @property
     def display_arity(self) -> int:
-        """What printing the function shows: the largest arity, 0 if unbounded."""
+        """The printed arity: the largest one, 0 if unbounded."""
         return self.most or 0
 
     def arity_fault(self, given: int) -> str | None:

@@ -1,20 +1,20 @@
-"""Which variables may hold the host's data as it stands, instead of a copy of their own.
+"""Escape analysis: which variables may hold the host's own data instead of a copy?
 
-A program must not change what belongs to the host, so reading a global gives a copy. Most programs
-only look at what they read: ``let p := event.properties`` and then ``p.plan``. Such a variable
-*borrows*: it holds the host's own object, and only what is taken out of it is brought in.
+A program must not change the host's data, so reading a global returns a copy. Most programs only
+read from it: ``let p := event.properties`` and then ``p.plan``. Such a variable *borrows*: it holds
+the host's own object, and only the values read from it are imported.
 
 A variable borrows when
 
-- all that it is ever bound to is read from globals, or from other variables that borrow;
-- nothing is written through it, or only scalars and copies of the host's data into objects that
-  are reached by names: then the variable has a copy of just the objects that are written to, see
+- every value it is bound to is read from globals, or from other variables that borrow;
+- nothing is written through it, or only scalars and copies of the host's data into objects at
+  constant paths; the variable then holds copies of just those objects, see
   :attr:`Borrowing.edited`;
-- nobody can tell a copy of a part from the part: parts only go elsewhere if no statement of the
-  program changes an object that could be one of them, and none compares objects by identity.
+- the program cannot distinguish a part from a copy of it: parts are stored or passed on only if no
+  statement changes an object that could be such a part, and none compares objects by identity.
 
-Variables are bound by ``let``, by ``for (k, v in x)``, and as parameters: of functions that are
-only called by name, and of lambdas that ``arrayMap`` and its kin call.
+Variables are bound by ``let``, by ``for (k, v in x)``, and as parameters of functions that are only
+called by name and of lambdas passed to ``arrayMap`` and similar functions.
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ _HANDS_ON: Final = frozenset(
         "toIntervalMinute", "toIntervalMonth",
     }
 )  # fmt: skip
-"""Library functions whose result may hold what they are given."""
+"""Library functions whose result may contain their arguments."""
 
 _TESTS: Final = (
     bound.Arithmetic, bound.And, bound.Or, bound.Not, bound.Between, bound.Compare, bound.If,
@@ -58,12 +58,12 @@ class Borrowing:
 
     Attributes:
         variables: all of them.
-        edited: those that are written through: the objects they have a copy of, as paths;
+        edited: for those that are written through, the paths of the objects they copy;
             ``{(), ("properties",)}`` for ``let e := event; e.properties.plan := 'free'``.
 
     Args:
-        facts: what is known about the program.
-        host_names: functions that the host gives; these hide library functions.
+        facts: type facts about the program.
+        host_names: names of host functions, which hide library functions.
         enabled: whether any variable may borrow.
     """
 
@@ -99,11 +99,11 @@ class Borrowing:
         return isinstance(node, bound.ReadGlobal) and not node.library
 
     def is_edited(self, node: Any) -> bool:
-        """Whether an expression is an object that a variable has a copy of, to write to it."""
+        """Whether an expression reads a borrowing variable that is written through."""
         return self._root(node) in self.edited
 
     def lambda_of(self, node: Any) -> bound.BoundFunction | None:
-        """The lambda that a call of ``arrayMap`` or its kin makes on the spot."""
+        """The lambda written as the argument of ``arrayMap`` or a similar function, else None."""
         if not isinstance(node, bound.CallGlobal) or node.name in self._host_names:
             return None
         if node.name not in LAMBDA_PARAMETER or len(node.arguments) < 2:
@@ -111,7 +111,7 @@ class Borrowing:
         callee = node.arguments[0]
         return callee.function if isinstance(callee, bound.MakeFunction) else None
 
-    # --- what variables are bound to
+    # --- the values of variables
 
     def _find_sources(self) -> dict[bound.Variable, list[Any]]:
         sources: dict[bound.Variable, list[Any]] = {}
@@ -143,10 +143,10 @@ class Borrowing:
             )
             sources.setdefault(parameter, []).append(given)
 
-    # --- who may change what
+    # --- writes
 
     def _find_owned(self) -> dict[bound.Variable, Any]:
-        """Variables that are bound once, to a new object or a copy that is theirs alone."""
+        """Variables bound once, to a new object or to a copy that is not shared."""
         return {
             node.variable: node.value
             for node in self._nodes
@@ -156,10 +156,10 @@ class Borrowing:
         }
 
     def _is_own(self, target: Any) -> bool:
-        """Whether what is written to can only be an object that a variable owns.
+        """Whether the target of a write can only be an object that a variable owns.
 
-        ``out`` after ``let out := {}``, and ``out.geo`` after ``let out := {'geo': {}}`` as long as
-        nothing else is put there.
+        ``out`` after ``let out := {}``, and ``out.geo`` after ``let out := {'geo': {}}`` unless
+        another value is assigned there.
         """
         path: list[Any] = []
         while isinstance(target, bound.GetProperty):
@@ -173,7 +173,7 @@ class Borrowing:
         )
 
     def _replaces(self, node: Any, variable: bound.Variable, path: list[Any]) -> bool:
-        """Whether a statement may put something at the path, or above its end."""
+        """Whether a statement may assign the object at the path or one that contains it."""
         if not isinstance(node, bound.AssignProperty):
             return False
         keys = [node.key]
@@ -191,7 +191,7 @@ class Borrowing:
         )
 
     def _find_edited(self) -> dict[bound.Variable, set[tuple[str, ...]]]:
-        """Copies of globals that are written to, in objects that are reached by names."""
+        """Variables with a copy of a global that is written to, with the changed paths."""
         paths: dict[bound.Variable, set[tuple[str, ...]]] = {}
         refused, count = set[bound.Variable](), 0
         for node in self._nodes:
@@ -211,7 +211,7 @@ class Borrowing:
         return {variable: found for variable, found in paths.items() if variable not in refused}
 
     def _may_be_put(self, node: Any) -> bool:
-        """Whether a value is a scalar, or a copy of the host's data that nobody else has."""
+        """Whether a value is a scalar, or an unshared copy of the host's data."""
         if isinstance(node, bound.Conditional):
             return self._may_be_put(node.then) and self._may_be_put(node.otherwise)
         if isinstance(node, bound.IfNull):
@@ -219,7 +219,7 @@ class Borrowing:
         return self._is_sure_scalar(node) or self.is_raw(node)
 
     def _is_sure_scalar(self, node: Any) -> bool:
-        """Whether a value is surely no object, array or date."""
+        """Whether a value is certainly not an object, array or date."""
         if isinstance(node, bound.Conditional):
             return self._is_sure_scalar(node.then) and self._is_sure_scalar(node.otherwise)
         if isinstance(node, bound.CallGlobal) and node.name not in self._host_names:
@@ -227,7 +227,7 @@ class Borrowing:
             return entry is not None and entry.types.rpartition("-> ")[2] in _SCALAR_TYPES
         return self._is_scalar(node) and not isinstance(node, bound.MakeArray | bound.MakeTuple)
 
-    # --- the greatest set that keeps the rules
+    # --- the largest set of variables that satisfies the rules
 
     def _settle(self) -> None:
         changed = True
@@ -247,7 +247,7 @@ class Borrowing:
         )
 
     def _refused(self, node: Any) -> Iterable[bound.Variable]:
-        """The variables whose use by this node is against the rules."""
+        """The variables whose use by this node violates the rules."""
         raw = [part for part in parts(node) if self._root(part) is not None]
         if not raw:
             return
@@ -262,11 +262,11 @@ class Borrowing:
                 yield from self._handed_on(node, part)
 
     def _handed_on(self, node: Any, part: Any) -> Iterable[bound.Variable]:
-        """The variables that cannot borrow because a part goes elsewhere."""
+        """The variables that cannot borrow because a part escapes."""
         root = self._root(part)
         if self._tells_parts:
             yield root
-        if id(node) not in self._results:  # a copy that a later edit would not reach
+        if id(node) not in self._results:  # a later write would not reach the copy
             yield from {
                 variable
                 for variable, path in self._places(part)
@@ -278,7 +278,7 @@ class Borrowing:
                 yield part.variable
 
     def _root(self, node: Any) -> Any:
-        """The variable at the root of a raw expression; None for globals and all else."""
+        """The borrowing variable at the root of an expression, else None."""
         while isinstance(node, bound.GetProperty):
             node = node.target
         if isinstance(node, bound.ReadVariable) and node.variable in self.variables:
@@ -286,13 +286,13 @@ class Borrowing:
         return None
 
     def _compares_parts(self, node: Any, raw: list[Any]) -> bool:
-        """Whether a node compares two parts that may be one and the same object."""
+        """Whether a node compares two parts that may be the same object."""
         if len(raw) < 2 or not self._compares_by_identity(node):
             return False
         return not self._are_apart(raw[0], raw[1])
 
     def _compares_by_identity(self, node: Any) -> bool:
-        """Whether two values are compared that may both be objects."""
+        """Whether a node compares two values that may both be objects."""
         match node:
             case bound.Compare(operator="==" | "!=" | "in" | "not in"):
                 operands = (node.left, node.right)
@@ -303,20 +303,20 @@ class Borrowing:
         return not any(self._is_scalar(operand) for operand in operands)
 
     def _is_scalar(self, node: Any) -> bool:
-        """Whether a value is no object, or a list of values that are none."""
+        """Whether a value is not an object, or is a list of literals."""
         if isinstance(node, bound.MakeArray | bound.MakeTuple):
             return all(isinstance(item, bound.Constant) for item in node.items)
         return (self._facts.kind(node) or "N") in _SCALARS
 
     def _are_apart(self, first: Any, second: Any) -> bool:
-        """Whether two raw expressions surely give different parts."""
+        """Whether two raw expressions certainly read different parts."""
         one, two = _field(first), _field(second)
         if one is not None and two is not None and one[0] is two[0] and one[1] != two[1]:
             return True
         return self._origins(self._root(first)).isdisjoint(self._origins(self._root(second)))
 
     def _origins(self, variable: bound.Variable) -> set[bound.Variable]:
-        """The variable, and all those that it may have been taken out of."""
+        """The variable, and all variables that its value may be a part of."""
         found, waiting = set[bound.Variable](), [variable]
         while waiting:
             current = waiting.pop()
@@ -329,7 +329,7 @@ class Borrowing:
     def _places(
         self, node: Any, seen: frozenset[bound.Variable] = frozenset()
     ) -> set[tuple[bound.Variable, tuple[Any, ...] | None]]:
-        """Where in edited globals a raw expression may be; None for anywhere."""
+        """The edited variables and paths that a raw expression may read; None for any path."""
         keys: list[Any] = []
         while isinstance(node, bound.GetProperty):
             keys.insert(0, node.key.value if isinstance(node.key, bound.Constant) else _ANY)
@@ -349,7 +349,7 @@ class Borrowing:
         }
 
     def _is_written(self, variable: bound.Variable, path: tuple[Any, ...] | None) -> bool:
-        """Whether an object that is written to may be at the path."""
+        """Whether the object at the path may be one that is written to."""
         return path is None or any(
             len(path) == len(written)
             and all(key in (_ANY, step) for key, step in zip(path, written, strict=True))
@@ -357,7 +357,7 @@ class Borrowing:
         )
 
     def _only_looks(self, node: Any, part: Any) -> bool:  # noqa: PLR0911 (one line a node)
-        """Whether the use of a raw part leaves no trace of it, and does not copy it whole."""
+        """Whether a use only reads the part: it neither stores nor passes on the part itself."""
         if isinstance(node, _TESTS):
             return True
         if isinstance(node, bound.Conditional):
@@ -387,11 +387,11 @@ class Borrowing:
             borrows = (
                 place < len(function.parameters) and function.parameters[place] in self.variables
             )
-            return borrows and node.name != "arrayFilter"  # whose result holds the items
+            return borrows and node.name != "arrayFilter"  # its result contains the items
         return function is None and node.name not in _HANDS_ON
 
     def _is_repeated(self, node: Any, variable: bound.Variable) -> bool:
-        """Whether a use may happen again while the variable stays bound to the same value."""
+        """Whether a use may be repeated while the variable is bound to the same value."""
         return self._loops.get(id(node)) is not self._loops.get(id(variable))
 
     def _find_loops(self) -> dict[int, Any]:
@@ -424,7 +424,7 @@ def _field(node: Any) -> tuple[bound.Variable, Any] | None:
 
 
 def _path(node: bound.AssignProperty) -> tuple[bound.Variable | None, list[Any]]:
-    """The variable that is written through, and the keys on the way; None for a key not known."""
+    """The variable that is written through, and the keys of the path; None for a computed key."""
     keys: list[Any] = [node.key.value if isinstance(node.key, bound.Constant) else None]
     target = node.target
     while isinstance(target, bound.GetProperty):
@@ -441,9 +441,9 @@ _SCALAR_TYPES: Final = frozenset(
 
 
 def _is_new(value: Any, path: list[Any]) -> bool:
-    """Whether an initial value has an object of its own at the path."""
+    """Whether an initial value contains a new object at the path."""
     if isinstance(value, bound.ReadGlobal):
-        return True  # a copy, all of it
+        return True  # a deep copy
     for step in path:
         if not isinstance(value, bound.MakeObject):
             return False

@@ -14,8 +14,8 @@ class Storage:
     """Assigns storage to variables.
 
     A variable is a Python local; one used by inner functions is a Python cell. Inside a loop each
-    iteration needs a new cell: there an inner function is created by a factory that takes the value
-    (if it never changes) or a box, a list with one item.
+    iteration needs a new cell: there an inner function is created by a factory, which takes the
+    value (if it never changes) or a box, a list with one item.
     """
 
     def __init__(self, facts: TypeFacts) -> None:
@@ -36,10 +36,7 @@ class Storage:
         return variable in self._boxed
 
     def by_value(self, function: bound.BoundFunction) -> list[bound.Variable]:
-        """The parameters of a function's factory.
-
-        Captured loop variables of the enclosing function.
-        """
+        """Captured loop variables of the enclosing function: parameters of the factory."""
         return [
             variable
             for variable in function.captures
@@ -67,7 +64,7 @@ class ProgramContext:
     Args:
         facts: type facts about its functions.
         host: what the host provides.
-        borrowing: which variables hold the host's data as it stands.
+        borrowing: which variables hold the host's own data.
         trace: whether values and calls are recorded line by line.
         batch: print ``f0(events, slow)``, the truth of the one expression for many events.
     """
@@ -151,7 +148,7 @@ class Emitter:
         """Emit lines that were removed before."""
         self.lines.extend(lines)
 
-    # --- what the parts below and above offer each other
+    # --- implemented by the subclasses that use each other
 
     def variable(self, variable: bound.Variable) -> str:
         """The Python text that reads or is assigned a variable."""
@@ -175,8 +172,8 @@ def find_suspending(
 ) -> tuple[set[int], bool]:
     """Numbers of the functions that can suspend, and whether calls of unknown values can.
 
-    An unknown value can be a suspending function once one of those is used as a value, be it
-    an async host function by its name.
+    An unknown value can be a suspending function if any suspending function is used as a value,
+    including async host functions.
     """
 
     def suspends(node: Any) -> bool:

@@ -29,17 +29,17 @@ from hoglet.hog.stdlib.table import STL
 _EQUAL: Final = frozenset({"==", "!="})
 _PLAIN: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _HAS_RAW_FORM: Final = frozenset({"typeof", "keys", "has", "jsonStringify"})
-"""Library functions with a form ``R_name`` for the host's data as it stands."""
+"""Library functions with a form ``R_name`` for host data that was not imported."""
 
 _TAKES_RAW: Final = {
     "typeof", "keys", "has", "length", "empty", "notEmpty", "isNull", "isNotNull", "lower", "upper",
     "trim",
 }  # fmt: skip
-"""Library functions that take the host's data as it stands for their first argument."""
+"""Library functions whose first argument may be host data that was not imported."""
 _RAW_MEMBERSHIP: Final = {"in": "R_in", "not in": "R_not_in"}
 _ERROR_FIELDS: Final = frozenset({"type", "message", "payload"})
 _LONGEST_CHAIN: Final = 8
-_LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses never pile up
+_LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses do not nest too deeply
 
 
 class ExpressionPrinter(Emitter):
@@ -94,9 +94,9 @@ class ExpressionPrinter(Emitter):
         return Operand(name, operand.kind, atom=True, raw=operand.raw)
 
     def sequence(self, nodes: tuple[Any, ...], raw: Collection[int] = frozenset()) -> list[Operand]:
-        """Operands evaluated in this order, however many statements each of them needs.
+        """Operands evaluated in this order, even if some of them need statements.
 
-        Those at the places ``raw`` may be the host's data.
+        Those at the positions ``raw`` may be host data that was not imported.
         """
         operands: list[Operand] = []
         for place, node in enumerate(nodes):
@@ -118,7 +118,7 @@ class ExpressionPrinter(Emitter):
                 operands[place] = Operand(name, kind, atom=True, raw=raw)
 
     def both(self, left: Any, right: Any) -> tuple[Operand, Operand]:
-        """Operands of a binary operator, the right one evaluated first; at most one no atom."""
+        """Operands of a binary operator, the right one evaluated first; at least one is an atom."""
         levels = self.effects.level(left), self.effects.level(right)
         if EFFECTS in levels and min(levels) >= READS:
             second = self.bind(self.value(right))
@@ -136,7 +136,7 @@ class ExpressionPrinter(Emitter):
 
     @staticmethod
     def _may_stay(first: Operand, second: Operand) -> bool:
-        """Whether two texts can stand in one operation: no guard will repeat them."""
+        """Whether both operands may be non-atoms, because no guard will repeat their text."""
         return first.kind in "CZF" and second.kind in "CZF"
 
     # --- leaves
@@ -167,7 +167,7 @@ class ExpressionPrinter(Emitter):
         return self.value(node)
 
     def _raw_in_batch(self, node: bound.ReadGlobal) -> str:
-        """A missing root is a KeyError, with which the batch takes its slow way."""
+        """A read of a global in a batch; on KeyError (no such root) it takes its slow path."""
         text = f"G[{node.path[0]!a}]"
         for part in node.path[1:]:
             name = self.temporaries.new()
@@ -178,7 +178,7 @@ class ExpressionPrinter(Emitter):
         return text
 
     def _raw_global(self, node: bound.ReadGlobal) -> str:
-        """The root is a local of the program; whatever is unusual goes the slow way."""
+        """A read of a global whose root is a local variable; unusual values take the slow path."""
         path = ", ".join(ascii(part) if isinstance(part, str) else repr(part) for part in node.path)
         slow = f"read(G, {path})"
         root = self.program.root_name(str(node.path[0]))
@@ -195,7 +195,7 @@ class ExpressionPrinter(Emitter):
         return f"({holder}.get({last!a}) if {' and '.join(tests)} else {slow})"
 
     def _brought_in(self, operand: Operand) -> Operand:
-        """A raw operand as a Hog value; text, the usual case, is one already."""
+        """Import a raw operand as a Hog value; strings, the usual case, need no import."""
         if not operand.raw:
             return operand
         first, again = self.temporaries.twice(operand)
@@ -220,7 +220,7 @@ class ExpressionPrinter(Emitter):
         return self.bind(left), right
 
     def _type_test(self, node: bound.Compare) -> Operand | None:
-        """``typeof(x) = 'string'``: text is seen without a call, it is the usual value."""
+        """``typeof(x) = 'string'``: strings, the usual value, are recognized without a call."""
         call, name = node.left, node.right
         if isinstance(call, bound.Constant):
             call, name = name, call
@@ -262,7 +262,7 @@ class ExpressionPrinter(Emitter):
         return comparison(node.operator, left, right, self.temporaries)
 
     def _raw_comparison(self, node: bound.Compare) -> Operand | None:
-        """A comparison of a global with a literal, which need not be brought in first."""
+        """A comparison of a raw value with a literal; the value need not be imported."""
         pair = node.left, node.right
         if not any(isinstance(item, bound.Constant) and _is_small(item.value) for item in pair):
             return None
@@ -289,7 +289,7 @@ class ExpressionPrinter(Emitter):
         return Operand(self.strict(node), "B")
 
     def _chain(self, node: bound.And | bound.Or, *, strict: bool) -> str:
-        """Operands up to the last that must run are joined so that all of them run."""
+        """Join operands with ``and``/``or``; with ``&``/``|`` up to the last that must run."""
         word, sign = ("and", "&") if isinstance(node, bound.And) else ("or", "|")
         needed = [
             place for place, item in enumerate(node.operands) if not self.effects.may_skip(item)
@@ -329,7 +329,7 @@ class ExpressionPrinter(Emitter):
         return Operand(name, kind, atom=True)
 
     def _long_conditional(self, node: Any, kind: str) -> Operand:
-        """A chain of ``c ? a : d ? b : ...`` as branches one below the other, not inside."""
+        """A chain of ``c ? a : d ? b : ...`` as consecutive branches instead of nested ones."""
         name = self.temporaries.new()
         self.line("while True:")
         self.indent += 1
@@ -346,7 +346,7 @@ class ExpressionPrinter(Emitter):
         return Operand(name, kind, atom=True)
 
     def _branch(self, node: Any, kind: str) -> tuple[list[Any], str]:
-        """The statements a branch needs, taken out of the stream, and its value."""
+        """The statements a branch needs, removed from the output, and its value."""
         mark = self.mark()
         self.indent += 1
         text = coerced(self.value(node), kind)
@@ -529,7 +529,7 @@ class ExpressionPrinter(Emitter):
         return f"({name} if LEN({name} := {joined}) <= 256 and {name}.isascii() else long({name}))"
 
     def text_part(self, operand: Operand) -> str:
-        """The text that a value gives inside text."""
+        """The Python text of a value that is formatted as part of a string."""
         if operand.constant:
             return self._constant_part(operand)
         if operand.kind == "S":
@@ -621,7 +621,7 @@ class ExpressionPrinter(Emitter):
 
 
 def _chained(node: Any) -> int:
-    """How many conditionals follow each other by their last branch."""
+    """The number of conditionals that are chained by their ``otherwise`` branches."""
     count = 0
     while isinstance(node, bound.Conditional):
         node, count = node.otherwise, count + 1
@@ -629,7 +629,7 @@ def _chained(node: Any) -> int:
 
 
 def _without_nots(node: Any) -> tuple[Any, bool]:
-    """What a run of ``not`` stands before, and whether their number is odd."""
+    """The operand below a chain of ``not``, and whether their number is odd."""
     odd = False
     while isinstance(node, bound.Not):
         node, odd = node.operand, not odd
@@ -637,7 +637,7 @@ def _without_nots(node: Any) -> tuple[Any, bool]:
 
 
 def _listed_texts(node: bound.Compare) -> list[str]:
-    """The literal texts on the right of ``in``, empty when it is anything else."""
+    """The strings on the right of ``in``; empty unless all items are string literals."""
     if node.operator not in {"in", "not in"}:
         return []
     if not isinstance(node.right, bound.MakeArray | bound.MakeTuple):
@@ -654,7 +654,7 @@ def _is_small(value: Any) -> bool:
 def item_text(operand: Operand) -> str:
     """The text of a value that goes into a container.
 
-    Whole floats become ints there: nothing tells them apart, and containers of ints are
+    Whole floats become ints: programs cannot distinguish them, and containers of ints are
     written as JSON three times as fast.
     """
     if operand.kind != "F" or operand.constant:
@@ -668,7 +668,7 @@ def _after(operands: list[Operand]) -> str:
 
 
 def callee_name(node: Any) -> str:
-    """What a traced call is called."""
+    """The name of a called value in traces."""
     if isinstance(node, bound.ReadVariable):
         return node.variable.name
     if isinstance(node, bound.ReadGlobal):

@@ -11,7 +11,7 @@ from typing import Any, Final
 from hoglet.hog.python.codegen.type_facts import NUMBERS, constant_kind
 
 _UNKNOWN: Final = object()
-_BIG: Final = 1_073_741_823  # ints up to here compare on the interpreter's fastest path
+_BIG: Final = 1_073_741_823  # the interpreter compares ints up to here on its fastest path
 _RANGE: Final = f"-{_BIG} <= {{0}} <= {_BIG}"
 _GUARDS: Final = {"K": "I", "C": "I", "Z": "I", "F": "F", "S": "S"}
 
@@ -22,9 +22,9 @@ class Operand:
     Attributes:
         text: an expression that can stand anywhere, in parentheses where needed.
         kind: see :mod:`hoglet.hog.python.codegen.type_facts`.
-        atom: it is a name or a literal: evaluating it twice is free and safe.
+        atom: it is a name or a literal, which can be evaluated twice at no cost.
         value: the constant, if it is one.
-        raw: it is plain data of the host, not brought in yet.
+        raw: it is plain host data that was not imported yet.
     """
 
     __slots__ = ("atom", "kind", "raw", "text", "value")
@@ -92,12 +92,12 @@ def as_float(operand: Operand) -> str:
 
 
 def coerced(operand: Operand, kind: str) -> str:
-    """The text of an operand for a place of that kind."""
+    """The text of an operand where a value of that kind is needed."""
     return as_float(operand) if kind == "F" and operand.is_number else operand.text
 
 
 def _beside(operand: Operand, other: Operand) -> str:
-    """The text beside another operand: int literals turn to floats beside floats."""
+    """The operand's text; an int literal becomes a float if the other operand is a float."""
     if other.kind == "F" and operand.constant and operand.kind in "ZC":
         return _float_text(float(operand.value))
     return operand.text
@@ -130,7 +130,7 @@ _SLOW: Final = {"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "mod"}
 def arithmetic(
     operator: str, left: Operand, right: Operand, kind: str, new: Temporaries
 ) -> Operand:
-    """``left operator right``; at most one of the two is no atom."""
+    """``left operator right``; at least one of the operands is an atom."""
     if operator == "%":
         text = _remainder(left, right, new)
     elif operator == "/":
@@ -166,7 +166,7 @@ def _guarded(operator: str, left: Operand, right: Operand, new: Temporaries) -> 
         return f"{slow}({left.text}, {right.text})"
     guards, uses = list[str](), dict[int, str]()
     guard = "F" if "F" in (left.kind, right.kind) else "I"
-    # what is no atom is evaluated in the first guard, which always runs
+    # the operand that is not an atom is evaluated in the first guard, which always runs
     for operand in sorted((left, right), key=lambda operand: operand.atom):
         if operand.is_number and operand.atom:
             uses[id(operand)] = operand.text
@@ -234,7 +234,7 @@ _HELPERS: Final = {
 
 
 def comparison(operator: str, left: Operand, right: Operand, new: Temporaries) -> Operand:
-    """``left operator right`` as a bool; at most one of the two is no atom."""
+    """``left operator right`` as a bool; at least one of the operands is an atom."""
     helper = _HELPERS.get(operator)
     if helper is not None:
         return Operand(_helper_text(operator, helper, left, right, new), "B")
@@ -272,7 +272,7 @@ _LIKE: Final = {"like": "in", "not like": "not in"}
 
 
 def _membership(word: str, needle: str, text: Operand, new: Temporaries, otherwise: str) -> str:
-    """A search for a plain text; values of other types go to the function ``otherwise``."""
+    """A search in a string; other types are passed to the function ``otherwise``."""
     first, again = new.twice(text)
     return f"({needle} {word} {again} if type({first}) is S else {otherwise}({again}, {needle}))"
 
@@ -290,7 +290,7 @@ def _null_text(operator: str, left: Operand, right: Operand) -> str:
     if operator in _EQUALITY and null.constant and other.constant:
         return str((other.value is None) == (operator == "=="))
     if operator in _EQUALITY and null.constant and other.kind not in "AN":
-        answer = str(operator == "!=")  # it is known not to be null
+        answer = str(operator == "!=")  # the other operand is never null
         return answer if other.atom else f"({other.text}, {answer})[1]"
     if operator in _EQUALITY and null.constant:
         return f"({other.text} is {'' if operator == '==' else 'not '}None)"
@@ -320,7 +320,7 @@ def _guarded_comparison(
 
 
 def _comparison_guard(operator: str, left: Operand, right: Operand) -> str | None:
-    """The type to look for on the fast path, None to go to the helper at once."""
+    """The type that the fast path checks for; None to always call the helper."""
     kinds = {left.kind, right.kind} - {"A"}
     if not kinds:
         return "I" if operator in _ORDER else None

@@ -25,9 +25,9 @@ class Effects:
     """The purity of expressions of a program.
 
     Args:
-        facts: what is known about the program.
-        host_names: functions that the host gives; these hide library functions.
-        known_globals: roots of globals that surely exist, so that reading them is no error.
+        facts: type facts about the program.
+        host_names: names of host functions, which hide library functions.
+        known_globals: roots of globals that always exist, so that reading them cannot fail.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ _MOST_BLOCKS: Final = 14
 _NAME: Final = re.compile(r"\bv\d+\b")
 _ASSIGNED: Final = re.compile(r"\b(v\d+) = |(?:\bfor |, )(v\d+)(?=(?:, v\d+)? in )")
 _FRESH: Final = frozenset({"splitByString", "keys", "values", "range"})
-"""Library functions that make a new array, and charge its memory themselves."""
+"""Library functions that return a new array and charge its memory themselves."""
 _CHECK: Final = "if d > LIMIT: check(d)"
 
 
@@ -106,7 +106,7 @@ class StatementPrinter(ExpressionPrinter):
         self.note(node.variable.name, self.variable(node.variable))
 
     def _borrowed(self, node: bound.Declare) -> Operand:
-        """The host's data, with copies of the objects that are written to."""
+        """Borrowed host data, with copies of the objects that are written to."""
         operand = self.raw(node.value)
         paths = self.program.borrowing.edited.get(node.variable)
         if paths is None:
@@ -121,7 +121,7 @@ class StatementPrinter(ExpressionPrinter):
         self.line(f"{self.program.storage.name(variable)} = {text}")
 
     def kind_of(self, variable: bound.Variable) -> str:
-        """What is known of a variable."""
+        """The kind of a variable."""
         return self.facts.variables.get(variable) or "A"
 
     def _declare_function(self, node: bound.DeclareFunction) -> None:
@@ -177,7 +177,7 @@ class StatementPrinter(ExpressionPrinter):
             return False
         value = self.bind(self._as_item(self.value(node.value)))
         array = self.variable(target.variable)
-        # one in 1024 goes the slow way, which accounts for the memory
+        # every 1024th takes the slow path, which charges the memory
         self.line(f"if type({array}) is L and LEN({array}) & 1023: {array}.append({value.text})")
         self.line(f"else: set_prop({array}, add(L_length({array}), 1), {value.text})")
         self.note("item", value.text)
@@ -216,7 +216,7 @@ class StatementPrinter(ExpressionPrinter):
             test = f"type({target.text}) is L and 0 < {key.text} <= LEN({target.text}){guard}"
             self.line(f"if {test}: {target.text}[{place}] = {value.text}")
             size = f"LEN({target.text})"
-            # one in 1024 goes the slow way, which accounts for the memory
+            # every 1024th takes the slow path, which charges the memory
             grows = f"type({target.text}) is L and {key.text} == {size} + 1 and {size} & 1023"
             self.line(f"elif {grows}: {target.text}.append({value.text})")
             return f"else: {plain}"
@@ -265,7 +265,7 @@ class StatementPrinter(ExpressionPrinter):
             self.body(otherwise)
 
     def _loop_head(self, condition: Any) -> None:
-        """``while condition:`` and the check of the budget; leaves the indent inside."""
+        """``while condition:`` and the budget check; the next lines are printed inside the loop."""
         mark = self.mark()
         self.indent += 1
         test = "True" if condition is None else self.test(condition)
@@ -330,7 +330,7 @@ class StatementPrinter(ExpressionPrinter):
         self.indent -= 1
 
     def _is_fresh(self, node: Any) -> bool:
-        """Whether an expression makes an array that nothing else holds, or null."""
+        """Whether the value of an expression is an unshared array or null."""
         if isinstance(node, bound.CallGlobal):
             return node.name in _FRESH and node.name not in self.program.host_names
         return isinstance(node, bound.MakeArray)

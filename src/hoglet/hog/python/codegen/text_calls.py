@@ -1,7 +1,7 @@
-"""Prints calls of library functions as methods of strings where the argument is a short one.
+"""Prints calls of library functions as string methods, for short string arguments.
 
-A call costs more than most of these methods. Any other argument goes to the function, which has
-the same result for short strings: ``tests/unit/hog/test_text_calls.py`` compares them.
+A call costs more than most of these methods. Other arguments are passed to the function, which
+returns the same for short strings: ``tests/unit/hog/test_text_calls.py`` compares them.
 
 Source: docs/spec/hog-language.md#9-standard-library.
 """
@@ -12,10 +12,10 @@ from hoglet.hog.python.codegen.operands import Operand, Temporaries
 
 
 class _Form(NamedTuple):
-    """How a function is printed: ``text`` has the string as ``{0}``, the literals after it.
+    """How a function is printed: in ``text``, ``{0}`` is the string; literals follow.
 
-    ``place`` is the string's place among the arguments. Long strings, whose results are charged to
-    the memory of the run, go to the function where the result ``is_new``.
+    ``place`` is the string's index among the arguments. If the result ``is_new``, long strings are
+    passed to the function, which charges the memory.
     """
 
     text: str
@@ -35,7 +35,7 @@ _FORMS: Final[dict[tuple[str, int], _Form]] = {
     ("splitByString", 3): _Form("SPLIT({0}, {1})[:{2}]", place=1, is_new=True),
 }
 _TAKES_ANY: Final = frozenset({"empty", "notEmpty"})
-"""Functions that give the same for the host's data as it stands, whatever it is."""
+"""Functions that return the same for host data that was not imported."""
 
 METHODS: Final = {
     "LOWER": str.lower,
@@ -48,7 +48,7 @@ METHODS: Final = {
 
 
 def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | None:
-    """The call as a method with the function behind it; None if it has no such form."""
+    """The call as a method, with the function as fallback; None if it has no such form."""
     form = _FORMS.get((name, len(operands)))
     if form is None or operands[form.place].constant:
         return None
@@ -68,7 +68,7 @@ def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | N
 
 
 def _is_plain_text(operand: Operand) -> bool:
-    """Whether it is a literal that means the same to the method: not empty and ASCII."""
+    """Whether it is a literal that the method treats like the function: not empty and ASCII."""
     return isinstance(operand.value, str) and operand.value != "" and operand.value.isascii()
 
 

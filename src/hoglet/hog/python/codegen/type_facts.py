@@ -12,15 +12,15 @@ kind   promise
 ``F``  a float
 ``B``  a bool
 ``S``  a str
-``L``  a list (an array, no tuple)
+``L``  a list (an array, not a tuple)
 ``D``  a dict (an object)
 ``N``  None
 ``E``  a HogError
 ``A``  any value
 =====  ==========================================================================================
 
-Kinds of variables, parameters and results are found together, by assuming nothing is ever
-assigned and adding what every assignment and call brings, until nothing changes.
+Kinds of variables, parameters and results are computed as a fixed point: it starts without any
+kinds and joins those of all assignments and calls until nothing changes.
 """
 
 from typing import Any, Final
@@ -58,7 +58,7 @@ def constant_kind(value: Any) -> str:
 
 
 def arithmetic_kind(operator: str, left: str, right: str, node: bound.Arithmetic) -> str:
-    """The kind of an operation's result; every operation gives a number."""
+    """The kind of an operation's result; every operation returns a number."""
     if operator == "/":
         return "F"
     if operator == "%":
@@ -291,7 +291,7 @@ _TEACHING: Final = (
 
 
 def declared_by(node: Any) -> tuple[bound.Variable, ...]:
-    """The variables a statement declares by itself."""
+    """The variables a statement declares, without inner statements."""
     match node:
         case bound.Declare() | bound.DeclareFunction():
             return (node.variable,)
