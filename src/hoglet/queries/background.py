@@ -111,7 +111,7 @@ class BackgroundQueries:
     async def cancel(self, project_id: int, query_id: str, *, waiting_only: bool) -> bool:
         """Cancel a run, or optionally only dequeue it; returns whether anything was cancelled.
 
-        A finished run stays as it is.
+        A finished run is not changed.
 
         Raises:
             NotFound: no such run.
@@ -161,7 +161,7 @@ class BackgroundQueries:
     async def _ended_by(
         self, error: HogletError, project: Project, request: QueryRequest
     ) -> dict[str, Any]:
-        """The outcome of a failed query; explained ones have the error inside the response."""
+        """The outcome of a failed query; with ``explain``, the response contains the error."""
         if not isinstance(error, QueryError) or not request.is_explained:
             return {"failure": _failure(error)}
         body = failed_body(request.node, error.detail, project.timezone)

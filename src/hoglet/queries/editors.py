@@ -91,7 +91,7 @@ class EditorQueries:
         variables: VariableValues,
         system_tables: Sequence[str],
     ) -> SourceError | None:
-        """Errors that the compiler or engine reports for a query; no data is read."""
+        """The error that the compiler or engine reports for a query, if any; reads no data."""
         query = {key: node.get(key) for key in ("query", "filters", "values")} | {"kind": HOGQL}
         try:
             compiled = await self._compiler.compile(
@@ -166,7 +166,7 @@ class EditorQueries:
 
 
 def _at_a_place(error: HogletError) -> SourceError | None:
-    """An error of a constant that the text holds: ``timestamp > 'yesterday'``, a bad pattern."""
+    """An error with a position, such as of a constant in the text: ``timestamp > 'yesterday'``."""
     return error if isinstance(error, SourceError) and error.end > error.start else None
 
 

@@ -69,7 +69,7 @@ def as_events_error(error: HogletError, plan: EventsPlan, node: QueryNode) -> Ho
 
 
 def _own_path(path: str, node: QueryNode) -> str:
-    """``filters__properties__0__values__1__key`` is ``query__properties__1__key`` of the node."""
+    """Translate ``filters__properties__0__values__1__key`` to ``query__properties__1__key``."""
     _, _, rest = path.partition("filters__")
     head, _, inner = rest.partition("__")
     if head != "properties":
@@ -163,7 +163,7 @@ def _display_name(cells: Sequence[Any]) -> dict[str, Any]:
 
 
 def _is_known(uuid: Any) -> bool:
-    """Whether there is a person: the join yields an empty id otherwise."""
+    """Whether the event has a person; without one, the join yields an empty id."""
     return uuid not in {None, _NOBODY}
 
 

@@ -27,14 +27,14 @@ _FILTERS_PLACEHOLDER = re.compile(r"\{\s*filters\b")
 
 
 type Places = tuple[tuple[str, str], ...]
-"""Where a query has what the body has in an override, as pairs of path prefixes.
+"""Where overrides of the body ended up in the query: pairs of path prefixes, query and body.
 
 Example: ``(("properties__values__1", "filters_override__properties"),)``.
 """
 
 
 def place_of(inside: str, places: Places) -> str | None:
-    """Where the body has what the query has at ``inside``; None if it is no override."""
+    """The path in the body of the query's part at ``inside``; None if it is not an override."""
     for prefix, outside in places:
         if inside == prefix or inside.startswith(f"{prefix}__"):
             return outside + inside.removeprefix(prefix)
@@ -84,7 +84,7 @@ def with_filters(query: QueryNode, sent: FiltersOverride | None) -> tuple[QueryN
 
 
 def refuse_unused_filters(query: QueryNode, path: str) -> None:
-    """Reject filters of a HogQL query whose text has no place for them: they would do nothing.
+    """Reject filters of a HogQL query without the placeholder ``{filters}``: they have no effect.
 
     Raises:
         Unreadable: attr is the path of ``filters``.
@@ -116,11 +116,11 @@ _SET: dict[str, Callable[[QueryNode], bool]] = {
     "properties": _has_properties,
     "filterTestAccounts": lambda filters: bool(filters.get("filterTestAccounts")),
 }
-"""Filters that restrict rows, and whether they are set; others have no effect of their own."""
+"""Filters that restrict rows, each with a test whether it is set."""
 
 
 def _places(base: dict[str, Any], fields: dict[str, Any]) -> Places:
-    """Where the parts of ``fields`` are after ``_merged``."""
+    """The paths of the parts of ``fields`` in the result of ``_merged`` and in the body."""
     sent, found = "filters_override", list[tuple[str, str]]()
     if more := fields.get("properties"):
         saved, outside = base.get("properties"), f"{sent}__properties"
@@ -143,7 +143,7 @@ def _check_dates(fields: dict[str, Any]) -> None:
 
 
 def _of_events(query: QueryNode, fields: dict[str, Any]) -> QueryNode:
-    """Changes of ``fields`` to an events query, whose date bounds are keys."""
+    """The keys that ``fields`` changes in an events query, which has its date bounds as keys."""
     ends = {"date_from": "after", "date_to": "before"}
     changed = {key: fields[name] for name, key in ends.items() if name in fields}
     if fields.get("properties"):
@@ -154,7 +154,7 @@ def _of_events(query: QueryNode, fields: dict[str, Any]) -> QueryNode:
 
 
 def _merged(base: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
-    """Changes of ``fields`` to a query or its ``filters``."""
+    """The keys that ``fields`` changes in a query or its ``filters``."""
     changed: dict[str, Any] = {}
     dates = {name: fields[name] for name in _DATES if name in fields}
     if dates:

@@ -136,7 +136,7 @@ def _rest(answer: RunResult, extra: Json) -> bytes:
 
 
 def _events(answer: RunResult) -> Json:
-    """``types`` is a plain list here; ``nextCursor`` is for ``before`` or ``after``."""
+    """The keys of an events query: ``types`` is a plain list, ``nextCursor`` a time bound."""
     hogql = _hogql(answer)
     retained = {key: hogql[key] for key in _EVENTS_KEYS}
     types = [kind for _, kind in answer.result.types]

@@ -55,11 +55,11 @@ _CACHE_SECONDS = {
     "quarter": _DAY, "year": _DAY,
 }  # fmt: skip
 _LIVE_TABLES = re.compile(r"\bsystem\s*\.|\bquery_log\b", re.IGNORECASE)
-"""Tables whose results are never cached; false positives only cost a computation."""
+"""Tables whose results are never cached; a false match only costs a computation."""
 
 
 def project_key(project_id: int) -> UUID:
-    """Replaces the endpoint in the ids of a project's ad hoc runs."""
+    """The key of a project's ad hoc runs, which takes the place of an endpoint."""
     return uuid5(_NAMESPACE, str(project_id))
 
 
@@ -88,8 +88,8 @@ def target_of_query(project_id: int, query: QueryNode, name: str | None) -> RunT
 def is_cacheable(query: QueryNode) -> bool:
     """Whether a result can be cached.
 
-    Not for live tables, nor for cohorts, which change with every calculation; for events queries
-    only with both time bounds.
+    Results of live tables and of cohorts, which change with every calculation, cannot; those of
+    events queries only with both time bounds.
     """
     if query["kind"] == EVENTS:
         return is_bounded(query)
@@ -119,7 +119,7 @@ class QueryRequest(msgspec.Struct, frozen=True):
     """A validated query: ``node`` with every key of its kind and its overrides applied.
 
     ``path`` is its path in the body: ``query__source`` inside a wrapper. ``system_tables`` are
-    those allowed by the caller's scopes, e.g. ``("system.actions",)``. ``overridden`` tells which
+    those allowed by the caller's scopes, e.g. ``("system.actions",)``. ``overridden`` says which
     parts of ``node`` come from overrides.
     """
 
@@ -132,12 +132,12 @@ class QueryRequest(msgspec.Struct, frozen=True):
     overridden: overrides.Places = ()
 
     def attr_of(self, inside: str) -> str:
-        """Where the body has a part of ``node``, e.g. ``query__series__0__math``."""
+        """The path in the body of a part of ``node``, e.g. ``query__series__0__math``."""
         return overrides.place_of(inside, self.overridden) or f"{self.path}__{inside}"
 
     @property
     def is_explained(self) -> bool:
-        """Whether plan and metadata are requested, and errors are part of the response."""
+        """Whether plan and metadata are requested; errors are then part of the response."""
         return self.node["kind"] == HOGQL and bool(self.node.get("explain"))
 
 
@@ -198,7 +198,7 @@ class QueryService:
         return await as_events(outcome, events, request.node)
 
     async def fixed_by(self, project: Project) -> tuple[object, ...]:
-        """What plans of a project's queries depend on: other objects mean another plan."""
+        """What plans of a project's queries depend on; a plan is valid while these are equal."""
         return project, await self._runner.variables(project.id)
 
     async def compute(
@@ -230,7 +230,7 @@ class QueryService:
     async def cancel(
         self, project_id: int, query_id: str, execution_id: UUID | None, *, elsewhere: bool
     ) -> bool:
-        """Stop the run with this id; returns whether there was a waiting one.
+        """Stop the run with this id; returns whether there was one to stop.
 
         ``elsewhere`` asks other servers too if this one has none.
         """
@@ -276,9 +276,9 @@ _CODES_OF_TEXTS = frozenset(
 
 
 def _of_node(error: HogletError, request: QueryRequest) -> HogletError:
-    """An error that names a part of the node, in the form of errors of the body.
+    """Convert an error about a part of the node to an error about the body.
 
-    HogQL of events queries and errors of types and aggregates keep the codes of HogQL.
+    HogQL in events queries and errors of types and aggregates keep the codes of HogQL.
     """
     if error.error_code == TABLE_DENIED or not (error.attr or "").startswith("query__"):
         return error

@@ -97,11 +97,11 @@ type TaxonomyQuery = Annotated[
 
 
 class NotInTaxonomy(Exception):
-    """There is no such event, action, entity or property; the message names near ones."""
+    """There is no such event, action, entity or property; the message suggests similar names."""
 
 
 class _Events(NamedTuple):
-    """Recent events of a name or an action: their condition, its values, and what to call them."""
+    """Recent events of a name or action: the condition, its bound values, a title for messages."""
 
     condition: str
     values: dict[str, Any]
@@ -109,7 +109,7 @@ class _Events(NamedTuple):
 
 
 class Taxonomy:
-    """Reads what a project's events and entities look like.
+    """Describes a project's events and entities.
 
     Args:
         queries: runs HogQL with the budget and log of queries.
@@ -164,10 +164,10 @@ class Taxonomy:
         return "\n".join([f"Events of the last {_DAYS} days with their number:", *lines])
 
     async def _named(self, scope: ProjectScope, name: str) -> _Events:
-        """Events of a name that was seen.
+        """Events of a name that occurred.
 
         Raises:
-            NotInTaxonomy: it was not.
+            NotInTaxonomy: it did not.
         """
         rows = await select_rows(
             self._queries,
@@ -225,7 +225,7 @@ class Taxonomy:
         return await self._values(scope, title, print_expression(field(*chain)), source, {})
 
     async def _entity(self, scope: ProjectScope, entity: str) -> tuple[str, str]:
-        """Kind of the properties, and the source of values, of ``person``, ``persons``, ….
+        """The property kind of an entity such as ``persons``, and the source of its values.
 
         Raises:
             NotInTaxonomy: neither persons nor sessions nor a group type.

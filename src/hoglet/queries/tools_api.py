@@ -1,7 +1,7 @@
 """The routes by which the API bundle of ``@posthog/cli`` and MCP servers run SQL and read names.
 
-They send ``{"args": {"query": …}}`` and want text; an error of the query is an answer, so that a
-language model reads it and tries again.
+They send ``{"args": {"query": …}}`` and expect text; an error of the query is a normal response,
+so that a language model can read it and try again.
 """
 
 from typing import Annotated, Any

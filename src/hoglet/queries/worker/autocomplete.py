@@ -1,4 +1,4 @@
-"""Completions at a position of a text that is still being written.
+"""Completions at a position of an unfinished text.
 
 Incomplete text cannot be parsed, so completions depend on the words before the position.
 

@@ -1,7 +1,7 @@
-"""What can be named at a place of a query that is still being written.
+"""Finds the names in scope at the cursor of an unfinished query.
 
-Such text cannot be parsed. Brackets, and words outside of them, tell which SELECT a place belongs
-to, its tables, and the columns of subqueries and of queries in WITH.
+Such text cannot be parsed. Brackets and the words outside of them determine the SELECT around the
+cursor, its tables, and the columns of subqueries and of queries in WITH.
 """
 
 import re
@@ -27,7 +27,7 @@ type Fields = Mapping[str, Field]
 
 _MOST_DEPTH = 40
 _MOST_QUERIES = 100
-"""Bounds of the work on a text; queries beyond them have no columns here."""
+"""Limits of the work on a text; queries beyond them are treated as having no columns."""
 _OF_ANY_TYPE = Computed("", UNKNOWN)
 _NAME = r"[\w$]+|`[^`]*`|\"[^\"]*\""
 _QUERY = re.compile(r"\(\s*(?:select|with)\b", re.IGNORECASE)
@@ -70,7 +70,7 @@ class Written(NamedTuple):
 
 
 class _Span(NamedTuple):
-    """A query: its place in the text, without its brackets."""
+    """The range of a query in the text, without its brackets."""
 
     start: int
     end: int
@@ -80,9 +80,9 @@ type _Queries = dict[str, _Span]
 
 
 def names_at(text: str, place: int, context: QueryContext) -> Written:
-    """What can be named at a place.
+    """The names in scope at a position.
 
-    Without a FROM of its own, a SELECT sees the tables of the whole text: it is written later.
+    For a SELECT without FROM, which may follow later, these are the tables of the whole text.
 
     Args:
         text: the query, its strings and comments blanked.
@@ -112,7 +112,7 @@ def _queries_in(text: str) -> Iterator[_Span]:
 
 
 def _closing(text: str) -> dict[int, int]:
-    """The places of brackets that close others, by the places of these."""
+    """The positions of closing brackets by the positions of their opening brackets."""
     opened, found = list[int](), dict[int, int]()
     for place, char in enumerate(text):
         if char == "(":
@@ -132,7 +132,7 @@ class _Reader:
         return _Span(opening + 1, self._ends.get(opening, len(self._text)))
 
     def _flat(self, span: _Span) -> str:
-        """The text of a query, blank inside of brackets."""
+        """The text of a query with the content of brackets blanked."""
         depth, found = 0, list[str]()
         for char in self._text[span.start : span.end]:
             depth -= char == ")" and depth > 0
@@ -151,7 +151,7 @@ class _Reader:
         ]
 
     def part_at(self, span: _Span, place: int) -> _Span:
-        """The SELECT of a query that holds a place."""
+        """The SELECT of a query that contains a position."""
         parts = self.parts_of(span)
         return next((part for part in parts if place <= part.end), parts[-1])
 
@@ -193,7 +193,7 @@ class _Reader:
     def _columns_of(self, span: _Span, known: _Queries, depth: int) -> Fields:
         """The columns of a subquery: fields of its tables, or expressions of any type."""
         if span.start not in self._found:
-            self._found[span.start] = {}  # also what a query that reads itself finds
+            self._found[span.start] = {}  # for a query that reads itself
             if depth < _MOST_DEPTH:
                 self._found[span.start] = self._read_columns(span, known, depth)
         return self._found[span.start]
@@ -213,7 +213,7 @@ class _Reader:
         return found
 
     def _field(self, item: str, sources: Mapping[str, Fields]) -> Field | None:
-        """The field that a column is, possibly with another name."""
+        """The field that a column selects, possibly under another name."""
         chain = _CHAIN.match(item)
         if chain is None:
             return None
@@ -222,7 +222,7 @@ class _Reader:
         return resolved.field if resolved and len(resolved.behind) == 0 else None
 
     def _items(self, part: _Span) -> list[str]:
-        """The columns of a SELECT, blank inside of brackets."""
+        """The columns of a SELECT, with the content of brackets blanked."""
         flat = self._flat(part)
         begin = _SELECT.search(flat)
         if begin is None:
@@ -232,7 +232,7 @@ class _Reader:
         return [" ".join(item.split()) for item in items]
 
     def aliases_of(self, part: _Span) -> Iterator[str]:
-        """The names that a SELECT gives with AS, or without."""
+        """The aliases in a SELECT, with or without AS."""
         for item in self._items(part):
             found = _ALIAS.search(item)
             if found and _plain(found["name"]).lower() not in _NO_ALIAS:
@@ -253,9 +253,9 @@ def _plain(name: str) -> str:
 
 
 class Resolved(NamedTuple):
-    """The end of a chain: fields after it, the field itself, the kind of properties.
+    """What a chain refers to: a field, its inner fields, or properties of a kind.
 
-    ``behind`` are the parts after properties: the path inside of them.
+    ``behind`` is the path inside of the properties.
     """
 
     fields: Fields
@@ -267,7 +267,7 @@ class Resolved(NamedTuple):
 def resolved_chains(
     chain: tuple[str, ...], sources: Mapping[str, Fields], context: QueryContext
 ) -> Iterator[Resolved]:
-    """What a chain such as ``("e", "person", "properties")`` may be."""
+    """What a chain such as ``("e", "person", "properties")`` may refer to."""
     starts = [sources[chain[0]]] if chain[0] in sources else []
     if starts and len(chain) == 1:
         yield Resolved(starts[0], None, "")

@@ -37,7 +37,7 @@ type BoundValues = dict[str, str | list[str]]
 
 _AFTER = "-24h"
 _NOW_MARGIN = timedelta(seconds=5)
-"""How far in the future the default bound is: client clocks can be ahead."""
+"""How far the default bound lies in the future, because client clocks can be ahead."""
 _LARGEST_NUMBER, _MOST_DIGITS = 2**52 - 1, 18
 FILTER_LISTS = ("properties", "fixedProperties")
 _TIMES = frozenset({("timestamp",), ("events", "timestamp")})
@@ -122,7 +122,7 @@ _LINE = "\n, "
 
 
 class _Piece(NamedTuple):
-    """A part of a clause; with a ``path`` the user wrote it."""
+    """A part of a clause; one with a ``path`` was written by the user."""
 
     text: str
     path: str | None = None
