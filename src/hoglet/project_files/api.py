@@ -1,6 +1,6 @@
-"""The interface to a server that this package requires, and the records that it reads there.
+"""The server interface that this package requires, and the records it reads from it.
 
-Records have more keys than are named here; other servers than hoglet lack some.
+Records have more keys than those declared here; servers other than hoglet lack some.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,8 +1,8 @@
 """Updates a YAML file from a changed document and preserves its comments.
 
-Unchanged parts keep their text. Changed keys are rewritten in place, in one line if they were;
-mappings and lists are compared item by item: items of lists by ``name`` or ``key``, or by position
-if their number is the same.
+Unchanged parts keep their text. Changed keys are rewritten in place, on one line if they were on
+one. Mappings and lists are compared item by item; items of lists are matched by ``name`` or
+``key``, or by position if their number is the same.
 """
 
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""The shapes of a project's documents, as files have them and as a server is compared with them.
+"""The shapes of a project's documents: read from files, and compared with a server's.
 
 A document is a YAML mapping with names instead of ids: ``{"type": "actions", "action": "Docs"}``.
 Keys of file formats are those of the API, see docs/project-files.md.
@@ -17,7 +17,7 @@ type QueryDocument = Mapping[str, Any]
 
 
 class InputDocument(TypedDict, total=False):
-    """A value of an input, or in files the variable that holds a secret: ``env:SLACK_TOKEN``.
+    """An input: its value, or for a secret in files the name of a variable, ``env:SLACK_TOKEN``.
 
     Documents of a server have ``secret`` true; the value of a secret is never read.
     """
@@ -100,7 +100,7 @@ class VariableDocument(TypedDict):
 
 
 class EndpointDocument(TypedDict):
-    """An endpoint's file, every key; the query has no definitions of variables."""
+    """The content of an endpoint's file, with every key; its query does not define variables."""
 
     name: str
     description: str

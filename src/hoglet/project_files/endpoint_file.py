@@ -176,7 +176,7 @@ def _read_query(path: Path, query: Any) -> QueryDocument:
 
 
 def _canonical(query: QueryDocument) -> QueryDocument:
-    """A query as files and a server have it alike: without the defaults that a server adds."""
+    """A query in the form shared by files and servers: without the defaults that a server adds."""
     kind = str(query.get("kind"))
     found = {
         name: value

@@ -99,8 +99,8 @@ def write_folder(folder: Path, project: Project, keep: Project | None = None) ->
     Args:
         folder: of the project.
         project: of the server, with the folders of its functions.
-        keep: the project in the files; variables, actions and cohorts that the server lacks
-            stay in their files.
+        keep: the project in the files; variables, actions and cohorts that the server lacks are
+            preserved.
     """
     kept = keep or Project()
     changed: list[Path] = []
@@ -133,7 +133,7 @@ def write_folder(folder: Path, project: Project, keep: Project | None = None) ->
 
 
 def _free_path(folder: Path, name: str, taken: Collection[Path]) -> Path:
-    """A file for an endpoint; some systems do not tell upper and lower case in its name apart."""
+    """An unused file for an endpoint; names differ by more than case, which some systems ignore."""
     used, number = {path.stem.lower() for path in taken}, 2
     stem = name
     while stem.lower() in used:
@@ -194,7 +194,7 @@ def _write_function(path: Path, document: FunctionDocument, changed: list[Path])
 
 
 def _with_secret_names(folder: str, document: Document, before: Any) -> Document:
-    """The document with ``secret: env:NAME``, as the file before has it or after the folder."""
+    """The document with ``secret: env:NAME``: the existing names, or new ones by folder."""
     here = before if isinstance(before, dict) else {}
     found = dict(document)
     if "inputs" in document:
@@ -217,7 +217,7 @@ def _with_secret_names(folder: str, document: Document, before: Any) -> Document
 
 
 def _write_draft(path: Path, kind: str, draft: DraftDocument, changed: list[Path]) -> None:
-    """Write a draft; a file that it does not need any more is deleted."""
+    """Write a draft; files it no longer needs are deleted."""
     settings, code = path / draft_file.SETTINGS, path / draft_file.draft_code_name(kind)
     live = function_file.read_function(path)
     try:
@@ -241,7 +241,7 @@ def _write_draft(path: Path, kind: str, draft: DraftDocument, changed: list[Path
 
 
 def _as_files(path: Path, draft: Document, settings: Path) -> Document:
-    """A draft with the names of secrets that the draft's file, or else the function's, gives."""
+    """A draft with the names of secrets from the draft's file, else from the function's file."""
     live = load(path / function_file.SETTINGS)
     own = load(settings) if settings.exists() else {}
     here = {**(live if isinstance(live, dict) else {}), **(own if isinstance(own, dict) else {})}

@@ -1,7 +1,7 @@
-"""Prepares a project that was read from PostHog, so that hoglet can take it.
+"""Prepares a project that was read from PostHog for hoglet.
 
-What only that server understands is removed; what that changes is a remark of the project. Whether
-hoglet accepts the rest is found out by trying (:mod:`hoglet.project_tests.push_check`).
+Parts that only PostHog understands are removed; the project has a remark for each change. Whether
+hoglet accepts the rest is determined by a trial push (:mod:`hoglet.project_tests.push_check`).
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def prepare(project: Project, templates: frozenset[str]) -> None:
 
     Args:
         project: as it was read.
-        templates: ids of hoglet's own; a function of another one keeps its code alone.
+        templates: ids of hoglet's own; functions of other templates keep only their code.
     """
     for name in project.objects["draft"]:
         project.left_out.append(Remark("draft", name, "publish it there, or rewrite it here"))
@@ -92,7 +92,7 @@ def _adapt_function(document: FunctionDocument, templates: frozenset[str]) -> It
 
 
 def _without(value: Any, keys: frozenset[str]) -> Any:
-    """A value without some keys, at every depth, but for the values of inputs."""
+    """A value without some keys at every depth, except inside the values of inputs."""
     if isinstance(value, list):
         return [_without(item, keys) for item in value]
     if not isinstance(value, dict):

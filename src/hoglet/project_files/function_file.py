@@ -64,7 +64,7 @@ DEFAULTS: Document = {
 KEYS = ("type", "name", *DEFAULTS)
 GENERATED = frozenset({"bytecode", "bytecode_error", "order", "transpiled", "bytecode_v2"})
 _SCHEMA_ORDER = ("key", "type", "label", "description", "required", "secret", "choices", "default")
-_KEPT = frozenset({"value", "default", "inputs"})  # their values mean themselves, also false
+_KEPT = frozenset({"value", "default", "inputs"})  # literal values, kept even if false
 _ENVIRONMENT = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -100,7 +100,7 @@ def read_inputs(path: Path, inputs: Mapping[Any, Any]) -> InputDocuments:
 
 
 def read_input(path: Path, key: Any, value: Any) -> InputDocument:
-    """``{"value": …}`` or ``{"secret": "env:NAME"}``; a plain value is short for the former.
+    """``{"value": …}`` or ``{"secret": "env:NAME"}``; a plain value is shorthand for the former.
 
     Raises:
         BadFile: ``secret`` is not the name of an environment variable.
@@ -171,7 +171,7 @@ def canonical(document: Document, code: str) -> FunctionDocument:
 
 
 def _in_order(item: Any) -> Any:
-    """An item of a schema with its keys in one order, whatever it was made from."""
+    """An item of a schema with its keys in a fixed order."""
     if not isinstance(item, dict):
         return item
     first = [key for key in _SCHEMA_ORDER if key in item]
@@ -212,7 +212,7 @@ def _without_generated(value: Mapping[Any, Any]) -> InputDocument:
 
 
 def check_shapes(path: Path, document: Document) -> None:
-    """Check the types of those fields that a document has.
+    """Check the types of the fields that are present in a document.
 
     Raises:
         BadFile: one has another type.

@@ -17,7 +17,7 @@ class PushJournal:
     """The journal of a folder's pushes.
 
     Args:
-        folder: of the project; a journal that cannot be written there is not kept.
+        folder: of the project; if it is not writable, there is no journal.
         target: the server and project that are pushed to.
     """
 
@@ -43,12 +43,12 @@ class PushJournal:
         )
 
     def begin(self, plan: Plan) -> None:
-        """Note the changes of a push before the first is sent."""
+        """Record the changes of a push before the first is sent."""
         self._changes = list(map(str, plan.changes))
         self.reached(0)
 
     def reached(self, count: int) -> None:
-        """Note that the first ``count`` changes are made."""
+        """Record that the first ``count`` changes are made."""
         if count >= len(self._changes):
             return
         content = {"target": self._target, "made": count, "changes": self._changes}

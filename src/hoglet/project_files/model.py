@@ -26,7 +26,7 @@ from hoglet.project_files.documents import (
 from hoglet.project_files.yaml_files import dump
 
 KINDS: tuple[Kind, ...] = ("variable", "action", "cohort", "function", "draft", "endpoint")
-"""In the order in which objects are made, so that references can be resolved."""
+"""In the order in which objects are created, so that references can be resolved."""
 
 _SLUG_CHARACTERS = 60
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
@@ -48,9 +48,9 @@ class Remark(NamedTuple):
 
 
 class Objects(TypedDict):
-    """Documents by name; a second function of a name is ``Name (2)``.
+    """Documents by name; a second function with the same name is ``Name (2)``.
 
-    Variables have the names of their code, drafts those of their functions.
+    Variables are named by their code names, drafts by their functions.
     """
 
     variable: dict[str, VariableDocument]
@@ -146,7 +146,7 @@ def text_of(kind: str, document: Document) -> str:
 def difference(kind: str, name: str, before: Document | None, after: Document | None) -> list[str]:
     """Lines of a unified diff from the server's document to the files'.
 
-    Only values count: the order of keys in a file and ``2`` for ``2.0`` are no difference.
+    Only values count: the order of keys and ``2`` instead of ``2.0`` make no difference.
     """
     after = _written_like(before, after)
     texts = ["" if document is None else text_of(kind, document) for document in (before, after)]
@@ -159,7 +159,7 @@ def difference(kind: str, name: str, before: Document | None, after: Document | 
 
 
 def _written_like(before: Any, after: Any) -> Any:
-    """``after`` with the order of keys, and the spelling of equal values, of ``before``."""
+    """``after`` with the key order of ``before``, and equal values spelled as there."""
     if same_json(before, after):
         return before
     if isinstance(before, dict) and isinstance(after, dict):

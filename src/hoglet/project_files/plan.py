@@ -30,7 +30,7 @@ _JSON_TYPES = frozenset({"dictionary", "json", "number", "boolean"})
 _NO_FIELD = object()
 _NAMED = frozenset({"action", "cohort"})
 _NAMED_BY_FUNCTIONS = frozenset({"function", "draft"})
-_LEFT_TO_SERVER = frozenset({"execution_order", "icon_url"})  # where a file says nothing of them
+_LEFT_TO_SERVER = frozenset({"execution_order", "icon_url"})  # unless the file sets them
 
 
 class Verb(StrEnum):
@@ -45,8 +45,8 @@ class Verb(StrEnum):
 class PlannedChange:
     """A change; ``fields`` are the names of the fields that an update changes.
 
-    ``before`` and ``after`` are the documents of the server and of the files; ``versions`` is how
-    many versions of an endpoint a deletion takes along, 0 for other changes.
+    ``before`` and ``after`` are the documents of the server and of the files; ``versions`` is the
+    number of an endpoint's versions that a deletion deletes, 0 for other changes.
     """
 
     verb: Verb
@@ -64,7 +64,7 @@ class PlannedChange:
 
     @property
     def result(self) -> Document | None:
-        """The document as the server will have it: of some keys it keeps its own values."""
+        """The document that the server will store; for some keys it keeps its own values."""
         if self.kind != "function" or self.before is None or self.after is None:
             return self.after
         kept = {key: self.before.get(key) for key in _LEFT_TO_SERVER if self.after.get(key) is None}
@@ -72,7 +72,7 @@ class PlannedChange:
 
     @property
     def loss(self) -> str:
-        """What a deletion takes along that no file holds; a renamed endpoint loses it, too."""
+        """What a deletion loses that no file contains; renaming an endpoint loses it, too."""
         return f" with its {self.versions} versions" if self.versions > 1 else ""
 
 
@@ -120,7 +120,7 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
             if kind == "function" or (kind == "draft" and new in files.objects["draft"])
         }
         gone = sorted(server.of_kind(kind).keys() - files.of_kind(kind).keys() - names)
-        if kind == "draft":  # those of functions that are gone go with them
+        if kind == "draft":  # deleted together with their functions
             gone = [name for name in gone if name in plan.functions]
         plan.extra += [
             PlannedChange(
@@ -217,7 +217,7 @@ def _filled(
 
 
 def _typed(name: str, text: str, kind: str) -> Any:
-    """The value of a variable: JSON for inputs that hold no text."""
+    """The value of a variable; parsed as JSON for inputs that are not strings."""
     if kind not in _JSON_TYPES:
         return text
     try:
@@ -288,10 +288,10 @@ def draft_with_secrets(
 def renamed_functions(
     before: dict[str, FunctionDocument], after: dict[str, FunctionDocument]
 ) -> dict[str, str]:
-    """Functions that have another name now, new name to old name.
+    """Renamed functions: new name to old name.
 
-    One that is gone and one that is new are the same if they have the same type and code, and no
-    other function that is gone or new has them.
+    A missing and a new function are the same if they have the same type and code, which no other
+    missing or new function has.
     """
     gone, new = [
         _by_code(this, [name for name in this if name not in other])
@@ -363,7 +363,7 @@ def _in_order(changes: list[PlannedChange]) -> list[PlannedChange]:
         done |= {(change.kind, change.name) for change in ready}
         waiting = [change for change in waiting if change not in ready]
     first = [change for change in changes if change.kind == "variable"]
-    settings = [change for change in changes if change.kind == "project"]  # name cohorts, too
+    settings = [change for change in changes if change.kind == "project"]  # refer to cohorts, too
     endpoints = [change for change in changes if change.kind == "endpoint"]
     functions = [change for change in changes if change.kind == "function"]
     functions.sort(key=_cannot_be_rolled_back)
@@ -372,5 +372,5 @@ def _in_order(changes: list[PlannedChange]) -> list[PlannedChange]:
 
 
 def _cannot_be_rolled_back(change: PlannedChange) -> bool:
-    """Last, when little can fail after it: the value before a new secret is unknown."""
+    """Whether a change must come last: the previous value of a replaced secret is unknown."""
     return change.verb is Verb.UPDATE and sends_secrets(change, os.environ)

@@ -1,4 +1,4 @@
-"""Applies a plan: all changes, or none if the server refuses one."""
+"""Applies a plan: all changes, or none if the server rejects one."""
 
 import contextlib
 import os
@@ -24,15 +24,15 @@ from hoglet.project_files.plan import (
 from hoglet.project_files.server_project import ServerProject
 
 type Undo = tuple[PlannedChange, Callable[[], None]]
-"""A change that was made, and what rolls it back."""
+"""An applied change, and the function that rolls it back."""
 
-_NEVER_SENT = frozenset({"template_id"})  # of an update: it says where a function came from
+_NEVER_SENT = frozenset({"template_id"})  # in updates: it records the origin of a function
 
 
 class PushFailed(HogletError):
     """The server refused a change; earlier changes were rolled back.
 
-    ``change`` is the refused one, ``reason`` the server's; None and empty for a stopped push.
+    ``change`` is the refused change and ``reason`` the server's; None and empty for a stopped push.
     """
 
     code = "push_failed"
@@ -57,10 +57,10 @@ def push(
     Idempotency: repeat an interrupted push; changes already made are not part of the new plan.
 
     Args:
-        server: where to make them.
+        server: where to apply them.
         plan: the changes.
-        should_stop: asked after each change; true rolls everything back.
-        on_change: told after each change how many are made.
+        should_stop: called after each change; True rolls everything back.
+        on_change: called after each change with the number of changes applied.
 
     Raises:
         PushFailed: the server refused one, or the push was stopped. The message lists what was
@@ -145,7 +145,7 @@ def _body(change: PlannedChange, document: Document, stored: Document | None) ->
 
 
 def body_of(kind: str, document: Document, name: str) -> Document:
-    """The body of a request that makes an object; of functions, the document itself."""
+    """The body of a request that creates an object; for functions, the document itself."""
     if kind == "variable":
         return _variable_body(cast("VariableDocument", document), name)
     if kind == "action":

@@ -47,13 +47,13 @@ def _list(settings: Any, key: str) -> list[Any]:
 
 
 def item_at(items: Any, number: int) -> Document:
-    """The mapping at a place of what may be a list; ``{}`` if there is none."""
+    """The mapping at an index of a value that may be a list; ``{}`` if there is none."""
     found = items[number] if isinstance(items, list) and number < len(items) else {}
     return found if isinstance(found, dict) else {}
 
 
 def with_variables(folder: str, inputs: InputDocuments, before: Any) -> InputDocuments:
-    """Inputs with ``secret: env:NAME``, the name that the file gives or a new one."""
+    """Inputs with ``secret: env:NAME``: the name from the file, or a new one."""
     named: InputDocuments = {}
     for key, value in inputs.items():
         given = before.get(key) if isinstance(before, dict) else None

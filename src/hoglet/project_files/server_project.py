@@ -28,7 +28,7 @@ _WRITTEN = {
     "cohort": ("description", "filters"),
     "endpoint": endpoint_file.ORDER,
 }
-"""The keys of records that files hold."""
+"""The keys of records that are written to files."""
 _OTHER_CODE = ("plugin-", "native-", "segment-")
 """Templates whose code is part of PostHog; the Hog of their functions is a placeholder."""
 
@@ -76,7 +76,7 @@ class ServerProject:
         return self._api.call(method, path, body)
 
     def every(self, path: str, **query: str) -> Iterator[Any]:
-        """All items of a list; none, with a remark, where a server does not have the list."""
+        """All items of a list; none, with a remark, if the server does not have the list."""
         try:
             yield from self._api.every(path, **query)
         except HogletError as error:
@@ -86,7 +86,7 @@ class ServerProject:
             self.project.left_out.append(Remark(kind, "", "this server has no such list"))
 
     def _named_records(self, kind: str, path: str) -> list[Record]:
-        """Records, oldest first and with unique names; without deleted ones."""
+        """Records that are not deleted, oldest first, with unique names."""
         taken: set[str] = set()
         found: list[Record] = []
         for record in sorted(self.every(path), key=lambda each: each["id"]):
@@ -159,7 +159,7 @@ class ServerProject:
     def is_as_read(self, kind: str, name: str) -> bool:
         """Whether the server still has an object as this project read it.
 
-        Somebody may save it in the console while the plan of a push waits for its confirmation.
+        Another user may save it in the console while the plan of a push awaits confirmation.
         """
         if kind == "project":
             return same_json(self._settings(), self.project.settings)
@@ -263,7 +263,7 @@ class ServerProject:
 
 
 def _written_part(kind: str, record: Record) -> Any:
-    """The part of a record that files hold; the rest changes by itself, such as the last run."""
+    """The part of a record that files contain; the rest may change, such as the last run."""
     if kind == "function":
         return function_file.document_of(record)
     if kind == "draft":
@@ -272,7 +272,7 @@ def _written_part(kind: str, record: Record) -> Any:
 
 
 def _why_not(listed: Record) -> str:
-    """Why a function of a list cannot be a file; "" if it can."""
+    """Why a listed function cannot be written as files; "" if it can."""
     kind = str(listed.get("type"))
     if kind not in function_file.TYPES:
         return f"functions of type {kind} are not supported"

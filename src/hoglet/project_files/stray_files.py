@@ -1,4 +1,4 @@
-"""Finds files of a project that nothing would read, such as ``functions/a/test.yaml``."""
+"""Finds misplaced or misspelled files of a project, such as ``functions/a/test.yaml``."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +32,7 @@ def check_no_stray_files(folder: Path) -> None:
     Files of other kinds, such as ``README.md``, and hidden ones may be anywhere.
 
     Raises:
-        BadFile: one is not; the message starts with its path.
+        BadFile: a file is not read; the message starts with its path.
     """
     places = (_in_project, _in_functions, _in_endpoints, _at_other_depths)
     for problem in (each for find in places for each in find(folder)):
@@ -70,7 +70,7 @@ def _in_endpoints(folder: Path) -> Iterator[str]:
 
 
 def _at_other_depths(folder: Path) -> Iterator[str]:
-    """Functions are folders in ``functions``, endpoints are files in ``endpoints``."""
+    """Files at the wrong depth: functions are folders, endpoints are files."""
     for kind, depth, where in (("functions", 2, "functions/NAME/"), ("endpoints", 1, "endpoints/")):
         for path in sorted((folder / kind).rglob("*")):
             parts = path.relative_to(folder / kind).parts

@@ -40,7 +40,7 @@ def load(path: Path) -> Any:
 def load_text(text: str) -> Any:
     """Parse a text; raises PyYAML's errors."""
     try:
-        return yaml.load(text, Loader)  # noqa: S506 (a safe one)
+        return yaml.load(text, Loader)  # noqa: S506 (derived from SafeLoader)
     except RecursionError:
         raise yaml.YAMLError("it is nested too deeply.") from None
 
@@ -60,12 +60,12 @@ def place_of(path: Path, key: str | None, detail: str = "") -> str:
     inner, named = _value(node, "query") or node, _IN_QUERY.search(detail)
     if named is None or not isinstance(inner, yaml.ScalarNode):
         return f"{path}:{node.start_mark.line + 1}"
-    is_block = inner.style in ("|", ">")  # the text starts on the line after the mark
+    is_block = inner.style in ("|", ">")  # a block starts on the line after its mark
     return f"{path}:{inner.start_mark.line + is_block + int(named[1])}"
 
 
 def place_of_item(path: Path, number: int) -> str:
-    """The line of an item of a list, from 0 on: ``cohorts.yaml:7``."""
+    """The line of the item with this index of a list: ``cohorts.yaml:7``."""
     root = yaml.compose(path.read_text(encoding="utf-8"), Loader)
     return f"{path}:{root.value[number].start_mark.line + 1}"
 
@@ -80,7 +80,7 @@ class Loader(yaml.SafeLoader):
 
     @override
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """A value, complete when it is returned."""
+        """Construct a value completely before it is returned."""
         if node in self.recursive_objects:
             raise _unreadable(node, "it contains itself")
         try:
@@ -164,7 +164,7 @@ class _Dumper(yaml.SafeDumper):
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = "|" if "\n" in text else None
     if not _OTHER_BREAKS.isdisjoint(text):
-        style = '"'  # the only one that can escape them; elsewhere they are read as line feeds
+        style = '"'  # the only style that can escape them; others read them as line feeds
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
