@@ -1,4 +1,4 @@
-"""The shapes of test cases: what their files hold and what a run is compared by.
+"""The shapes of test cases in files, and of the results that are compared.
 
 Source: docs/testing.md.
 """
@@ -10,7 +10,7 @@ from hoglet.kit.json_values import JsonObject, Properties
 
 
 class CaseEvent(TypedDict, total=False):
-    """An event of a case; a function gets what it lacks, such as a ``uuid``."""
+    """An event of a case; for functions, missing keys such as ``uuid`` are filled in."""
 
     event: str
     distinct_id: str
@@ -20,7 +20,7 @@ class CaseEvent(TypedDict, total=False):
 
 
 class CasePerson(TypedDict, total=False):
-    """The person of a case; other keys replace those that are derived."""
+    """The person of a case; keys set here replace derived ones."""
 
     id: str
     name: str
@@ -28,7 +28,7 @@ class CasePerson(TypedDict, total=False):
 
 
 class CaseGroup(TypedDict, total=False):
-    """A group of a case; ``id`` is another name of ``key``."""
+    """A group of a case; ``id`` is an alias of ``key``."""
 
     key: str
     id: str
@@ -36,7 +36,7 @@ class CaseGroup(TypedDict, total=False):
 
 
 class ScriptedAnswer(TypedDict, total=False):
-    """A response to ``fetch``; ``error`` is a failure of the network, ``times`` how often."""
+    """A response to ``fetch``; ``error`` is a network failure, ``times`` how often it is used."""
 
     status: int
     body: Any
@@ -58,7 +58,7 @@ type RunStatus = Literal["success", "failed", "skipped", "filtered"]
 
 
 class Results(TypedDict, total=False):
-    """What a case expects, and in full what a run did; the last two are of endpoints."""
+    """The expected results of a case, or all results of a run; the last two are for endpoints."""
 
     matched: bool
     status: RunStatus
@@ -75,7 +75,7 @@ class Results(TypedDict, total=False):
 
 
 class CaseBody(TypedDict, total=False):
-    """A case of a file, with the keys of functions, then those of endpoints."""
+    """A case in a file: common keys, those of functions, then those of endpoints."""
 
     name: Required[str]
     now: str

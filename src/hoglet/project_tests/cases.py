@@ -28,7 +28,7 @@ ENDPOINT_KEYS = ("name", "events", "now", "variables", "timezone", "expect")
 ENDPOINT_EXPECTS = ("columns", "rows", "error")
 REQUEST_KEYS = ("method", "url", "headers", "body")
 ANSWER_KEYS = ("status", "body", "headers", "error", "times")
-MOST_TIMES = 100  # the most attempts that a function can have
+MOST_TIMES = 100  # the maximum number of attempts of a function
 STATUSES = ("success", "failed", "skipped", "filtered")
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -261,13 +261,13 @@ def select_cases(folder: Path, paths: list[Path], word: str) -> list[Case]:
         if file.exists():
             cases += read_cases(kind, subject, file)
     chosen = [case for case in cases if word.lower() in case.id.lower()]
-    if word and not chosen:  # or a misspelled word in CI would pass
+    if word and not chosen:  # otherwise a misspelled word in CI would pass
         raise BadTestFile(f"No file and no name of a case contains {word}; check -k.")
     return chosen
 
 
 def select_functions(folder: Path, paths: list[Path]) -> list[Path]:
-    """The folders of the functions in ``paths``; of all if empty."""
+    """The folders of the functions in ``paths``; all folders if empty."""
     return [subject for kind, subject, _ in _files_in(folder, paths) if kind == "function"]
 
 

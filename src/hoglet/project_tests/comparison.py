@@ -18,8 +18,8 @@ def is_pattern(value: Any) -> bool:
 
 
 def equals(expected: Any, actual: Any, *, partly: bool = False) -> bool:
-    """Whether a value is as expected; ``partly`` ignores additional keys of mappings."""
-    if is_pattern(expected):  # or an updated text that looks like one
+    """Whether a value matches the expected one; ``partly`` ignores additional keys of mappings."""
+    if is_pattern(expected):  # or a literal that looks like a pattern
         return isinstance(actual, str) and (
             expected == actual or re.search(expected[1:-1], actual) is not None
         )
@@ -69,7 +69,7 @@ def _requests(expected: list[Any], actual: list[Any]) -> list[str]:
 
 
 def _fields(place: str, expected: Any, actual: Any) -> list[str]:
-    """The fields to compare: those of method, url, headers and body that are expected."""
+    """Describe each expected field of a request that differs: method, url, headers, body."""
     if not isinstance(expected, dict) or not isinstance(actual, dict):
         return [] if equals(expected, actual) else _pair(place, expected, actual)
     lines: list[str] = []

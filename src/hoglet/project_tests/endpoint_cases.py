@@ -31,7 +31,7 @@ class EndpointCases:
         self._files = files
 
     async def run(self, case: Case) -> CaseOutcome:
-        """Run a case; if the endpoint is refused, the outcome has the reason as ``error``."""
+        """Run a case; if the endpoint is rejected, ``error`` of the outcome is the reason."""
         outcome, embedded = CaseOutcome(case), self._embedded
         embedded.clock.at = case.now
         timezone = case.body.get("timezone") or self._files.settings.get("timezone") or "UTC"

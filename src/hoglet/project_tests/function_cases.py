@@ -64,8 +64,8 @@ class FunctionCases:
 
     Args:
         embedded: the application.
-        scope: the project, which has the actions that filters name.
-        names: of those actions and of cohorts.
+        scope: the project with the actions that filters refer to.
+        names: maps those actions and cohorts to ids.
     """
 
     def __init__(self, embedded: Embedded, scope: ProjectScope, names: Names) -> None:
@@ -75,7 +75,7 @@ class FunctionCases:
         self._sandbox = embedded.services.sandboxes.run
 
     async def run(self, case: Case) -> CaseOutcome:
-        """Run a case; a refusal, such as a function that cannot be saved, is an outcome too."""
+        """Run a case; an error, such as a function that cannot be saved, is an outcome too."""
         self._embedded.clock.at = case.now
         outcome = CaseOutcome(case)
         document = read_function(case.subject)
@@ -274,7 +274,7 @@ class FunctionCases:
 
 
 def _case_uuid(case: Case, mapping: int | None = None) -> UUID:
-    """Identical on every machine: derived from names, not from the folder's path."""
+    """A UUID derived from names, not from the folder's path, so that it is the same everywhere."""
     part = "" if mapping is None else f" {mapping}"
     return uuid5(_NAMESPACE, f"{case.subject.name}: {case.name}{part}")
 
@@ -285,12 +285,12 @@ def _integration(integration_id: int) -> dict[str, str]:
 
 
 def _printed(lines: list[str]) -> list[str]:
-    """The log lines except the last, whose figures vary between runs."""
+    """The log lines without the closing one, whose figures vary between runs."""
     return [line for line in lines if not _CLOSING.match(line)]
 
 
 def _placeholder(value: InputDocument) -> InputDocument:
-    """A value for secrets, which have none in files; a case can set it in ``inputs``."""
+    """A placeholder value for a secret, which has none in files; cases can override it."""
     if secret := value.get("secret"):
         return {"value": str(secret).removeprefix("env:")}
     return value.copy()

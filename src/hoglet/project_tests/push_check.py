@@ -1,4 +1,4 @@
-"""Pushes a project to an embedded server, to find what hoglet refuses or changes."""
+"""Pushes a project to an embedded server to find the parts that hoglet rejects or changes."""
 
 import asyncio
 from collections.abc import Iterator
@@ -31,10 +31,10 @@ _SHOWN_PATHS = 6
 
 
 def keep_what_hoglet_takes(project: Project) -> None:
-    """Remove what a push would refuse, and write the rest as hoglet stores it.
+    """Remove the parts that a push would reject, and write the rest as hoglet stores it.
 
-    Each removal is a remark in ``left_out``, each difference one in ``changed``. Takes seconds, for
-    an embedded server is started on a temporary folder.
+    Each removal adds a remark to ``left_out``, each difference one to ``changed``. It takes
+    seconds, because it starts an embedded server on a temporary folder.
     """
     asyncio.run(_try(project))
 
@@ -110,7 +110,7 @@ class _Rehearsal:
 
 
 def with_placeholders(document: FunctionDocument) -> Document:
-    """A function whose secrets have values of the types of their schemas."""
+    """A function with placeholder values of the right type for its secrets."""
     mappings = [
         {**mapping, "inputs": _filled(mapping.get("inputs_schema") or [], inputs)}
         if (inputs := mapping.get("inputs"))
@@ -146,5 +146,5 @@ def lost_paths(before: Any, after: Any, path: str = "") -> Iterator[str]:
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for number, (old, new) in enumerate(zip(before, after, strict=True)):
             yield from lost_paths(old, new, f"{path}.{number}")
-    elif before != after and str(before) != str(after):  # "30" is kept as 30
+    elif before != after and str(before) != str(after):  # "30" is stored as 30
         yield path

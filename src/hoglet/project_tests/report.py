@@ -46,8 +46,8 @@ def closing_line(outcomes: Sequence[CaseOutcome]) -> str:
 def coverage_lines(functions: Iterable[Path], outcomes: Iterable[CaseOutcome]) -> list[str]:
     """The share of executed statements of each function, and the lines that did not run.
 
-    ``functions`` are their folders.
-    Transformations and functions that no case ran count as not executed.
+    ``functions`` are the folders of functions. Transformations and functions that no case ran count
+    as not executed.
     """
     ran: dict[Path, set[int]] = {}
     for outcome in outcomes:

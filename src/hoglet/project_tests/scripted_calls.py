@@ -22,7 +22,7 @@ _ANSWER: ScriptedAnswer = {"status": 200, "body": {}}
 class _Answers:
     """Replaces the HTTP client: returns the case's responses in order, then 200 with ``{}``.
 
-    A response with ``times`` comes that often: a retried request takes one for each attempt.
+    A response with ``times`` is repeated that often; each attempt of a request consumes one.
     """
 
     def __init__(self, answers: list[ScriptedAnswer]) -> None:
@@ -44,7 +44,7 @@ class ScriptedCalls(HostCalls):
     """Host calls with the responses of a case.
 
     Attributes:
-        requests: those of the calls, without retries.
+        requests: the requests of calls, without retries.
         emails: the sent messages.
     """
 
@@ -68,7 +68,7 @@ class ScriptedCalls(HostCalls):
 
 
 def _readable(request: Mapping[str, Any]) -> SentRequest:
-    """A request in the form of cases: a JSON body is parsed."""
+    """A request in the form that cases use, with a JSON body parsed."""
     body = request.get("body")
     with contextlib.suppress(ValueError):
         body = json.loads(body) if isinstance(body, str) else body

@@ -41,7 +41,7 @@ async def run_cases(folder: Path, cases: Sequence[Case]) -> AsyncGenerator[CaseO
 
 
 def _needs_warehouse(files: Project, cases: Sequence[Case]) -> bool:
-    """Whether any case reads the warehouse; opening it takes most of the time of a short run."""
+    """Whether any case reads the warehouse; opening it dominates a short run."""
     return bool(files.objects["cohort"]) or any(case.kind == "endpoint" for case in cases)
 
 

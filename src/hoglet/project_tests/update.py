@@ -15,7 +15,7 @@ from hoglet.project_tests.outcome import CaseOutcome
 def update_files(outcomes: Iterable[CaseOutcome]) -> list[Path]:
     """Replace the expectations of failed cases by the actual results; returns the changed files.
 
-    Only keys that the case already expects are written; what is as expected stays as it is. A
+    Only keys that the case already expects are written; matching values do not change. A
     second run changes nothing.
     """
     by_file: dict[Path, list[CaseOutcome]] = defaultdict(list)
@@ -48,7 +48,7 @@ def _expect(expect: Results, outcome: CaseOutcome) -> Mapping[str, Any]:
 
 
 def _actual(key: str, wanted: Any, found: Results) -> Any:
-    """The value that replaces one that differs."""
+    """The actual value that replaces an expected one."""
     actual = found.get(key)
     if key == "requests":
         return _requests(wanted, actual or [])
