@@ -1,4 +1,4 @@
-"""What a compilation needs to know about its project; provided by the caller."""
+"""The context of a compilation: the project, its schema and the limits; provided by the caller."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -132,7 +132,7 @@ class _Qualifier:
 
 
 class _Substitution:
-    """Replaces columns of a relation by what they are computed from."""
+    """Replaces columns of a relation by their expressions."""
 
     def __init__(self, alias: str, columns: Mapping[str, plan.Expr]) -> None:
         self._alias = alias

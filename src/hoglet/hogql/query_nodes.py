@@ -1,6 +1,6 @@
 """The accepted keys and values of query nodes, derived from ``query_types`` and ``query_parts``.
 
-A shape is one of: a tuple of types; ``Range``; ``ANY`` (stored as it is); a list of one shape,
+A shape is one of: a tuple of types; ``Range``; ``ANY`` (stored unchanged); a list of one shape,
 followed by its maximum length; a dict of all keys; ``Choice``; ``PROPERTIES``; a function that
 returns the shape of a value.
 

@@ -1,4 +1,4 @@
-"""Rebuilds plans with changed nodes; what does not change is shared."""
+"""Rebuilds plans with changed nodes; unchanged nodes are shared."""
 
 from collections.abc import Callable
 from typing import Any

@@ -167,7 +167,7 @@ _COLUMNS = {"session": "sessions", "event_metadata": "events"}
 
 
 def _hint(item: Mapping[str, Any], kind: str, context: QueryContext, source: FilteredTable) -> Hint:
-    """What is known about the target of a filter."""
+    """The hint for the target of a filter."""
     key = str(item["key"])
     if kind in _COLUMNS:
         column = TABLES[_COLUMNS[kind]].fields.get(key)

@@ -1,4 +1,4 @@
-"""Expressions of JSON queries: parses columns and items of ORDER BY, puts them into one text.
+"""Expressions of JSON queries: parses columns and items of ORDER BY, and joins them into one text.
 
 Each is parsed in a query of its own, on the second line, so that it cannot affect other parts and
 errors have its own positions.

@@ -39,7 +39,7 @@ def print_expression(node: Any, expand: Expand | None = None) -> str:
 
     Args:
         node: the expression.
-        expand: expands placeholders; if omitted, they are printed as they are.
+        expand: expands placeholders; without it, they are printed unchanged.
     """
     return _HogQL(expand).expr(node)
 

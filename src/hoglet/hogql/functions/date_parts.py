@@ -80,7 +80,7 @@ type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
 
 
 def _whole_seconds(value: Expr, context: QueryContext) -> Expr:
-    """A time as ``DateTime`` in UTC; a computed window stays as it is."""
+    """A time as ``DateTime`` in UTC; a computed window is unchanged."""
     if value.type.name == "Tuple":
         return value
     at = instant(as_time(value, context), context)

@@ -25,7 +25,7 @@ def as_time(value: Expr, context: QueryContext) -> Expr:
 
 
 def instant(value: Expr, context: QueryContext) -> Expr:
-    """A date as its midnight; other values as they are."""
+    """A date as its midnight; other values are unchanged."""
     if value.type.name != "Date":
         return value
     parts = ("toDateTime(", value, f", '{context.timezone}')")

@@ -176,7 +176,7 @@ def _breakdown(filter_: Mapping[str, Any], context: QueryContext) -> Breakdown |
 
 
 def clean(values: Sequence[str]) -> list[str | None]:
-    """Replace placeholders by what clients see."""
+    """Replace placeholders by the values that clients see."""
     return [None if value == NONE else OTHER if value == REST else value for value in values]
 
 

@@ -1,4 +1,4 @@
-"""Materialization of queries with variables: eligibility, building and reading of tables."""
+"""Materialization of queries with variables: eligibility, and building and reading tables."""
 
 from hoglet.hogql.materialize.plan import (
     ColumnRange,

@@ -234,7 +234,7 @@ def _check_clauses(build: tree.SelectQuery) -> None:
 
 
 def _check_source(build: tree.SelectQuery) -> set[str]:
-    """The names that stand for the events table."""
+    """The names by which the query refers to the events table."""
     source = build.select_from
     if source is None or not isinstance(source.table, tree.Field):
         raise _Doubt("The query does not read the events table directly.")
@@ -336,7 +336,7 @@ def _is_fixed(node: Any) -> bool:
 
 
 def _expanded(node: Any, aliases: Mapping[str, Expression], depth: int = 0) -> Any:
-    """The expression with aliases of SELECT replaced by what they stand for."""
+    """The expression with aliases of SELECT replaced by their expressions."""
     if depth > len(aliases):
         raise _Doubt("Aliases of SELECT refer to each other.")
     if isinstance(node, tree.Field) and len(node.chain) == 1 and node.chain[0] in aliases:

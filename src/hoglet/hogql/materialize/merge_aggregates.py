@@ -1,4 +1,4 @@
-"""Reads a materialized table: columns as they are, or merged aggregates.
+"""Reads a materialized table: plain columns, or merged aggregates.
 
 An expression over aggregates (``sum(x) / count()``) is computed from its merged aggregates, which
 are columns of the table.

@@ -1,4 +1,4 @@
-"""The names visible while a select is resolved, and what its subqueries read of its rows."""
+"""The names visible while a select is resolved, and the columns that its subqueries read."""
 
 import re
 from typing import Any

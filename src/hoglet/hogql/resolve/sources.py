@@ -1,4 +1,4 @@
-"""The sources of FROM: what every source can do, and those with fixed columns.
+"""The sources of FROM: their common interface, and sources with fixed columns.
 
 Source: docs/spec/query-endpoints.md#101-tables-and-columns and
 docs/spec/query-endpoints.md#102-access-and-placeholders.

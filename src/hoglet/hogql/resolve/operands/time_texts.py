@@ -62,7 +62,7 @@ def is_surely_no_time(text: str) -> bool:
 
 
 def _texts(side: Expr) -> Iterator[Any]:
-    """The strings of a side that are compared as they are."""
+    """The strings of a side that are compared without conversion."""
     if isinstance(side, Value) and isinstance(side.value, str):
         yield side.value
     elif isinstance(side, FunctionCall) and side.function in {"array", "tuple"}:
