@@ -1,4 +1,4 @@
-"""JavaScript for what runs in a browser: inputs and filters of site functions."""
+"""JavaScript of code that runs in browsers: inputs and filters of site functions."""
 
 from hoglet.hog.javascript.library import library_source
 from hoglet.hog.javascript.printer import (

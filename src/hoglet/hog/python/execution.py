@@ -54,7 +54,7 @@ _UUID_4: Final = 0x4 << 76 | 0x2 << 62
 
 
 class _Traced(msgspec.Struct):
-    """What a traced run has recorded."""
+    """The records of a traced run."""
 
     steps: list[TraceStep] = []
     values: list[dict[str, Any]] = []
@@ -332,7 +332,7 @@ class Execution:
         return memory
 
     def _look_at_memory(self, size: int) -> None:
-        """Check memory; ``size`` is what the running library call is about to return."""
+        """Check memory; ``size`` is that of the value a library call will return."""
         memory = self._memory or self._open_memory()
         frame = sys._getframe()  # noqa: SLF001 (the only way to reach frames)
         memory.check(frame, self._check_time, size)

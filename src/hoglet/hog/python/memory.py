@@ -178,8 +178,8 @@ def live_bytes(
     """The charged size of values, shared parts once, and whether the count is complete.
 
     A scalar is 8 bytes, a text 8 and its length, an array 8 and its items, an object 8 and its
-    keys and values, a function 8 and what it captured. The count ends above ``enough``, and at the
-    time ``until``.
+    keys and values, a function 8 and its captured variables. The count ends above ``enough``, and
+    at the time ``until``.
     """
     seen = set[int]()
     total, waiting = _charge(values, seen)

@@ -1,4 +1,4 @@
-"""The steps of a run, and what a host can provide.
+"""The steps of a run, and the interface of its host.
 
 Source: docs/spec/hog-language.md#7-errors and docs/spec/hog-language.md#12-bytecode.
 """

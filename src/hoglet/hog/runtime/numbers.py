@@ -161,7 +161,7 @@ def _large_whole(number: float) -> str:
 
 
 def _digits(number: float) -> tuple[str, int]:
-    """Digits and the place of the point: 0.00123 is ``("123", -2)``, 12.5 ``("125", 2)``."""
+    """Digits and position of the point: 0.00123 is ``("123", -2)``, 12.5 ``("125", 2)``."""
     mantissa, _, exponent = repr(number).partition("e")
     before, _, after = mantissa.partition(".")
     after = "" if after == "0" else after

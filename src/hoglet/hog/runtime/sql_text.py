@@ -42,7 +42,7 @@ class _Sql:
         self._show = show
 
     def print(self, node: Any, depth: int) -> str:
-        """Print a tree, or a value in the place of a tree."""
+        """Print a tree, or a value that replaces one."""
         if type(node) is not dict or "__hx_ast" not in node:
             return self._show(node)
         meter.poll()

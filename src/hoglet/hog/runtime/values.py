@@ -125,7 +125,7 @@ class _Identity(_Wrapped):
 
 
 HOLDERS: Final = (HogTuple, HogError, _Identity)
-"""Classes besides ``list`` and ``dict`` whose values have other values inside."""
+"""Classes besides ``list`` and ``dict`` whose values contain other values."""
 
 _TRUE: Final = _Wrapped(True)
 _FALSE: Final = _Wrapped(False)

@@ -45,7 +45,7 @@ class Storage:
 
 
 class HostNames(NamedTuple):
-    """What the host provides, by name.
+    """Names of functions and globals that the host provides.
 
     Attributes:
         functions: functions that return at once.
@@ -145,7 +145,7 @@ class Emitter:
         return taken
 
     def put(self, lines: list[tuple[int, str, int]]) -> None:
-        """Emit lines that were removed before."""
+        """Emit lines that :meth:`take` has removed."""
         self.lines.extend(lines)
 
     # --- implemented by the subclasses that use each other

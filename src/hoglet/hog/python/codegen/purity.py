@@ -1,7 +1,7 @@
 """Purity analysis: may an expression be reordered or skipped?
 
-``STABLE``: has the same value at any time. ``READS``: reads what a call may change, or may raise an
-error. ``EFFECTS``: may have side effects.
+``STABLE``: has the same value at any time. ``READS``: depends on values that a call may change, or
+may raise an error. ``EFFECTS``: may have side effects.
 
 Source: docs/spec/hog-language.md#5-semantics-of-operators (order of evaluation; operands that may
 be skipped).
