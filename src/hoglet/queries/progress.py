@@ -1,4 +1,4 @@
-"""Progress of background queries: what the engine has read so far.
+"""Progress of background queries: rows, bytes and time of the engine so far.
 
 Source: docs/spec/data-and-queries.md#14-asynchronous-runs.
 """

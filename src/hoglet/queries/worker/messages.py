@@ -1,4 +1,4 @@
-"""What the server sends to workers for events queries and editor queries."""
+"""Messages from the server to workers for events queries and editor queries."""
 
 import msgspec
 
