@@ -20,7 +20,7 @@ def merge_text(text: str, document: Any) -> str:
     """Update the text of a file to the values of a document.
 
     Args:
-        text: YAML of the file as it is.
+        text: the current YAML of the file.
         document: the values to write.
 
     Returns:

@@ -94,7 +94,7 @@ def endpoint_files(folder: Path) -> list[Path]:
 def write_folder(folder: Path, project: Project, keep: Project | None = None) -> list[Path]:
     """Write a project read from a server; returns the changed files.
 
-    Comments, unchanged parts and the order of lists stay as they are.
+    Comments, unchanged parts and the order of lists are preserved.
 
     Args:
         folder: of the project.

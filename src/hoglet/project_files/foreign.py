@@ -22,7 +22,7 @@ def prepare(project: Project, templates: frozenset[str]) -> None:
     """Change the documents of a project in place.
 
     Args:
-        project: as it was read.
+        project: the project read from PostHog.
         templates: ids of hoglet's own; functions of other templates keep only their code.
     """
     for name in project.objects["draft"]:

@@ -73,7 +73,7 @@ class Project:
     Attributes:
         settings: of ``hoglet.yaml``: ``{"name": "Shop", "timezone": "UTC"}``.
         objects: documents by kind and name, ``{"action": {"Docs": {…}}}``.
-        versions: how many versions each endpoint of a server has, by its name.
+        versions: number of versions of each endpoint of a server, by its name.
         folders: folder of each function that was read from files, by its name in ``objects``.
         left_out: objects that cannot be written as files.
         changed: objects that are written differently from what was read.

@@ -76,7 +76,7 @@ def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
 
 
 class Loader(yaml.SafeLoader):
-    """Reads dates as strings; rejects duplicate keys and what JSON cannot hold."""
+    """Reads dates as strings; rejects duplicate keys and values that JSON lacks."""
 
     @override
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
