@@ -20,7 +20,7 @@ def read_event_lines(path: Path) -> list[CaseEvent]:
     """Read the events in a file of JSON lines.
 
     Raises:
-        BadTestFile: it is not UTF-8, or a line is no event; with its line.
+        BadTestFile: it is not UTF-8, or a line is not an event; with its line.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")

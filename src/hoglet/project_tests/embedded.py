@@ -117,7 +117,7 @@ class Embedded:
         return status, b"".join(chunks)
 
     def api(self, project_id: int) -> "ProjectApi":
-        """The API of a project, for threads other than that of the event loop."""
+        """The API of a project, for use outside of the event loop's thread."""
         return ProjectApi(self, project_id, asyncio.get_running_loop())
 
 

@@ -280,7 +280,7 @@ def _case_uuid(case: Case, mapping: int | None = None) -> UUID:
 
 
 def _integration(integration_id: int) -> dict[str, str]:
-    """An integration as programs see it; real ones exist on servers only."""
+    """A stand-in for an integration as programs see it; real ones exist on servers only."""
     return {"access_token": f"integration-{integration_id}"}
 
 
