@@ -269,7 +269,7 @@ async def _version(request: Request, scope: ProjectScope, name: str, number: int
 async def _show_current(
     services: EndpointServices, scope: ProjectScope, found: Sequence[FoundEndpoint]
 ) -> None:
-    """Analyze again what could not run when it was saved; it may have become valid since."""
+    """Analyze again the versions that were invalid when saved; they may be valid by now."""
     for each in found:
         if records.is_invalid(each.version):
             await services.analyses.show(scope.project, each)

@@ -101,7 +101,7 @@ class EndpointHousekeeping:
     async def keep_house(self) -> None:
         """Drop unused tables and disable unused versions.
 
-        Rebuild what another process, or an older hoglet, built for other settings.
+        Also rebuilds tables that another process, or an older hoglet, built for other settings.
         """
         await self._builder.sweep()
         async with self._database.write() as session:
@@ -143,5 +143,5 @@ class EndpointJobs:
                 worker.stop()
 
     async def work_off(self) -> int:
-        """Process everything that is due; returns the number of jobs. For tests and demos."""
+        """Process all jobs that are due; returns their number. For tests and demos."""
         return sum([await worker.drain() for worker in self._workers])

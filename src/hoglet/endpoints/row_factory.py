@@ -98,7 +98,7 @@ def active_after(found: FoundEndpoint, body: UpdateBody, *, targeted: bool, rene
 
 
 def apply_times(version: EndpointVersionRow, body: UpdateBody) -> None:
-    """Set the times; data freshness alone replaces the two more specific ones."""
+    """Set the times; data freshness resets those of the two specific ones that are not sent."""
     if body.sent("data_freshness_seconds"):
         version.data_freshness_seconds = body.data_freshness_seconds or DEFAULT_FRESHNESS_SECONDS
         version.cache_age_seconds = version.sync_frequency = None

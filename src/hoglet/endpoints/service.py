@@ -228,7 +228,7 @@ class EndpointService:
         version: EndpointVersionRow,
         body: UpdateBody,
     ) -> str | None:
-        """Enable, disable or reschedule.
+        """Enable, disable or reschedule the materialization after an update.
 
         Returns the error of a new version that cannot be materialized.
         """

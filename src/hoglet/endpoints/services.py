@@ -124,7 +124,7 @@ def build_endpoints(
 ) -> EndpointServices:
     """Build the services of endpoints.
 
-    ``access`` has users, projects and keys, with the database and the clock.
+    ``access`` provides users, projects and keys, the database and the clock.
     """
     settings = settings or EndpointSettings()
     warehouse, queue = backends.warehouse, backends.queue

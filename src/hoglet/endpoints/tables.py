@@ -116,9 +116,9 @@ class BuildRow(Base):
 
 
 class CancelRequestRow(Base):
-    """A request to cancel a run on whichever server has it; deleted by the one that asks.
+    """A request to cancel a run on whichever server has it; the requesting server deletes it.
 
-    ``owner_id`` is the endpoint, or stands for the project's ad-hoc queries.
+    ``owner_id`` is the id of the endpoint, or one that represents the project's ad hoc queries.
     """
 
     __tablename__ = "cancel_requests"

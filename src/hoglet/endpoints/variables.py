@@ -38,7 +38,7 @@ _TRUE = frozenset({"true", "1", "yes"})
 _FALSE = frozenset({"false", "0", "no"})
 _TEXT_LIMIT = 100_000
 _ANY_DAY = DateClock(datetime(2026, 1, 1, tzinfo=UTC))
-"""Only to validate dates; the result does not depend on the day."""
+"""Used only to validate dates; the result does not depend on the day."""
 
 
 def synchronize(
@@ -81,7 +81,7 @@ def stored_values(query: QueryNode) -> dict[str, VariableDefinition]:
 
 
 def names_without_value(query: QueryNode, known: Sequence[InsightVariable]) -> list[str]:
-    """Variables of a stored query without a value or default that are not NULL either."""
+    """Variables of a stored query that have no value and no default, and are not NULL."""
     defaults = {str(variable.id): variable.default_value for variable in known}
     return [
         name
@@ -110,8 +110,8 @@ def values_for_run(
     """The values of a HogQL query's variables for a run; None is SQL NULL.
 
     Raises:
-        Invalid: attr ``variables``; a value that does not fit the variable's type, also a stored
-            one and a default: compared as it is, it would silently find nothing.
+        Invalid: attr ``variables``; a value of the wrong type, even if it is stored or a default:
+            a comparison with it would silently match nothing.
     """
     by_id = {str(variable.id): variable for variable in known}
     values: dict[str, Any] = {}
@@ -154,7 +154,7 @@ def with_moments(
 ) -> dict[str, Any]:
     """The values of a run with relative dates of ``Date`` variables resolved.
 
-    Resolved dates are not part of the cache key, which has the text: the cache time limits the age
+    The cache key has the relative date instead of the resolved one; the cache time limits the age
     of a result.
 
     Example:
@@ -202,7 +202,7 @@ def breakdown_values(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def convert(name: str, value: Any, kind: str) -> Any:
-    """Convert a value to the variable's type; JSON of another type is returned as it is.
+    """Convert a value to the variable's type; JSON of another type is returned unchanged.
 
     Example:
         >>> convert("n", "5", "Number"), convert("l", "a,b", "List")
@@ -265,7 +265,7 @@ def _list(text: str) -> list[Any]:
 
 
 def _date(name: str, text: str) -> str:
-    """Stays text: the query determines whether it is a date or a timestamp."""
+    """The date as text: the query determines whether it is a date or a timestamp."""
     try:
         resolve_date(text, _ANY_DAY)
     except NotADate:

@@ -24,7 +24,7 @@ from hoglet.warehouse import Warehouse
 from hoglet.warehouse.errors import QueryRefused
 
 EVERY_SYSTEM_TABLE = tuple(SYSTEM_TABLES)
-"""Saving reads no rows; every run is checked against the scopes of its caller."""
+"""Analysis may refer to every system table; runs check the scopes of their caller."""
 
 
 class QueryAnalyzer:
@@ -51,7 +51,7 @@ class QueryAnalyzer:
             explained = await self._compiler.explained(query, error)
             if explained.error_code in ERRORS_OF_RUNS:
                 return _failing(analysis, explained)
-            return analysis  # a value does not fit: the build or the run reports it
+            return analysis  # a value of the wrong type, which the build or the run reports
         except HogletError:
             return analysis
 

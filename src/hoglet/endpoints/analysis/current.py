@@ -1,8 +1,8 @@
-"""The analysis of a saved version as of now.
+"""Analyzes saved versions with the project's current definitions.
 
-What a query means depends on the project: ``sum(properties.price)`` cannot run before the first
-event says that the price is a number. So records show an analysis with the current definitions,
-not the one of the last save.
+The meaning of a query depends on the project: ``sum(properties.price)`` cannot run until an event
+has a numeric price. So records show an analysis with the current definitions, not the one made at
+the last save.
 
 Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries.
 """
@@ -38,10 +38,10 @@ class CurrentAnalyses:
         self._known = BoundedCache[UUID, tuple[bytes, Json]](_CAPACITY)
 
     async def show(self, project: Project, found: FoundEndpoint) -> FoundEndpoint:
-        """The same version with its current analysis, to be shown and not to be stored.
+        """The same version with its current analysis, for display only; it is not stored.
 
-        A version that cannot be analyzed at the moment keeps the stored analysis, and so does one
-        that is materialized: its table was built for it.
+        Returns the stored analysis for a version that cannot be analyzed at the moment, and for a
+        materialized one, whose table was built from that analysis.
         """
         if found.materialization is None:
             try:

@@ -137,7 +137,7 @@ def _column(values: Sequence[Any], wanted: Any) -> Any:
         return pa.ListArray.from_arrays(list(accumulate(lengths)), items, wanted)
     if pa.types.is_floating(
         wanted
-    ):  # 1e17 is written without a decimal point: parse it as an integer
+    ):  # orjson writes 1e17 without a decimal point, so it parses as an integer
         values = [None if value is None else float(value) for value in values]
     return pa.array(values, wanted)
 

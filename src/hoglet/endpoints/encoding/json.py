@@ -1,7 +1,7 @@
 """Encodes rows of the warehouse as JSON.
 
 Most results are encoded by the engine itself (``Warehouse.query_json``), the rest here. Most
-columns are passed to orjson as they are; only columns of certain types are converted.
+columns are passed to orjson unchanged; only columns of certain types are converted.
 
 Source: docs/spec/query-endpoints.md#105-values-in-json.
 """
@@ -39,7 +39,7 @@ def encode_rows(
     rules = [_rule_for(column.type, timezone) for column in columns]
     if any(rules):
         rows = [_apply(rules, row) for row in rows]
-    # Z is for UTC only; London in winter is +00:00, as the engine writes it too.
+    # Only UTC is written as Z; London in winter is +00:00, as in the engine's JSON.
     option = orjson.OPT_NON_STR_KEYS | (orjson.OPT_UTC_Z if timezone == "UTC" else 0)
     try:
         return orjson.dumps(rows, default=_other, option=option)
@@ -50,7 +50,7 @@ def encode_rows(
 def encode_parts(
     columns: Sequence[ResultColumn], rows: Sequence[Sequence[Any]], timezone: str
 ) -> JsonParts:
-    """Rows as JSON arrays of at most ``PART_ROWS`` rows each; one of none without rows."""
+    """Rows as JSON arrays of at most ``PART_ROWS`` rows; one empty array if there are no rows."""
     starts = range(0, max(len(rows), 1), PART_ROWS)
     return JsonParts(encode_rows(columns, rows[at : at + PART_ROWS], timezone) for at in starts)
 

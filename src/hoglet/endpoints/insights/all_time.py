@@ -10,7 +10,7 @@ from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.json_values import object_at
 from hoglet.warehouse import QueryBudget, Warehouse
 
-# Devices with an unset clock send events of 1970, which "all" should not include.
+# Devices with an unset clock send events dated 1970, which "all" should not include.
 _OLDEST = (
     "SELECT if(count() > 0, toString(toDate(min(timestamp))), '') FROM events "
     "WHERE timestamp >= '2015-01-01'"

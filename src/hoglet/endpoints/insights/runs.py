@@ -37,7 +37,7 @@ _LEAST_SECONDS = 1
 
 
 class InsightResult(msgspec.Struct, frozen=True):
-    """Results of an insight, whether a larger limit would show more values, and their cost."""
+    """Results of an insight with their cost; ``has_more`` if a larger limit shows more values."""
 
     results: list[Any] | dict[str, Any]
     has_more: bool
@@ -61,7 +61,7 @@ async def compute_insight(
     for each in compiled.queries:
         left = max(
             _LEAST_SECONDS, math.ceil(ends - perf_counter())
-        )  # few distinct budgets: see clients.py
+        )  # whole seconds keep the number of distinct budgets small, see clients.py
         budget = QueryBudget(seconds=left)
         answers.append(
             await warehouse.query(each.sql, each.params, budget=budget, query_id=query_id)
@@ -112,7 +112,7 @@ def items_of(project_id: int, computed: InsightResult) -> list[tuple[Any, ...]]:
     """The rows to store for some results.
 
     Raises:
-        NotMaterializable: values were combined, so single ones could not be read.
+        NotMaterializable: a breakdown has more values than a table can store.
     """
     results = computed.results
     if is_object(results):

@@ -102,7 +102,7 @@ def bind(query: QueryNode, variables: Mapping[str, Any], *, dates: bool) -> Quer
 def for_table(query: QueryNode) -> QueryNode:
     """The insight that fills a table, with separate rows for every breakdown value.
 
-    Values beyond the limit are not hidden, so that their existence is detected.
+    Values beyond the limit are shown as "Other", so that the build detects them.
     """
     if not _breakdowns(query):
         return query
@@ -114,7 +114,7 @@ def for_table(query: QueryNode) -> QueryNode:
 def _breakdowns(query: QueryNode) -> list[tuple[str, Breakdown]]:
     """Name and description of every breakdown, e.g. ``("$browser", {"type": "event"})``.
 
-    Without cohorts, which are not values of a property.
+    Cohorts are omitted, because they are not values of a property.
     """
     items = breakdown_items(query.get("breakdownFilter") or {})
     return [
@@ -177,7 +177,7 @@ def _counts_first_matching(query: QueryNode) -> bool:
 
 
 def refuse_live(table: str) -> Eligibility:
-    """For an insight that reads a table of the project's records, e.g. ``system.actions``."""
+    """The refusal of an insight that reads a ``system`` table, e.g. ``system.actions``."""
     reason = f"The query reads {table}, whose records are always read live."
     return _no("query_type_not_materializable", reason)
 

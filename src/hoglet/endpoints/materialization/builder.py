@@ -126,7 +126,7 @@ class TableBuilder:
         return as_query_error(error)
 
     async def give_up(self, job: BuildJob) -> None:
-        """Record an unexpected failure of a build; the next one is at its usual time."""
+        """Record an unexpected failure of a build; the next build runs at its regular time."""
         error = "The build failed unexpectedly; see the server's log."
         await self._finish(job, {"status": "Failed", "error": error})
 

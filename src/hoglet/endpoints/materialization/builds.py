@@ -1,6 +1,6 @@
-"""The builds of an endpoint's tables: when each ran, and how it ended.
+"""The history of table builds: when each ran, and how it ended.
 
-A build has the id of its schedule, so a build that is tried again after a crash stays one row.
+A build has the id of its schedule, so a build that is retried after a crash remains one row.
 
 Source: docs/spec/query-endpoints.md#78-builds.
 """
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 async def begin_build(
     session: AsyncSession, schedule: UUID, version: EndpointVersionRow, now: datetime
 ) -> None:
-    """Record that a build starts, or starts again."""
+    """Record the start, or restart, of a build."""
     row = await session.get(BuildRow, schedule)
     if row is None:
         row = BuildRow(id=schedule, endpoint_id=version.endpoint_id, version=version.number)

@@ -59,7 +59,7 @@ class MaterializedTables:
 
 
 def may_read_property(query: QueryNode, name: str) -> bool:
-    """Whether a query may read the property; true if its text cannot tell.
+    """Whether a query may read the property; true if its text does not settle it.
 
     Actions, cohorts and test-account filters use properties outside of the query.
     """

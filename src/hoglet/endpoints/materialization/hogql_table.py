@@ -34,7 +34,7 @@ from hoglet.warehouse.values import quoted_name
 logger = structlog.get_logger(__name__)
 
 MOST_CHANGED = 1000
-"""More changed buckets are built in full; each is a value of the SQL text."""
+"""If more buckets changed, the table is built in full: each bucket is a literal in the SQL."""
 _QUERY = "__build_query"  # digest of the query that computed the table
 _NOTHING = re.compile(r"\bNothing\b")
 _SORTABLE = re.compile(
@@ -51,7 +51,7 @@ class BucketState(NamedTuple):
 
 
 class BucketDifference(NamedTuple):
-    """Buckets to compute again, as text, and buckets that no longer have events."""
+    """Buckets to recompute, as text, and buckets that no longer have events."""
 
     changed: list[str]
     gone: list[str]
@@ -227,7 +227,7 @@ def _compared(
 
 
 def _digest(compiled: EndpointSql, columns: Sequence[tuple[str, str]]) -> str:
-    """Identifies everything but the events that rows depend on.
+    """A digest of everything that the rows depend on except the events.
 
     Property types, actions, filters, the time zone and the first day of the week are part of the
     SQL; types depend on the engine.

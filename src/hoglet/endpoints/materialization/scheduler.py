@@ -100,7 +100,7 @@ class MaterializationScheduler:
         await self.schedule(session, row, self._clock.now())
 
     async def project_changed(self, session: AsyncSession, project: Project) -> None:
-        """Rebuild at once what depends on a changed time zone or test accounts."""
+        """Rebuild at once the tables that depend on a changed time zone or test-account filter."""
         for row, version, endpoint in await repository.materializations_in(session, project.id):
             if table_plan(row.plan).built_for != depends_on(version.query, project):
                 await self.enable(session, project, endpoint, version)
@@ -114,7 +114,7 @@ class MaterializationScheduler:
                 row.stale_reason = PROPERTY_TYPE_CHANGED
 
     async def renew_outdated(self, session: AsyncSession) -> None:
-        """Rebuild what was built for other project settings than the current ones."""
+        """Rebuild the tables that were built for other project settings than the current ones."""
         rows = await repository.all_materializations(session)
         for project_id in sorted({row.project_id for row in rows}):
             project = await projects.find_project(session, project_id)
@@ -146,7 +146,7 @@ class MaterializationScheduler:
             await self._drop(session, row)
 
     async def drop_table(self, session: AsyncSession, table: str) -> None:
-        """Schedule the dropping of a table for when no run reads it any more."""
+        """Schedule dropping a table after the last runs that may still read it."""
         await self._enqueue(session, DropJob(table), self._clock.now() + DROP_AFTER)
 
     def _new_row(

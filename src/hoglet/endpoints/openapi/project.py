@@ -52,7 +52,7 @@ def project_document(
 
 
 def _renamed(node: Any, name: str) -> Any:
-    """The same with references renamed for the project's document."""
+    """A copy of the node with references renamed for the project's document."""
     if is_array(node):
         return [_renamed(item, name) for item in node]
     if not is_object(node):
@@ -73,7 +73,7 @@ def _pascal(name: str) -> str:
 
 
 def _free(wanted: str, taken: set[str]) -> str:
-    """A unique name: ``a-b`` and ``a_b`` are two endpoints."""
+    """A unique schema name: the endpoints ``a-b`` and ``a_b`` would both be ``AB``."""
     name, number = wanted, 1
     while name.lower() in taken:
         number += 1

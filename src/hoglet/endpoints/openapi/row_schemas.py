@@ -90,7 +90,7 @@ def _cell(type_: Type) -> Sequence[OpenApiObject]:
 
 
 def _any_of(schemas: Sequence[OpenApiObject]) -> OpenApiObject:
-    """One schema for all; drops formats if plain strings are among them, which could look alike."""
+    """One schema for all; without formats if one is a plain string, which may match any format."""
     if not schemas or _ANYTHING in schemas:
         return {}
     plain = any(each == {"type": "string"} or _is_null_text(each) for each in schemas)

@@ -134,7 +134,7 @@ class QueryLog:
         self._telemetry = Telemetry(warehouse)
         self._database = database
         self._notes: list[QueryLogEntry] = []
-        self._lines: list[LogEntry] = []  # of entries that are in the query log
+        self._lines: list[LogEntry] = []  # lines whose entries are already in the query log
         self._executions: dict[UUID, tuple[UUID, UUID, datetime]] = {}
         self._writing = asyncio.Lock()
 
@@ -200,7 +200,7 @@ class QueryLog:
         self._lines = [*self._lines, *_lines(notes)][-MOST_WAITING:]
 
     async def _flush_lines(self) -> None:
-        """Apart from the entries: if only the lines fail, a retry must not count a run twice."""
+        """Write the log lines, separately: a retry of failed lines must not count runs twice."""
         lines, self._lines = self._lines, []
         try:
             await self._telemetry.write_logs(lines)

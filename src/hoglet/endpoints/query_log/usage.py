@@ -92,7 +92,7 @@ class EndpointUsage:
         midnight = datetime(first.year, first.month, first.day, tzinfo=zone)
         after = max(
             midnight, found.endpoint.created_at
-        )  # the name may have belonged to a deleted endpoint before
+        )  # the name may have belonged to a since deleted endpoint
         await self._notes.flush()
         whole, by_day = await self._runs.of(
             scope.project.id,

@@ -178,7 +178,7 @@ async def cancel_run(request: Request) -> Response:
 
 
 def _at_cursor(services: EndpointServices, wanted: RunRequest) -> RunRequest:
-    """A run that continues at its cursor, in the version of the first page."""
+    """The run with its cursor decrypted; its version defaults to that of the first page."""
     opened = None if wanted.cursor is None else services.runner.cursors.open(wanted.cursor)
     if opened is None:
         return wanted
@@ -250,7 +250,7 @@ async def _respond(
 
 
 async def unless_disconnected[T](request: Request, work: Coroutine[Any, Any, T]) -> T | None:
-    """Do the work, but cancel it if the client disconnects; None then."""
+    """Do the work; cancel it and return None if the client disconnects."""
     running: asyncio.Task[T] = asyncio.ensure_future(work)
     done, _ = await asyncio.wait({running}, timeout=0.01)
     if done:

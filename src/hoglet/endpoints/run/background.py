@@ -113,8 +113,8 @@ class BackgroundRuns:
     async def cancel(self, target: RunTarget, query_id: str) -> None:
         """Cancel the run with this id, waiting or in the background.
 
-        The engine has stopped when this returns. The row is ended first: a job loaded later does
-        nothing, and one loaded before is known to the runner.
+        The engine has stopped when this returns. The row is ended first, so that a job loaded later
+        does nothing; the runner knows the jobs loaded earlier and cancels them.
 
         Raises:
             NotFound: no run with that id.

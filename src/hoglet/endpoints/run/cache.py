@@ -23,8 +23,8 @@ class Result:
     ``parts`` are the encoded ``results``; ``types`` are ``[["count()", "UInt64"]]``;
     ``materialized_at`` is set if a materialized table was read; ``is_joined`` if another run
     computed it; ``saved_offset`` is the OFFSET in the query; ``next_key`` has the sort values of
-    the last row if a page by cursor has a successor; ``is_live`` means that ``system`` tables were
-    read, so the result must not be reused.
+    the last row if a page by cursor is not the last one; ``is_live`` means that ``system`` tables
+    were read, so the result must not be reused.
     """
 
     parts: JsonParts

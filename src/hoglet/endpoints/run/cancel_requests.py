@@ -1,7 +1,8 @@
 """Requests to cancel a run that waits on another server of the same PostgreSQL.
 
-The server that is asked does not know which one has the run. It writes a row; each server that has
-runs with ids looks for such rows every half second, cancels its run and reports in the row.
+The server that receives the request does not know which server has the run, so it writes a row.
+Each server that has runs with ids looks for such rows every half second, cancels its run and
+reports in the row.
 """
 
 import asyncio
@@ -18,9 +19,9 @@ from hoglet.store.database import Database
 
 POLL_SECONDS = 0.5
 FOUND_WITHIN_SECONDS = 2.0
-ENDED_WITHIN_SECONDS = 35.0  # as long as the warehouse tries to stop a query
+ENDED_WITHIN_SECONDS = 35.0  # the warehouse tries to stop a query for this long
 _STEP_SECONDS = 0.1
-_VALID_FOR = timedelta(minutes=1)  # so that requests of a killed server do not hit later runs
+_VALID_FOR = timedelta(minutes=1)  # a request of a killed server must not cancel a later run
 
 type RunKey = tuple[UUID, str]
 
@@ -37,7 +38,7 @@ class CancelRequests:
         self.is_shared = not database.is_sqlite
 
     async def ask(self, key: RunKey) -> bool:
-        """Ask other servers to cancel a run, and wait for its end.
+        """Ask other servers to cancel a run, and wait until it has ended.
 
         Returns:
             Whether one had it.

@@ -41,7 +41,7 @@ class CancellableRuns:
 
     @contextmanager
     def announced(self, endpoint_id: UUID, query_id: str | None) -> Generator[None]:
-        """Announce a run with this id for the block; None: it has no id."""
+        """Announce a run with this id during the block; no effect if it has none (None)."""
         if query_id is None:
             yield
             return
@@ -82,9 +82,7 @@ class CancellableRuns:
     async def cancel(self, endpoint_id: UUID, query_id: str) -> bool:
         """Cancel this process's runs with this id and wait for their end.
 
-        Returns whether there were any.
-
-        A query that other callers wait for continues for them.
+        Returns whether there were any. A query that other callers wait for continues for them.
 
         Idempotency: a second call waits for the same end.
         """
@@ -104,7 +102,7 @@ class CancellableRuns:
             self._polling = asyncio.create_task(self._poll(), name="cancel requests")
 
     async def _poll(self) -> None:
-        """Serve requests of other servers until this one has no run with an id."""
+        """Serve requests of other servers while this one has runs with ids."""
         while True:
             await asyncio.sleep(POLL_SECONDS)
             keys = {*self._announced, *self._tasks}
@@ -122,7 +120,7 @@ class CancellableRuns:
         await self._requests.report(row_id, is_ended=True)
 
     def _cancel(self, task: asyncio.Task[Any]) -> None:
-        """Cancel a task once: again would interrupt its wait for the engine."""
+        """Cancel a task once: a second time would interrupt its wait for the engine to stop."""
         if task not in self._cancelled:
             self._cancelled.add(task)
             task.cancel()
@@ -131,7 +129,7 @@ class CancellableRuns:
         _remove(self._tasks, key, task)
         self._cancelled.discard(task)
         if not task.cancelled():
-            task.exception()  # avoids asyncio warnings without waiters
+            task.exception()  # retrieved, so that asyncio does not warn if nobody waits
 
 
 def _remove[V](members: dict[RunKey, set[V]], key: RunKey, member: V) -> None:

@@ -1,4 +1,4 @@
-"""Limits concurrent queries, with a timeout for those that wait, and computes identical ones once.
+"""Limits concurrent queries, with a timeout for waiting ones, and computes identical ones once.
 
 Source: docs/spec/query-endpoints.md#6-errors-keys-limits (concurrency cap).
 """
@@ -14,7 +14,7 @@ _RETRY_AFTER_SECONDS = 5
 
 
 class ConcurrencyLimiter:
-    """``count`` slots, waited for at most ``wait_seconds``."""
+    """At most ``count`` slots at once; callers wait up to ``wait_seconds`` for one."""
 
     def __init__(self, count: int, *, wait_seconds: float) -> None:
         self._semaphore = asyncio.Semaphore(count)
@@ -81,7 +81,7 @@ class SingleFlight[T]:
         if self._flights.get(key) is flight:
             del self._flights[key]
         if not flight.task.cancelled():
-            flight.task.exception()  # avoids asyncio warnings without waiters
+            flight.task.exception()  # retrieved, so that asyncio does not warn if nobody waits
 
 
 async def _run[T](compute: Callable[[], Awaitable[T]]) -> T:

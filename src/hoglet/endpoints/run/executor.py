@@ -129,7 +129,7 @@ class QueryExecutor:
 
     @asynccontextmanager
     async def _turn(self, slots: ConcurrencyLimiter, query_id: str) -> AsyncGenerator[None]:
-        """Hold a slot during the block, until the engine has ended a cancelled query."""
+        """Hold a slot during the block, on cancellation until the engine has ended the query."""
         async with slots.taken():
             try:
                 yield
@@ -140,7 +140,7 @@ class QueryExecutor:
     async def _ask(
         self, reading: ReadPlan, compiled: EndpointSql, query_id: str, budget: QueryBudget
     ) -> JsonRows | QueryResult:
-        """The engine's result; as Python values if the last row is needed for a cursor."""
+        """The engine's result; rows are Python values if a cursor needs the last one."""
         sql, params = compiled.sql, compiled.params
         if compiled.keys:
             return await self._warehouse.query(sql, params, budget=budget, query_id=query_id)

@@ -91,7 +91,7 @@ class CachedResponseFastPath:
         Args:
             key: the request.
             scope: the caller and project, for the log.
-            depends_on: cached rows that the plan was made of; others mean another plan.
+            depends_on: cached rows that the plan was made from; any other row invalidates it.
         """
         known = self._known.get(key)
         if known is None or not all(map(is_, known.depends_on, depends_on)):

@@ -33,10 +33,9 @@ _RAW_WORDS = frozenset({"direct", "force_blocking"})
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """What to compute; ``kept`` is set if a materialized table is read.
+    """What to compute; ``materialization`` is set if a materialized table is read.
 
-    ``seek`` is set for a page by cursor.
-    ``system_tables`` are those that the caller may read.
+    ``seek`` is set for a page by cursor; ``system_tables`` are those that the caller may read.
     """
 
     project: Project

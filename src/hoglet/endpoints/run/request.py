@@ -27,7 +27,7 @@ async def read_run(request: Request, aliases: Mapping[str, int]) -> RunRequest:
 
     Args:
         request: of a run.
-        aliases: the endpoint's aliases, which are allowed as version.
+        aliases: the endpoint's aliases, which are accepted as versions.
 
     Raises:
         Invalid: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation rows 5 to 7.

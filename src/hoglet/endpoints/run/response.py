@@ -83,7 +83,7 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class NeedsBackground:
-    """The run is to be done in the background: respond with 202."""
+    """The run must be processed in the background: respond with 202."""
 
     target: RunTarget
     request: RunRequest
@@ -282,7 +282,7 @@ def answered(
 
 
 def _in_pieces(answer: RunResult, headers: dict[str, str], end: bytes) -> Response:
-    """Stream a large body, so that it is not in memory in addition to its rows."""
+    """Stream a large body instead of copying its rows into one more string."""
     result = answer.result
     gaps = len(result.parts) - 1  # "][" between two parts becomes ","
     length = len(BODY_START) + result.rows_bytes - gaps + len(end)

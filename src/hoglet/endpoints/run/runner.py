@@ -227,8 +227,8 @@ class EndpointRunner:
         Args:
             endpoint_id: the endpoint.
             query_id: the ``client_query_id`` of the run.
-            execution_id: the query's id in the engine, of a background run.
-            elsewhere: ask other servers for a waiting run; that takes two seconds if there is none.
+            execution_id: for a background run, the id of its query in the engine.
+            elsewhere: also ask other servers, which takes two seconds if none has the run.
 
         Returns:
             Whether there was a waiting run, or one in this process.

@@ -25,8 +25,8 @@ type Row = dict[str, Any]
 type RowReader = Callable[[AsyncSession, Project, int], Awaitable[Sequence[Row]]]
 """``await read(session, project, limit)``: at most ``limit`` rows of the project.
 
-A row is ``{"id": …, "name": …, …}`` with every column except ``team_id``; objects and lists as they
-are, aware datetimes.
+A row is ``{"id": …, "name": …, …}`` with every column except ``team_id``; objects and lists are not
+encoded, and datetimes are timezone-aware.
 """
 
 MAX_ROWS = 50_000
@@ -39,8 +39,8 @@ class SystemRows:
     Args:
         database: stores the records.
         readers: readers by table name, e.g. ``{"system.actions": read_actions}``.
-        max_rows: most rows of one table.
-        max_bytes: most bytes of JSON of all tables of a query.
+        max_rows: maximum number of rows of one table.
+        max_bytes: maximum size of the JSON of all tables of a query.
     """
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Tenant tokens: created for endpoints of a project, and what runs with them may do."""
+"""Tenant tokens: created for endpoints of a project and enforced on every run."""

@@ -26,7 +26,7 @@ async def read_grant(
 ) -> TenantGrant:
     """The grant of a token to create.
 
-    Every endpoint must have every variable: without it, a run would not be restricted.
+    Every endpoint must have every variable; runs of one without it would be unrestricted.
 
     Raises:
         Invalid: an unknown endpoint, a variable that an endpoint does not have, a wrong value.
@@ -61,10 +61,10 @@ def variables_key(principal: Principal) -> bytes:
 
 
 def restricted(principal: Principal, request: RunRequest) -> RunRequest:
-    """The run of a caller; that of a tenant token with its fixed variables.
+    """The run with the caller's fixed variables, if the caller has a tenant token.
 
     Raises:
-        Forbidden: another value for a fixed variable, or an option that could evade one.
+        Forbidden: another value for a fixed variable, or an option that could bypass one.
     """
     grant = principal.tenant
     if grant is None:
@@ -86,10 +86,10 @@ def restricted(principal: Principal, request: RunRequest) -> RunRequest:
 
 
 def tenant_query_id(principal: Principal, query_id: str) -> str:
-    """The id of a background run; those of a tenant are apart from all others.
+    """The id of a background run, with a prefix of the tenant to avoid collisions with others.
 
     Example:
-        ``"page-1"`` becomes ``"tenant-0f3a…-page-1"``, and stays as it is after that.
+        ``"page-1"`` becomes ``"tenant-0f3a…-page-1"``; an id with the prefix is unchanged.
     """
     if principal.tenant is None:
         return query_id

@@ -50,7 +50,7 @@ class ProjectSchema:
     ``property_types`` is ``{("event", "price"): "Numeric"}``, ``property_forms``
     ``{("event", "price"): "number"}`` if all values have one JSON form, ``group_types`` is
     ``{"company": 0}``, ``actions`` ``{"7": {"name": "Signed up", "steps": [...]}}``, ``cohorts``
-    ``{"12": CohortRef("Paying", 31)}``: any other cohort is refused.
+    ``{"12": CohortRef("Paying", 31)}``; queries of other cohorts are refused.
     """
 
     property_types: Mapping[tuple[str, str], str] = field(
@@ -81,7 +81,7 @@ type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
 
 
 class CompiledInsight(msgspec.Struct, frozen=True):
-    """Compiled queries of an insight; ``context`` is needed again to build its results."""
+    """Compiled queries of an insight; ``context`` is also needed to build its results."""
 
     queries: list[EndpointSql]
     date_range: dict[str, str]
@@ -172,7 +172,7 @@ class QueryCompiler:
     ) -> EndpointSql:
         """Compile the query that fills a table; without a limit of rows.
 
-        With ``changes`` it computes the rows of the changed buckets only.
+        With ``changes``, it only computes the rows of the changed buckets.
         """
         request = CompileRequest(query=query, variables=variables, buckets=buckets, changes=changes)
         context = await self.context(project, unlimited=True)
@@ -260,7 +260,7 @@ class QueryCompiler:
 
 
 def _named(schema: SchemaMessage) -> SchemaMessage:
-    """A schema by its digest alone, for cache keys."""
+    """The schema reduced to its digest, for cache keys."""
     return SchemaMessage(
         digest=schema.digest,
         property_types=[],

@@ -72,9 +72,8 @@ def _refusing_malformed[Message, Outcome](
 ) -> Callable[[Callable[[Message], Outcome]], Callable[[Any], Outcome]]:
     """An operation on a message, which is received as plain values.
 
-    Malformed nested parts (such as a string as filter) are errors of the query: series and filters
-    have many forms, which are parsed where they are used; whatever does not fit there is an error
-    of the author.
+    Series and filters have many forms, which are parsed where they are used. A malformed nested
+    part (such as a string in place of a filter) fails there, and is reported as a query error.
     """
 
     def operation(function: Callable[[Message], Outcome]) -> Callable[[Any], Outcome]:
@@ -145,7 +144,7 @@ def explain_refusal(request: ExplainRequest) -> None:
     for path, text in _expressions(query):
         length += 1
         fragments.append(Fragment(path, length, text))
-        # Blanks before it give each expression offsets of its own.
+        # Leading spaces give each expression distinct offsets.
         roots.append(every([read_expression(" " * length + text), TRUE]))
         length += len(text)
     error = explain(request.message, request.code, tuple(roots))
@@ -209,7 +208,7 @@ def _analyze_insight(request: CompileRequest) -> Analysis:
 def compile_build(request: CompileRequest) -> EndpointSql:
     """Compile the query that fills a table, and ``state`` if it can be built incrementally.
 
-    With ``changes`` it computes the rows of these buckets only.
+    With ``changes``, it only computes the rows of these buckets.
     """
     plan = _plan(request)
     complete = msgspec.structs.replace(request, page=WHOLE_RESULT)
@@ -230,10 +229,10 @@ def compile_build(request: CompileRequest) -> EndpointSql:
 def _incremental(
     complete: CompileRequest, plan: MaterialisationPlan
 ) -> IncrementalBuild | ChosenBuild:
-    """How tables of a plan are built; in full if its SQL may turn incomplete text into times.
+    """How the tables of a plan are built; in full if its SQL may parse a time without a date.
 
-    "12:00" depends on the day of the build; only literals such as '2026-01-05' are known to be
-    complete.
+    The meaning of "12:00" depends on the day of the build; only literals such as '2026-01-05' are
+    known to have a date.
     """
     planned = plan_incremental(plan.build)
     if isinstance(planned, IncrementalBuild):
@@ -256,7 +255,7 @@ def compile_read(request: CompileRequest) -> EndpointSql:
 
 
 def _keys(request: CompileRequest) -> tuple[Key, ...]:
-    """The sort order of the saved query: reads of the table have the same columns."""
+    """The sort order of the saved query; reads of the table use the same columns."""
     first = msgspec.structs.replace(request.page, seek=KeysetCondition())
     saved = msgspec.structs.replace(request, page=first)
     return _compile(saved, request.query["query"]).keys
