@@ -1,8 +1,8 @@
 """The console's API client, which calls the application in-process.
 
 The console is a client of the API like any other, with the key of the signed-in user. So it can
-never show or change more than the key permits, and needs no rules of its own. Nothing goes over the
-network: the application is called as a function.
+never show or change more than the key permits, and needs no access rules of its own. Calls do not
+use the network: the application is called as a function.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ _PLACE = re.compile(r"(\d+):(\d+): ")
 _LONG_SECONDS = 0.1
 
 IN_BACKGROUND: ContextVar[bool] = ContextVar("in_background", default=False)
-"""Whether calls are a page's own, such as polling: nobody waits for them."""
+"""Whether the page makes calls on its own, such as polling, so that no user waits for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A response; ``body`` is parsed JSON, None if there is none; ``text`` is as it was sent."""
+    """A response; ``body`` is the parsed JSON, None if there is none; ``text`` the raw body."""
 
     status: int
     body: Any
@@ -60,8 +60,8 @@ class Backend:
         api: the whole application.
         key: a personal API key.
         project_id: the project of relative paths.
-        origin: of the browser's page, so that absolute URLs of the API work for the user:
-            ``("https", "hoglet.example.com")``.
+        origin: scheme and host of the browser's page, so that absolute URLs in responses work for
+            the user: ``("https", "hoglet.example.com")``.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Backend:
         self.on_signed_out: Callable[[], object] | None = None
         """Called when the key is refused; pages set it."""
         self.on_wait: Callable[[bool], object] | None = None
-        """Called with True when a call takes long, with False at its end; pages set it."""
+        """Called with True when a call takes long and with False when it ends; pages set it."""
 
     @property
     def address(self) -> str:
@@ -99,7 +99,7 @@ class Backend:
         return await self.send("POST", "/query", body)
 
     async def send(self, method: str, path: str, body: Any) -> Reply:
-        """Write below the project, e.g. ``send("PATCH", "/actions/1", {"name": "x"})``."""
+        """Send a write below the project, e.g. ``send("PATCH", "/actions/1", {"name": "x"})``."""
         return await self.call(method, self._below(path), body=body)
 
     async def call(self, method: str, path: str, *, query: str = "", body: Any = None) -> Reply:
@@ -117,7 +117,7 @@ class Backend:
 
     @contextmanager
     def waiting(self) -> Generator[None]:
-        """Show that the page is busy when this takes long, unless nobody waits for it."""
+        """Show that the page is busy if the block takes long, except in the background."""
         tell = self.on_wait
         if tell is None or IN_BACKGROUND.get():
             yield

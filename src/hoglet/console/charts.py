@@ -14,7 +14,7 @@ class _Measure(NamedTuple):
     is_outcome: bool = False
 
 
-# Each run has exactly one outcome, so their sum is the number of runs.
+# Each run has exactly one outcome, so the outcomes add up to the number of runs.
 _MEASURES = {
     "succeeded": _Measure("Succeeded", "ok", is_outcome=True),
     "failed": _Measure("Failed", "danger", is_outcome=True),
@@ -23,7 +23,7 @@ _MEASURES = {
     "filtered": _Measure("Did not match", ""),
     "fetch": _Measure("Requests", "busy"),
 }
-_NOT_DRAWN = frozenset({"dead_lettered", "filtered"})  # as many as failed; many more than runs
+_NOT_DRAWN = frozenset({"dead_lettered", "filtered"})  # equals "failed"; would dwarf the runs
 _SAME_AS_RUNS = frozenset({"triggered", "billable_invocation"})
 _TEXT = {"color": "#808794"}  # readable on white and on near-black
 _GRID_LINE = {"lineStyle": {"color": "rgba(128, 135, 148, 0.25)"}}
@@ -55,7 +55,7 @@ def metrics_chart(metrics: ChartMetrics) -> ChartOptions:
 
 
 def totals(metrics: ChartMetrics) -> list[tuple[str, int, str]]:
-    """What a chart shows, as word, total and tone: ``[("Succeeded", 12, "ok"), ...]``."""
+    """What a chart shows, as label, total and tone: ``[("Succeeded", 12, "ok"), ...]``."""
     shown = [each for each in metrics["series"] if _is_shown(each)]
     order = [*_MEASURES]
     shown.sort(key=lambda each: order.index(each["name"]) if each["name"] in order else len(order))

@@ -33,7 +33,7 @@ class ConditionsForm:
     Args:
         owner: e.g. an event of a filter: ``{"id": "bought", "properties": [{"key": "plan",
             "value": ["pro"], "operator": "exact", "type": "event"}]}``.
-        noun: of one, for the button: ``condition``.
+        noun: of one condition, as shown on the button: ``condition``.
         suggestions: of the project.
         on_change: called after every change.
     """
@@ -86,7 +86,7 @@ class ConditionsForm:
             remove = self._remove(condition)
 
         async def change_key(event: Any) -> None:
-            # Without a redraw, which would take the focus from the next field.
+            # No redraw, which would take the focus from the next field.
             self._set(condition, "key", event.value or "")
             remove.props["aria-label"] = f"Remove condition {condition['key']}"
             if load is not None:
@@ -115,7 +115,7 @@ class ConditionsForm:
     def _value(
         self, condition: PropertyCondition, kind: str
     ) -> Callable[[], Awaitable[None]] | None:
-        """Render the field of the value; returns what loads its suggestions."""
+        """Render the field of the value; returns a function that loads its suggestions."""
         operator = condition.get("operator", "exact")
         if operator in WITHOUT_VALUE:
             return None
@@ -183,7 +183,7 @@ class ConditionsForm:
 
 
 def scalar(operator: str, text: str) -> Any:
-    """Numbers for comparisons, where the text is one."""
+    """The value for an operator: a number if it compares numbers and the text is one."""
     if operator not in _NUMERIC:
         return text
     try:

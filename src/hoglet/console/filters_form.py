@@ -1,6 +1,6 @@
 """A form for the filters of a function: events, actions, properties, test accounts.
 
-Keys that the form does not show are kept as they are.
+Keys that the form does not show are preserved.
 """
 
 from collections.abc import Awaitable, Callable
@@ -44,7 +44,7 @@ class FiltersForm:
         return self._filters
 
     def take_entries(self) -> EditedFilters:
-        """Remove events and actions, and return them."""
+        """Remove and return the events and actions."""
         taken = {
             key: self._filters.pop(key) for key in ("events", "actions") if key in self._filters
         }

@@ -19,7 +19,7 @@ _STATUS_COLORS = {
     "resurrecting": "#f5a623",
     "dormant": "#e5484d",
 }
-# Tooltips are drawn, not rendered as HTML: event names come from users.
+# Tooltips are drawn on the canvas, never rendered as HTML: event names come from users.
 _COMMON: ChartOptions = {
     "tooltip": {"trigger": "axis", "renderMode": "richText"},
     "aria": {"enabled": True},

@@ -1,4 +1,4 @@
-"""The layout of all pages: sidebar, top bar on phones, the place for content."""
+"""The layout of all pages: sidebar, top bar on phones, content area."""
 
 from collections.abc import Awaitable, Callable
 from html import escape
@@ -61,7 +61,7 @@ async def projects_of(backend: Backend) -> Reply:
 
 
 def _show_waiting(client: Client, *, is_waiting: bool) -> None:
-    if client.has_socket_connection:  # until then, the browser shows that the page loads
+    if client.has_socket_connection:  # before that, the browser shows that the page is loading
         client.run_javascript(f"hogletWaiting({str(is_waiting).lower()})")
 
 

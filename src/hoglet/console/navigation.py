@@ -22,7 +22,7 @@ class SidebarPage:
 
     def href(self, project_id: str) -> str:
         """The address, e.g. ``/project/1/functions``."""
-        if self.path == "/status":  # of the server; the sidebar stays that of the project
+        if self.path == "/status":  # a page of the server, with the project's sidebar
             return f"/status?project={project_id}"
         return f"/project/{project_id}{self.path}"
 
@@ -51,12 +51,12 @@ def group_href(project_id: str, index: int, key: str) -> str:
 
 
 def person_href(project_id: str, distinct_id: str, person_id: str | None) -> str:
-    """The page of a person, by distinct id where a browser leaves it as it is.
+    """The page of a person, by distinct id unless browsers would change it in a path.
 
     Example:
         >>> [person_href("1", each, "0190f7a0") for each in ("a/b", "..")]
         ['/project/1/person/a%2Fb', '/project/1/persons/0190f7a0']
     """
-    if person_id and distinct_id.strip() in {"", ".", ".."}:  # resolved or dropped, also escaped
+    if person_id and distinct_id.strip() in {"", ".", ".."}:  # resolved even if escaped
         return f"/project/{project_id}/persons/{person_id}"
     return f"/project/{project_id}/person/{quote(distinct_id, safe='')}"

@@ -11,10 +11,10 @@ _MOST_POINTS = 1000
 
 
 def query_chart(body: ResultRecord) -> ChartOptions | None:
-    """Options for ECharts; None without a first column of names or times beside numbers.
+    """Options for ECharts; None unless the first column has names or times and others numbers.
 
     The first column is the axis: lines over dates, bars over names. Each other column of numbers
-    is a series. Of three columns "axis, name, number" the names are the series.
+    is a series. With three columns "axis, name, number", each name is a series.
 
     Args:
         body: the response to a HogQL query.

@@ -1,6 +1,6 @@
 """The shapes of the API's records and responses that pages show.
 
-Only keys that pages read are named; records have more, which forms keep as they are.
+Only keys that pages read are named; records have more, which forms preserve.
 """
 
 from typing import Any, NotRequired, TypedDict
@@ -70,7 +70,7 @@ class ProjectRecord(TypedDict):
 
 
 class FunnelStep(TypedDict):
-    """A step of a funnel, with the times from the one before."""
+    """A step of a funnel, with the conversion times from the previous step."""
 
     order: int
     count: int
@@ -82,14 +82,14 @@ class FunnelStep(TypedDict):
 
 
 class FunnelHistogram(TypedDict):
-    """How many converted in which time: ``{"bins": [[0, 3], [60, 1]]}``, in seconds."""
+    """How many users converted, by conversion time: ``{"bins": [[0, 3], [60, 1]]}``, in seconds."""
 
     bins: list[tuple[float, int]]
     compare_label: NotRequired[str]
 
 
 class PathEdge(TypedDict):
-    """How often one step of a path followed another."""
+    """An edge of a path: how often one step followed another."""
 
     source: str
     target: str
@@ -266,7 +266,7 @@ class ActivityRecord(TypedDict):
 
 
 class MaterializationRecord(TypedDict):
-    """The table of an endpoint; only an enabled one has what follows ``ready``."""
+    """The materialization of an endpoint; the last four keys are set only if it is enabled."""
 
     can_materialize: bool
     enabled: bool
@@ -339,7 +339,7 @@ class EndpointUsageRecord(TypedDict):
 
 
 class ResultRecord(TypedDict):
-    """The body of a run; insights have other ``results`` than rows, and no columns or pages."""
+    """The body of a run; insights have neither rows in ``results`` nor columns or pages."""
 
     name: str
     endpoint_version: int
@@ -381,7 +381,7 @@ class PersonDetails(TypedDict):
 
 
 class ElementRecord(TypedDict):
-    """An element that was clicked, or one around it."""
+    """A clicked element, or one of its ancestors."""
 
     order: int
     tag_name: str

@@ -38,7 +38,7 @@ class Sessions:
         sealed = request.cookies.get(COOKIE, "")
         try:
             return self._seal.decrypt(sealed, ttl=SESSION_SECONDS).decode()
-        except (InvalidToken, ValueError):  # ValueError: non-ASCII characters
+        except (InvalidToken, ValueError):  # ValueError: the cookie has non-ASCII characters
             return None
 
     def backend(self, request: Request, project_id: str = "@current") -> Backend | None:
@@ -79,7 +79,7 @@ class Sessions:
 
 
 def safe_target(target: str) -> str:
-    r"""A path on this site, whatever was requested.
+    r"""The requested path if it is on this site, else ``/``.
 
     Example:
         >>> [safe_target(each) for each in ("/project/1", "//evil.example", "/\\evil.example")]

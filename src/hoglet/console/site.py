@@ -70,7 +70,7 @@ _PAGES = (
     group,
     sql,
     functions,
-    gallery,  # before the page of one function: "new" is no id
+    gallery,  # before the page of one function, which would match "new" as an id
     function,
     endpoints,
     endpoint,

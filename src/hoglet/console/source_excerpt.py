@@ -1,13 +1,13 @@
 """Renders user text literally.
 
-``ui.code`` uses Markdown, where text can close its fence and inject links and images; nothing here
-is parsed as HTML or Markdown.
+``ui.code`` uses Markdown, where text can close its fence and inject links and images. Here, text is
+never parsed as HTML or Markdown.
 """
 
 from nicegui import ui
 
 _LINES = {"+": "diff-added", "-": "diff-removed", "@": "diff-place"}
-# Browsers offer `clipboard` to HTTPS and localhost only; the selection works everywhere.
+# `navigator.clipboard` needs HTTPS or localhost; copying a selection works everywhere.
 _COPY = """() => {
     const shown = getHtmlElement(%d);
     if (navigator.clipboard) navigator.clipboard.writeText(shown.textContent);

@@ -21,7 +21,7 @@ class Suggestions:
         self.actions: dict[str, str] = {}
 
     async def load(self) -> None:
-        """Load names; without access to some, those suggestions are empty."""
+        """Load the names; suggestions that the key cannot read are empty."""
         self.events = await self._names("/event_definitions")
         for kind in self.properties:
             self.properties[kind] = await self._names("/property_definitions", type=kind)

@@ -15,7 +15,7 @@ from hoglet.console.source_excerpt import code_block, pointed
 
 
 class Text(TextElement):
-    """Text in an element of one's choice, never parsed: ``Text("h2", "Properties")``."""
+    """Text in an element with the given tag, never parsed as HTML: ``Text("h2", "Properties")``."""
 
     def __init__(self, tag: str, text: str) -> None:
         super().__init__(tag=tag, text=text)
@@ -38,7 +38,7 @@ def heading(text: str, note: str = "") -> None:
 
 
 def clamped(text: str) -> ui.element:
-    """A text of which a button shows more than the first lines; short ones have none."""
+    """A text cut to its first lines, with a button that shows the rest; short texts have none."""
     with ui.element("hog-clamp") as box:
         Text("div", text)
     return box
@@ -106,7 +106,7 @@ def notify(reply: Reply, done: str) -> bool:
 
 
 async def confirm(title: str, text: str, button: str) -> bool:
-    """Ask before something that cannot be undone; True if the button was pressed."""
+    """Ask for confirmation before an irreversible action; True if the button was pressed."""
     with ui.dialog(value=True) as dialog, ui.card().classes("max-w-xl"):
         dialog.props["aria-label"] = title
         Text("h2", title)
@@ -141,7 +141,7 @@ def remove(dialog: ui.dialog) -> None:
 
 
 async def tabs(builders: dict[str, Callable[[], Awaitable[None]]]) -> None:
-    """Tabs whose content is rendered when they are first opened; the URL says which is open."""
+    """Tabs whose content is rendered when first opened; the URL has the open tab."""
     first = url_value("tab")
     if first not in builders:
         first = next(iter(builders))
@@ -206,7 +206,7 @@ def exact_time(iso: str | None, zone: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things.
+    """A number with its noun, in the plural unless it is 1.
 
     Example:
         >>> [counted(1, "row"), counted(1200, "row")]

@@ -1,1 +1,1 @@
-"""Elements with a browser side of their own: a Python class beside its JavaScript module."""
+"""Custom elements: Python classes, some with a JavaScript module beside them."""

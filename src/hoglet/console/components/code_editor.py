@@ -17,7 +17,7 @@ type Act = Callable[[], Awaitable[None] | None]
 
 
 class CodeEditor(ui.element, component="code_editor.js"):
-    """Code that a person writes; ``value`` is what it contains.
+    """An editor for code; ``value`` is its content.
 
     Args:
         backend: the user's; the editor asks the API of its project for completions.
@@ -26,7 +26,7 @@ class CodeEditor(ui.element, component="code_editor.js"):
         label: names the editor for screen readers.
         globals_: globals that the code may use, with example values for completion:
             ``{"inputs": {"url": ""}}``.
-        guarded: leaving the page with changes asks; ``mark_saved`` ends that.
+        guarded: leaving the page with unsaved changes asks for confirmation.
         readonly: the code cannot be changed.
         on_change: called when the code has changed, with a short delay.
         on_save: called on Ctrl+S.
@@ -72,7 +72,7 @@ class CodeEditor(ui.element, component="code_editor.js"):
         self.run_method("setText", text)
 
     def mark_saved(self) -> None:
-        """The code is saved as it is: leaving the page does not ask any more."""
+        """Mark the current code as saved, so that leaving the page does not ask."""
         self.run_method("markSaved", self.value)
 
     def format(self) -> None:
@@ -84,7 +84,7 @@ class CodeEditor(ui.element, component="code_editor.js"):
         self.run_method("insert", text)
 
     def show_problem(self, reply: Reply) -> None:
-        """Underline the place that the error of a reply names; does nothing without one."""
+        """Underline the position of a reply's error; no effect if it has none."""
         if reply.place is not None:
             line, column = reply.place
             self.run_method("showProblem", line, column, reply.problem)

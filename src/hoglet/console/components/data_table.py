@@ -28,7 +28,7 @@ type Handler = Callable[..., Awaitable[None] | None]
 def column(key: str, label: str, kind: Kind = "text") -> dict[str, str]:
     """A column.
 
-    What a cell shows beyond ``row[key]`` depends on the kind:
+    The kind determines how a cell shows ``row[key]``, and what else it reads:
 
     - ``link``: leads to ``row["<key>_href"]``, or ``row["href"]``; ``<key>_note`` is a second line.
     - ``time``: an ISO time, shown relative to now, exact on hover.
@@ -36,7 +36,7 @@ def column(key: str, label: str, kind: Kind = "text") -> dict[str, str]:
     - ``clipped``: one line of a long text, all of it on hover.
     - ``badge``: ``<key>_tone`` is ``ok``, ``warn``, ``danger``, ``busy`` or absent.
     - ``spark``: pairs ``[[succeeded, failed], ...]`` as bars; ``<key>_note`` describes them.
-    - ``value`` and ``number_value``: as they are, null apart from the text ``null``.
+    - ``value`` and ``number_value``: unchanged; null looks different from the text ``null``.
     - ``tree``: objects and lists as a tree that opens and closes, other values as text.
     - ``toggle`` and ``button``: ``on_action`` is called with row key, column and value.
     """
@@ -53,8 +53,8 @@ class DataTable(ui.element, component="data_table.js"):
         key: key of a row's unique value.
         page_size: rows shown before "Show more".
         selectable: a checkbox for each row; ``selected`` has the keys.
-        follows: rows come by themselves; while the page is scrolled down they are held back and
-            counted.
+        follows: rows arrive on their own; while the page is scrolled down, new ones are counted
+            instead of shown.
         on_row: called with the key of a clicked row.
         on_select: called with the keys of the selected rows.
         on_action: called with ``(key, column, value)``.

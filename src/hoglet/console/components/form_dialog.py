@@ -45,8 +45,8 @@ class FormDialog:
     async def answered(self, send: Send, fields: Fields | None = None) -> Reply | None:
         """The successful response to ``send``; None if the dialog was cancelled.
 
-        ``send`` may raise ValueError with a text for display; ``fields`` are those that errors of
-        the API name.
+        ``send`` may raise ValueError with a text for display; ``fields`` are those that API
+        errors can refer to.
         """
         self._send = send
         with self._problem:

@@ -1,4 +1,4 @@
-"""A page that lists records of one kind, with a form for each, its users and its deletion.
+"""A page that lists records of one kind, with a form, the users and a delete button for each.
 
 ``?open=<id>`` opens the form of a record, ``?new=<text>`` the form of a new one.
 """
@@ -43,10 +43,10 @@ class RecordForm(Protocol):
     """The fields of a record; renders them when it is created."""
 
     fields: RequestBody
-    """The fields by the key that errors of the API name."""
+    """The fields by the key in API errors."""
 
     def body(self) -> RequestBody:
-        """What to send.
+        """The body of the request.
 
         Raises:
             ValueError: a field is invalid; the text is for display.
@@ -66,9 +66,9 @@ class RecordKind:
         path: of the API, ``/cohorts``.
         columns: of the table; the first one names the record.
         row: a record as a row of the table; the page adds ``id`` and ``delete``.
-        form: renders the form of a record, of a new one for None.
+        form: renders the form of a record, or of a new one if None.
         users: what uses a record.
-        is_deleted_with_patch: whether ``{"deleted": true}`` deletes a record, not DELETE.
+        is_deleted_with_patch: whether a PATCH of ``{"deleted": true}`` replaces DELETE.
         on_delete: what happens to users of a deleted record.
     """
 
@@ -137,7 +137,7 @@ class RecordPage:
         name = self._subject.columns[0]["key"]
         rows = [row for row in rows if wanted in str(row[name]).lower()]
         if rows and self._rows is not None and not has_more:
-            self._rows.set_rows(rows)  # as it is, so that the focus stays
+            self._rows.set_rows(rows)  # keep the table, so that the focus stays
             return
         self._rows = None
         self._box.clear()
@@ -207,9 +207,9 @@ class RecordPage:
 
 
 class _EditedRecord:
-    """A record in a form; a save does not overwrite changes that somebody else made meanwhile.
+    """A record in a form; saving does not overwrite concurrent changes by others.
 
-    The API gives these records no version, so the fields to be sent are compared.
+    These records have no version in the API, so the fields to be sent are compared.
     """
 
     def __init__(self, backend: Backend, path: str, record: ListedRecord) -> None:
@@ -218,7 +218,7 @@ class _EditedRecord:
         self._seen = record
 
     async def save(self, body: RequestBody) -> Reply:
-        """Send the fields; a second save, after the warning, overwrites.
+        """Send the fields; saving again after the warning overwrites.
 
         Raises:
             ValueError: a field was changed since the form was opened; the text is for display.

@@ -15,7 +15,7 @@ _AT_ONCE = 4
 async def functions_with(
     backend: Backend, uses: Callable[[FunctionRecord], bool]
 ) -> list[RecordUser]:
-    """The functions, as read one by one, that use something."""
+    """The functions that ``uses`` selects; each is read in full, since lists lack the inputs."""
     reply = await backend.get("/hog_functions", limit=_MOST)
     listed: list[FunctionRecord] = reply.body["results"] if reply.is_good else []
     limit = asyncio.Semaphore(_AT_ONCE)
@@ -38,14 +38,14 @@ async def functions_with(
 
 
 async def endpoints_with(backend: Backend, uses: Callable[[StoredQuery], bool]) -> list[RecordUser]:
-    """The endpoints whose current query uses something."""
+    """The endpoints whose current query ``uses`` selects."""
     reply = await backend.get("/endpoints", limit=_MOST)
     listed: list[EndpointRecord] = reply.body["results"] if reply.is_good else []
     return [endpoint_user(backend, each["name"]) for each in listed if uses(each["query"])]
 
 
 def endpoint_user(backend: Backend, name: str) -> RecordUser:
-    """An endpoint with its page."""
+    """An endpoint as a user, with a link to its page."""
     return RecordUser("endpoint", name, f"/project/{backend.project_id}/endpoints/{quote(name)}")
 
 

@@ -22,7 +22,7 @@ class SchemaTable(TypedDict):
 
 
 class SchemaTree(ui.element, component="schema_tree.js"):
-    """Tables that open to their columns; ``on_insert`` is called with the text of a column."""
+    """Tables that expand to their columns; ``on_insert`` is called with the text of a column."""
 
     def __init__(self, tables: list[SchemaTable], on_insert: Callable[[str], None]) -> None:
         super().__init__()

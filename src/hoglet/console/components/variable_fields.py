@@ -31,7 +31,7 @@ async def project_variables(backend: Backend) -> dict[str, VariableRecord]:
 
 
 def with_values(variables: dict[str, VariableRecord], given: VariableValues) -> VariableValues:
-    """``variables`` of a query: those given, the others with their default if they have one."""
+    """``variables`` of a query: the given values, and the defaults of the others."""
     return {
         each["id"]: {"variableId": each["id"], "code_name": name, "value": value}
         for name, each in variables.items()
@@ -40,7 +40,7 @@ def with_values(variables: dict[str, VariableRecord], given: VariableValues) -> 
 
 
 def with_examples(variables: dict[str, VariableRecord]) -> VariableValues:
-    """``variables`` of a query that is checked, not run: each has a value of its type."""
+    """``variables`` of a query that is only checked: an example value for each."""
     return with_values(
         variables, {name: _EXAMPLES[each["type"]] for name, each in variables.items()}
     )
@@ -83,7 +83,7 @@ class VariableFields:
 
 
 class UsedVariables:
-    """Fields for the variables that a query uses while it is written.
+    """Fields for the variables of a query, updated while it is edited.
 
     Args:
         variables: of the project, from ``project_variables``.
@@ -99,7 +99,7 @@ class UsedVariables:
         self._box.set_visibility(False)
 
     def show(self, text: str) -> None:
-        """Render the fields that a text needs, unless they are there."""
+        """Render the fields for the variables in a text, unless they are already shown."""
         names = [name for name in dict.fromkeys(_USED.findall(text)) if name in self._variables]
         if names == self._shown:
             return

@@ -1,4 +1,4 @@
-"""The home page: the way to a first event, after it an overview; starters on both."""
+"""The home page: how to send a first event, then an overview; both with starters."""
 
 from urllib.parse import quote
 

@@ -36,14 +36,14 @@ def not_found(backend: Backend, title: str, hint: str) -> None:
 
 
 def not_found_in(section: str, title: str, project_id: str) -> None:
-    """Render a not-found message that leads to the list: ``functions`` or ``endpoints``."""
+    """Render a not-found message with a link to the list: ``functions`` or ``endpoints``."""
     heading("Not found")
     with empty(title, "It was deleted, or the address is wrong.", "search_off"):
         Link(f"All {section}", f"/project/{project_id}/{section}").classes("act")
 
 
 def search_field(backend: Backend) -> None:
-    """Opens the page of an event by UUID, or of a person by UUID or distinct id."""
+    """Render a field that opens an event by UUID, or a person by UUID or distinct id."""
     with ui.row().classes("w-full justify-center items-start"):
         field = ui.input("UUID of an event or person, or a distinct id")
         field.props("outlined dense clearable").classes("w-96")

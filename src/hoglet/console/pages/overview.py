@@ -180,7 +180,7 @@ def _rows(body: Any) -> list[list[Any]]:
 
 
 def _last_hour(rows: list[list[Any]], now: datetime) -> dict[str, int]:
-    """Events by minute, also of minutes without any: ``{"17:54": 60, "17:55": 0, ...}``."""
+    """Events by minute, including minutes without any: ``{"17:54": 60, "17:55": 0, ...}``."""
     counts = {minute[11:16]: int(count) for minute, count in rows}
     minutes = [now - timedelta(minutes=ago) for ago in range(60, -1, -1)]
     return {f"{minute:%H:%M}": counts.get(f"{minute:%H:%M}", 0) for minute in minutes}

@@ -1,4 +1,4 @@
-"""The builds of an endpoint's table: a bar for each, as long as it took, and a list."""
+"""The builds of an endpoint's table: a bar chart of their durations, and a list."""
 
 from datetime import UTC, datetime
 
@@ -24,7 +24,7 @@ _UNCHANGED = ("up to date", "ok")
 
 
 async def builds_panel(backend: Backend, path: str, state: MaterializationRecord) -> None:
-    """The newest builds; follows while the page is open.
+    """The newest builds; updated while the page is open.
 
     Args:
         backend: the user's.
@@ -64,7 +64,7 @@ def _timeline(builds: list[BuildRecord], zone: str) -> None:
 
 
 def timeline(builds: list[BuildRecord], now: datetime, zone: str) -> ChartOptions:
-    """Options for ECharts: a bar for each build, oldest first, by how it ended."""
+    """Options for ECharts: a bar for each build, oldest first, colored by outcome."""
     newest = builds[:_BARS][::-1]
     options = chart_frame([exact_time(each["started_at"], zone)[5:16] for each in newest])
     options["yAxis"]["name"] = "s"

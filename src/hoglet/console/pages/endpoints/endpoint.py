@@ -65,7 +65,7 @@ async def _build(backend: Backend, path: str) -> None:
 
 
 async def usage_panel(backend: Backend, path: str) -> None:
-    """Runs, errors, durations and cache hits; follows while the page is open."""
+    """Runs, errors, durations and cache hits; updated while the page is open."""
     box = ui.element("div").classes("pane")
     shown: Reply | None = None
 

@@ -52,7 +52,7 @@ def endpoint_head(backend: Backend, path: str, record: EndpointRecord) -> None:
 
 
 class _Acts:
-    """Copying under another name, which is how an endpoint is renamed, and deleting."""
+    """The buttons to copy an endpoint under another name (how it is renamed) and to delete it."""
 
     def __init__(self, backend: Backend, path: str, record: EndpointRecord) -> None:
         self._backend = backend

@@ -1,4 +1,4 @@
-"""The materialization of an endpoint: its state, and switching it on and off."""
+"""The materialization of an endpoint: its state, and a switch to turn it on and off."""
 
 from datetime import datetime, timedelta
 
@@ -109,7 +109,7 @@ class _Table:
             every.on_value_change(lambda event: self._save(event.value))
 
     async def _save(self, every: str | None) -> None:
-        """Build it at this interval; None drops the table."""
+        """Materialize at this interval; None disables it and drops the table."""
         times = {"sync_frequency": every} if every else {}
         body = {"is_materialized": every is not None, **times}
         reply = await self._backend.send("PATCH", self._path, body)

@@ -1,4 +1,4 @@
-"""The query tab of an endpoint: it is run as edited, and saving creates a version."""
+"""The query tab of an endpoint: runs the query as edited; saving creates a version."""
 
 import time
 from typing import Any
@@ -114,7 +114,7 @@ class _Editor:
             self._editor.show_problem(reply)
 
     async def _is_newest(self) -> bool:
-        """Whether to save: nobody saved a version meanwhile, or the user insists."""
+        """Whether to save: no version was saved in the meantime, or the user confirmed."""
         reply = await self._backend.get(self._path)
         newer = reply.body["current_version"] if reply.is_good else self._version
         if newer == self._version:
@@ -123,7 +123,7 @@ class _Editor:
         return await confirm("Changed elsewhere", text, "Save")
 
     def _written(self) -> Any:
-        """The query as edited; None if it is not valid JSON, which is shown."""
+        """The query as edited; shows an error and returns None if it is invalid JSON."""
         text = self._editor.value
         self._problem.set_text("")
         if self._is_sql:

@@ -71,7 +71,7 @@ def _summary(body: ResultRecord, milliseconds: float) -> None:
 
 
 def downloads(name: str, columns: list[str] | None, rows: Any) -> None:
-    """Buttons that download a result; insights, which have no columns, as JSON only."""
+    """Buttons to download a result; only as JSON for insights, which have no columns."""
 
     def download(content: bytes | str, ending: str) -> None:
         data = content.encode() if isinstance(content, str) else content

@@ -155,7 +155,7 @@ def golden_case(
     Args:
         name: of the case.
         events: as the API lists them, newest first.
-        variables: those that the run was given.
+        variables: the values of the run.
         result: the body of its response.
     """
     case: JsonObject = {
@@ -173,7 +173,7 @@ def golden_case(
 def golden_case_panel(
     backend: Backend, name: str, variables: VariableValues, result: ResultRecord
 ) -> None:
-    """A panel with the case, made when it is opened."""
+    """A panel with the case, created when it is opened."""
 
     async def show() -> None:
         if box.default_slot.children:

@@ -66,7 +66,7 @@ class _Panel:
         poll_while_visible(_AGAIN_SECONDS, self._show)
 
     async def _show(self) -> None:
-        """Show what there is now, in place, so that neither focus nor selection is lost."""
+        """Update the rows in place, so that focus and selection are kept."""
         reply = await self._backend.get(self._path, limit=_PAGE, redriven="false")
         letters: list[DeadLetterRecord] = reply.body["results"] if reply.is_good else []
         if reply.is_good and letters == self._shown:
@@ -110,7 +110,7 @@ def _rows(found: list[DeadLetterRecord]) -> list[Row]:
 
 
 async def _show(dead_letter: DeadLetterRecord | dict[str, str]) -> None:
-    """Show a dead letter with the globals of its run in a dialog."""
+    """Show a dialog with a dead letter and the globals of its run."""
     text = orjson.dumps(dead_letter, option=orjson.OPT_INDENT_2).decode()
     with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):
         code_block(text)

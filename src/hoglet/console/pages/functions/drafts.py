@@ -24,7 +24,7 @@ _CHANGED_DRAFT = (
 
 
 class DraftSwitch:
-    """The live function or its draft, whichever is open: ``?version=draft`` opens the draft.
+    """Switches between the live function and its draft, which ``?version=draft`` opens.
 
     Args:
         backend: the user's.
@@ -47,7 +47,7 @@ class DraftSwitch:
         self._page = f"/project/{backend.project_id}/functions/{function['id']}"
 
     def notice(self) -> None:
-        """Say that there is a draft, and lead from one version to the other."""
+        """Render a notice that there is a draft, with a link to the other version."""
         if self._draft is None:
             return
         with ui.element("div").classes("notice"):
@@ -85,7 +85,7 @@ class DraftSwitch:
         ui.button("Save", icon="save", on_click=self.save).props('data-save title="Ctrl+S"')
 
     async def save(self) -> None:
-        """Save what is open."""
+        """Save the open version."""
         await self._send(is_draft=self.is_open)
 
     async def _send(self, *, is_draft: bool) -> bool:
@@ -105,7 +105,7 @@ class DraftSwitch:
         return True
 
     async def _patch(self, body: RequestBody) -> Reply | None:
-        """Save the live function; None if it changed elsewhere and shall stay so."""
+        """Save the live function; None if it changed elsewhere and the user cancelled."""
         base = {"base_updated_at": self._function["updated_at"]}
         reply = await self._backend.send("PATCH", self._path, body | base)
         if reply.status != _CONFLICT:
@@ -115,7 +115,7 @@ class DraftSwitch:
         return await self._backend.send("PATCH", self._path, body)
 
     async def _patch_draft(self, body: RequestBody) -> Reply | None:
-        """The same for the draft, which the API saves without a base."""
+        """The same for the draft, for which the API does not check a base version."""
         stored = await self._backend.get(self._path)
         is_newer = stored.is_good and stored.body.get("draft_updated_at") != self._saved_at
         if is_newer and not await confirm("Changed elsewhere", _CHANGED_DRAFT, "Overwrite"):

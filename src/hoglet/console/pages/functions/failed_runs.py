@@ -16,7 +16,7 @@ from hoglet.console.session import Sessions
 from hoglet.console.widgets import confirm, empty, failed, heading
 
 type Group = tuple[str, str]
-"""Id of the function, pattern of the error."""
+"""Id of the function and pattern of the error."""
 
 _PAGE = 500
 _AT_ONCE = 4
@@ -37,7 +37,7 @@ _WITH_LETTERS = (
 
 
 def pattern_of(error: str) -> str:
-    """An error without the numbers, times and ids that differ from run to run; statuses remain.
+    """An error without numbers, times and ids, which vary by run; HTTP statuses are kept.
 
     Example:
         >>> pattern_of("Row 12 of 0x7fa4, 2026-01-05T12:00:00Z: status 503")
@@ -93,7 +93,7 @@ class _DeadLetters:
         return _COUNT.findall(metrics.text)
 
     async def _follow(self) -> None:
-        """Read the list again when there are more or fewer; not below a selection."""
+        """Reload the list when the count changes, unless groups are selected."""
         count = await self._counted()
         if count != self._count and not self._button.enabled:
             self._count = count

@@ -39,7 +39,7 @@ _COPIED = ("type", "description", "hog", "inputs_schema", "filters", "mappings",
 
 
 def register(sessions: Sessions) -> None:
-    """Add the page, and a redirection to it."""
+    """Add the page, and a redirect to it."""
 
     @ui.page(
         "/project/{project_id}/functions/{function_id}",
@@ -58,7 +58,7 @@ def register(sessions: Sessions) -> None:
         function_id: str,
         rest: str,  # noqa: ARG001
     ) -> Response:
-        """What ``source.url`` names, in the form that templates of the original expect."""
+        """Redirect from the URLs that PostHog's templates build from ``source.url``."""
         return RedirectResponse(f"/project/{project_id}/functions/{function_id}", 303)
 
 
@@ -137,7 +137,7 @@ async def _rename(backend: Backend, path: str, function: FunctionRecord) -> None
 
 
 async def _duplicate(backend: Backend, function: FunctionRecord) -> None:
-    """A disabled copy; stored secrets are not copied, they have to be entered again."""
+    """Create a disabled copy; stored secrets are not copied and must be entered again."""
     inputs = {
         key: given for key, given in (function["inputs"] or {}).items() if not given.get("secret")
     }
@@ -157,7 +157,7 @@ async def _delete(backend: Backend, path: str, function: FunctionRecord) -> None
 
 
 async def _metrics(backend: Backend, path: str) -> None:
-    """Runs by outcome; follows while the page is open."""
+    """Runs by outcome; updated while the page is open."""
     chosen = ui.toggle(_RANGES, value="-7d").props("no-caps dense")
     box = ui.element("div").classes("pane")
     shown: Reply | None = None
@@ -169,7 +169,7 @@ async def _metrics(backend: Backend, path: str) -> None:
             f"{path}/metrics", after=after, interval=_INTERVALS[after], breakdown_by="name"
         )
         if after != (chosen.value or "-7d") or (shown is not None and reply.body == shown.body):
-            return  # the period was changed meanwhile, or nothing is new
+            return  # the period was changed in the meantime, or nothing is new
         shown = reply
         box.clear()
         with box:

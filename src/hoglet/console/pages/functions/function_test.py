@@ -1,4 +1,4 @@
-"""The test panel of a function: an event, why it runs or not, a run with its trace."""
+"""The test panel of a function: an event, whether and why it matches, a traced test run."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,7 +32,7 @@ _EXAMPLE = {
     }
 }
 _EVENTS = 100
-_MOST_NAMES = 3  # events of the filters that are looked for further back
+_MOST_NAMES = 3  # event names of the filters that are searched beyond the newest events
 _OF_A_NAME = 10
 _EVER = "1970-01-01T00:00:00Z"
 _TONES = {"success": "ok", "error": "danger"}
@@ -44,7 +44,7 @@ class TestPanel:
     Args:
         backend: the user's.
         path: of the function, ``/hog_functions/<id>``.
-        subject: the edited function as the API takes it: ``{"configuration": {...}}``, with
+        subject: the edited function in the form of the API: ``{"configuration": {...}}``, with
             ``draft`` for a draft.
         source: its code, for the trace.
     """
@@ -91,7 +91,7 @@ class TestPanel:
         self._outcome = ui.element("div").classes("pane").props('role="status"')
 
     async def _recent_events(self) -> list[EventRecord]:
-        """The newest events, those first that have the name of an event of the filters."""
+        """The newest events; those whose name is in the filters come first."""
         newest = await self._newest(None)
         filters: EditedFilters = self._subject()["configuration"].get("filters") or {}
         named = {str(entry["id"]) for entry in filters.get("events") or () if entry.get("id")}
@@ -165,7 +165,7 @@ class TestPanel:
 
 
 def explanation_view(explanation: MatchExplanationRecord) -> None:
-    """Whether an event would run a function, and each condition that does not hold."""
+    """Render whether an event would run a function, and each condition that fails."""
     if explanation["would_run"]:
         badge("This event runs the function.", "ok")
     else:

@@ -1,4 +1,4 @@
-"""The list of functions, with what they did in the last 24 hours."""
+"""The list of functions, with their activity in the last 24 hours."""
 
 from datetime import UTC, datetime
 
@@ -114,7 +114,7 @@ class _FunctionList:
             "/hog_functions", limit=_PAGE, search=search, type=self._type.value or None
         )
         if request != self._requests:
-            return  # the filters were changed meanwhile
+            return  # the filters were changed in the meantime
         if not reply.is_good:
             self._rows.fail(reply)
             return

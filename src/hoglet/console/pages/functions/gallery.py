@@ -164,7 +164,7 @@ class _NewFunction:
                     Link("Add one", f"{path}?{urlencode({'new': need.integration})}")
 
     def _mappings(self) -> list[tuple[Row, ui.switch]]:
-        """A switch for each case that the template comes with."""
+        """Render a switch for each mapping of the template."""
         if self._beginning.mappings:
             Text("h2", "Mappings")
             ui.label("The function runs once for each mapping that matches.").classes("muted")
@@ -191,7 +191,7 @@ class _NewFunction:
 
 
 def _place_of(body: JsonObject | None) -> tuple[str, str]:
-    """The input that an error is about, "" for none, and the error's text."""
+    """The input that an error refers to ("" for none), and the error's text."""
     attr = str((body or {}).get("attr") or "")
     name = attr.split("__")[1] if attr.startswith("inputs__") else ""
     return name, str((body or {}).get("detail") or "")

@@ -54,7 +54,7 @@ def _entry(entry: ActivityRecord, restore: Any, zone: str) -> None:
 
 
 def change_block(change: FieldChangeRecord) -> None:
-    """The changed field of a function, a cohort or the like, and the diff of its values."""
+    """A changed field of a record, and the diff of its values."""
     ui.label(str(change["field"])).classes("text-sm font-medium opacity-70")
     diff_block(difference(change["before"], change["after"]))
 

@@ -1,4 +1,4 @@
-"""The log table shared by functions and endpoints; it follows by itself."""
+"""The log table of functions and endpoints, with live updates."""
 
 import re
 from collections import Counter
@@ -33,7 +33,7 @@ async def logs_panel(
         backend: the user's.
         path: of the log, ``/hog_functions/<id>/logs``.
         hint: shown if there are no lines.
-        comes_from_events: without lines, lead to the page that sends an event.
+        comes_from_events: if there are no lines, link to the page that sends an event.
     """
     with ui.row().classes("w-full items-center gap-2"):
         level = ui.select(_LEVELS, value="").props("dense outlined options-dense").classes("w-40")
@@ -48,7 +48,7 @@ async def logs_panel(
     table: DataTable | None = None
 
     async def show() -> None:
-        """Change only what changed, so that neither focus nor scrolling is lost."""
+        """Update in place, so that focus and scroll position are kept."""
         nonlocal shown, table
         reply = await backend.get(
             path, limit=_LINES, level=level.value or None, search=search.value or None
@@ -96,7 +96,7 @@ def _rows(entries: list[FunctionLogEntry], project_id: str) -> list[Row]:
 
 
 def message_cell(message: str, project_id: str) -> Row:
-    """A message without the words that all errors begin with; the event they name is a link.
+    """A message without the common prefix of errors; an event in the prefix becomes a link.
 
     Example:
         >>> message_cell("Error executing function on event 0190f7a0: no", "1")["message"]
@@ -113,10 +113,10 @@ def message_cell(message: str, project_id: str) -> Row:
 
 
 def _keys(entries: list[FunctionLogEntry]) -> list[str]:
-    """A key of each line that it keeps when newer lines come; equal lines are numbered."""
+    """A stable key for each line, even when newer lines arrive; equal lines are numbered."""
     seen: Counter[str] = Counter()
     keys: list[str] = []
-    for entry in reversed(entries):  # newer lines come first
+    for entry in reversed(entries):  # from the oldest line
         text = f"{entry['timestamp']} {entry['instance_id']} {entry['message']}"
         seen[text] += 1
         keys.append(f"{text} {seen[text]}")

@@ -1,4 +1,4 @@
-"""How many of the newest events a function matches, and which; counted while filters change."""
+"""Counts and lists the newest events that a function matches, while its filters are edited."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -53,7 +53,7 @@ class MatchCounter:
         self.recount(pause=0.0)
 
     def recount(self, *, pause: float = _PAUSE_SECONDS) -> None:
-        """Count again in a moment, unless another change follows."""
+        """Count after a pause, unless another change follows."""
         self._changes += 1
         self._busy.set_visibility(True)
         if self._timer is not None:

@@ -1,4 +1,4 @@
-"""What a new function begins with: templates, and a blank one for each type."""
+"""Starting points of new functions: templates, and a blank function for each type."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -143,7 +143,7 @@ class Beginning:
 
 
 async def beginnings(backend: Backend) -> list[Beginning] | Reply:
-    """Everything a function can begin with, templates first; the error response if refused."""
+    """All starting points of a function, templates first; the error response on failure."""
     kinds = ",".join(blank.type for blank in BLANKS)
     reply = await backend.get("/hog_function_templates", limit=500, types=kinds)
     if not reply.is_good:
@@ -159,7 +159,7 @@ async def beginnings(backend: Backend) -> list[Beginning] | Reply:
 
 
 def needs_of(schema: list[SchemaItem]) -> list[Need]:
-    """What a person has to supply before a function with this schema can run."""
+    """The inputs that the user must supply before a function with this schema can run."""
     return [
         Need(item.get("label") or item["key"], item.get("integration"))
         for item in schema

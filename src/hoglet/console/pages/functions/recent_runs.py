@@ -35,7 +35,7 @@ class RecentRuns:
 
 
 async def recent_runs(backend: Backend, now: datetime) -> RecentRuns:
-    """The recent runs of the project's functions; parts that the key may not read stay empty."""
+    """The recent runs of the project's functions; parts that the key cannot read are empty."""
     return RecentRuns(
         await runs_by_hour(backend, now),
         await _by_function(backend, _LAST_RUNS),

@@ -187,7 +187,7 @@ class Workbench:
             self._matches.recount()
 
     def _subject(self) -> RequestBody:
-        """The function as edited, for tests; what is not valid JSON is left as stored."""
+        """The function as edited, for tests; fields with invalid JSON keep the stored value."""
         body: RequestBody = {"hog": self._editor.value}
         if self._filters_form is not None:
             body["filters"] = self._filters_form.value()
@@ -204,7 +204,7 @@ class Workbench:
         }
 
     def _body(self) -> RequestBody | None:
-        """What to save; None if something is not valid JSON, which is shown."""
+        """The body to save; shows an error and returns None if a field has invalid JSON."""
         self._clear_problems()
         try:
             body: RequestBody = {"inputs": self._form.inputs()} | self._changed_forms()
@@ -223,9 +223,9 @@ class Workbench:
         self._note_changes()
 
     def _form_values(self) -> bytes:
-        """What the forms contain, for comparison; unfinished JSON equals nothing."""
+        """The content of the forms, for comparison; empty if a field has invalid JSON."""
         filters = {} if self._filters_form is None else self._filters_form.value()
-        filters = {key: value for key, value in filters.items() if value}  # an empty list is none
+        filters = {key: value for key, value in filters.items() if value}  # empty means none
         try:
             forms = {key: form.value() for key, form in self._forms.items()}
             values = [filters, self._form.inputs(), forms]
@@ -234,7 +234,7 @@ class Workbench:
             return b""
 
     def _note_changes(self) -> None:
-        """Leaving asks while a form differs from what is saved, as it does for the editor."""
+        """Ask before leaving while a form has unsaved changes, as the editor does."""
         is_dirty = self._saved_forms is not None and self._form_values() != self._saved_forms
         if is_dirty != self._is_dirty:
             self._is_dirty = is_dirty
@@ -270,7 +270,7 @@ class Workbench:
 
 
 def untestable_panel(backend: Backend, function: FunctionRecord) -> None:
-    """Render what stands in the place of the test panel.
+    """Render the panel that replaces the test panel.
 
     Args:
         backend: the user's.

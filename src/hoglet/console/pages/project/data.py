@@ -1,4 +1,4 @@
-"""The data page: the events and properties that were seen, and their types."""
+"""The data page: the project's known events and properties, and their types."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, heading, search_input, send_events_link, tabs
 
 type Definition = dict[str, Any]
-"""A record of the API: an event or property that was seen."""
+"""An event or property definition of the API."""
 
 _MOST = 1000
 _TYPES = ["String", "Numeric", "Boolean", "DateTime", "Duration"]
@@ -106,7 +106,7 @@ class _Kind(NamedTuple):
 
 
 class _Definitions:
-    """A searchable list; a click on a row edits it. What a query counts comes a moment later.
+    """A searchable list; a click on a row edits it. Counts are loaded after the rows.
 
     Args:
         backend: the user's.
@@ -196,7 +196,7 @@ def _property(definition: PropertyRecord, counts: list[Any]) -> Row:
 
 
 async def _edit(backend: Backend, path: str, definition: Definition) -> bool:
-    """Change the description, and the type of a property; whether it was changed."""
+    """Edit the description, and the type of a property; returns whether anything changed."""
     is_property = "property_type" in definition
 
     dialog = FormDialog(definition["name"], "Save")

@@ -29,7 +29,7 @@ _FUNCTIONS = 1000
 _EXPLAINED = 100
 _AT_ONCE = 4
 _RUN_BY_EVENTS = frozenset({"destination", "transformation"})
-# Log lines of the runs themselves, and of others with the event's id: backfills, test runs.
+# Log lines of the event's runs, and others that contain its id: backfills, test runs.
 _RUN_LINES = (
     "SELECT timestamp, log_source_id, level, message FROM log_entries "
     "WHERE has({runs}, instance_id) OR position(message, {event}) > 0 "
@@ -107,7 +107,7 @@ def _person_line(backend: Backend, event: EventRecord) -> None:
 
 
 async def _groups_line(backend: Backend, groups: Any) -> None:
-    """Links to the groups of the event; those of unknown types are only properties."""
+    """Render links to the event's groups; unknown group types are only properties."""
     if not groups or not isinstance(groups, dict):
         return
     reply = await backend.get("/")
@@ -141,7 +141,7 @@ def _elements(event: EventRecord) -> None:
 
 
 async def _why(backend: Backend, event: EventRecord) -> None:
-    """Which functions run for this event, and of the others why not."""
+    """Render which functions run for this event, and why the others do not."""
     reply = await backend.get("/hog_functions", limit=_EXPLAINED)
     if not reply.is_good:
         failed(reply)

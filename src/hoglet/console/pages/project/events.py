@@ -1,4 +1,4 @@
-"""The events page: newest first, followed live, filtered; the URL has filters and columns."""
+"""The events page: newest first, live, filtered; filters and columns are in the URL."""
 
 from typing import Any
 from urllib.parse import quote
@@ -132,7 +132,7 @@ class _EventList:
         request = self._requests
         reply = await self._backend.get("/events", **self._query())
         if request != self._requests:
-            return  # the filters were changed meanwhile
+            return  # the filters were changed in the meantime
         if not reply.is_good:
             self._seen = []
             self._box.clear()
@@ -199,7 +199,7 @@ class _EventList:
 
 
 def _kind(values: list[Any]) -> Kind:
-    """Numbers are aligned to the right; a column with other values is not."""
+    """The kind of a column: right-aligned if all of its values are numbers."""
     given = [value for value in values if value not in (None, "")]
     is_numeric = all(isinstance(each, int | float) and not isinstance(each, bool) for each in given)
     return "number_value" if given and is_numeric else "value"

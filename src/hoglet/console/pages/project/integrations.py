@@ -63,7 +63,7 @@ async def _form(_backend: Backend, integration: IntegrationRecord | None) -> "_F
 
 
 class _Form:
-    """``?new=<kind>`` fills in the kind of a new one."""
+    """The fields of an integration; ``?new=<kind>`` preselects the kind of a new one."""
 
     def __init__(self, integration: IntegrationRecord | None) -> None:
         shown = integration or {"kind": "", "display_name": "", "hosts": None}

@@ -99,7 +99,7 @@ class _Person:
             await _events(self._backend, person)
 
     async def _reload(self, expected: Properties) -> PersonDetails:
-        """The person once its properties are as expected, or after a while as it is."""
+        """Read the person until its properties are as expected, or for a limited time."""
         for _ in range(_LOOKS):
             reply = await self._backend.get(self._path)
             if reply.is_good:

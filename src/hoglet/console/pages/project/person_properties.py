@@ -110,7 +110,7 @@ class PersonProperties:
 
 
 def read_value(text: str) -> Any:
-    """A value as typed: JSON where it is JSON, a text otherwise.
+    """A value as typed: parsed if it is JSON, else a string.
 
     Example:
         >>> [read_value("12"), read_value('"12"'), read_value("pro")]

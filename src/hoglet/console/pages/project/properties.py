@@ -23,7 +23,7 @@ def properties_table(properties: Properties, hint: str) -> None:
 def value_tree(value: Any, levels: int = _LEVELS) -> Any:
     """Objects and lists with their scalars as text; deeper levels, and empty ones, are JSON.
 
-    A browser would round large numbers.
+    Scalars are text because browsers would round large numbers.
 
     Example:
         >>> value_tree({"a": [12345678901234567890, True, "x"], "b": {}})
@@ -37,5 +37,5 @@ def value_tree(value: Any, levels: int = _LEVELS) -> Any:
 
 
 def property_text(value: Any) -> str:
-    """A value for display: texts as they are, others as JSON."""
+    """A value for display: strings unchanged, others as JSON."""
     return value if isinstance(value, str) else dump_json(value).decode()

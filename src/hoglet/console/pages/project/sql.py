@@ -140,7 +140,7 @@ class _SqlPage:
                 failed(reply, text)
             return
         cost = await self._backend.get(f"/query/{query_id}/log")
-        self._result.clear()  # another run may have ended meanwhile
+        self._result.clear()  # another run may have ended in the meantime
         with self._result:
             self._summary(reply.body, seconds, cost)
             self._shown = ui.element("div").classes("pane")
@@ -236,7 +236,7 @@ class _SqlPage:
 
 
 async def _schema(backend: Backend) -> list[SchemaTable]:
-    """Tables and seen properties; without access to properties, the tables alone."""
+    """Tables and known properties; only the tables if the key cannot read properties."""
     reply = await backend.send("POST", "/query", {"query": {"kind": "DatabaseSchemaQuery"}})
     tables: list[SchemaTable] = [
         {

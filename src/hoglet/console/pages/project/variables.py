@@ -40,7 +40,7 @@ def default_value(kind: str, text: str) -> Any:
     """A default as typed into the form; None for an empty text.
 
     Raises:
-        ValueError: the text is no value of the type.
+        ValueError: the text is not a value of the type.
 
     Example:
         >>> [default_value("Number", "1.50"), default_value("Boolean", "True")]

@@ -127,7 +127,7 @@ class ActivityList:
 
 
 def who(entry: ActivityRecord) -> str:
-    """The name of the user who made a change; changes of no user are hoglet's own."""
+    """The name of the user who made a change; hoglet if there is no user."""
     user = entry["user"] or {}
     return user.get("email") or user.get("first_name") or "hoglet"
 
@@ -146,7 +146,7 @@ def _noun(scope: str) -> str:
 
 
 def _href(project_id: str, entry: ActivityRecord) -> str | None:
-    """Where the changed thing is shown."""
+    """The URL of the page that shows the changed object."""
     name, item = str(entry["detail"].get("name") or ""), quote(str(entry["item_id"]), safe="")
     places = {
         "HogFunction": f"functions/{item}",

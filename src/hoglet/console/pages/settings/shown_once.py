@@ -7,7 +7,7 @@ from hoglet.console.widgets import Text, until_closed
 
 
 async def shown_once(noun: str, secret: str, hint: str, call: str = "") -> None:
-    """Show a secret until the person presses Done; ``call`` is code that uses it."""
+    """Show a secret until the user presses Done; ``call`` is code that uses it."""
     with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-xl"):
         dialog.props("persistent")
         dialog.props["aria-label"] = f"The new {noun}"

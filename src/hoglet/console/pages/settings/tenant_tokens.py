@@ -139,7 +139,7 @@ class TenantTokens:
 
 
 class _Variables:
-    """Rows of a name and a value; the type of the variable decides what the value is."""
+    """Rows of name and value; values are converted to the type of their variable."""
 
     def __init__(self, types: dict[str, str]) -> None:
         self._types = types

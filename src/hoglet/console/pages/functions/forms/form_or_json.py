@@ -20,7 +20,7 @@ class Form(Protocol):
 
 
 class FormOrJson:
-    """Shows the form; a button switches to the JSON and back, with what was edited.
+    """Shows the form; a button switches between form and JSON and keeps the edits.
 
     Args:
         backend: the user's.

@@ -22,7 +22,7 @@ class Choices(NamedTuple):
     suggestions: Suggestions
     integrations: list[IntegrationRecord]
     take_entries: Callable[[], EditedFilters] = dict
-    """Takes events and actions out of the function's filters, which have none beside mappings."""
+    """Removes events and actions from the function's filters, which have none if mappings exist."""
 
 
 class MappingsForm:
@@ -107,7 +107,7 @@ class _Mapping:
         return value
 
     def keep_edits(self) -> None:
-        """Keep what was edited before the form is rendered again."""
+        """Store the edits before the form is rendered again."""
         try:
             self._fields = self.value()
         except NotJson:

@@ -1,4 +1,4 @@
-"""A form for masking: how often a function runs for events that have a value in common.
+"""A form for masking: how often a function runs for events that share a value.
 
 Source: docs/spec/hog-functions.md#6-masking.
 """

@@ -40,7 +40,7 @@ _FIELD = "dense outlined"
 
 
 class SchemaForm:
-    """Edits the inputs that a function asks for; keys that it does not show are kept.
+    """Edits the schema of a function's inputs; keys that it does not show are preserved.
 
     Args:
         schema: e.g. ``[{"key": "url", "type": "string", "label": "URL", "required": true}]``.
@@ -92,7 +92,7 @@ class SchemaForm:
             self._select(item, "templating", "Templates", _TEMPLATING).classes("w-32")
 
     def _of_type(self, item: SchemaItem) -> None:
-        """The fields that only one type has."""
+        """Render the fields that are specific to the item's type."""
         kind = item["type"]
         if kind == "choice":
             self._choices(item)
@@ -180,7 +180,7 @@ class SchemaForm:
 
 
 def default_of(kind: str, text: str) -> Any:
-    """A default as typed: texts and choices as they are, other types as JSON; "" for none.
+    """A default as typed: texts and choices unchanged, other types parsed as JSON; "" for none.
 
     Raises:
         ValueError: it is not JSON.
