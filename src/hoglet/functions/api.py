@@ -53,7 +53,7 @@ _LIST_QUERY = (
 
 
 def service_of(request: Request) -> FunctionService:
-    """The functions of the application."""
+    """The application's service of functions."""
     service: FunctionService = request.app.state.functions
     return service
 
@@ -149,7 +149,7 @@ async def update_function(request: Request, function_id: str, scope: Writes) -> 
 
 
 def _check_alone(body: JsonObject) -> None:
-    """Live fields and the draft are two changes, of which one could fail."""
+    """Reject a draft sent with live fields: these are two changes, and only one might succeed."""
     others = [name for name in body if name in FunctionFields.model_fields]
     if others:
         raise Invalid(f"Send draft and {others[0]} in separate requests.", attr="draft")

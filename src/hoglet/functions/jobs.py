@@ -23,7 +23,7 @@ from hoglet.queue.port import NewJob, Queue
 RECOMPILE_QUEUE = "functions.recompile"
 INVOKE_QUEUE = "functions.invoke"
 BACKFILL_QUEUE = "functions.backfill"
-LINE_PREFIX = "line:"  # of the ordering keys of ordered runs
+LINE_PREFIX = "line:"  # prefix of the ordering keys of ordered runs
 
 
 class RecompileV1(msgspec.Struct, frozen=True, tag="recompile.v1"):
@@ -40,13 +40,13 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
     Attributes:
         project_id, function_id: the function, loaded when the job is leased.
         invocation_id: stable across attempts, restarts and redrives.
-        globals: of docs/spec/hog-functions.md#132-globals-and-inputs, without inputs and therefore
+        globals: see docs/spec/hog-functions.md#132-globals-and-inputs; without inputs and therefore
             without secrets.
         mapping: number of the mapping, None without mappings.
         journal: recorded progress; None before the first step.
         attempt: number of the next attempt of the pending host call, from 1.
         first_failed_at: ISO time of the first failure, for the dead letter.
-        failing_since: ISO time since which attempts fail; reset by a redrive.
+        failing_since: ISO time since which all attempts have failed; reset by a redrive.
         start_at: ``filter`` (a redrive of class ``filter``) or ``inputs``.
         is_redrive: no masking; the outcome updates the dead letter ``letter_id``.
         letter_id: the dead letter that was redriven.
@@ -98,7 +98,7 @@ def decode_invoke(payload: bytes) -> InvokeV1:
     """Decode the payload of an invocation.
 
     Raises:
-        msgspec.ValidationError: it is something else.
+        msgspec.ValidationError: the payload is invalid.
     """
     return msgspec.msgpack.decode(payload, type=InvokeV1)
 
@@ -107,7 +107,7 @@ def decode_recompile(payload: bytes) -> RecompileV1:
     """Decode the payload of a recompilation.
 
     Raises:
-        msgspec.ValidationError: it is something else.
+        msgspec.ValidationError: the payload is invalid.
     """
     return msgspec.msgpack.decode(payload, type=RecompileV1)
 
@@ -116,7 +116,7 @@ def decode_backfill(payload: bytes) -> BackfillV1:
     """Decode the payload of a backfill.
 
     Raises:
-        msgspec.ValidationError: it is something else.
+        msgspec.ValidationError: the payload is invalid.
     """
     return msgspec.msgpack.decode(payload, type=BackfillV1)
 
@@ -142,7 +142,7 @@ class RecompileLater:
 
 
 def line_of(function_id: str, distinct_id: str, backfill: str = "") -> str:
-    """The ordering key of a run; a backfill has its own.
+    """The ordering key of a run; a backfill has its own keys.
 
     Example:
         >>> line_of("0193e8c6", "ada")

@@ -1,7 +1,7 @@
-"""The JSON that functions are stored, compiled and run with.
+"""JSON types of the parts of functions: as sent, stored, compiled and run.
 
-What the schemas of requests check completely is a ``TypedDict``. Filters, and inputs before they
-are compiled, may have further keys, which are stored as they were sent: they are objects here.
+Parts that request schemas check completely are a ``TypedDict``. Filters, and inputs before they are
+compiled, may have additional keys, which are stored as sent, so they are plain objects here.
 """
 
 from datetime import datetime
@@ -144,7 +144,7 @@ class MaskingSettings(TypedDict):
 
 
 class RetrySettings(TypedDict, total=False):
-    """``retry``: what was set of the retry policy.
+    """``retry``: the fields of the retry policy that were set.
 
     Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
     """
@@ -165,7 +165,7 @@ class BatchSettings(TypedDict):
 
 
 class DeliverySettings(TypedDict, total=False):
-    """``delivery``: what was set of the limits (docs/adr/0009-delivery.md)."""
+    """``delivery``: the limits that were set (docs/adr/0009-delivery.md)."""
 
     ordered_by: Literal["distinct_id"] | None
     concurrency: int | None

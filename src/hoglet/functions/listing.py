@@ -41,7 +41,7 @@ class Listing(NamedTuple):
 
     @property
     def needs_summaries(self) -> bool:
-        """Whether it cannot be answered by the database alone."""
+        """Whether the database alone cannot answer the request."""
         return bool(self.filter_groups or self.search)
 
 

@@ -52,7 +52,8 @@ class FunctionView(NamedTuple):
 def full_object(view: FunctionView) -> FunctionObject:
     """The full object; ``retry``, ``delivery`` and ``warnings`` only if there are any.
 
-    ``draft``, ``draft_updated_at`` and ``version`` only on functions that had a draft.
+    ``draft``, ``draft_updated_at`` and ``version`` are present only if the function ever had a
+    draft.
     """
     row = view.row
     inputs = visible_inputs(row.inputs_schema, row.inputs, view.secrets)
@@ -151,13 +152,13 @@ class FunctionPresenter:
         self._watcher = watcher
 
     async def view(self, session: AsyncSession, row: HogFunctionRow) -> FunctionView:
-        """One row."""
+        """Convert one row."""
         return (await self.all(session, [row]))[0]
 
     async def all(
         self, session: AsyncSession, rows: Sequence[HogFunctionRow]
     ) -> list[FunctionView]:
-        """Rows, in their order."""
+        """Convert several rows; keeps their order."""
         users = await users_by_id(session, {row.created_by for row in rows})
         statuses = await self._watcher.statuses(session, rows)
         return [self._with_parts(row, users, statuses[row.id]) for row in rows]
@@ -178,7 +179,7 @@ class FunctionPresenter:
         )
 
     def _draft_of(self, row: HogFunctionRow) -> SentFields | None:
-        """The drafted fields; none of them if they cannot be decrypted."""
+        """The drafted fields; empty if they cannot be decrypted, None without a draft."""
         if row.draft is None:
             return None
         try:

@@ -55,7 +55,7 @@ async def find_anywhere(session: AsyncSession, function_id: UUID) -> HogFunction
 
 
 async def count(session: AsyncSession, project_id: int, filters: FunctionFilter) -> int:
-    """Number of functions of a list."""
+    """Number of functions in a list."""
     statement = _matching(select(func.count()).select_from(HogFunctionRow), project_id, filters)
     return await session.scalar(statement) or 0
 

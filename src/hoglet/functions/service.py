@@ -103,7 +103,7 @@ class FunctionService:
         self.activity = activity
         self.watcher = watcher
         self._host_config = environment.host_config
-        self._saves = WeakValueDictionary[UUID, asyncio.Lock]()  # one at a time in this process
+        self._saves = WeakValueDictionary[UUID, asyncio.Lock]()  # one save of a function at a time
         self.showing = FunctionPresenter(box, environment.templates, watcher)
         self.planner = SavePlanner(environment, database=database, box=box, clock=clock)
 
@@ -140,7 +140,7 @@ class FunctionService:
             return await self.showing.view(session, row)
 
     async def row(self, session: AsyncSession, project_id: int, function_id: str) -> HogFunctionRow:
-        """The stored row of a live function of the API.
+        """The stored row of a live function with a type that the API supports.
 
         Raises:
             NotFound: no such function in the project.

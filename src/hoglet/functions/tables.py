@@ -32,7 +32,7 @@ class HogFunctionRow(Base):
     ``{"tree": {...}, "events": ["$pageview"], "mappings": [{"tree": ..., "events": ...,
     "number": 0}], "next_number": 1}``.
     ``secrets``, ``mapping_secrets`` and ``draft`` are encrypted; the draft has the fields that
-    differ from the live ones. ``has_drafts``: it had a draft at some time. ``version`` increases
+    differ from the live ones. ``has_drafts``: it has ever had a draft. ``version`` increases
     with every write that may affect runs, including those that do not change ``updated_at``.
     """
 

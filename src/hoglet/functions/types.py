@@ -53,7 +53,7 @@ Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4.
 """
 
 LIMITS = {TRANSFORMATION: 20, TRANSFORMATION_LOG: 5}
-"""Maximum of enabled live functions per type and project.
+"""Maximum number of enabled live functions per type and project.
 
 Source: docs/spec/hog-functions.md#35-limits-and-effects.
 """

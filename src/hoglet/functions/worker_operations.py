@@ -52,7 +52,7 @@ class MatchAnswer(TypedDict):
 
 
 class MatchOutcomes(TypedDict):
-    """One outcome for each event, fewer if the time is up, and the first error of a filter."""
+    """One outcome for each event, fewer if time runs out, and the first error of a filter."""
 
     outcomes: list[Outcome]
     error: str | None
@@ -138,8 +138,8 @@ def transform_event(payload: JsonObject) -> JsonObject:
     """Run a transformation on an event; for test runs.
 
     Args:
-        payload: ``{"function": {...}, "event": {...}, "project": {...}, "now": "2026-…"}``; with
-            ``with_trace`` and ``pinned`` (``{"now", "seed"}``) if they are wanted.
+        payload: ``{"function": {...}, "event": {...}, "project": {...}, "now": "2026-…"}``,
+            optionally with ``with_trace`` and ``pinned`` (``{"now", "seed"}``).
 
     Returns:
         A ``TransformationResult`` as plain values; a skipped one has a line that says why.

@@ -29,7 +29,7 @@ _ACTION_BODY = json_object(
 
 
 def service_of(request: Request) -> ActionService:
-    """The actions of the application."""
+    """The application's service of actions."""
     service: ActionService = request.app.state.actions
     return service
 

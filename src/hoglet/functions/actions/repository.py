@@ -47,7 +47,7 @@ async def page(
 async def steps_by_id(
     session: AsyncSession, project_id: int, wanted: Collection[str]
 ) -> dict[str, list[ActionStep]]:
-    """The steps of the existing ones among the given actions: ``{"7": [{...}]}``."""
+    """The steps of actions by id, ``{"7": [{...}]}``; unknown ids are omitted."""
     numbers = [int(item) for item in wanted if is_action_id(item)]
     if not numbers:
         return {}

@@ -20,7 +20,7 @@ OPEN = (STARTING, RUNNING, PAUSED)
 async def find_export(
     session: AsyncSession, project_id: int, export_id: UUID
 ) -> BatchExportRow | None:
-    """The export of a function to which its backfills belong."""
+    """The paused export that the backfills of a function belong to."""
     return await session.scalar(
         select(BatchExportRow).where(
             BatchExportRow.id == export_id, BatchExportRow.project_id == project_id
@@ -40,7 +40,7 @@ async def find(session: AsyncSession, export_id: UUID, backfill_id: UUID) -> Bac
 async def of_worker(
     session: AsyncSession, backfill_id: UUID
 ) -> tuple[BackfillRow, BatchExportRow] | None:
-    """A backfill and its export, locked; None if it no longer exists."""
+    """A backfill, locked, and its export; None if either no longer exists."""
     row = await session.get(BackfillRow, backfill_id, with_for_update=True)
     export = None if row is None else await session.get(BatchExportRow, row.batch_export_id)
     return None if row is None or export is None else (row, export)
@@ -59,9 +59,9 @@ async def page(
 async def count_ended(
     session: AsyncSession, progress: Mapping[UUID, tuple[int, int]], now: datetime
 ) -> None:
-    """Add finished runs as ``{backfill: (succeeded, failed)}``.
+    """Add finished runs to the counts of their backfills: ``{id: (succeeded, failed)}``.
 
-    The last one completes a backfill.
+    The last run completes its backfill.
     """
     for backfill_id, (succeeded, failed) in sorted(progress.items()):
         await session.execute(

@@ -29,7 +29,7 @@ from hoglet.web.openapi import documented, extensible
 from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z, iso_z_or_none, parse_instant
 
-MOST_AHEAD = 1000  # runs of one backfill in the queue
+MOST_AHEAD = 1000  # maximum number of queued runs of a backfill
 
 type Verb = Literal["pause", "resume", "cancel"]
 

@@ -114,7 +114,7 @@ def _references(parsed: "tree.Expression") -> set[str]:
 
 
 def _accesses(value: Any) -> set[str]:
-    """Keys of ``inputs['key']``."""
+    """The keys of all ``inputs['key']`` in a tree."""
     found: set[str] = set()
     if isinstance(value, tree.ArrayAccess) and isinstance(value.property, tree.Constant):
         base = value.array
@@ -144,7 +144,7 @@ def _record_as_properties(value: Any) -> Any:
 
 
 def _refuse_hyphens(value: Any, source: str) -> None:
-    """``event.utm-source`` subtracts, which is never intended."""
+    """Reject ``event.utm-source``: it is a subtraction, which is never intended."""
     if isinstance(value, tree.ArithmeticOperation) and value.op == "-":
         _refuse_hyphen(value, source)
     if isinstance(value, tree.Node):

@@ -64,7 +64,7 @@ async def _recompile_one(service: FunctionService, project: Project, function_id
 
 
 async def _try_one(service: FunctionService, project: Project, function_id: UUID) -> bool:
-    """False if another writer changed the function in the meantime, possibly from newer state."""
+    """Recompile; False if another writer, perhaps with newer state, changed the function."""
     async with service.database.read() as session:
         row = await repository.find(session, project.id, function_id)
     if row is None:

@@ -69,7 +69,7 @@ def transpile_value(value: Any) -> JsonObject:
 
 
 def transpile_filter(condition: "tree.Expression") -> JsonObject:
-    """A filter in the same form."""
+    """A filter, in the form that :func:`transpile_value` returns."""
     printed = expression_javascript(bind_expression(for_browsers(condition)))
     return {"lang": "ts", "code": printed.code, "stl": list(printed.helpers)}
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import defer
 from hoglet.functions.tables import DeadLetterRow
 
 REDRIVE_CHUNK = 500  # ids per statement; SQLite allows 32,766 parameters
-WHOLE_CHUNK = 20  # read with their globals, which may be megabytes each
+WHOLE_CHUNK = 20  # rows read with their globals, which may be megabytes each
 
 
 class DeadLetterFilter(NamedTuple):
@@ -26,7 +26,7 @@ class DeadLetterFilter(NamedTuple):
 
 
 class ChosenLetter(NamedTuple):
-    """A dead letter without its globals; orders by its first failure."""
+    """A dead letter without its globals; sorts by the time of its first failure."""
 
     first_failed_at: datetime
     id: UUID
@@ -60,7 +60,7 @@ async def count(session: AsyncSession, function_id: UUID, filters: DeadLetterFil
 
 
 async def count_waiting(session: AsyncSession) -> int:
-    """Number of dead letters of all functions that were not redriven."""
+    """Number of dead letters of all functions that have not been redriven."""
     waiting = DeadLetterRow.redriven_at.is_(None)
     statement = select(func.count()).select_from(DeadLetterRow).where(waiting)
     return await session.scalar(statement) or 0
@@ -85,7 +85,7 @@ async def page(
 async def choose(
     session: AsyncSession, function_id: UUID, filters: DeadLetterFilter
 ) -> list[ChosenLetter]:
-    """All dead letters that match the filter, in no order."""
+    """All dead letters that match the filter, in no particular order."""
     columns = select(DeadLetterRow.first_failed_at, DeadLetterRow.id, DeadLetterRow.redriven_at)
     rows = await session.execute(_matching(columns, function_id, filters))
     return [ChosenLetter(*row) for row in rows]

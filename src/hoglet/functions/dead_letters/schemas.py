@@ -110,8 +110,8 @@ def read_choice(body: JsonObject) -> DeadLetterFilter:
     """Parse the selection of dead letters to redrive.
 
     Raises:
-        Invalid: nothing is selected, or the selection is invalid. A key that would be ignored is
-        refused: more would run than the caller wanted.
+        Invalid: nothing is selected, or the selection is invalid. Unknown keys are rejected,
+            because ignoring one could redrive more than the caller wanted.
     """
     for name in body:
         if name not in _CHOICE_KEYS:

@@ -55,7 +55,7 @@ class DeadLetterSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def enqueue_unordered(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -> None:
-    """Enqueue runs as they are."""
+    """Enqueue runs without assigning ordering keys."""
     await queue.enqueue(session, jobs)
 
 
@@ -64,10 +64,10 @@ class NewDeadLetter(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         letter_class: ``filter``, ``inputs``, ``fetch``, ``timeout``, ``hog`` or ``disabled``.
-        globals: of docs/spec/hog-functions.md#132-globals-and-inputs, without inputs and therefore
+        globals: see docs/spec/hog-functions.md#132-globals-and-inputs; without inputs and therefore
             without secrets.
         mapping: number of the mapping that ran.
-        attempts: of the last host call, 1 if there was none.
+        attempts: number of attempts of the last host call; 1 without a call.
     """
 
     project_id: int
@@ -177,11 +177,11 @@ class DeadLetters:
         """Redrive dead letters with the current code, inputs and secrets, oldest first.
 
         Runs of an ordered function are queued by distinct id. With ``"dry_run": true`` nothing
-        runs; the counts are what would happen.
+        runs; the counts are those of a real redrive.
 
         Returns:
-            ``{"queued": 2, "skipped": 1}``; skipped are dead letters that were already redriven,
-            and unknown ids.
+            ``{"queued": 2, "skipped": 1}``; ``skipped`` counts unknown ids and dead letters that
+            were already redriven.
 
         Raises:
             NotFound: no such function.

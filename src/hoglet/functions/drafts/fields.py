@@ -1,7 +1,7 @@
-"""The fields of drafts: which a draft may change, and how its secrets are kept. Pure.
+"""The fields of drafts: which ones a draft may change, and how its secrets are kept. Pure.
 
 A draft stores the fields that differ from the live function, with secrets in plain text, and is
-encrypted as a whole. Live changes of other fields are therefore not undone by publishing it.
+encrypted as a whole. So publishing it does not undo live changes of other fields.
 """
 
 from typing import Any, cast
@@ -41,7 +41,7 @@ def read_draft(draft: Any) -> SentFields:
     """The fields of a draft in a request.
 
     Raises:
-        Invalid: not an object, or a field that drafts do not have; attr is that in ``draft``.
+        Invalid: not an object, or a field that drafts do not have; attr is relative to ``draft``.
     """
     if not is_object(draft):
         raise Invalid(not_a_dict(draft), code="not_a_dict", attr="draft")
@@ -56,7 +56,7 @@ def read_draft(draft: Any) -> SentFields:
 
 
 def of_draft(error: Invalid) -> Invalid:
-    """The error with ``draft__`` before its attr."""
+    """The error with ``draft__`` prepended to its attr."""
     attr = "draft" if error.attr is None else f"draft__{error.attr}"
     return Invalid(error.detail, code=error.error_code, attr=attr)
 
@@ -135,7 +135,7 @@ def _is_kept(entry: Any) -> bool:
 
 
 def _masked(schema: list[InputSchema], inputs: InputValues, live: InputValues) -> InputValues:
-    """Inputs with every secret that will be set as ``{"secret": true}``."""
+    """Inputs with ``{"secret": true}`` for every secret that will be set."""
     secret = secret_keys(schema)
     visible = {key: SHOWN if key in secret else entry for key, entry in inputs.items()}
     for key in sorted(secret - inputs.keys()):

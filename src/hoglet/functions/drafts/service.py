@@ -28,7 +28,7 @@ class Drafts:
         self._saves = WeakValueDictionary[str, asyncio.Lock]()
 
     async def save(self, scope: ProjectScope, function_id: str, draft: Any) -> FunctionView:
-        """Change the draft by the given fields; None discards it.
+        """Apply fields to the draft; None discards it.
 
         Raises:
             NotFound: no such function.
@@ -66,7 +66,7 @@ class Drafts:
     async def _try_save(
         self, scope: ProjectScope, function_id: str, sent: SentFields | None
     ) -> FunctionView | None:
-        """The function with its new draft; None if it was changed in the meantime."""
+        """Save the draft and return the function; None if it was changed in the meantime."""
         functions = self._functions
         async with functions.database.read() as session:
             seen = await functions.row(session, scope.project.id, function_id)

@@ -1,7 +1,7 @@
 """Finds the functions whose required test an event passes. Pure.
 
-A test table holds the requirements of many functions on the same field, and asks them together:
-equality is a lookup, an order a binary search. What it finds can match; all others cannot.
+A table holds the requirements of many functions on one field and checks them together: equality by
+a hash lookup, order by a binary search. The functions it finds may match; all others cannot.
 """
 
 from bisect import bisect_left, bisect_right
@@ -18,7 +18,7 @@ _UNKNOWN: Final = object()
 
 
 class CandidateIndex:
-    """Positions of functions, by the test that each requires."""
+    """Positions of functions in a list, by the test that each function requires."""
 
     def __init__(self) -> None:
         self.everything: list[int] = []
@@ -29,7 +29,7 @@ class CandidateIndex:
         """Add a function.
 
         Args:
-            position: of the function.
+            position: the function's position.
             needed: at least one has to pass; None if the function can always match.
         """
         self.everything.append(position)
@@ -85,16 +85,16 @@ class _Table(Protocol):
         ...
 
     def passing(self, value: Any) -> Iterable[int]:
-        """The functions that this value can satisfy; all of them if that is not known."""
+        """The functions that this value can satisfy; all of them if that cannot be decided."""
         ...
 
 
 class _Equality:
-    """``field = operand`` with unification of types; of strict membership it finds too much."""
+    """``field = operand`` with type unification; may find too many for strict membership."""
 
     def __init__(self, _: Requirement) -> None:
         self._everything: list[int] = []
-        self._not_true: list[int] = []  # texts but "true", all of which equal false
+        self._not_true: list[int] = []  # texts other than "true", which all equal false
         self._texts: dict[str, list[int]] = {}
         self._numeric_texts: dict[float, list[int]] = {}
         self._numbers: dict[float, list[int]] = {}
@@ -137,7 +137,7 @@ class _Equality:
 
 
 class _Order:
-    """``field < operand`` and its kin, for numbers."""
+    """``field < operand`` and the other order comparisons, for numbers."""
 
     def __init__(self, requirement: Requirement) -> None:
         self._pairs: list[tuple[float, int]] | None = []

@@ -59,7 +59,8 @@ class RunColumns(TypedDict):
 def executable_from_row(row: HogFunctionRow, box: SecretBox) -> ExecutableFunction:
     """A function with decrypted secrets; never log or store it.
 
-    If they cannot be decrypted it still matches events, and its deliveries become dead letters.
+    If the secrets cannot be decrypted, the function still matches events, and its deliveries become
+    dead letters.
     """
     problem = None
     try:
@@ -98,7 +99,7 @@ def executable_from_row(row: HogFunctionRow, box: SecretBox) -> ExecutableFuncti
 def unreadable_secrets(
     row: HogFunctionRow | None, values: RunColumns, box: SecretBox
 ) -> str | None:
-    """Why a function with unsaved changes cannot run, if it needs stored secrets without a key."""
+    """Why a function with unsaved changes cannot run: it needs secrets that no key decrypts."""
     try:
         for encrypted in () if row is None else (row.secrets, row.mapping_secrets):
             box.open(encrypted)
@@ -129,7 +130,7 @@ def executable_from_values(
     enabled: bool = True,
     version: int = 0,
 ) -> ExecutableFunction:
-    """A function from column values, stored or only planned (test runs)."""
+    """An executable function from column values, which need not be stored (test runs)."""
     matcher = values["matcher"]
     return ExecutableFunction(
         id=function_id,

@@ -80,7 +80,7 @@ class FunctionIndex:
                 index.add(position, requirements(function.filter, name))
 
     def waits_for(self, event_name: str) -> bool:
-        """Whether any function has conditions for such an event."""
+        """Whether any function can match events with this name."""
         return event_name in self._by_name or bool(self._for_any.everything)
 
     def waiting_for(self, event_name: str) -> list[ExecutableFunction]:
@@ -164,7 +164,7 @@ class Condition(NamedTuple):
     def holds(self, values: FilterGlobals) -> bool:
         """Whether it returns true.
 
-        Anything else does not match, such as the 1 of an incomplete property filter.
+        Any other value does not match, such as the 1 of an incomplete property filter.
 
         Raises:
             EvaluationFailed: it raised.
@@ -256,7 +256,7 @@ def mask_key(function: ExecutableFunction, values: Globals) -> str | None:
         values: the globals of the run with ``inputs``.
 
     Returns:
-        md5 (hex) of the stringified result; None for a falsy result or one that fails.
+        md5 (hex) of the stringified result; None if it is falsy or the evaluation fails.
     """
     if not function.masking:
         return None
@@ -278,7 +278,7 @@ def _mappings(
 
 
 def masked_allowance(old: int, new: int, threshold: int | None) -> int:
-    """How many runs of those that raised a counter from ``old`` to ``new`` may proceed.
+    """How many of the runs that raised a counter from ``old`` to ``new`` may proceed.
 
     Example:
         >>> masked_allowance(0, 5, 2)

@@ -28,7 +28,7 @@ class HostConfig(msgspec.Struct, frozen=True):
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """When failed host calls are made again.
+    """When failed host calls are retried.
 
     Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
     """
@@ -49,7 +49,7 @@ class BatchLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeliveryLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of a function's deliveries, each None without such a limit."""
+    """The limits of a function's deliveries; a limit that is not set is None."""
 
     ordered_by: Literal["distinct_id"] | None = None
     concurrency: int | None = None
@@ -101,10 +101,10 @@ class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
         source: ``filters.source``.
         masking: ``{"ttl": 60, "threshold": None, "hash": "{person.id}"}`` or None.
         mappings: None without mappings.
-        execution_order: of transformations.
+        execution_order: only of transformations.
         retry: the complete policy.
         delivery: limits of its deliveries.
-        state: the watcher's (docs/spec/hog-functions.md#7-status-and-the-watcher).
+        state: set by the watcher (docs/spec/hog-functions.md#7-status-and-the-watcher).
         version: changes with every save.
         facilities: the host configuration for programs.
         problem: why its inputs cannot be built; its runs become dead letters with this error.

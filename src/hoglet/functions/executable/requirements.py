@@ -2,7 +2,7 @@
 
 ``properties.plan = 'pro' and …`` cannot be true of an event whose plan is ``'free'``. A condition
 is skipped only if its evaluation has no observable effect: no part of it can fail. A regular
-expression can fail on a long text only, so conditions with one are not skipped for long texts.
+expression can fail only on a long text, so conditions with one are not skipped for long texts.
 
 Source: docs/spec/hog-functions.md#53-run-time-truth-and-nulls (equality unifies types; every
 operand is evaluated unless skipping one cannot be noticed).
@@ -28,12 +28,12 @@ _ORDERS: Final[dict[str, Test]] = {
 }  # fmt: skip
 _SEARCHES: Final[dict[str, Test]] = {"like": "like", "ilike": "ilike"}
 SHORT_BYTES: Final = 700
-"""Texts of this size no regular expression is too large for."""
+"""Texts up to this size are not too large for any regular expression."""
 # The most selective test of a conjunction is used.
 _SELECTIVITY: Final = ("equal", "ilike", "like", "greater", "greater_equal", "less", "less_equal")
 _REGEX_OPERATORS: Final = frozenset({"=~", "!~", "=~*", "!~*"})
 _LONGEST_PATTERN: Final = 1000
-# Characters of a pattern that stand for themselves, the others, and groups, which are left out.
+# Tokens of a pattern: literal characters (``char``) and others; patterns with groups are not read.
 _PATTERN_TOKEN: Final = re.compile(
     r"(?P<char>[A-Za-z0-9 /:@_=&%#~,;<>!'\"-]|\\[./:?&=+_-])|(?P<set>\[\^?\]?[^\]\\]*\])"
     r"|(?P<end>[.^$]|\\[dDwWsSbB])|(?P<optional>[?*]|\{)|(?P<repeated>\+)"
@@ -69,7 +69,7 @@ def requirements(
         event_name: the name of the event, if it is known.
 
     Returns:
-        An empty list if the condition never holds; None if nothing can be said.
+        An empty list if the condition never holds; None if no requirement is known.
 
     Example:
         ``event = 'order' and properties.plan in ('pro', 'team')`` gives two requirements of
@@ -214,7 +214,7 @@ def _searched_chain(subject: ConditionTree) -> tuple[str, ...] | None:
 
 
 def _needle(pattern: Any) -> str:
-    """Text that every match of a pattern contains; empty if there may be none."""
+    """Text that every match of a pattern contains; empty if none is known."""
     if type(pattern) is not str or "|" in pattern or "(" in pattern or "[[" in pattern:
         return ""
     runs, at = [""], 0
@@ -248,7 +248,7 @@ def _search(
 
 
 def _is_plain(needle: Any) -> bool:
-    """Text that is searched as it is, without wildcards."""
+    """Whether a text is searched literally, without wildcards."""
     return type(needle) is str and needle.isascii() and "%" not in needle and "_" not in needle
 
 
@@ -259,7 +259,7 @@ def _chain(node: ConditionTree) -> tuple[str, ...] | None:
 
 
 def _number(value: Any) -> float | None:
-    """The number that a literal is compared as with a number, None if it is none."""
+    """The numeric value of a literal in comparisons with numbers; None if it has none."""
     if type(value) is str:
         value = text_to_number(value)
     if type(value) is not int and type(value) is not float:

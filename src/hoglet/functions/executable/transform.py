@@ -38,7 +38,7 @@ class TransformationResult(msgspec.Struct, kw_only=True):
         error: why it failed, redacted.
         error_class: ``filter``, ``inputs``, ``timeout`` or ``hog``.
         logs: lines of this run.
-        milliseconds: own time of the program.
+        milliseconds: time spent in the program itself.
         event: the event, or log record, afterwards; None when it was dropped.
         trace: the statements that ran, redacted, of a traced transformation.
     """

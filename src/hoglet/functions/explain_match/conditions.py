@@ -29,7 +29,7 @@ class ExplainedCondition(msgspec.Struct, kw_only=True):
         condition: as Hog, ``event = 'bought'``.
         reason: why it does not hold, ``event is '$pageview'``.
         error: why it could not be evaluated.
-        parts: what it is made of.
+        parts: its own parts, if it is divided.
     """
 
     kind: Kind
@@ -59,7 +59,7 @@ class ExplainedRun(msgspec.Struct, kw_only=True):
 
 
 class ExplanationRequest(msgspec.Struct, kw_only=True):
-    """What is explained.
+    """A function and a run to explain.
 
     Attributes:
         function: with the stored or newly compiled conditions.
@@ -79,7 +79,7 @@ class ExplanationRequest(msgspec.Struct, kw_only=True):
 class Explanation(msgspec.Struct, kw_only=True):
     """The function's own condition, and those of its mappings in their order.
 
-    ``error``: production could not evaluate the filter, so the event becomes a dead letter.
+    ``error`` is set if production could not evaluate the filter; the event becomes a dead letter.
     """
 
     own: ExplainedRun
@@ -176,7 +176,7 @@ def _evaluate(
 def _leaf(
     outline: Outline, condition: "tree.Expression", values: Globals, *, is_operand: bool
 ) -> ExplainedCondition:
-    """Evaluate a part alone: an operand by its truth, a whole filter must be true."""
+    """Evaluate an undivided part: an operand must be truthy, a whole filter exactly true."""
     leaf = ExplainedCondition(kind=outline.kind, path=outline.path, matched=False)
     leaf.condition = condition_text(condition)
     evaluated = tree.And(exprs=(condition, tree.Constant(value=True))) if is_operand else condition

@@ -52,7 +52,7 @@ def source_condition(
 
 
 def failures(condition: ExplainedCondition) -> Iterator[MatchFailure]:
-    """The parts because of which a condition does not hold."""
+    """The parts that make a condition false."""
     if condition.matched:
         return
     if condition.operator is None:
@@ -76,7 +76,7 @@ def mapping_failures(mapping: MatchMapping, run: ExplainedRun) -> Iterator[Match
 def run_failures(
     run: ExplainedRun, masking: MatchMasking | None, prefix: str
 ) -> Iterator[MatchFailure]:
-    """Why a run of a condition that holds does not start; ``prefix`` is the path of its mapping."""
+    """Why a run does not start although its condition holds; ``prefix``: path of its mapping."""
     if run.inputs_error is not None:
         yield {"kind": "inputs", "path": f"{prefix}inputs", "reason": run.inputs_error}
     if masking is not None and masking["masked"]:

@@ -220,7 +220,7 @@ class MatchExplainer:
     async def _masking(
         self, function: ExecutableFunction, run: ExplainedRun
     ) -> MatchMasking | None:
-        """The counter of a run's hash, as the next event would find it; it is not raised."""
+        """The counter of a run's hash, as the next event would find it; it is not incremented."""
         if not function.masking or run.mask is None:
             return None
         counter, now = None, self._functions.clock.now()

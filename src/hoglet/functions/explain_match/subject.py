@@ -36,16 +36,16 @@ async def read_subject(
     row: HogFunctionRow | None,
     body: JsonObject,
 ) -> Subject:
-    """The function that a request means.
+    """The function that a request refers to.
 
     Args:
         functions: the functions.
         scope: the caller and project.
         row: the stored function; None for ``new``.
-        body: with ``configuration`` or ``draft`` if other than the live function is meant.
+        body: has ``configuration`` or ``draft`` unless the live function is meant.
 
     Raises:
-        Invalid: an invalid configuration, or a type of functions without filters.
+        Invalid: an invalid configuration, or a function type that has no filters.
         Forbidden: a configuration or draft needs ``hog_function:write``.
     """
     asked = {name: body.get(name) for name in ("configuration", "draft")}

@@ -8,7 +8,7 @@ from hoglet.functions.json_types import ActionStep, PropertyFilter
 
 
 class FilterContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The project's context of a compilation.
+    """The project data that filters are compiled with.
 
     Attributes:
         now: the reference for relative dates, aware UTC.

@@ -37,14 +37,14 @@ def literals(values: Iterable[Any]) -> tree.Tuple:
 
 
 def all_of(parts: Sequence["tree.Expression"]) -> "tree.Expression":
-    """AND of the parts; a single part is not wrapped, none is TRUE."""
+    """AND of the parts; a single part is not wrapped, without parts it is TRUE."""
     if not parts:
         return constant(True)
     return parts[0] if len(parts) == 1 else tree.And(exprs=tuple(parts))
 
 
 def any_of(parts: Sequence["tree.Expression"]) -> "tree.Expression":
-    """OR of the parts; a single part is not wrapped, none is TRUE."""
+    """OR of the parts; a single part is not wrapped, without parts it is TRUE."""
     if not parts:
         return constant(True)
     return parts[0] if len(parts) == 1 else tree.Or(exprs=tuple(parts))

@@ -88,7 +88,7 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
 def _date(
     subject: "tree.Expression", test: tests.DateOrder, context: FilterContext
 ) -> "tree.Expression":
-    """Dates without an offset are in the project's time zone, which is passed unless it is UTC."""
+    """A date, by default in the project's time zone, which is passed unless it is UTC."""
     is_utc = context.timezone == "UTC"
     text = test.text
     if not is_utc or test.date.is_relative:

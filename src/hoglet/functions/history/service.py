@@ -33,7 +33,7 @@ _CHUNK = 500
 
 
 class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """The state right after an entry, or at a time; one of the two is set."""
+    """A point in the history: right after an entry, or at a time; exactly one is set."""
 
     activity_id: UUID | None = None
     to: datetime | None = None
@@ -92,7 +92,7 @@ def read_entry_time(body: JsonObject) -> HistoryEntry:
     """Parse ``{"activity_id": "…"}`` or ``{"to": "2026-01-05T12:00:00Z"}``.
 
     Raises:
-        Invalid: neither or both are given, or invalid.
+        Invalid: neither or both are given, or the value is invalid.
     """
     activity_id, to = body.get("activity_id"), body.get("to")
     if (activity_id is None) == (to is None):

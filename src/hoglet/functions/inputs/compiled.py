@@ -1,6 +1,6 @@
 """Validates the inputs of a function and compiles the templates in them.
 
-In one pass in schema order, so that the first error in the schema is reported.
+Works in one pass in schema order, so that the first error in the schema is reported.
 
 Source: docs/spec/hog-functions.md#42-value-validation and
 docs/spec/hog-functions.md#43-templating-and-generated-keys.
@@ -159,7 +159,7 @@ def _with_code(
 
 
 def _mirror(value: Any, templates: list[CompiledTemplate], rules: InputRules, attr: str) -> Any:
-    """The same shape with each string replaced by its bytecode."""
+    """A value of the same shape, with each string replaced by its bytecode."""
     if isinstance(value, str):
         template = _template(value, rules, attr)
         templates.append(template)

@@ -2,8 +2,9 @@
 
 Sent mappings are matched with stored ones, so that each keeps its secrets and number: waiting runs
 and dead letters refer to a mapping's number, but in the API mappings have no ids. A mapping is
-matched by name and filters, by name, or by filters, where these are unique, else by position. A
-stored mapping is matched once: secrets of a removed one go to no other.
+matched by name and filters, by name alone, or by filters alone, where these are unique; otherwise
+by position. Each stored mapping is matched at most once, so the secrets of a removed mapping never
+move to another.
 
 Source: docs/spec/hog-functions.md#44-secrets and docs/spec/hog-functions.md#45-mappings.
 """
@@ -60,7 +61,7 @@ def numbered(
 ) -> StoredMatcher:
     """The matchers of sent mappings with their numbers, and the next free number.
 
-    Numbers are never reused: a run of a removed mapping must not become another's.
+    Numbers are never reused: a run of a removed mapping must not continue with another mapping.
 
     Returns:
         ``{"mappings": [{"tree": ..., "events": ..., "number": 1}], "next_number": 2}``
@@ -177,7 +178,7 @@ def split_secrets(
 ) -> tuple[InputValues, SecretValues]:
     """Split compiled inputs into ``(plain, secret)``; only the second may contain secret values.
 
-    A null secret is dropped; it would look as if it were set.
+    A null secret is dropped, because it would look as if it were set.
     """
     secret = secret_keys(schema)
     plain = {key: entry for key, entry in inputs.items() if key not in secret}

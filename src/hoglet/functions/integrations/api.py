@@ -25,7 +25,7 @@ type Writes = Annotated[ProjectScope, Depends(requires("integration:write"))]
 
 
 def service_of(request: Request) -> IntegrationService:
-    """The integrations of the application."""
+    """The application's service of integrations."""
     service: IntegrationService = request.app.state.integrations
     return service
 

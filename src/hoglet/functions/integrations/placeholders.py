@@ -1,7 +1,7 @@
 """Placeholders for tokens in everything that programs, logs and stored runs can see. Pure.
 
-They are random, so tokens cannot be obtained by guessing, and need no escaping anywhere, so they
-are found whatever a program wraps around them.
+They are random, so nobody can obtain a token by guessing. They need no escaping anywhere, so they
+are found in whatever text a program puts them.
 """
 
 import base64
@@ -29,7 +29,7 @@ def make_placeholder(nonce: str) -> str:
 def placeholders_in(request: OutboundRequest) -> set[str]:
     """Placeholders where tokens are allowed: in the query, header values and the body.
 
-    Not in the rest of the URL, which receivers and proxies log.
+    The rest of the URL is not searched, because receivers and proxies log it.
     """
     texts = [_query(request.url), (request.body or b"").decode("utf-8", "replace")]
     for value in request.headers.values():
@@ -59,7 +59,7 @@ def fill(request: OutboundRequest, tokens: Tokens) -> OutboundRequest:
 def hide(result: OutboundResult, tokens: Tokens) -> OutboundResult:
     """The response with tokens replaced by placeholders.
 
-    Receivers echo, and responses are logged.
+    Receivers may echo requests, and responses are logged.
     """
     visible = {
         form: name

@@ -28,7 +28,7 @@ async def find(
 
 
 async def count(session: AsyncSession, project_id: int, kind: str | None) -> int:
-    """Number of integrations of a list."""
+    """Number of integrations in a list."""
     statement = select(func.count()).select_from(IntegrationRow)
     return await session.scalar(statement.where(*_listed(project_id, kind))) or 0
 

@@ -19,7 +19,7 @@ from hoglet.functions.tables import IntegrationRow
 from hoglet.kit.json_values import JsonObject, is_array
 
 type Known = Mapping[int, JsonObject]
-"""Integration id to what programs see of it."""
+"""Integration id to the object that programs see."""
 
 
 async def resolve(

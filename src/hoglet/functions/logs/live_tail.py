@@ -30,7 +30,7 @@ class TailSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewLines(msgspec.Struct, frozen=True, kw_only=True):
-    """New lines of a poll, oldest first; ``is_cut`` if there were more than fit."""
+    """New lines of a poll, oldest first; ``is_cut``: there were more lines than fit."""
 
     entries: list[LogEntry]
     is_cut: bool = False
@@ -64,10 +64,10 @@ class LiveTail:
     async def follow(
         self, project_id: int, function_id: str, filters: LogFilters
     ) -> AsyncGenerator[NewLines]:
-        """One item per poll, empty if nothing is new, until the stream's maximum age.
+        """Yield one item per poll, empty if nothing is new, until the stream's maximum age.
 
         Args:
-            project_id: the function's.
+            project_id: the function's project.
             function_id: the function.
             filters: selects lines; ``after`` is the start, None for now.
 

@@ -28,7 +28,7 @@ _GREETING = b"retry: 2000\n: log lines follow as they arrive\n\n"
 _STILL_HERE = b": nothing new\n\n"
 _FULL = b"retry: 5000\n: too many log streams are open\n\n"
 _CUT = b"event: cut\ndata: more lines arrived at once than are shown\n\n"
-_QUIET_LOOKS = 15  # a comment then keeps the stream alive and detects disconnected clients
+_QUIET_LOOKS = 15  # empty polls until a comment that keeps the stream alive and detects disconnects
 
 
 @router.get(ONE + "/logs/stream")
@@ -74,7 +74,7 @@ async def event_stream(request: Request, checks: AsyncGenerator[NewLines]) -> As
                 yield _written(check)
             elif quiet % _QUIET_LOOKS == 0:
                 yield _STILL_HERE
-    except Throttled:  # others opened since the check before the response
+    except Throttled:  # other streams were opened after the check
         yield _FULL
     finally:
         await checks.aclose()

@@ -122,7 +122,7 @@ def _failing_status(value: Any, codes: list[Any]) -> int | None:
 
 
 def _status_of(value: Any) -> int:
-    """A status as a number or, as in errors of JSON:API, its text; 0 for anything else."""
+    """A status given as a number or, as in JSON:API errors, as text; 0 for anything else."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):

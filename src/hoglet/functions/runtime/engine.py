@@ -125,7 +125,7 @@ class ProgramRunner:
 
         Args:
             values: the globals.
-            entries: the journal's.
+            entries: the entries of the journal.
             milliseconds: limit of CPU time.
             async_steps: limit of host calls.
         """
@@ -303,7 +303,7 @@ def _evaluate(
 
 
 def statement_lines(source: str) -> list[int]:
-    """The lines of a program on which statements begin; those that a trace can name.
+    """The lines of a program on which statements begin: the lines that a trace can name.
 
     Raises:
         SourceError: it does not compile.

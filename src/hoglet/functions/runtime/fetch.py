@@ -87,7 +87,7 @@ def read_fetch(arguments: list[Any]) -> FetchRequest:
 
 
 def ignored_options(arguments: list[Any]) -> list[str]:
-    """Options that ``fetch`` does not know, one sentence each."""
+    """One sentence for each option that ``fetch`` ignores."""
     options = arguments[1] if len(arguments) > 1 else None
     if options is None:
         return []

@@ -77,7 +77,7 @@ class FilterGlobals(dict[str, Any]):
         self._missing = _ALL_PARTS
 
     def provide(self, parts: int) -> None:
-        """Build the parts of :func:`parts_read`."""
+        """Build the given parts, a bit set from :func:`parts_read`."""
         missing = parts & self._missing
         if not missing:
             return

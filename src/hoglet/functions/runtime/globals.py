@@ -83,7 +83,7 @@ def person_globals(
 
 
 def _person_url(project_url: str, person_id: str, distinct_id: str) -> str:
-    """Browsers resolve ``.`` and ``..`` in a path, also escaped: those link to the person's id."""
+    """The link by distinct id, or by id for ``.`` and ``..``, which browsers would resolve."""
     if distinct_id in {".", ".."}:
         return f"{project_url}/persons/{person_id}"
     return f"{project_url}/person/{quote(distinct_id, safe='')}"

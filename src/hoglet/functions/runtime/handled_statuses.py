@@ -3,9 +3,9 @@
 A program that never checks the status would succeed whatever the receiver responds. So a status
 counts as handled if one of the program's tests distinguishes it from 200: ``response.status ==
 404`` handles 404 only, ``response.status >= 400`` handles all, ``print(response.status)`` none.
-Each test is evaluated by the Hog engine with the status in place of what the program reads, so
-``toString(r.status) like '4%'`` and ``floor(r.status / 100) == 4`` count for what they say. A
-status that an equality names is handled too: ``status >= 400 and status != 409`` tolerates 409.
+The Hog engine evaluates each test with the status in place of what the program reads, so tests such
+as ``toString(r.status) like '4%'`` and ``floor(r.status / 100) == 4`` work, too. A status that an
+equality names also counts as handled: ``status >= 400 and status != 409`` tolerates 409.
 
 Source: docs/adr/0015-handled-statuses.md.
 """
@@ -90,7 +90,7 @@ def _tests_in(value: Any, reads: StatusReads, *, inside: bool = False) -> _Tests
             yield from [(test, _SUCCESS)] * (not inside)
             yield from [(test, _UNNAMED)] * _is_equality(value)
         elif expression is not None and not inside and not isinstance(value, _LOGICAL):
-            # Only known at run time, as in `r.status == inputs.expected`: it was considered.
+            # Compares with a value of the run (`r.status == inputs.expected`): handles any status.
             yield (lambda status: status == _SUCCESS), _SUCCESS
         for name in value.__struct_fields__:
             yield from _tests_in(getattr(value, name), reads, inside=inside or is_closed)
@@ -113,7 +113,7 @@ def _is_condition(node: tree.Node) -> bool:
 
 
 def _is_equality(node: tree.Node) -> bool:
-    """Whether it names statuses."""
+    """Whether a condition is an equality, which names statuses."""
     if isinstance(node, tree.Call):
         return node.name in _EQUALITY_CALLS
     return isinstance(node, tree.CompareOperation) and node.op in {"==", "!=", "in", "not in"}
@@ -127,7 +127,7 @@ def _bound(condition: Any) -> BoundExpression | None:
 
 
 def _is_closed(expression: BoundExpression) -> bool:
-    """Whether it depends on the status alone."""
+    """Whether an expression depends on the status alone."""
     return not (expression.global_reads - _GLOBALS or expression.global_calls - STL.keys())
 
 

@@ -80,7 +80,7 @@ class HostCalls:
             project_id: the project whose integrations can be used.
             call: the requested call.
             invocation_id: identifies the delivery, the same for every attempt.
-            number: of the call within its run, from 0.
+            number: index of the call within its run, from 0.
             attempt: from 1.
         """
         if call.name == "fetch":
@@ -128,7 +128,7 @@ class HostCalls:
 
 
 def _traced(headers: dict[str, str]) -> dict[str, str]:
-    """The headers of a request, with the trace it belongs to unless the program names another."""
+    """The headers of a request, with its trace unless the program sets ``traceparent`` itself."""
     trace = tracing.parent_header()
     if trace is None or any(name.lower() == "traceparent" for name in headers):
         return dict(headers)

@@ -115,7 +115,7 @@ def texts_of(value: Any) -> Iterator[str]:
 
 
 def _check_integrations(item: ExecutableInput) -> None:
-    """An id that was not resolved when loading is unknown."""
+    """Reject ids of integrations that were not resolved when loading: they are unknown."""
     if item.type not in INTEGRATION_TYPES:
         return
     values = item.value if is_array(item.value) else [item.value]

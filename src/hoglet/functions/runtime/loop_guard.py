@@ -40,7 +40,7 @@ def is_own_capture(url: str, site_url: str) -> bool:
 
 
 def with_depth(body: str | None, depth: int) -> str | None:
-    """A capture body whose events carry ``depth``; invalid JSON is returned as it is."""
+    """A capture body whose events carry ``depth``; invalid JSON is returned unchanged."""
     try:
         parsed: Any = parse_json(body or "")
     except ValueError:
@@ -61,6 +61,6 @@ def _events(parsed: Any) -> list[JsonObject]:
 
 
 def _host(name: str) -> str:
-    """A canonical name for this machine."""
+    """A host name, with one canonical name for all names of this machine."""
     name = normalize_host(name)
     return "localhost" if name in _THIS_MACHINE else name

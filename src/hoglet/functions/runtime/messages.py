@@ -1,4 +1,4 @@
-"""What a sandbox worker is sent to run a step of a function, and what it returns.
+"""The messages to and from a sandbox worker that runs a step of a function.
 
 The caller keeps the journal between steps: :func:`new_journal` begins one, :func:`resume` adds the
 result of a host call.
@@ -80,7 +80,7 @@ class Step(msgspec.Struct, kw_only=True):
     Attributes:
         outcome: ``finished``; ``failed`` (see ``error``, ``error_class``); ``call``: perform
             ``call`` and continue with :func:`resume`.
-        result: the program's return value (also if an unhandled status failed the run).
+        result: the program's return value (even if an unhandled status failed the run).
         error: one line, redacted.
         error_class: the dead letter's class.
         logs: new lines, oldest first, including the closing line.
@@ -92,7 +92,7 @@ class Step(msgspec.Struct, kw_only=True):
         mappings: with ``from_filter``, the matching mappings; the first one ran.
         trace: with ``with_trace``, the statements of the whole run so far, redacted.
         is_filtered: with ``from_filter``, the filter did not match, so nothing ran.
-        results: of the events of a finished batch, in their order.
+        results: one for each event of a finished batch, in their order.
     """
 
     outcome: Literal["finished", "failed", "call"]

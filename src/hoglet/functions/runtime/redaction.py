@@ -1,4 +1,4 @@
-"""Masks secrets in log lines, also as JSON, URL-encoded or base64.
+"""Masks secrets in log lines, including their JSON, URL-encoded and base64 forms.
 
 Source: docs/spec/hog-functions.md#135-limits-logs-metrics.
 """

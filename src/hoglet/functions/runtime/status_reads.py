@@ -1,6 +1,6 @@
 """Where a program reads the status of a response. Pure.
 
-Names are not scoped: one declared anywhere counts everywhere, also as a parameter.
+Names are not scoped: a variable or parameter declared anywhere counts everywhere.
 
 Source: docs/adr/0015-handled-statuses.md.
 """
@@ -37,7 +37,7 @@ class StatusReads:
                 self._note(node, nodes)
 
     def rewritten(self, node: Any) -> Any:
-        """The tree with ``STATUS`` in place of each read of a status, and of what holds one."""
+        """The tree with ``STATUS`` in place of each read of a status or of a variable with one."""
         if isinstance(node, tree.Field) and len(node.chain) == 1:
             return self._definitions.get(str(node.chain[0]), node)
         if self._is_status(node):

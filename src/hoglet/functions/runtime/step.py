@@ -187,7 +187,7 @@ class _Run:
     def _judge_statuses(self, step: Step) -> None:
         """Fail the run for a final status of 400 or more that the program did not handle.
 
-        A program that throws because of its last response fails by the request, not the code.
+        If a program throws because of its last response, the request failed, not the code.
         """
         codes = tolerated_codes(self.function, self.request.mapping)
         last = len(step.journal.calls) - 1
@@ -256,7 +256,7 @@ class _Run:
 
 
 def _of_deepest_event(globals_: Globals) -> Globals:
-    """The globals that a host reads: of a batch, the longest chain of captures."""
+    """The globals for the host; of a batch, those of the longest chain of captures."""
     if "events" not in globals_ or "event" in globals_:
         return globals_
     depth = max((depth_of(object_at(each, "event")) for each in globals_["events"]), default=0)

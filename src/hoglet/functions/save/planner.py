@@ -51,18 +51,18 @@ type CohortCriteria = Callable[[AsyncSession, int], Awaitable[CohortFilters]]
 
 
 async def no_cohort_criteria(_session: AsyncSession, _project_id: int) -> CohortFilters:
-    """No cohorts."""
+    """The default for cohorts: there are none."""
     return {}
 
 
 async def no_property_types(_session: AsyncSession, _project_id: int) -> dict[tuple[str, str], str]:
-    """No property types."""
+    """The default for property types: none are known."""
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class CompileEnvironment:
-    """Everything outside a function that it is compiled with and runs with.
+    """Everything outside a function that its compilation and its runs depend on.
 
     Args:
         compiler: compiles drafts.
@@ -184,7 +184,7 @@ class SavePlanner:
         row.mapping_secrets = self._encrypted(row.mapping_secrets, values["mapping_secrets"])
 
     def _encrypted(self, stored: str | None, secrets: SecretValues | MappingSecrets) -> str | None:
-        """The encrypted text; unchanged or undecryptable secrets keep theirs."""
+        """The encrypted text; unchanged or undecryptable secrets keep their text."""
         if stored and self._opened(stored) == secrets:
             return stored
         return self.box.encrypt(secrets)

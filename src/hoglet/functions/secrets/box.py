@@ -21,7 +21,8 @@ _KEY: Final = re.compile(r"[A-Za-z0-9_-]{43}=")
 def read_keys(text: str) -> list[str]:
     """The Fernet keys in a text, separated by commas, spaces or newlines; newest first.
 
-    ``Fernet`` itself skips characters that are not base64 and ignores what follows a key.
+    Checks them, because ``Fernet`` itself skips characters that are not base64 and ignores what
+    follows a key.
 
     Raises:
         ValueError: a part is not a key.

@@ -39,7 +39,7 @@ async def count_secrets(database: Database, box: SecretBox) -> Counts:
 async def reencrypt_all(database: Database, box: SecretBox) -> RotationResult:
     """Re-encrypt all secrets with the newest key, in one transaction.
 
-    Those of functions and integrations, and the signing keys of tenant tokens.
+    These are the secrets of functions and integrations, and the signing keys of tenant tokens.
 
     Idempotent. Old keys can be removed afterwards, unless some texts were unreadable.
     """

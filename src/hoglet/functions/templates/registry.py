@@ -77,7 +77,7 @@ def _is_template(entry: Traversable) -> bool:
 
 
 def _load(folder: Traversable) -> Template:
-    import yaml  # for the first request that asks for a template, not for the start
+    import yaml  # on the first request for a template, not at startup
 
     about = yaml.safe_load(folder.joinpath("template.yaml").read_text("utf-8"))
     is_hog = folder.joinpath("template.hog").is_file()

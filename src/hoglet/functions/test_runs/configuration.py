@@ -1,4 +1,4 @@
-"""The function that a request means: a stored one, one with unsaved changes, or a new one.
+"""The function that a request refers to: a stored one, one with unsaved changes, or a new one.
 
 Source: docs/spec/hog-functions.md#92-invocations-test-run.
 """
@@ -92,7 +92,7 @@ def read_configuration(body: JsonObject) -> JsonObject | None:
 
 
 def of_configuration(error: Invalid) -> Invalid:
-    """The error with ``configuration__`` before its attr, and as a nested object."""
+    """The error with ``configuration__`` prepended to its attr, and as a nested object."""
     path = (error.attr or "non_field_errors").split("__")
     nested: Any = [error.detail]
     for part in reversed(path):

@@ -112,7 +112,7 @@ def _person_of_row(
 
 
 def _object(value: Any) -> JsonObject:
-    """An object, or one as JSON text."""
+    """An object, given as such or as JSON text."""
     if isinstance(value, str):
         try:
             value = parse_json(value)

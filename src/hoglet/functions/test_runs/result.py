@@ -126,7 +126,7 @@ class TestRunResult:
         self._errors.append(error)
 
     def note_trace(self, steps: list[TraceStep]) -> None:
-        """Add the statements that ran, when they were asked for."""
+        """Add the statements that ran, if the request wants a trace."""
         if self.trace is not None:
             self.trace += steps
 

@@ -1,6 +1,6 @@
 """Test runs of stored or unsaved functions on one event, with mocked or real requests.
 
-Without masking, watcher and limits; nothing is stored.
+Masking, the watcher and limits do not apply, and nothing is stored.
 
 Source: docs/spec/hog-functions.md#92-invocations-test-run.
 """
@@ -112,7 +112,7 @@ class TestRunService:
     async def executable(
         self, scope: ProjectScope, row: HogFunctionRow | None, body: JsonObject
     ) -> ExecutableFunction:
-        """The function that a test runs: the stored one with the configuration that was sent.
+        """The function that a test runs: the stored one with the configuration in the request.
 
         Raises:
             Invalid: a bad configuration (attr ``configuration__…``).

@@ -47,7 +47,7 @@ class WatcherSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bucket(msgspec.Struct, frozen=True):
-    """The tokens of a function at a time."""
+    """The tokens of a function at a point in time."""
 
     tokens: float
     at: datetime

@@ -36,13 +36,13 @@ from hoglet.kit.clock import Clock
 
 
 class RunObservation(msgspec.Struct, frozen=True, kw_only=True):
-    """Finished runs that were alike.
+    """Finished runs of a function with the same outcome and timings.
 
     Attributes:
-        function_id: whose.
-        failed: all of them, or none.
-        timings: of each, ``[("hog", 12.5), ("async", 840.0)]`` in milliseconds.
-        runs: how many.
+        function_id: the function.
+        failed: whether the runs failed.
+        timings: of each run, ``[("hog", 12.5), ("async", 840.0)]`` in milliseconds.
+        runs: number of runs.
     """
 
     function_id: UUID
@@ -217,7 +217,7 @@ class Watcher:
 async def _live(
     session: AsyncSession, ids: Iterable[UUID]
 ) -> dict[UUID, tuple[HogFunctionRow, WatcherRow | None]]:
-    """Locked on PostgreSQL, in a fixed order, so that executors update one after another."""
+    """Functions with watcher rows; locked in a fixed order, so that executors take turns."""
     wanted = list(ids)
     functions = await session.scalars(
         select(HogFunctionRow)

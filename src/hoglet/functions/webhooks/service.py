@@ -42,12 +42,12 @@ _DROPPED = frozenset({"cookie", "referer", "x-real-ip", "forwarded"})
 _SAFE_TYPES = frozenset({"text/plain", "application/json", "text/csv", "application/x-ndjson"})
 _IMAGE_TYPES = frozenset({"image/png", "image/gif", "image/jpeg", "image/webp"})
 _BINARY = "application/octet-stream"
-_STANDARD_ALPHABET = str.maketrans("-_", "+/")  # base64url too, as in Node
+_STANDARD_ALPHABET = str.maketrans("-_", "+/")  # accepts base64url too, as Node does
 _FORM = "application/x-www-form-urlencoded"
 
 
 class Incoming(NamedTuple):
-    """The request; ``ip`` as far as it can be trusted."""
+    """A request; ``ip`` is the client's address as far as it can be trusted."""
 
     method: str
     headers: Mapping[str, str]
