@@ -23,7 +23,7 @@ NESTING_LIMIT = (
 )
 _GZIP_MAGIC = b"\x1f\x8b"
 _ANY_ZLIB = zlib.MAX_WBITS | 32  # gzip or zlib, detected by the header
-_MOST_MEMBERS = 16  # each copies what follows it, so thousands would block the event loop
+_MOST_MEMBERS = 16  # reading a member copies all bytes after it, so thousands would block
 _PLAIN_ENCODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
 
 
@@ -34,8 +34,8 @@ def unpack(
 
     Args:
         body: as received.
-        query: the URL's parameters; ``compression`` counts.
-        content_encoding: that header, or ``""``.
+        query: the URL's parameters, of which ``compression`` is used.
+        content_encoding: the header of that name, or ``""``.
         limit_bytes: maximum decompressed size.
 
     Returns:
@@ -70,7 +70,7 @@ class ParsedBody(NamedTuple):
     Args:
         value: what :func:`hoglet.events.parse.batch_of` reads.
         text: JSON text that orjson parses to the same value.
-        too_deep: how many events of the batch were left out, nested deeper than ``NESTING_LIMIT``.
+        too_deep: number of events left out because they are nested deeper than ``NESTING_LIMIT``.
     """
 
     value: Any
@@ -109,7 +109,7 @@ def _parse_leniently(text: bytes) -> Any:
 
 
 def _without_deep_events(value: Any) -> tuple[Any, int]:
-    """A batch without what is nested too deeply, and the number of events left out."""
+    """A batch without events that are nested too deeply, and the number of these events."""
     if isinstance(value, dict) and isinstance(value.get("batch"), list):
         events: list[Any] = value["batch"]
         head = {key: item for key, item in value.items() if not is_deeper_than(item, 0)}
@@ -130,7 +130,7 @@ def _of_field(data: bytes) -> bytes:
 
 
 def _from_base64(data: bytes) -> bytes:
-    """Base64, also with the URL alphabet or spaces in place of ``+``."""
+    """Decode base64, even in the URL alphabet or with spaces in place of ``+``."""
     tidy = data.strip().replace(b" ", b"+").replace(b"-", b"+").replace(b"_", b"/")
     try:
         return base64.b64decode(tidy + b"=" * (-len(tidy) % 4), validate=True)

@@ -4,14 +4,14 @@ The files of batch exports and file downloads have one row per event, with these
 
 | column | becomes |
 |---|---|
-| ``uuid``, ``event``, ``distinct_id``, ``timestamp`` | the same of the event |
+| ``uuid``, ``event``, ``distinct_id``, ``timestamp`` | the same fields of the event |
 | ``properties`` | the properties; an object, or the text of one |
 | ``elements_chain`` | the property ``$elements_chain`` |
 | ``person_properties`` | ``$set`` of the event where they changed |
 | ``set``, ``set_once``, ``ip`` | ``$set``, ``$set_once``, ``$ip`` where the properties lack them |
 
-All others, such as ``team_id`` and ``person_id``, are numbers of the other server;
-:attr:`ExportRows.left_out` names those that were seen.
+Other columns, such as ``team_id`` and ``person_id``, refer to the other server and are not used;
+:attr:`ExportRows.left_out` names those with values.
 
 Source: https://posthog.com/docs/cdp/batch-exports/s3, section Models.
 """
@@ -28,14 +28,14 @@ type Row = dict[str, Any]
 _MARKS = frozenset({"person_id", "team_id", "person_properties", "elements_chain"})
 _KEPT = frozenset({"uuid", "event", "distinct_id", "timestamp"})
 _MOVED = {"set": "$set", "set_once": "$set_once", "elements_chain": "$elements_chain", "ip": "$ip"}
-_PERSONS = 200_000  # whose properties are remembered, about 100 bytes each
+_PERSONS = 200_000  # whose properties are remembered; about 100 bytes for each
 
 
 class ExportRows:
     """Turns rows into events, in the order of the files.
 
     Attributes:
-        left_out: columns with values that no event has.
+        left_out: columns that had values but were not used.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class ExportRows:
             return row
         properties = _object(row.get("properties"))
         if not isinstance(properties, dict | None):
-            return row  # refused with the reason, as from any client
+            return row  # rejected later with the reason, like events of clients
         properties = dict(properties or {})
         for column, name in _MOVED.items():
             value = _object(row.get(column)) if column.startswith("set") else row.get(column)
@@ -63,7 +63,7 @@ class ExportRows:
         return {**kept, "properties": properties}
 
     def _set_person(self, row: Row, properties: Row) -> None:
-        """Set the properties of a person on its first event, and when they changed since."""
+        """Set a person's properties on its first event, and on events before which they changed."""
         found = _object(row.get("person_properties"))
         if not isinstance(found, dict) or not found:
             return
@@ -79,7 +79,7 @@ class ExportRows:
 
 
 def is_export(row: Row) -> bool:
-    """Whether a row is one of an export rather than an event as clients send it."""
+    """Whether a row comes from an export; otherwise it is an event as clients send it."""
     return isinstance(row.get("properties"), str) or not _MARKS.isdisjoint(row)
 
 

@@ -1,7 +1,7 @@
 """Reads events from files, as a stream: newline-delimited JSON, a JSON array, CSV, or Parquet.
 
 Yields ``(bytes read so far, raw event object)``; :mod:`hoglet.events.parse` validates events.
-Rows of PostHog's exports are events, too: :mod:`hoglet.events.export_rows`.
+Rows of PostHog's exports become events, too: see :mod:`hoglet.events.export_rows`.
 """
 
 import csv
@@ -45,9 +45,9 @@ class UnreadableFile(HogletError):
 
 
 class CsvColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """Meaning of columns of CSV, and of Parquet without ``properties``; the rest are properties.
+    """The columns of CSV, or of Parquet without ``properties``, that are not properties.
 
-    ``event`` is the name for every row if there is no column ``event``.
+    ``event`` is the event name of every row if there is no column ``event``.
     """
 
     event: str | None = None
@@ -65,7 +65,7 @@ def read_events(
         kind: ``auto`` uses the file name (``.ndjson``, ``.jsonl``, ``.json``, ``.csv``,
             ``.parquet``).
         columns: for CSV, and tables of Parquet.
-        exports: of all files of an import, which remembers the persons of rows.
+        exports: shared by all files of an import, because it remembers the persons of rows.
 
     Raises:
         UnreadableFile: with the invalid line.
@@ -104,7 +104,7 @@ _KINDS: dict[str, Format] = {
 
 
 def _kind_of(path: Path) -> Format:
-    """The format; Parquet is recognized by its content, whatever its name ends with."""
+    """The format; Parquet is recognized by its content, whatever the file's extension."""
     with path.open("rb") as file:
         if file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC:
             return "parquet"
@@ -208,7 +208,7 @@ def _event_of(row: dict[str, Any], columns: CsvColumns) -> dict[str, Any]:
 
 
 def _value(text: str | None) -> Any:
-    """Convert a CSV cell: numbers of JSON, booleans and empty cells; the rest stays text.
+    """Convert a CSV cell: JSON numbers, booleans and empty cells; anything else stays text.
 
     ``007``, ``1_000`` and ``nan`` are text: postcodes, codes and names.
     """
@@ -226,7 +226,7 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Times are ISO 8601 texts, in UTC where the column has no zone.
 
     Raises:
-        OSError, ValueError: it cannot be read, or is no Parquet file.
+        OSError, ValueError: the file cannot be read, or is not a Parquet file.
     """
     import pyarrow.parquet as pq
 

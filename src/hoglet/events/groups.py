@@ -40,7 +40,7 @@ class GroupStore:
 
     Args:
         types: ``{"company": 0}``.
-        states: those of the batch's groups that exist.
+        states: the batch's groups that exist already.
     """
 
     def __init__(self, types: Mapping[str, int], states: Iterable[GroupState]) -> None:

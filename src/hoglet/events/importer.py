@@ -43,7 +43,7 @@ class Importer:
         queue: the spool's queue on that database.
         clock: source of the receive time.
         project_id: the project of the events.
-        historical: store events and update persons, but trigger no destinations.
+        historical: events are stored and update persons, but trigger no destinations.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Importer:
 
 
 def _refusal_of(raw: Any) -> str | None:
-    """Why an event cannot be imported: as in capture; invalid timestamps are refused."""
+    """Why an event cannot be imported; like capture, but rejects invalid timestamps."""
     refusal = incoming.refusal_of(raw)
     if refusal is None and is_deeper_than(raw, NESTING_LIMIT - 2):  # in an object with a batch
         refusal = deep_event_refusal()

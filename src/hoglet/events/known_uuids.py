@@ -1,7 +1,7 @@
 """Records the UUIDs of stored events, so that repeated events are stored once.
 
-They are grouped by the day of storage and deleted by day. So the database does not grow forever,
-and inserting random UUIDs only touches the pages of one day.
+They are grouped by the day of storage, and whole days are deleted. So the database does not grow
+forever, and inserting random UUIDs only touches the pages of one day.
 
 Source: docs/spec/hog-functions.md#14-capture, row uuid.
 """
@@ -30,7 +30,7 @@ class KnownUuids:
 
     Args:
         clock: the current day, in UTC.
-        window_days: days within which a repeated event is stored once.
+        window_days: number of days within which a repeated event is stored once.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class KnownUuids:
         given = select(values_of(session, KnownUuidRow.event_uuid, uuids).cte())
         row, legacy = KnownUuidRow, SeenEventRow
         today = self._today()
-        # Also one day ahead, because another server's clock may be ahead.
+        # Including the next day, because another server's clock may be ahead.
         days = range(today - self._window_days, today + 2)
         found = select(row.event_uuid).where(
             row.day.in_(days), row.project_id == project_id, row.event_uuid.in_(given)

@@ -2,10 +2,10 @@
 
 | written | read as |
 |---|---|
-| a number beyond 64 bits, or beyond the doubles | see :mod:`hoglet.kit.json_numbers` |
+| a number beyond 64 bits, or beyond the range of doubles | see :mod:`hoglet.kit.json_numbers` |
 | ``NaN``, ``Infinity``, ``-Infinity`` | null |
 | half a surrogate pair, invalid UTF-8 | U+FFFD |
-| values deeper than a parser can read, in up to 256 KB | cut off far below what callers accept |
+| values nested deeper than parsers can read, in up to 256 KB | cut at a depth that callers reject |
 """
 
 import json
@@ -17,9 +17,9 @@ import orjson
 from hoglet.kit.json_numbers import read_float, read_integer
 from hoglet.kit.text import without_surrogates
 
-_CUT_DEPTH = 200  # callers refuse 128, and Python's parser reads about 1000
-_CUT_BYTES = 256 * 1024  # cutting looks at each bracket: 20 MB of them took nine seconds
-# A hook makes the parser three times slower, so it is passed only where there is work for it.
+_CUT_DEPTH = 200  # callers reject a depth of 128; Python's parser reads about 1000
+_CUT_BYTES = 256 * 1024  # cutting visits each bracket: 20 MB of them took nine seconds
+# A hook makes the parser three times slower, so it is passed only if these find a match.
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
 _LARGE_EXPONENT = re.compile(rb"[eE]\+?[0-9]{3}")
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)

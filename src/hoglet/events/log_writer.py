@@ -19,7 +19,7 @@ from hoglet.kit.ids import new_id
 from hoglet.spool import SpoolLog
 
 type Entries = list[tuple[int, bytes]]
-"""Payloads with their partitions."""
+"""Pairs of a partition and a payload."""
 
 
 def partition_of(project_id: int, distinct_id: str, partitions: int) -> int:
@@ -33,7 +33,7 @@ class LogWriter:
 
     Args:
         spool_log: the log.
-        partitions: how many there are.
+        partitions: number of partitions.
     """
 
     def __init__(self, spool_log: SpoolLog, partitions: int) -> None:
@@ -41,7 +41,7 @@ class LogWriter:
         self._partitions = partitions
 
     def prepare(self, spooled: SpooledV1, raw_events: Sequence[Any]) -> tuple[Entries, int]:
-        """The entries of a request, and their bytes."""
+        """The entries of a request, and their size in bytes."""
         places = [self._partition(spooled.project_id, raw) for raw in raw_events]
         bodies = _bodies(spooled.body, places)
         entries = [
@@ -58,10 +58,10 @@ class LogWriter:
         return entries, sum(len(payload) for _, payload in entries)
 
     async def write(self, prepared: Sequence[Entries]) -> None:
-        """Return once all are durable.
+        """Append entries; returns once all are durable.
 
         Raises:
-            SpoolUnavailable: some are not, or the outcome is unknown.
+            SpoolUnavailable: some are not durable, or the outcome is unknown.
         """
         batches: dict[int, list[bytes]] = {}
         for entries in prepared:
@@ -70,7 +70,7 @@ class LogWriter:
         await self._log.append(batches)
 
     def _partition(self, project_id: int, raw: Any) -> int | None:
-        """None for an event that was refused."""
+        """The partition of an event; None for one that was refused."""
         distinct_id = distinct_id_of(raw) if isinstance(raw, dict) else ""
         return partition_of(project_id, distinct_id, self._partitions) if distinct_id else None
 

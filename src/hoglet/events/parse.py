@@ -154,7 +154,7 @@ def accept(
         raw: any JSON value; it is not modified.
         sent_at: the client's time when it sent the batch, if known.
         received_at: the server's time when the request arrived.
-        made_up: the UUID number to use if it has no valid UUID.
+        made_up: the UUID, as a number, of an event without a valid one.
 
     Returns:
         The event, and whether the UUID was the client's.
@@ -203,7 +203,7 @@ def _timestamp_of(raw: dict[str, Any], sent_at: datetime | None, now: datetime) 
             return now
     except (OverflowError, ValueError):
         return now
-    # ClickHouse's DateTime64(6) covers 1900 to 2299; earlier times are wrong clocks as well.
+    # ClickHouse's DateTime64(6) covers 1900 to 2299; earlier times come from wrong clocks, too.
     return now if corrected - now > MAX_AHEAD or corrected.year < 1970 else corrected
 
 
@@ -212,7 +212,7 @@ def _milliseconds(value: str | None) -> datetime | None:
 
 
 def _joined(top: Any, inner: Any) -> Any:
-    """``$set`` can be at the top level and in the properties; the inner one wins per key."""
+    """Merge ``$set`` of the top level and of the properties, which win for each key."""
     if isinstance(top, dict) and isinstance(inner, dict):
         return {**top, **inner}
     return inner or top

@@ -55,7 +55,7 @@ class EventsRepository:
             session: a read session.
             project_id: their project.
             names: the batch's distinct ids.
-            merging: distinct ids in merges: all ids of their persons are loaded too.
+            merging: distinct ids in merges; all distinct ids of their persons are loaded, too.
         """
         rows = await _person_rows(session, project_id, {*names, *merging})
         persons = {
@@ -88,10 +88,10 @@ class EventsRepository:
             session: a write transaction.
             project_id: whose persons they are.
             changes: with each version incremented.
-            checked: others may have changed them since they were loaded; only on PostgreSQL.
+            checked: detect changes by other processes since the load; only on PostgreSQL.
 
         Raises:
-            StateChanged: others have; roll back.
+            StateChanged: another process changed the same persons; roll back.
         """
         if checked:
             await _lock_persons(session, project_id, changes)
@@ -161,7 +161,7 @@ class EventsRepository:
         *,
         checked: bool = False,
     ) -> None:
-        """Write new types and changed groups; ``checked`` as :meth:`save_persons`."""
+        """Write new types and changed groups; ``checked`` as in :meth:`save_persons`."""
         types = [
             {"project_id": project_id, "group_type": kind, "group_index": index}
             for kind, index in new_types.items()
@@ -188,7 +188,7 @@ class EventsRepository:
         """Write new types before their indexes are used, on PostgreSQL.
 
         Raises:
-            StateChanged: others have used an index or defined a type; roll back.
+            StateChanged: another process took an index or defined a type; roll back.
         """
         lock = func.pg_advisory_xact_lock(func.hashtext(f"group_types:{project_id}"))
         await session.execute(select(lock))
@@ -214,7 +214,7 @@ class EventsRepository:
         *,
         checked: bool = False,
     ) -> None:
-        """Record the UUIDs of stored events; ``checked`` as :meth:`save_persons`."""
+        """Record the UUIDs of stored events; ``checked`` as in :meth:`save_persons`."""
         wanted = set(uuids)
         added = await self._known.add(session, project_id, wanted)
         if checked and added != len(wanted):
@@ -223,7 +223,7 @@ class EventsRepository:
     async def add_warnings(
         self, session: AsyncSession, counts: Sequence[Any], at: datetime
     ) -> None:
-        """Add counts of :class:`hoglet.events.warnings.WarningCount` to the day's."""
+        """Add counts of :class:`hoglet.events.warnings.WarningCount` to those of the day."""
         for count in counts:
             row = await session.get(IngestionWarningRow, (count.project_id, count.kind, at.date()))
             if row is None:
@@ -266,7 +266,7 @@ async def _person_rows(
         )
         .where(DistinctIdRow.project_id == project_id, DistinctIdRow.distinct_id.in_(given))
     )
-    connection = await session.connection()  # a session takes half as long again for each row
+    connection = await session.connection()  # with a session, each row takes 1.5 times as long
     return (await connection.execute(wanted)).all()
 
 
@@ -295,7 +295,7 @@ async def _retired(
 
 
 async def _lock_persons(session: AsyncSession, project_id: int, changes: PersonStoreState) -> None:
-    """Lock the persons of a change, in the order of their ids, if they are as they were loaded."""
+    """Lock the persons of a change in the order of their ids; they must not have changed since."""
     loaded = {
         item.id: item.version - 1
         for item in (*changes.persons, *changes.deleted)
@@ -327,7 +327,7 @@ async def _upsert(
 ) -> None:
     """Insert rows; replace the other columns of existing keys.
 
-    ``checked``: only of those whose version is the one before; else raise StateChanged.
+    ``checked``: raise StateChanged if an existing row does not have the previous version.
     """
     if not rows:
         return

@@ -17,7 +17,7 @@ from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid
 
 DEFAULT_BODY_BYTES = 20 * 1024 * 1024
-_PARSED_AT_ONCE = 1024 * 1024  # longer bodies are parsed in a thread, beside other requests
+_PARSED_AT_ONCE = 1024 * 1024  # longer bodies are parsed in a thread, so as not to block others
 
 
 class CaptureProject(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ class CaptureProject(msgspec.Struct, frozen=True):
 
 
 class ProjectTokens(Protocol):
-    """Finds projects by their public token; implementations should cache."""
+    """Finds projects by their public token; implementations should cache them."""
 
     async def project_of(self, token: str) -> CaptureProject | None:
         """The project of a token, or None."""

@@ -24,7 +24,7 @@ from hoglet.store.database import Database
 log = structlog.get_logger()
 
 SPOOL_QUEUE = "spool"
-# Bytes that may wait in memory for the disk. Beyond it, clients have to retry later.
+# Maximum number of bytes waiting in memory for a commit; beyond it, clients have to retry later.
 MAX_WAITING_BYTES = 64 * 1024 * 1024
 _MAX_COMMIT_BYTES = 16 * 1024 * 1024
 
@@ -40,7 +40,7 @@ class SpooledV1(msgspec.Struct, frozen=True, kw_only=True):
         sent_at: from the URL, if the body has none.
         trace: ``traceparent`` of the request, see :mod:`hoglet.kit.tracing`.
         id: unique; UUIDs of events without one are derived from it. None if the job's id is used.
-        events: how many there are.
+        events: number of events in the body.
     """
 
     project_id: int
@@ -58,7 +58,7 @@ _decoder = msgspec.msgpack.Decoder(SpooledV1)
 
 
 def job_of(spooled: SpooledV1, *, events: int) -> NewJob:
-    """The job of a batch; batches of a project stay in order."""
+    """The job of a batch; jobs of a project are processed in order."""
     return NewJob(
         queue=SPOOL_QUEUE,
         payload=_encoder.encode(spooled),
@@ -78,14 +78,14 @@ def read_spooled(payload: bytes) -> SpooledV1:
 
 
 class SpoolWriter[T](Protocol):
-    """Writes requests; several in one commit."""
+    """Writes several requests in one commit."""
 
     def prepare(self, spooled: SpooledV1, raw_events: Sequence[Any]) -> tuple[T, int]:
         """The entries to write for a request, and their size in bytes."""
         ...
 
     async def write(self, prepared: Sequence[T]) -> None:
-        """Return once all are durable."""
+        """Write entries; returns once all are durable."""
         ...
 
 
@@ -97,12 +97,12 @@ class JobWriter:
         self._queue = queue
 
     def prepare(self, spooled: SpooledV1, raw_events: Sequence[Any]) -> tuple[NewJob, int]:
-        """The job of a request, and its bytes."""
+        """The job of a request, and its size in bytes."""
         job = job_of(spooled, events=len(raw_events))
         return job, len(job.payload)
 
     async def write(self, prepared: Sequence[NewJob]) -> None:
-        """Return once all are on disk."""
+        """Write jobs; returns once all are on disk."""
         async with self._database.write() as session:
             await self._queue.enqueue(session, prepared)
 
@@ -131,14 +131,14 @@ class Spool:
         return self._failed_at is not None and time.monotonic() - self._failed_at < seconds
 
     async def append(self, spooled: SpooledV1, raw_events: Sequence[Any]) -> None:
-        """Return once a request is durable.
+        """Add a request; returns once it is durable.
 
         Args:
             spooled: the request.
             raw_events: the events of its body, as :func:`hoglet.events.parse.batch_of` reads them.
 
         Raises:
-            SpoolUnavailable: it is not durable, or the outcome is unknown.
+            SpoolUnavailable: the request is not durable, or the outcome is unknown.
         """
         prepared, size = self._writer.prepare(spooled, raw_events)
         if self._waiting_bytes + size > MAX_WAITING_BYTES and self._waiting:
@@ -173,7 +173,7 @@ class Spool:
         try:
             await self._writer.write([each.prepared for each in taken])
         except Exception:
-            # Whatever the error: every batch has a waiting request.
+            # Every error is handled, because a request waits for each batch.
             log.exception("writing the spool failed", action="spool_failed")
             self._failed_at = time.monotonic()
             problem = SpoolUnavailable("The batch could not be stored; send it again later.")

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from hoglet.store.base import Base, JsonText, UtcDateTime
 
 type WarningExample = dict[str, Any]
-"""What an ingestion warning says of one case: ``{"event": "paid", "distinct_id": "…"}``."""
+"""The details of one case of an ingestion warning: ``{"event": "paid", "distinct_id": "…"}``."""
 
 
 class PersonRow(Base):
@@ -68,7 +68,7 @@ class RetiredDistinctIdRow(Base):
 
 
 class PersonDeletionRow(Base):
-    """A request to delete a person, its events, or both; ``verified_at``: nothing is left."""
+    """A request to delete a person, its events, or both; ``verified_at``: when none were left."""
 
     __tablename__ = "person_deletions"
 
@@ -113,7 +113,8 @@ class KnownUuidRow(Base):
 
     __tablename__ = "known_uuids"
 
-    # First, so that a day is one range of the index: inserted at its end, deleted at its start.
+    # Day comes first, so that a day is one range of the index: inserts at its end, deletes at its
+    # start.
     day: Mapped[int] = mapped_column(Integer, primary_key=True)
     project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     event_uuid: Mapped[UUID] = mapped_column(Uuid, primary_key=True)

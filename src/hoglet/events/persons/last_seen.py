@@ -1,4 +1,4 @@
-"""When persons were seen last: the time of the newest event of any of their distinct ids.
+"""When persons were last seen: the time of the newest event of any of their distinct ids.
 
 Source: docs/spec/data-and-queries.md#41-persons (``last_seen_at``).
 """
@@ -15,7 +15,7 @@ from hoglet.warehouse import QueryBudget, Warehouse
 
 _BUDGET = QueryBudget(seconds=2)
 _MOST_IDS = 20_000
-# The hash is part of the sorting key: whole ranges of rows are passed over by it.
+# The hash is part of the sorting key, so the query can skip whole ranges of rows.
 _NEWEST = """SELECT distinct_id, max(timestamp) FROM events
 WHERE project_id = {project_id:Int64} AND distinct_id IN {ids:Array(String)}
 AND cityHash64(distinct_id) IN (SELECT cityHash64(arrayJoin({ids:Array(String)})))
@@ -27,11 +27,11 @@ log = structlog.get_logger()
 async def with_last_seen(
     warehouse: Warehouse, project_id: int, persons: Sequence[PersonRecord]
 ) -> list[PersonRecord]:
-    """The persons with ``last_seen_at``; None without events, or when finding out takes too long.
+    """The persons with ``last_seen_at``; None without events, or if the query takes too long.
 
     Args:
-        warehouse: where the events are.
-        project_id: of the persons.
+        warehouse: stores the events.
+        project_id: the project of the persons.
         persons: a page of them.
     """
     owners = {name: person.id for person in persons for name in person.distinct_ids}

@@ -49,8 +49,8 @@ class DistinctIdState(msgspec.Struct, array_like=True):
 class PersonStoreState(msgspec.Struct, array_like=True):
     """Persons and distinct ids: loaded for a batch, or changed by it.
 
-    ``retired``: versions of distinct ids of deleted persons. ``merges``: the id of each person that
-    was merged away and the id of the one that took it in, in order.
+    ``retired``: versions of distinct ids of deleted persons. ``merges``: in order, pairs of the id
+    of a person that was merged away and the id of the person it became part of.
     """
 
     persons: list[PersonState] = []
@@ -124,7 +124,8 @@ class PersonStore:
 
     Args:
         project_id: their project.
-        state: all known distinct ids of the batch, and all ids of persons that may be merged.
+        state: all known distinct ids of the batch, and all distinct ids of persons that may be
+            merged.
     """
 
     def __init__(self, project_id: int, state: PersonStoreState) -> None:
@@ -164,7 +165,7 @@ class PersonStore:
         return self._made_id(distinct_id, self._retired.get(distinct_id))
 
     def _made_id(self, distinct_id: str, after: int | None) -> UUID:
-        """As :func:`person_id_of`, made once a batch: most events are of a few people."""
+        """Like :func:`person_id_of`, cached for the batch: most events are of a few persons."""
         key = (distinct_id, after)
         created = self._made_ids.get(key)
         if created is None:
@@ -206,7 +207,7 @@ class PersonStore:
             version = self._retired.get(distinct_id, 0)
             self._ids[distinct_id] = DistinctId(person, version, changed=True, moved=moved)
         else:
-            # `moved` also when it returns: an older override must be replaced
+            # `moved` even if it is back at its first person: replaces an older override
             known.person, known.changed, known.moved = person, True, True
 
     def _merge(self, into: str, at: datetime, effect: PersonUpdate) -> None:

@@ -81,7 +81,7 @@ async def find_by_distinct_id(
 async def find_by_distinct_ids(
     session: AsyncSession, project_id: int, distinct_ids: Sequence[str]
 ) -> list[PersonRecord]:
-    """The persons with these distinct ids, each once."""
+    """The persons with these distinct ids, without duplicates."""
     found: dict[UUID, None] = {}
     for start in range(0, len(distinct_ids), _IDS_PER_STATEMENT):
         wanted = select(DistinctIdRow.person_id).where(

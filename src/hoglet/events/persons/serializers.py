@@ -59,7 +59,7 @@ def show_listed_person(
 
 
 def persons_csv(persons: Iterable[PersonRecord], name_properties: Sequence[str] | None) -> Response:
-    """Persons as CSV, a line each."""
+    """Persons as CSV, one per line."""
     shown = (
         show_person(person, name_properties) | {"is_identified": person.is_identified}
         for person in persons

@@ -72,7 +72,7 @@ class PersonService:
     async def find_by_distinct_ids(
         self, project_id: int, distinct_ids: Sequence[str]
     ) -> list[PersonRecord]:
-        """The persons with these distinct ids, each once."""
+        """The persons with these distinct ids, without duplicates."""
         async with self._database.read() as session:
             return await repository.find_by_distinct_ids(session, project_id, distinct_ids)
 
@@ -104,7 +104,7 @@ class PersonService:
         await self._record(scope, person, "delete_property")
 
     async def _record(self, scope: ProjectScope, person: PersonRecord, activity: str) -> None:
-        """Log a change of properties, without their values: they can be personal."""
+        """Log a change of properties, without the values, which can be personal data."""
         changes = (FieldChange("properties", "changed", None, None),)
         entry = Activity.by(scope, activity, "Person", (person.id, None), changes)
         async with self._database.write() as session:

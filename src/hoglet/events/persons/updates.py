@@ -41,7 +41,7 @@ class PersonUpdate(msgspec.Struct, array_like=True, omit_defaults=True):
 
 
 def person_update_of(event: str, properties: dict[str, Any]) -> PersonUpdate | None:
-    """The update by an event, or None if it has no effect on an existing person."""
+    """The update by an event; None if the event does not affect an existing person."""
     campaign = {key: properties[key] for key in CAMPAIGN.intersection(properties)}
     overwrite, once = properties.get("$set"), properties.get("$set_once")
     unset = properties.get("$unset")
