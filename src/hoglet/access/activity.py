@@ -68,7 +68,7 @@ type Fields = Mapping[str, Any]
 """Values of an item's logged fields by name: ``{"name": "Shop", "enabled": True}``."""
 
 type Listener = Callable[[AsyncSession, Activity], Awaitable[None]]
-"""Called for each entry, in the transaction that writes it (the pipeline enqueues an event)."""
+"""Called for each entry in its transaction, e.g. by the pipeline to enqueue an event."""
 
 
 class ActivityLog:

@@ -80,7 +80,7 @@ async def authorize(
 
     Args:
         request: carries the key; it is checked by ``request.app.state.access``.
-        project_id: as in the path: digits or ``@current``.
+        project_id: the segment of the path: digits or ``@current``.
         scope: the scope that the key must have.
         allow_secret_key: whether a project secret key may be used here.
         allow_tenant_token: whether a tenant token may be used here; the caller then checks what
@@ -222,7 +222,7 @@ async def _find_key(request: Request) -> tuple[str | None, str]:
 async def _key_in_body(request: Request) -> str | None:
     """The key in a JSON body; None if the body cannot be parsed.
 
-    The body is not parsed for callers without a key: it could be 20 MB of anything.
+    The body is parsed only if it contains the name of the key's field: it may be 20 MB large.
     """
     if BODY_KEY.encode() not in await read_body(request):
         return None

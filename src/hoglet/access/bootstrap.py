@@ -62,7 +62,7 @@ async def ensure_first_project(
 ) -> FirstStart:
     """Create the first project unless it exists; safe to call at every start.
 
-    Concurrency: of servers that start at once on one database, one creates it.
+    Concurrency: if several servers start at once on one database, only one creates it.
 
     Args:
         database: with its schema created.

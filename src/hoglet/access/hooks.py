@@ -1,6 +1,6 @@
 """Hooks through which features extend the access routes; set by the composition root.
 
-Packages may only import downwards, so features pass functions up.
+Packages may only import from lower layers, so features register functions here.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -52,7 +52,7 @@ materialized tables that depend on the settings.
 type PropertyTypeChanged = Callable[[AsyncSession, int, str], Awaitable[None]]
 """Called with a project id and the name of a property whose type changed.
 
-In the transaction that changes it: functions enqueue their recompilation, endpoints mark the
+Runs in the transaction that changes it: functions enqueue their recompilation, endpoints mark the
 materialized tables whose rows may differ.
 """
 

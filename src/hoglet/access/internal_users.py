@@ -1,7 +1,7 @@
 """Checks the property filters of a project's test-account setting when they are saved.
 
-They are compiled into every function and query that excludes test accounts: a mistake here would
-fail all of those instead of the request that made it.
+They are compiled into every function and query that excludes test accounts. Without the check, an
+invalid filter would be saved and then fail all of these.
 """
 
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ _TYPES = (
 _GROUPS = frozenset({"AND", "OR"})
 _MOST_LEVELS = 10
 _CLOCK = DateClock(datetime(2026, 1, 5, tzinfo=UTC))
-"""Whether a relative date can be read does not depend on the time."""
+"""Any time will do: whether a relative date is valid does not depend on it."""
 
 
 def check_filter(item: dict[str, Any], level: int = 0) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _check_members(members: list[Any], level: int) -> None:
 def _check_operator(item: dict[str, Any]) -> None:
     operator, value = item.get("operator"), item.get("value")
     if value is None and operator not in WITHOUT_VALUE:
-        value = []  # saved while still incomplete; no condition until it has a value
+        value = []  # may be saved while incomplete; it has no effect until it has a value
         if operator in {"between", "not_between"}:
             return
     try:

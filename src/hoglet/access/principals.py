@@ -17,7 +17,7 @@ ANY_SCOPE = "*"
 
 
 class Level(IntEnum):
-    """A user's standing in an organization."""
+    """A user's membership level in an organization."""
 
     MEMBER = 1
     ADMIN = 8
@@ -29,8 +29,8 @@ class Project:
     """A project; every stored object belongs to exactly one.
 
     ``api_token`` (``phc_…``) is the token for capture. ``test_account_filters`` is a list of
-    property filters. ``anonymize_ips``: events do not get the client's address. Weeks start on
-    Sunday where ``week_start_day`` is 0, on Monday where it is 1. ``definitions_version`` counts
+    property filters. With ``anonymize_ips``, events do not get the client's address. Weeks start
+    on Sunday if ``week_start_day`` is 0, on Monday if it is 1. ``definitions_version`` counts
     changes of property types and deletions of definitions by users.
     """
 

@@ -16,7 +16,7 @@ from hoglet.kit.errors import Forbidden, NotFound
 
 
 class AccessQueries:
-    """Answers the caller's questions about users, organizations and projects."""
+    """Reads the users, organizations and projects that the caller can access."""
 
     def __init__(self, access: AccessService, principal: Principal) -> None:
         self._access = access

@@ -70,7 +70,7 @@ class RateLimiter:
         """Count a request in a named bucket, e.g. ``runs:key:1f2e``.
 
         Raises:
-            Throttled: it is full; its window ends in ``wait_seconds``.
+            Throttled: the bucket is full; its window ends in ``wait_seconds``.
         """
         for limit, seconds in ((allowance.per_minute, _MINUTE_S), (allowance.per_hour, _HOUR_S)):
             remaining = 0.0

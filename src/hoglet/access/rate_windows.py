@@ -63,10 +63,10 @@ class MemoryWindows:
 
 
 class SharedWindows:
-    """Windows of all servers on one PostgreSQL, by its clock.
+    """Windows shared by all servers on one PostgreSQL, by its clock.
 
-    A count is one statement on an unlogged table: 1.7 ms of processor time, and no commit waits
-    for the disk. A crash of PostgreSQL resets the windows.
+    A count is one statement on an unlogged table: it takes 1.7 ms of processor time, and its commit
+    does not wait for the disk. A crash of PostgreSQL resets the windows.
 
     Raises on use:
         OperationalError: the database is unavailable; retrying helps.

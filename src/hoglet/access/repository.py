@@ -18,7 +18,7 @@ from hoglet.access.tables import (
     UserRow,
 )
 
-_LARGEST_ID = 2**31 - 1  # of an integer column of PostgreSQL; SQLite refuses 2**63
+_LARGEST_ID = 2**31 - 1  # of an integer column in PostgreSQL; SQLite rejects 2**63
 type KeyTable = type[PersonalKeyRow | SecretKeyRow]
 
 

@@ -1,4 +1,4 @@
-"""Resolves keys and projects, with a cache of seconds because every request needs them.
+"""Resolves keys and projects, cached for seconds because every request needs them.
 
 Built once by the composition root and stored in ``app.state.access``.
 """
@@ -36,7 +36,7 @@ class AccessService:
         clock: source of ``last_used_at``.
         rates: limits; none by default.
         recall_seconds: how long look-ups are cached.
-        box: encrypts the signing keys of tenant tokens; without it there are no such tokens.
+        box: encrypts the signing keys of tenant tokens; without it, these are disabled.
     """
 
     def __init__(

@@ -175,7 +175,7 @@ class ActivityRow(Base):
 
 
 class RateWindowRow(Base):
-    """Requests counted in a window; only on PostgreSQL, where servers share them.
+    """Requests counted in a window; used only on PostgreSQL, where servers share it.
 
     ``bucket``: ``key:1f2e``, ``runs:secret:1``, ``project:1``.
     """

@@ -1,4 +1,4 @@
-"""Personal API keys over the API.
+"""Manages personal API keys over the API.
 
 Source: docs/spec/data-and-queries.md#51-personal-keys-apipersonal_api_keys.
 """
@@ -51,7 +51,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
 
         Raises:
             Invalid: unknown scopes, unreachable projects, or ten keys already.
-            Forbidden: more than the caller's own key may do.
+            Forbidden: the new key would have more access than the caller's own.
         """
         async with self._access.database.write() as session:
             await self._check(session, fields.model_dump())

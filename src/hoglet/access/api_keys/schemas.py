@@ -16,7 +16,7 @@ type Label = Annotated[Text, Field(min_length=1, max_length=40)]
 
 
 def _list_or_none(value: Any) -> Any:
-    """Null means no restriction, as in PostHog."""
+    """Replace null by an empty list, which means no restriction, as in PostHog."""
     return [] if value is None else value
 
 

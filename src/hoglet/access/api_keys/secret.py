@@ -1,4 +1,4 @@
-"""Project secret keys over the API: for programs that run endpoints and queries.
+"""Manages project secret keys, which programs use to run endpoints and queries.
 
 Source: docs/spec/data-and-queries.md#52-project-secret-keys-project_secret_api_keys.
 """

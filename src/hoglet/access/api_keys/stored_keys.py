@@ -1,4 +1,4 @@
-"""What personal keys and project secret keys have in common: create, change, roll and log.
+"""Base of personal keys and project secret keys: create, change, roll and log.
 
 The value of a key is returned once; afterwards only its hash is stored.
 """
@@ -32,7 +32,7 @@ class StoredKeys[Row: PersonalKeyRow | SecretKeyRow](ABC):
 
     Args:
         access: database, clock, activity log.
-        user_id: who acts, for the activity log.
+        user_id: the user who makes the changes, for the activity log.
     """
 
     prefix: ClassVar[Literal["phx_", "phs_"]]
@@ -85,7 +85,7 @@ class StoredKeys[Row: PersonalKeyRow | SecretKeyRow](ABC):
         """The project whose activity log records the key; None if there is none."""
 
     async def _check_delete(self, session: AsyncSession, row: Row) -> None:
-        """Refuse to delete a key that is still needed; by default none is."""
+        """Refuse to delete a key that is still needed; by default, any key may be deleted."""
         del session, row
 
     def _generate(self) -> tuple[NewKeyColumns, str]:

@@ -7,7 +7,7 @@ Servers of customers create tokens with any JWT library, so header and claims ar
      "iat": 1767600000, "exp": 1767603600}
 
 The algorithm is fixed: a token whose header names another one is refused before its signature is
-looked at.
+checked.
 """
 
 import base64
@@ -25,13 +25,13 @@ from hoglet.access.principals import TenantGrant, VariableValues
 from hoglet.kit.errors import Unauthenticated
 
 TENANT_PREFIX = "pht_"
-LONGEST_TOKEN = 4096  # characters; common limits of a request header are 8 KB
+LONGEST_TOKEN = 4096  # characters; request headers are commonly limited to 8 KB
 MOST_ENDPOINTS = 100
 MOST_VARIABLES = 50
 MOST_VALUES = 1000
 LONGEST_SECONDS = 30 * 86_400
 SKEW_SECONDS = 60  # how far the clock of a customer's server may be ahead
-_SMALLEST, _LARGEST = -(2**63), 2**64 - 1  # of an integer in JSON that orjson writes
+_SMALLEST, _LARGEST = -(2**63), 2**64 - 1  # the integers that orjson can write
 _ALGORITHM = "HS256"
 _PART = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -141,7 +141,7 @@ def verify_token(token: SignedToken, secret: str, *, project_id: int, now: datet
 def grant_problem(endpoints: list[str], variables: VariableValues) -> tuple[str, str] | None:
     """The wrong field of a grant and what is wrong with it.
 
-    Null is no value: for the breakdown of an insight it would mean no restriction at all. Integers
+    Null is refused: for the breakdown of an insight, it would mean no restriction at all. Integers
     have at most 64 bits, as in the values that a run sends.
     """
     if not 1 <= len(endpoints) <= MOST_ENDPOINTS:

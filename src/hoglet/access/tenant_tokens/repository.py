@@ -38,7 +38,7 @@ async def delete_expired(session: AsyncSession, project_id: int, now: datetime) 
 
 
 async def every(session: AsyncSession) -> Sequence[SigningKeyRow]:
-    """The keys of all projects; locked for update."""
+    """The keys of all projects, locked for update."""
     return (await session.scalars(select(SigningKeyRow).with_for_update())).all()
 
 

@@ -27,7 +27,7 @@ from hoglet.store.database import Database
 
 log = structlog.get_logger(__name__)
 
-MOST_KEYS = 10  # usable ones of a project; each rotation with a grace time adds one
+MOST_KEYS = 10  # usable keys per project; each rotation with a grace time adds one
 ACTIVITY_SCOPE = "TenantSigningKey"
 _SCOPES = frozenset({"endpoint:read"})
 
@@ -45,7 +45,7 @@ class Encryption(Protocol):
 
 
 class SigningKey(NamedTuple):
-    """A key in memory; ``secret`` is the key of the HMAC, as text."""
+    """A decrypted key; ``secret`` is the key of the HMAC, as text."""
 
     id: str
     project_id: int
@@ -154,7 +154,7 @@ class SigningKeys:
         return row, secret
 
     async def revoke(self, scope: ProjectScope, key_id: str) -> None:
-        """Delete a key; all its tokens end.
+        """Delete a key; all of its tokens stop working.
 
         Raises:
             NotFound: the project has no such key.
