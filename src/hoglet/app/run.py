@@ -62,7 +62,7 @@ async def run_server(settings: Settings) -> None:
         with startup_faults(settings):
             await stack.enter_async_context(tracing_of_server())
             server = await _start(settings, stack)
-        gc.freeze()  # full collections skip what was built: it took 50 ms of requests, and stays
+        gc.freeze()  # full collections skip permanent objects, which took 50 ms of requests
         await serve(
             server.application,
             listener=server.listener,
@@ -73,7 +73,7 @@ async def run_server(settings: Settings) -> None:
 
 
 async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
-    """Cheap checks first; the first project last, since its key is shown only once."""
+    """Cheap checks come first, the first project last, because its key is shown only once."""
     check_extras(settings)
     raise_descriptor_limit()
     prepare_data_folder(settings.data_dir)
@@ -110,7 +110,7 @@ def _reaper(application: Starlette, settings: Settings, limit: int) -> Connectio
 
 
 async def _reencrypt(services: Services, features: Features) -> None:
-    """Finish a key rotation; secrets that no key can decrypt are logged and left as they are."""
+    """Finish a key rotation; secrets that no key can decrypt are logged and kept."""
     box = features.functions.service.box
     if not box.has_old_keys:
         return
@@ -130,7 +130,7 @@ async def _first_project(services: Services) -> FirstStart:
 def _greet(first: FirstStart, settings: Settings) -> None:
     """Print the address; on the first start also the generated token and key.
 
-    Given ones are known to the operator and do not belong in a log.
+    Configured ones are already known to the operator and do not belong in a log.
     """
     site, lines = settings.resolved_site_url(), list[str]()
     if first.created:

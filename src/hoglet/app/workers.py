@@ -56,8 +56,8 @@ from hoglet.spool.owners import PartitionOwner
 
 log = structlog.get_logger()
 
-COMPILE_SECONDS = 1.0  # between loading the schema for a query and the start of the query
-DELETION_ATTEMPTS = 100  # hours apart eventually; a deletion must not be lost
+COMPILE_SECONDS = 1.0  # maximum time between loading a query's schema and starting it
+DELETION_ATTEMPTS = 100  # the last ones are hours apart; a deletion must not be lost
 DELETION_POLICY = JobPolicy(lease=timedelta(minutes=30), attempts=DELETION_ATTEMPTS)
 RESTART_SECONDS = 1.0  # after a worker failed
 
@@ -75,7 +75,7 @@ class BackgroundWorker:
 async def running(workers: list[BackgroundWorker]) -> AsyncGenerator[None]:
     """Run the workers during the block; stop them in order when it ends.
 
-    In the order of data flow: workers stopped later still process what earlier ones produced.
+    The order is that of data flow: later workers still process the output of earlier ones.
     """
     stopping = asyncio.Event()
     tasks = [asyncio.create_task(_guarded(one, stopping), name=one.name) for one in workers]
@@ -109,13 +109,13 @@ def build_workers(services: Services, features: Features) -> list[BackgroundWork
         worker = features.queries.worker
         workers.append(BackgroundWorker("queries", worker.run, worker.stop))
         workers.append(_cohort_jobs(features))
-    if "pipeline" in roles:  # it has the shared warehouse; an executor's may be its own
+    if "pipeline" in roles:  # an executor may have a warehouse of its own
         workers.append(BackgroundWorker("telemetry", outbox.run, outbox.stop))
     return workers
 
 
 class Ingestion(NamedTuple):
-    """From the spool to the warehouse: events, then persons and groups."""
+    """The workers from the spool to the warehouse: events, then persons and groups."""
 
     batches: list[BatchWorker]
     owners: list[PartitionOwner]
@@ -123,7 +123,7 @@ class Ingestion(NamedTuple):
     committing: ChunkCommitter
 
     async def drain(self) -> None:
-        """Process everything that waits; for embedded use without background workers."""
+        """Process everything in the spool; for embedded use without background workers."""
         while await self.batches[0].work_once():
             pass
         while await self.copies.flush():
@@ -190,7 +190,7 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
 def build_pipeline(
     services: Services, features: Features, outbox: TelemetryOutbox
 ) -> list[BackgroundWorker]:
-    """Spool to warehouse and runs; copies of persons; ingestion warnings."""
+    """The workers of the pipeline: ingestion, runs, copies of persons, ingestion warnings."""
     batches, owners, copies, committing = build_ingestion(services, features, outbox)
     maintenance = MaintenanceWorker(
         features.events.warnings,
@@ -259,7 +259,7 @@ def _leased(
 
 
 def _endpoint_jobs(features: Features) -> BackgroundWorker:
-    """In the API process, because background runs and builds update caches of the API."""
+    """The jobs of endpoints; in the API process, because they update caches of the API."""
     stopping = asyncio.Event()
     jobs = features.endpoints.jobs
 
@@ -270,7 +270,7 @@ def _endpoint_jobs(features: Features) -> BackgroundWorker:
 
 
 def _cohort_jobs(features: Features) -> BackgroundWorker:
-    """In the API process, because results update caches of the API."""
+    """The jobs of cohorts; in the API process, because they update caches of the API."""
     stopping = asyncio.Event()
 
     async def run() -> None:
@@ -311,7 +311,7 @@ def _executor(services: Services, features: Features) -> Executor:
 
 
 async def _guarded(worker: BackgroundWorker, stopping: asyncio.Event) -> None:
-    """A worker that fails (full disk, lost database) is restarted."""
+    """Run a worker; restart it if it fails (full disk, lost database)."""
     while True:
         try:
             await worker.run()

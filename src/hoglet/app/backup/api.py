@@ -72,7 +72,7 @@ async def tar_stream(folder: Path) -> AsyncGenerator[bytes]:
     try:
         while (chunk := await chunks.get()) is not None:
             yield chunk
-        await packing  # an error aborts the response
+        await packing  # an error while packing aborts the response
     finally:
         ended.cancel()
         await _drain(packing, chunks)
@@ -84,7 +84,7 @@ async def _announce_end(packing: asyncio.Task[None], chunks: asyncio.Queue[bytes
 
 
 async def _drain(packing: asyncio.Task[None], chunks: asyncio.Queue[bytes | None]) -> None:
-    """Let the thread end after the reader disconnected: it may be waiting for queue space."""
+    """Let the thread finish after the reader disconnected: it may be waiting for queue space."""
     while not packing.done():
         while not chunks.empty():
             chunks.get_nowait()
@@ -92,7 +92,7 @@ async def _drain(packing: asyncio.Task[None], chunks: asyncio.Queue[bytes | None
 
 
 def _pack(folder: Path, file: "_QueueFile") -> None:
-    target: Any = file  # write-only, although the annotation wants a complete file
+    target: Any = file  # write-only, although the annotation requires a complete file object
     with tarfile.open(fileobj=target, mode="w|", bufsize=_CHUNK_BYTES) as archive:
         for path in sorted(folder.iterdir()):
             archive.add(path, arcname=path.name)

@@ -37,7 +37,7 @@ def write_server_file(data_dir: Path, address: ServerAddress) -> None:
 
 
 def read_server_file(data_dir: Path) -> ServerAddress | None:
-    """The server that uses the folder, or used it last; None without one."""
+    """The server that uses the folder or used it last; None without a file."""
     try:
         return msgspec.json.decode((data_dir / _NAME).read_bytes(), type=ServerAddress)
     except (FileNotFoundError, msgspec.DecodeError):
@@ -47,7 +47,7 @@ def read_server_file(data_dir: Path) -> ServerAddress | None:
 def remove_server_file(data_dir: Path) -> None:
     """Remove the file when the server stops; a killed server leaves it behind.
 
-    So does one whose folder became read-only: that must not hide why a start failed.
+    A folder that became read-only is no error, as it would hide why a start failed.
     """
     with contextlib.suppress(OSError):
         (data_dir / _NAME).unlink(missing_ok=True)

@@ -46,8 +46,8 @@ class BackupService:
         """A folder that contains the backup until the block ends.
 
         Commits and inserts wait for some milliseconds while the warehouse is hard-linked; the
-        database is copied afterwards, from a snapshot of that moment. The backup is in the state
-        that a ``kill -9`` would have left.
+        database is copied afterwards, from a snapshot of that moment. The backup equals
+        the data folder after a ``kill -9``.
 
         Raises:
             Invalid: the data is not in the data folder.

@@ -31,7 +31,7 @@ def build_application(
         services.settings, services.database, services.warehouse, services.clock
     )
     backup = backup_route(backups, local_token or make_token())
-    # An executor may have an empty warehouse of its own, so its answers would be wrong.
+    # An executor's own warehouse may be empty, so its responses would be wrong.
     is_api = "api" in services.settings.roles
     app = create_application(
         routes=[*hot_routes(), backup] if is_api else [backup],

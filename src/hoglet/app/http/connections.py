@@ -40,8 +40,8 @@ RELIEF = 0.5  # ... down to this
 _DESCRIPTORS = "/proc/self/fd"
 _TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _TCP_INFO_BYTES = 192
-_MILLISECONDS = struct.Struct("=4x3I")  # at 40: last data sent, last ack sent, last data received
-_BYTES = struct.Struct("=QQ8xI")  # at 120: acknowledged, received; two counts of segments; unsent
+_MILLISECONDS = struct.Struct("=4x3I")  # at byte 40: last data sent, ack sent, data received
+_BYTES = struct.Struct("=QQ8xI")  # at byte 120: acknowledged, received; 2 segment counts; unsent
 
 log = structlog.get_logger()
 
@@ -82,12 +82,12 @@ class TcpConnection:
 
     @property
     def has_half_headers(self) -> bool:
-        """Whether the client has started, or still owes, a request."""
+        """Whether the client has begun a request, or has yet to send its first one."""
         return not self.acknowledged or self.received_ms < self.sent_ms
 
 
 class Waiting(NamedTuple):
-    """When a connection stopped making progress, and how far it had come."""
+    """Since when a connection makes no progress, and the bytes acknowledged so far."""
 
     state: State
     since: float
@@ -182,7 +182,7 @@ class ConnectionReaper:
         return Waiting(state, now, connection.acknowledged)
 
     def _seconds(self, state: State) -> float:
-        """The deadline; idle connections and bodies are handled by the web server itself."""
+        """The deadline; infinite for idle connections and bodies, which the web server handles."""
         if state is State.HEADERS:
             return self._deadlines.header_seconds
         return self._deadlines.answer_seconds if state is State.ANSWER else float("inf")
@@ -215,9 +215,9 @@ def open_connections(port: int) -> Iterator[TcpConnection]:
 
 
 def _tcp_state(descriptor: int, port: int) -> TcpConnection | None:
-    """The kernel's state of a connection; None for other descriptors."""
+    """The kernel's state of a connection to the port; None for other descriptors."""
     try:
-        # The family only matters to calls with addresses; passing it saves a system call.
+        # The family is only used in calls with addresses; passing any saves a system call.
         probe = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=descriptor)
     except OSError:  # a file
         return None

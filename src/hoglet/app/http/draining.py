@@ -7,10 +7,10 @@ from hoglet.web.health import NotReady
 
 
 class Drain:
-    """Delays a shutdown: until then ``/_readyz`` returns 503 and everything else works.
+    """Delays a shutdown; meanwhile ``/_readyz`` returns 503 and everything else works.
 
     Args:
-        seconds: of the delay; 0 stops at once.
+        seconds: length of the delay; 0 stops at once.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -19,7 +19,7 @@ class Drain:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a delay at all."""
+        """Whether there is a delay."""
         return self._seconds > 0
 
     def begin(self, stop: Callable[[], None]) -> None:

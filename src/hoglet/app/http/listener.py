@@ -12,11 +12,11 @@ BACKLOG = 1024
 def bind(host: str, port: int) -> socket.socket:
     """Bind an exclusive TCP socket; it does not listen yet.
 
-    Without ``SO_REUSEPORT``: a second server on the port would get some of the requests.
+    ``SO_REUSEPORT`` is not set, because a second server on the port would get some requests.
 
     Args:
         host: an address of this machine, or a name of one.
-        port: 0 for any free one.
+        port: 0 for any free port.
 
     Raises:
         StartupFault: the address cannot be used.

@@ -14,7 +14,7 @@ from hoglet.functions.dead_letters import repository as dead_letter_repository
 from hoglet.queue.dead_letters import count_failed
 from hoglet.web.health import Check, NotReady
 
-_REMEMBERED_S = 2.0  # counting scans a table; health checks come from several clients
+_REMEMBERED_S = 2.0  # counting scans a table, and several clients may poll
 _CAPTURE_S = 30.0  # how long a failed capture affects readiness, unless a later one succeeds
 _MB = 1_000_000
 

@@ -80,5 +80,5 @@ PROJECT_ROUTERS = (
 
 
 def hot_routes() -> list[BaseRoute]:
-    """The plain routes, matched before all others; runs first, since capture has many paths."""
+    """The plain routes, matched before all others; runs first, because capture has many paths."""
     return [*run_routes(), *query_api.query_routes(), *capture_routes()]

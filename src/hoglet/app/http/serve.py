@@ -14,8 +14,8 @@ from granian.server.embed import Server
 from hoglet.app.http.draining import Drain
 from hoglet.app.http.listener import BACKLOG
 
-# Idle keep-alive connections are closed after this. Longer than the 60 s of common proxies, so that
-# the proxy or client closes them and no request is lost in between.
+# Idle keep-alive connections are closed after this time. It exceeds the 60 s of common proxies, so
+# that the proxy or client closes them first and no request is lost in a race.
 IDLE_MILLISECONDS = 75_000
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 

@@ -33,7 +33,7 @@ from hoglet.warehouse import ClickHouseWarehouse, Retention, Warehouse, open_war
 
 @dataclass
 class Services:
-    """Services shared by the application and the workers; ``name`` is this process's, unique."""
+    """Services shared by the application and the workers; ``name`` is unique to this process."""
 
     name: str
     settings: Settings
@@ -59,7 +59,7 @@ async def open_services(
     Args:
         settings: of the server.
         clock: the time; by default that of the system.
-        with_warehouse: False for work that never uses it: it is neither opened nor migrated.
+        with_warehouse: False for work that does not use it; it is then neither opened nor migrated.
 
     Library errors propagate; ``hoglet.app.startup.faults`` turns them into messages.
     """

@@ -25,7 +25,7 @@ from hoglet.events.repository import EventsRepository
 from hoglet.functions.actions import repository as action_repository
 from hoglet.store.database import Database
 
-SCHEMA_SECONDS = 2.0  # how long queries may miss the type of a new property, in seconds
+SCHEMA_SECONDS = 2.0  # how long queries may miss the type of a new property
 
 
 @dataclass
@@ -55,8 +55,8 @@ class PropertySchemaProvider:
     async def __call__(self, project: Project) -> ProjectSchema:
         """The schema of a project.
 
-        It is up to two seconds old if another process stores the events. A changed type applies
-        at once, because it changes the project's version.
+        It is up to two seconds old if another process stores the events. A changed type takes
+        effect at once, because it changes the project's ``definitions_version``.
         """
         known = self._known.get(project.id)
         if known is not None and known.is_current(project):

@@ -96,7 +96,7 @@ def build_person_changes(
 
 
 def row_readers(integrations: IntegrationService) -> Mapping[str, RowReader]:
-    """The readers by name in FROM; ``system.groups`` is in the warehouse and has none."""
+    """The row readers by table name; ``system.groups`` is in the warehouse and needs none."""
     return {
         "system.activity_logs": access.activity_logs,
         "system.actions": functions.actions,

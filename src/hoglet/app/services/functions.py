@@ -91,7 +91,7 @@ def _check_text(bot_list: Path) -> None:
 def _check_certificates(file: Path) -> None:
     try:
         ssl.create_default_context(cafile=file)
-    except OSError as error:  # of ssl, too
+    except OSError as error:  # includes ssl.SSLError
         raise BadSetting(
             f"HOGLET_SMTP_CA_FILE has no certificates in PEM format ({error.strerror})."
         ) from None
@@ -100,7 +100,7 @@ def _check_certificates(file: Path) -> None:
 def _mailer(services: Services) -> Mailer | None:
     settings = services.settings
     if settings.smtp_host is None or find_spec("aiosmtplib") is None:
-        return None  # hoglet test has a host and sends nothing; serve asks for the extra first
+        return None  # only in hoglet test, which sends nothing; serve checks the extra
     from hoglet.outbound.smtp import SmtpMailer, SmtpServer
 
     if settings.smtp_ca_file is not None:

@@ -9,11 +9,11 @@ from hoglet.sandbox import Sandbox
 from hoglet.sandbox.pool import RECENT_SECONDS
 from hoglet.settings import Settings
 
-# Functions yield to capture and the API when the CPUs are busy: at niceness 5 they get a third of
-# another process's share.
+# Functions yield to capture and the API when the CPUs are busy: at niceness 5, a process gets a
+# third of the usual share.
 _RUN_NICENESS = 5
 # Memory of the spare worker per byte of the largest request: parsing 20 MB of small objects took
-# 57, and the text is copied four times.
+# 57 bytes per byte, and the text is copied four times.
 _SPARE_BYTES_PER_BYTE = 100
 RECENT_MINUTES = round(RECENT_SECONDS / 60)
 MANY_DEATHS = 3  # of one kind of worker within five minutes
@@ -59,7 +59,7 @@ class Sandboxes:
         self._count_processes()
 
     def dying(self) -> dict[str, int]:
-        """Kinds of workers that keep dying, with their deaths in the last five minutes."""
+        """Kinds of workers that keep dying, with the number of deaths in the last five minutes."""
         pools = {
             "compile": [self.compile],
             "run": [self.run],

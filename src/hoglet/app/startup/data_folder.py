@@ -65,7 +65,7 @@ def prepare_data_folder(folder: Path) -> None:
 
     Raises:
         OSError: it cannot be created.
-        StartupFault: it cannot be written, or something in it is not what hoglet creates.
+        StartupFault: it is not writable, or contains something that hoglet does not create.
     """
     os.umask(0o077)
     folder.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ def _close_to_others(path: Path) -> None:
 
 
 def _is_own(entry: Path) -> bool:
-    """Whether hoglet can have created it: it never creates symbolic links."""
+    """Whether hoglet may have created the entry; it never creates symbolic links."""
     name = entry.name
     if entry.is_symlink():
         return False
@@ -130,7 +130,7 @@ def _is_own(entry: Path) -> bool:
 
 
 def _is_shared(folder: Path) -> bool:
-    """Whether others keep folders in it, as in ``/opt`` and ``/tmp``; keep its mode."""
+    """Whether the folder is shared, as ``/opt`` and ``/tmp``, so that its mode must not change."""
     return bool(folder.stat().st_mode & stat.S_ISVTX) or any(
         entry.is_dir() and not entry.name.startswith(_OWN_NAMES) for entry in folder.iterdir()
     )

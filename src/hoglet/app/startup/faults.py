@@ -1,6 +1,6 @@
 """Turns startup failures into one-sentence messages for the operator.
 
-Packages raise library errors as they are; :func:`startup_faults` wraps the whole startup.
+Packages do not translate library errors; :func:`startup_faults` wraps the whole startup.
 """
 
 import contextlib
@@ -109,7 +109,7 @@ def describe(error: Exception, settings: Settings) -> str:
 
 
 def _of_part(error: HogletError, settings: Settings) -> str:
-    """An operator error already has a message; other failures come from the warehouse."""
+    """The message of an operator error; other failures come from the warehouse."""
     notes: list[str] = getattr(error, "__notes__", [])
     refused = isinstance(error, WarehouseInUse) and bool(notes)
     if error.blame == "operator" and not refused:

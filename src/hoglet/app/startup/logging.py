@@ -41,7 +41,7 @@ def configure_logs(*, level: str, style: str) -> None:
 
 
 def shorten_outages(_logger: Any, _method: str, event: EventDict) -> EventDict:
-    """Log an unavailable dependency in one sentence, without a traceback for every failed call."""
+    """Log an unavailable dependency in one sentence instead of a traceback per failed call."""
     given = event.get("exc_info")
     error = sys.exc_info()[1] if given is True else given
     if isinstance(error, Unavailable) or (

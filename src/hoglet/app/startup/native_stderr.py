@@ -1,4 +1,4 @@
-"""Captures what native libraries write to standard error, apart from our own messages."""
+"""Captures what native libraries write to standard error."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ _KEPT_BYTES = 8000
 def native_stderr() -> Generator[None]:
     """Capture standard error, where the embedded warehouse prints why it cannot be opened.
 
-    Afterwards it is written as usual; if the block raises, it becomes a note of the error.
+    Afterwards the text is written as usual; if the block raises, it becomes a note of the error.
     """
     if not hasattr(os, "memfd_create"):
         yield

@@ -1,4 +1,4 @@
-"""Checked at startup: the limit of open files, and the optional packages that settings need."""
+"""Startup checks: the limit of open files, and the optional packages that settings need."""
 
 import os
 import resource
@@ -48,7 +48,7 @@ _TRACING = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 
 def check_extras(settings: Settings) -> None:
-    """Compare the settings with what is installed.
+    """Check that the packages that the settings need are installed.
 
     Raises:
         StartupFault: e.g. ``HOGLET_SMTP_HOST needs the package aiosmtplib: pip install

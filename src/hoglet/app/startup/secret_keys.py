@@ -20,7 +20,7 @@ _RECOVERY = "restore the file from a backup, or set HOGLET_SECRET_KEYS to its li
 
 
 async def open_secret_keys(database: Database, settings: Settings) -> list[str]:
-    """The keys of a server; generated once, before a database gets its first project.
+    """The keys of a server; generated once, before a database's first project is created.
 
     Raises:
         StartupFault: the key file is missing or damaged, or its keys do not decrypt the stored

@@ -13,16 +13,16 @@ from hoglet.spool.positions import create_partitions
 from hoglet.spool.rows import RowLog
 from hoglet.store.database import Database
 
-# An entry is a request and what is known about it: the project, the time, the client's address.
+# An entry is a request and its metadata: the project, the time, the client's address.
 _ENVELOPE_BYTES = 64 * 1024
 
 
 async def open_spool_logs(
     database: Database, settings: Settings, stack: AsyncExitStack
 ) -> list[NamedLog]:
-    """The logs, closed by ``stack``; captured events go to the first one, all are consumed.
+    """The logs, closed by ``stack``; captured events are written to the first; all are consumed.
 
-    SQLite has none; its spool consists of jobs. With NATS, PostgreSQL's log is consumed too,
+    SQLite has no logs; its spool consists of jobs. With NATS, PostgreSQL's log is consumed too,
     because it may hold events accepted before NATS was configured.
 
     Raises:

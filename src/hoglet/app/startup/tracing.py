@@ -56,7 +56,7 @@ async def tracing_of_server() -> AsyncGenerator[None]:
     finally:
         tracing.install(None)
         await asyncio.to_thread(provider.force_flush, int(_FLUSH_SECONDS * 1000))
-        # A collector that is away must not hold up the stop: what is left is dropped.
+        # An unreachable collector must not delay shutdown: unsent spans are dropped.
         asyncio.get_running_loop().run_in_executor(None, provider.shutdown)
 
 
@@ -74,7 +74,7 @@ def _provider() -> "TracerProvider":
 
 
 def _is_named(attribute: str) -> bool:
-    """Whether the operator names it; the SDK would prefer ours."""
+    """Whether the operator sets the attribute; the SDK would prefer hoglet's value."""
     given = os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
     is_service = attribute == "service.name" and bool(os.environ.get("OTEL_SERVICE_NAME"))
     return is_service or f"{attribute}=" in given

@@ -60,7 +60,7 @@ async def claim_warehouse(
 
 
 async def _may_replace(database: Database, session: AsyncSession) -> bool:
-    """Whether nobody relies on the recorded warehouse: it has no event, and no other server.
+    """Whether the recorded warehouse may be replaced: no events, and no other server uses it.
 
     On PostgreSQL another server may be about to store the first event in it.
     """
