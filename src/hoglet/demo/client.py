@@ -33,7 +33,7 @@ class Client:
         """Send a request; returns the JSON of the response.
 
         Raises:
-            ApiRefused: any status of 400 and above.
+            DemoRequestRefused: any status of 400 and above.
         """
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(  # noqa: S310 (our own server)

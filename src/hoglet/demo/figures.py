@@ -7,7 +7,7 @@ import msgspec
 
 from hoglet.demo.flights import Departure
 
-LATE_MINUTES = 300  # about 600 of the year's departures: enough to watch, quick to deliver
+LATE_MINUTES = 300  # about 600 departures of the year: enough to watch, quick to deliver
 
 
 class DemoFigures(msgspec.Struct, frozen=True):

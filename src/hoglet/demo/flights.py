@@ -45,7 +45,7 @@ class Departure(msgspec.Struct, frozen=True):
 
     @property
     def cancelled(self) -> bool:
-        """A flight without a departure delay never left."""
+        """Whether the flight never left: it has no departure delay."""
         return self.dep_delay is None
 
     def event(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The demo from start to summary; every figure is verified against the CSV's."""
+"""The demo from start to summary; every figure is verified against the CSV file."""
 
 import math
 import tempfile
@@ -34,7 +34,7 @@ class Check(msgspec.Struct, frozen=True):
 
     @property
     def agrees(self) -> bool:
-        """Equal, up to rounding of floats (one part in 10^9)."""
+        """Whether the values are equal, up to rounding of floats (one part in 10^9)."""
         return self.found is not None and math.isclose(self.expected, self.found, rel_tol=1e-9)
 
 
@@ -76,7 +76,7 @@ PATIENCE_SECONDS = 30
 def run_demo(
     *, data_dir: Path | None, port: int, once: bool, limit: int | None, console: Console
 ) -> bool:
-    """Run the demo; True if every figure equals the CSV's.
+    """Run the demo; True if every figure matches the CSV file.
 
     Args:
         data_dir: folder of the server, a temporary one if None.

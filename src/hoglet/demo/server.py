@@ -28,7 +28,7 @@ class DemoServer:
     def __init__(self, data_dir: Path, port: int) -> None:
         self.data_dir = data_dir
         self.port = port or _free_port()
-        check_free("127.0.0.1", self.port)  # another hoglet would answer as if it were this one
+        check_free("127.0.0.1", self.port)  # another hoglet on the port would answer in its place
         self.url = f"http://127.0.0.1:{self.port}"
         self.key = "phx_" + secrets.token_urlsafe(24)
         self.token = "phc_demo" + secrets.token_hex(16)

@@ -41,7 +41,7 @@ class Receiver:
                 self.end_headers()
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (its name)
-                """No output: the summary shows what arrived."""
+                """Print nothing: the summary shows what arrived."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -61,7 +61,7 @@ class Receiver:
 
 
 def send_with_sdk(server: DemoServer, departures: Sequence[Departure], console: Console) -> float:
-    """Capture with the PyPI package ``posthog``; returns seconds.
+    """Capture with the PyPI package ``posthog``; returns the seconds it took.
 
     Raises:
         DataMissing: the SDK is not installed.
@@ -89,7 +89,7 @@ def send_with_sdk(server: DemoServer, departures: Sequence[Departure], console: 
 
 
 def import_rest(server: DemoServer, departures: Sequence[Departure], folder: Path) -> float:
-    """Write the rest as NDJSON and run ``hoglet events import`` on it; returns the seconds."""
+    """Import the rest as NDJSON with ``hoglet events import``; returns the seconds it took."""
     path = folder / "departures.ndjson"
     with path.open("wb") as file:
         for departure in departures:
