@@ -1,8 +1,8 @@
 """Finds the place of a parse error inside blocks.
 
-The body of ``if``, ``while``, ``for`` and ``try`` may be a block or a dictionary. Where the block
-has an error, the parser reports why it is no dictionary, at its first statements. The body of a
-function is always a block, so parsing a block as one gives the error of its statements.
+The body of ``if``, ``while``, ``for`` and ``try`` may be a block or a dictionary. If a block has an
+error, the parser reports at its first statements why it is not a dictionary. The body of a function
+is always a block, so parsing the block as a function body reports the actual error.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,8 +22,8 @@ def error_in_blocks(
     """The error of the innermost block around an error, or the error itself.
 
     Args:
-        source: of the whole program.
-        error: of it, as the parser reported it.
+        source: the whole program.
+        error: the error that the parser reported for it.
         parse_block: parses ``FUNCTION_HEAD`` and a text with the offsets of ``source``; raises
             SourceError.
     """
@@ -38,18 +38,18 @@ def error_in_blocks(
 
 
 class _Block(NamedTuple):
-    """Offsets of the text behind an opening brace, with its closing one."""
+    """Offsets of a block: after its opening brace, and after its closing one."""
 
     start: int
     end: int
-    reported_from: int  # errors inside of it are reported from here on
+    reported_from: int  # the parser reports errors in the block at or after this offset
 
 
 def _blocks(source: str) -> Iterator[_Block]:
     """The blocks of statements; one that is not closed ends with the source."""
     found = [Token("end", ";", 0), *tokens(source)]
     opened: list[int] = []
-    parenthesis = 0  # the last one that is closed
+    parenthesis = 0  # index of the opening parenthesis closed last
     reported_from: dict[int, int] = {}
     for number, token in enumerate(found):
         if token.kind == "open":
@@ -58,7 +58,7 @@ def _blocks(source: str) -> Iterator[_Block]:
             opened.append(number)
         elif token.text == "}":
             while opened and found[opened[-1]].text not in _BRACES:
-                opened.pop()  # its partner is missing
+                opened.pop()  # its closing bracket is missing
             if opened and _is_block(found, opener := opened.pop()):
                 yield _Block(found[opener].offset + 1, token.offset + 1, reported_from[opener])
         elif token.kind == "close" and opened and found[opened[-1]].text not in _BRACES:
@@ -69,7 +69,7 @@ def _blocks(source: str) -> Iterator[_Block]:
 
 
 def _is_block(found: list[Token], opener: int) -> bool:
-    """Whether statements follow, not the first key of a dictionary with its colon."""
+    """Whether statements follow rather than the first key of a dictionary and its colon."""
     following = found[opener + 2 : opener + 3]
     is_key = bool(following) and following[0].text == ":"
     return found[opener].text == "{" and found[opener - 1].text in _BEFORE_BLOCKS and not is_key

@@ -19,7 +19,8 @@ MAX_BRACES_IN_PARENTHESES = 8
 MAX_RUN = 300
 MAX_CHAIN = 1000
 MAX_HEADS = 100
-# Joins in one FROM cost the fourth power (100 take 1.5 s); the specification has no limit.
+# The cost grows with the fourth power of the joins in one FROM (100 take 1.5 s); the
+# specification has no limit.
 MAX_JOINS = 100
 
 _OPENERS = frozenset(["(", "[", "{", "${", "<"])
@@ -35,7 +36,7 @@ _INFIX_WORDS = frozenset(
 
 @dataclass(slots=True)
 class _Level:
-    """Counters between a bracket and its partner."""
+    """Counters between an opening bracket and its closing one."""
 
     bracket: str
     run: int = 0

@@ -118,7 +118,7 @@ def _as_source_error(
 def shift_back[Tree: Node](node: Tree, count: int) -> Tree:
     """A copy of ``node`` whose offsets, and columns on line 1, are ``count`` less.
 
-    Positions before the text become its first character.
+    Positions before the text become the start of the text.
     """
     return _shift(node, count)
 

@@ -20,13 +20,13 @@ _PLAIN = {
     "ArrayAccess": "A position in a list",
     "TupleAccess": "A position in a tuple",
 }
-"""Names of nodes for users, where they differ from the parser's."""
+"""Names of nodes in messages to users, where they differ from the parser's."""
 INSTEAD = {
     "VALUES": "write SELECT 1 AS a UNION ALL SELECT 2, or ARRAY JOIN a list",
     "PIVOT": "write a column for each value, e.g. countIf(event = 'a') AS a",
     "UNPIVOT": "write ARRAY JOIN [('a', a), ('b', b)] AS pair",
 }
-"""What can be written for parts that are not supported."""
+"""What to write instead of unsupported syntax."""
 _ZONE = re.compile(r"(?:at\s+)?time\s+zone\b", re.IGNORECASE)
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -47,7 +47,7 @@ def unknown_part(tree: Any, error: str) -> tuple[str, int, int | None]:
 
     Args:
         tree: the parser's JSON.
-        error: the decoder's message, which ends in a path of it.
+        error: the decoder's message, which ends in the path of the part.
     """
     node, name, start, end = tree, "", 0, None
     for key, index in _STEP.findall("".join(_PATH.findall(error)[-1:])):

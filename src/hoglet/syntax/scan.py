@@ -1,4 +1,4 @@
-"""Splits text into tokens, just enough to measure what is costly to parse.
+"""Splits text into tokens, with just enough detail to measure the cost of parsing.
 
 This is not the language's grammar: it knows where strings, templates, quoted names, comments and
 tags begin and end, and returns the rest as words, numbers, brackets and operators. In incomplete
@@ -192,7 +192,7 @@ class _Scanner:
         if not _TAG_START.match(self._text, offset):
             return False
         kind, text, _ = self._previous
-        if text in {")", "}"}:  # the end of an operand, or of a block or a condition
+        if text in {")", "}"}:  # ends an operand, a block or a condition
             return bool(_LOOKS_LIKE_TAG.match(self._text, offset))
         if kind == "word":
             return text.lower() in _PREFIX_WORDS
@@ -237,5 +237,5 @@ class _Scanner:
 
 
 def _is_unclosed(kind: str, text: str) -> bool:
-    """A quote reached the operators, so the string it opens never ends."""
+    """Whether a string never ends: its opening quote was scanned as an operator."""
     return kind == "operator" and text in {"'", '"', "`"}
