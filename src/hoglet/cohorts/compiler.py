@@ -13,14 +13,14 @@ class CohortCompiler:
     """Compiles queries of persons.
 
     Args:
-        compiler: the query compiler, which knows a project's properties, actions and cohorts.
+        compiler: compiles queries with the project's properties, actions and cohorts.
     """
 
     def __init__(self, compiler: QueryCompiler) -> None:
         self._compiler = compiler
 
     async def criteria(self, project: Project, criteria: Criteria) -> PersonsSql:
-        """The persons who meet criteria, as a query of ``person_id``.
+        """Compile criteria to a query of the ``person_id`` of those who meet them.
 
         Raises:
             SourceError: ``attr`` is the path below ``filters``.
@@ -28,7 +28,7 @@ class CohortCompiler:
         return await self._compile(project, criteria=criteria)
 
     async def query(self, project: Project, query: QueryNode) -> PersonsSql:
-        """The persons of a user's query, as a query of ``person_id``.
+        """Compile a user's query to a query of ``person_id``.
 
         Raises:
             SourceError: it does not compile, or its first column is not a person id.
@@ -36,10 +36,10 @@ class CohortCompiler:
         return await self._compile(project, query=query)
 
     async def persons(self, project: Project, page: PersonsPage) -> PersonsSql:
-        """A page of a cohort's persons.
+        """Compile a page of a cohort's persons.
 
         Raises:
-            SourceError: a property filter that does not compile.
+            SourceError: a property filter does not compile.
         """
         request = PersonsRequest(page, await self._context(project))
         return await self._compiler.call(operations.compile_persons, request, PersonsSql)

@@ -1,4 +1,4 @@
-"""What the jobs of dynamic and static cohorts share: parts, and the outcome in the row."""
+"""Shared by the jobs of dynamic and static cohorts: collaborators, and recording outcomes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ class MemberComputation:
     """Base of the classes that compute the members of cohorts.
 
     Attributes:
-        database: cohorts, history, uploads, persons.
+        database: stores cohorts, their history, uploads and persons.
         clock: the current time.
         compiler: compiles queries and criteria.
         members: stores the result.
-        changed: called after each outcome, so that queries read it at once.
+        changed: called after each outcome, so that queries use it at once.
     """
 
     database: Database

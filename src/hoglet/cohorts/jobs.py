@@ -15,7 +15,7 @@ _NAMESPACE = UUID("4b8e4e53-2e0b-5f0a-8f1d-0b9c1f1f7a64")
 class CalculateV1(msgspec.Struct, frozen=True, tag="cohort.calculate.1"):
     """Compute a cohort after its dependencies and before its dependents.
 
-    ``version`` is that of a save, and the job is dropped after a newer one; None for scheduled
+    ``version`` is that of the save, and a newer save makes the job obsolete; None for scheduled
     jobs.
     """
 
@@ -34,7 +34,8 @@ class FillV1(msgspec.Struct, frozen=True, tag="cohort.fill.1"):
 class MergeV1(msgspec.Struct, frozen=True, tag="cohort.merge.1"):
     """Replace persons that were merged away, in the static cohorts of a project.
 
-    ``pairs`` are the person that is gone and the one that took it in, in the order of the merges.
+    ``pairs`` are the person that was merged away and the person it became part of, in the order of
+    the merges.
     """
 
     project_id: int
@@ -50,7 +51,7 @@ def saved_job(job: CohortJob) -> NewJob:
 
 
 def merge_job(job: MergeV1, run_at: datetime | None = None) -> NewJob:
-    """The job of merges; ``run_at`` when it is repeated."""
+    """The job of merges; with ``run_at`` if it is repeated later."""
     return NewJob(queue=COHORTS, payload=msgspec.json.encode(job), id=new_id(), run_at=run_at)
 
 

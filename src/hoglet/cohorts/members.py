@@ -1,6 +1,6 @@
-"""Members of cohorts in the warehouse: written in one statement, counted, read.
+"""Members of cohorts in the warehouse: writes them in one statement, counts and reads them.
 
-Rows have the id of their calculation; readers know the valid one, so nothing has to be replaced.
+Rows have the id of their calculation. Readers know which id is valid, so no rows are replaced.
 """
 
 from collections.abc import Collection, Sequence
@@ -95,7 +95,7 @@ class CohortMembers:
 
         Args:
             project_id: whose cohorts they are.
-            persons: those to look for.
+            persons: the persons to look for.
             pairs: the cohorts to look in, with their calculations.
         """
         if not pairs or not persons:

@@ -1,4 +1,4 @@
-"""What the server sends to workers that compile cohorts, and what they return."""
+"""The messages to and from the workers that compile cohorts."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class CohortRequest(msgspec.Struct, frozen=True):
 class PersonsPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a cohort's persons.
 
-    ``search`` finds a part of a name; ``found`` are the persons that it matched by distinct id;
+    ``search`` is a part of a name; ``found`` are the persons whose distinct id or UUID it is;
     ``properties`` are property filters.
     """
 
@@ -42,7 +42,7 @@ class PersonsRequest(msgspec.Struct, frozen=True):
 class PersonsSql(msgspec.Struct, frozen=True):
     """A statement that returns ids of persons, and its values.
 
-    ``strays`` is a statement that returns a value of a user's query that is no UUID, if any.
+    ``strays`` is a statement that returns a value of a user's query that is not a UUID, if any.
     """
 
     sql: str

@@ -26,10 +26,10 @@ class CohortPersons:
     """Reads members as persons.
 
     Args:
-        database: distinct ids, cohorts.
-        warehouse: persons and members.
-        compiler: the query of a page.
-        members: cohorts of a person.
+        database: stores distinct ids and cohorts.
+        warehouse: stores persons and members.
+        compiler: compiles the query of a page.
+        members: finds the cohorts of a person.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class CohortPersons:
         """A page of a cohort's persons, newest first, and whether there are more.
 
         Raises:
-            SourceError: a property filter that does not compile.
+            SourceError: a property filter does not compile.
         """
         limit = page.limit or 0
         found = await self._named(project.id, search)
@@ -98,7 +98,7 @@ class CohortPersons:
         ]
 
     async def _named(self, project_id: int, search: str) -> list[str]:
-        """The person that a search matches exactly, by distinct id or UUID."""
+        """The person whose distinct id or UUID is the searched text."""
         if not search:
             return []
         async with self._database.read() as session:

@@ -62,7 +62,7 @@ def _static(project_id: int) -> tuple[ColumnElement[bool], ...]:
 
 
 async def refs(session: AsyncSession, project_id: int) -> Sequence[Any]:
-    """``(id, name, calculation_id, is_static)`` of each that is not deleted."""
+    """``(id, name, calculation_id, is_static)`` of each cohort that is not deleted."""
     statement = select(
         CohortRow.id, CohortRow.name, CohortRow.calculation_id, CohortRow.is_static
     ).where(CohortRow.project_id == project_id, CohortRow.deleted.is_(False))
@@ -146,12 +146,12 @@ async def history(
 
 
 async def upload(session: AsyncSession, upload_id: UUID) -> CohortUploadRow | None:
-    """An upload that was not stored yet."""
+    """An upload whose persons are not members yet."""
     return await session.get(CohortUploadRow, upload_id)
 
 
 async def drop_upload(session: AsyncSession, upload_id: UUID) -> None:
-    """Delete a stored upload."""
+    """Delete an upload whose persons are members."""
     await session.execute(delete(CohortUploadRow).where(CohortUploadRow.id == upload_id))
 
 
@@ -161,7 +161,7 @@ async def drop_upload(session: AsyncSession, upload_id: UUID) -> None:
 async def known_persons(
     session: AsyncSession, project_id: int, wanted: Collection[UUID]
 ) -> set[UUID]:
-    """The ids that are persons of the project."""
+    """Those of the ids that are persons of the project."""
     found: set[UUID] = set()
     ids = list(wanted)
     for start in range(0, len(ids), _CHUNK):
@@ -190,7 +190,7 @@ async def persons_by_distinct_id(
 def matching_cohorts(
     rows: Sequence[CohortRow], wanted: CohortListParams
 ) -> list[tuple[CohortRow, str | None]]:
-    """The matching cohorts, each with how its name matches the search."""
+    """The cohorts that match the filters and search, each with how its name matches."""
     hidden = _behavioral(rows) if wanted.hide_behavioral_cohorts else set[int]()
     found: list[tuple[CohortRow, str | None]] = []
     for row in rows:
@@ -214,7 +214,7 @@ def _match(name: str, search: str | None) -> str | None:
 
 
 def _behavioral(rows: Sequence[CohortRow]) -> set[int]:
-    """Dynamic cohorts that depend on events, also through another cohort."""
+    """Dynamic cohorts that depend on events, directly or through another cohort."""
     found = {row.id for row in rows if cohort_type(row) in _BEHAVIORAL}
     size = -1
     while size != len(found):

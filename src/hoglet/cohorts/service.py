@@ -170,7 +170,7 @@ class CohortService:
         return view
 
     async def row(self, session: AsyncSession, scope: ProjectScope, cohort_id: str) -> CohortRow:
-        """The cohort of a path.
+        """The cohort with the id in a path.
 
         Raises:
             NotFound: no such cohort in the project.
@@ -293,7 +293,7 @@ class CohortService:
     async def _log_change(
         self, session: AsyncSession, project: Project, row: CohortRow, before: Mapping[str, Any]
     ) -> None:
-        """Recompile functions, whose test-account filters include criteria of cohorts."""
+        """Recompile functions if test-account filters use the cohort and its criteria changed."""
         if same_json(before["filters"], row.filters) and before["deleted"] == row.deleted:
             return
         if names_cohort(project.test_account_filters, row.id, row.name):

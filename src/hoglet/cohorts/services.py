@@ -49,10 +49,10 @@ def build_cohorts(
     changed: Callable[[], None],
     age: timedelta = DEFAULT_AGE,
 ) -> CohortServices:
-    """Cohorts on the services of endpoints.
+    """Build the services of cohorts from those of endpoints.
 
     Args:
-        endpoints: compiler, warehouse and limits.
+        endpoints: provides the compiler, the warehouse and limits.
         queue: receives the jobs.
         changed: called when the cohorts or members that queries read have changed.
         age: maximum age of a dynamic cohort's members.

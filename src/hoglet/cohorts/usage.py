@@ -45,7 +45,7 @@ class CohortUsage(NamedTuple):
 
 
 async def usage_of(session: AsyncSession, project: Project, row: CohortRow) -> CohortUsage:
-    """Who uses a cohort."""
+    """Find the users of a cohort."""
     others = await repository.list_all(session, project.id)
     cohorts = [
         {"id": each.id, "name": each.name} for each in others if row.id in cohorts_in(each.filters)
@@ -83,7 +83,7 @@ async def _endpoints(session: AsyncSession, project_id: int, row: CohortRow) -> 
 
 
 def _named(node: Any) -> Iterator[str]:
-    """Every cohort in a query, as text."""
+    """Every reference to a cohort in a query, as text."""
     waiting = [node]
     while waiting:
         each = waiting.pop()

@@ -77,7 +77,7 @@ def _compile_query(query: QueryNode, context: QueryContext) -> PersonsSql:
         result = compiled(narrowed)
     except SourceError as error:
         raise _in_actors(query, context) or error from None
-    if error := _in_actors(query, context):  # an order that no limit needs
+    if error := _in_actors(query, context):  # an order that ``_narrowed`` left out
         raise error
     strays = compiled(stray_query(inner, labels))
     return PersonsSql(result.sql, result.params, PersonsSql(strays.sql, strays.params))
@@ -99,7 +99,7 @@ def _in_actors(query: QueryNode, context: QueryContext) -> SourceError | None:
 
 
 def _narrowed(members: tree.Query, query: QueryNode, context: QueryContext) -> tree.Query:
-    """The persons of an ``ActorsQuery``: a page of its source's persons that pass its filters."""
+    """The persons of an ``ActorsQuery``: a page of those in its source who pass its filters."""
     if query["kind"] == "HogQLQuery" or not any(query.get(each) for each in _NARROWING):
         return members
     parts = [compare("in", field("id"), members)]
@@ -124,7 +124,7 @@ def _order(items: list[str]) -> tuple[tree.OrderExpr, ...]:
 
 
 def _named(text: str) -> tree.Expression:
-    """Condition that a person has this distinct id or UUID."""
+    """The condition that a person has this distinct id or UUID."""
     return fill(
         "SELECT toString(id) = {text} OR "
         "id IN (SELECT person_id FROM person_distinct_ids WHERE distinct_id = {text})",

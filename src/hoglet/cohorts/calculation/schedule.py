@@ -22,17 +22,17 @@ log = structlog.get_logger(__name__)
 EVERY_SECONDS = 60.0
 DEFAULT_AGE = timedelta(minutes=15)
 STUCK_AFTER = timedelta(hours=1)
-_BACKOFF = Backoff(first=3600, longest=1800 * 2**20)  # after the first error; at most 20 count
-_MOST_AT_ONCE = 50  # enqueued per check
+_BACKOFF = Backoff(first=3600, longest=1800 * 2**20)  # doubles with each error, up to 20 errors
+_MOST_AT_ONCE = 50  # calculations enqueued per check
 
 
 class CohortSchedule:
     """Enqueues due calculations every minute.
 
     Args:
-        database: the cohorts.
-        clock: the time.
-        queue: takes the jobs.
+        database: stores the cohorts.
+        clock: the current time.
+        queue: receives the jobs.
         age: maximum age of members.
     """
 
@@ -49,13 +49,13 @@ class CohortSchedule:
         while not stopping.is_set():
             try:
                 await self.enqueue_due()
-            except Exception:  # the database is down: the next check is in a minute
+            except Exception:  # the database is down; retried in a minute
                 log.exception("scheduling cohorts failed", action="cohort_schedule_failed")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), EVERY_SECONDS)
 
     async def enqueue_due(self) -> list[int]:
-        """End stuck calculations and enqueue due ones; returns the ids of the latter."""
+        """End stuck calculations and enqueue due ones; returns the cohorts that are due."""
         now = self._clock.now()
         async with self._database.write() as session:
             for row in await repository.stuck(session, now - STUCK_AFTER):

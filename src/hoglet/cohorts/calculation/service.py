@@ -1,8 +1,8 @@
 """Calculations: attempts to compute a cohort, from start to outcome.
 
-Members are stored under the id of the attempt. Queries read the last finished attempt.
+Members are stored under the id of the attempt. Queries read those of the last finished attempt.
 
-Idempotency: a killed attempt leaves unused rows, which the next one deletes.
+Idempotency: a killed attempt leaves unused rows, which the next attempt deletes.
 
 Source: docs/spec/data-and-queries.md#35-calculation.
 """
@@ -88,7 +88,7 @@ class CohortCalculator(MemberComputation):
             if row is None or row.deleted or row.is_static:
                 return None
             if version is None:
-                if row.is_calculating:  # saves have their own job
+                if row.is_calculating:  # a save has enqueued its own job
                     return None
                 row.pending_version = (row.pending_version or 0) + 1
             elif row.pending_version != version:
@@ -134,7 +134,7 @@ class CohortCalculator(MemberComputation):
                 self.record_failure(row, message)
         try:
             await self.members.forget(attempt.key)
-        except HogletError:  # unused; the next calculation deletes them
+        except HogletError:  # the next calculation deletes these unused members
             log.warning(
                 "members were not deleted", action="cohort_rows_left", cohort=attempt.cohort_id
             )
@@ -177,7 +177,7 @@ def around(cohort_id: int, graph: Graph) -> tuple[list[int], list[int]]:
 
 
 def reaches(start: int, goal: int, graph: Graph) -> bool:
-    """Whether a cohort depends on another, or is the same."""
+    """Whether a cohort depends on another, or both are the same."""
     return goal in _ordered(start, graph)
 
 

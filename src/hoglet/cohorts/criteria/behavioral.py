@@ -40,8 +40,8 @@ _PERIODS = (
     "WHERE {where} GROUP BY person_id, period HAVING {often}) GROUP BY person_id "
     "HAVING count() >= {least}"
 )
-# In reverse time order: at each first event the earliest later one is known. At equal times, first
-# events come before second ones, which do not count as later.
+# Visits events in reverse time order, so at each first event the earliest later second event is
+# known. At equal times, first events are visited before second ones, which do not count as later.
 _SEQUENCE = (
     "SELECT person_id, {leaf} AS leaf FROM (SELECT person_id, timestamp, is_first, "
     "minIf(timestamp, is_first = 0) OVER (PARTITION BY person_id "
@@ -66,10 +66,10 @@ def behavioral_query(leaf: Behavior, context: QueryContext, number: Expression) 
     Args:
         leaf: the criterion.
         context: the project.
-        number: the mark of its rows.
+        number: the number that marks its rows.
 
     Raises:
-        SourceError: an unknown action, a filter that does not compile.
+        SourceError: an action is unknown, or a filter does not compile.
     """
     return _QUERIES[leaf.value](leaf, context, number)
 

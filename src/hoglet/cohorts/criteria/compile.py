@@ -8,8 +8,8 @@ and grouped by person, and HAVING combines the criteria:
     GROUP BY person_id HAVING countIf(leaf = 0) > 0 AND countIf(leaf = 1) > 0
 
 Every step is a GROUP BY, which the engine can spill to disk, so memory does not grow with the
-number of persons. Number 0 marks all persons: ids without a person are in no cohort, and NOT needs
-all persons.
+number of persons. Number 0 marks all persons: it excludes ids without a person, and NOT needs it to
+select from all persons.
 
 Source: docs/spec/data-and-queries.md#34-dynamic-cohorts.
 """
@@ -90,7 +90,7 @@ class _Builder:
         self.parts: list[tree.Query] = []
 
     def condition(self, node: AllOf | AnyOf | Criterion) -> Expression:
-        """The condition of a group or criterion on a person's marks."""
+        """The condition of a group or criterion on the numbers that mark a person."""
         if not isinstance(node, AllOf | AnyOf):
             found = self._leaf(node)
             return negated(found) if node.negation else found
@@ -164,7 +164,7 @@ def member_query(inner: tree.Query, columns: Sequence[str]) -> tree.Query:
 
 
 def stray_query(inner: tree.Query, columns: Sequence[str]) -> tree.Query:
-    """A value of a user's query, as :func:`member_query`, that is no UUID; no rows if all are."""
+    """A query of one value that is not a UUID; no rows if all are. See :func:`member_query`."""
     return fill(
         "SELECT toString({chosen}) FROM {inner} "
         "WHERE {chosen} IS NOT NULL AND toUUIDOrNull(toString({chosen})) IS NULL LIMIT 1",

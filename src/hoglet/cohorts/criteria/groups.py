@@ -1,7 +1,7 @@
 """Converts the legacy form of criteria, ``groups``.
 
 ``[{"properties": {"plan": "pro"}}, {"event_id": "$pageview", "days": 7, "count": 3}]`` selects
-persons of any of the groups.
+persons who match any of the groups.
 
 Source: docs/spec/data-and-queries.md#32-record.
 """

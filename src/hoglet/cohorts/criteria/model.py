@@ -1,4 +1,4 @@
-"""Validated criteria as they are stored, typed.
+"""Types of validated criteria, as they are stored.
 
 ``schema.py`` validates what clients send and returns it as JSON, which is stored and shown;
 :func:`stored_criteria` reads that JSON.
@@ -15,7 +15,7 @@ type Interval = Literal["minute", "hour", "day", "week", "month", "year"]
 
 
 class BehaviorKind(StrEnum):
-    """What persons did."""
+    """The kinds of behavioral criteria."""
 
     PERFORMED = "performed_event"
     MULTIPLE = "performed_event_multiple"
@@ -56,7 +56,7 @@ class Behavior(_Criterion, frozen=True, kw_only=True, tag="behavioral"):
     """A filter on the events of persons.
 
     Attributes:
-        value: the kind, which decides what other fields are used; unused ones have their default.
+        value: the kind, which decides which other fields are used; unused ones keep their default.
         key: the name of an event, or the id of an action if ``event_type`` is ``actions``.
         event_filters: property filters of the event.
         time_value: with ``time_interval``, the length of the window, or of a period (regularly).
@@ -67,7 +67,7 @@ class Behavior(_Criterion, frozen=True, kw_only=True, tag="behavioral"):
         seq_event: the later event of a sequence, like ``key``.
         seq_time_value: with ``seq_time_interval``, the longest time between the events of a
             sequence, or the last part of the window (stopped, restarted).
-        min_periods: of ``total_periods``, those with enough events.
+        min_periods: how many of ``total_periods`` must have enough events.
     """
 
     value: BehaviorKind
@@ -108,7 +108,7 @@ class Criteria(msgspec.Struct, frozen=True):
 
     Attributes:
         properties: the outermost group.
-        filterTestAccounts: whether the project's test-account filters apply, too.
+        filterTestAccounts: whether the project's test-account filters also apply.
     """
 
     properties: AllOf | AnyOf

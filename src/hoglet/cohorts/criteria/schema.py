@@ -75,7 +75,7 @@ def read_criteria(filters: Any) -> CriteriaNode:
 
 
 def is_positive(node: Mapping[str, Any]) -> bool:
-    """Whether a criterion, or any criterion of a group, is not negated."""
+    """Whether a criterion is not negated; for a group, whether any of its criteria is not."""
     if "values" in node:
         return any(map(is_positive, node["values"]))
     return not node["negation"]
@@ -290,7 +290,7 @@ def _text(node: CriteriaNode, name: str, path: str) -> str:
 
 
 def _number(node: CriteriaNode, name: str, path: str) -> int:
-    """A positive integer, also as a string."""
+    """A positive integer, given as a number or a string."""
     value = node.get(name)
     if value is None:
         raise Invalid("This field is required.", attr=f"{path}__{name}", code="required")

@@ -1,7 +1,7 @@
 """Time windows of behavioral criteria.
 
-Windows are rolling: they end now. Minutes and hours are elapsed time, longer units are in the
-project's time zone.
+Windows are rolling: they end now. Minutes and hours are elapsed time; longer units follow the
+calendar of the project's time zone.
 
 Source: docs/spec/data-and-queries.md#34-dynamic-cohorts and
 docs/spec/hog-functions.md#9-rows-6-13.

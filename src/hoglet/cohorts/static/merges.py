@@ -1,4 +1,4 @@
-"""Merges of persons, for static cohorts: whoever takes a member in becomes a member."""
+"""Merges of persons in static cohorts: a person that a member is merged into becomes a member."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -19,14 +19,15 @@ async def enqueue_merges(
         session: the transaction that writes the merges.
         queue: receives the job.
         project_id: whose persons they are.
-        pairs: the person that is gone and the one that took it in, in the order of the merges.
+        pairs: the person that was merged away and the person it became part of, in the order of
+            the merges.
     """
     if pairs and await repository.has_static(session, project_id):
         await queue.enqueue(session, [merge_job(MergeV1(project_id, list(pairs)))])
 
 
 def final_survivors(pairs: Sequence[tuple[UUID, UUID]]) -> dict[UUID, UUID]:
-    """The person that each merged one ended up in, also through others.
+    """The person that each merged person finally became part of, over any number of merges.
 
     >>> a, b, c = (UUID(int=number) for number in (1, 2, 3))
     >>> final_survivors([(a, b), (b, c)]) == {a: c, b: c}

@@ -27,7 +27,7 @@ from hoglet.kit.ids import new_id
 PERSON_ID, DISTINCT_ID, EMAIL = "person_id", "distinct_id", "email"
 _EMAILS = 2_000  # per query
 _PERSONS = 500  # per query
-_FIRST_REVISION = 1  # revision of the source; manual changes come after it
+_FIRST_REVISION = 1  # of the members from the source; manual changes have higher ones
 
 
 def new_upload(cohort_id: int, kind: str, texts: Sequence[str]) -> CohortUploadRow:
@@ -84,7 +84,7 @@ class StaticCohorts(MemberComputation):
         await self._change(row, removed={person})
 
     async def forget_person(self, project_id: int, person: UUID) -> None:
-        """Remove a deleted person from every cohort, also dynamic ones. Safe to repeat."""
+        """Remove a deleted person from every cohort, including dynamic ones. Safe to repeat."""
         async with self.database.read() as session:
             rows = await repository.list_all(session, project_id)
         pairs = [(row.id, row.calculation_id) for row in rows]
@@ -97,7 +97,8 @@ class StaticCohorts(MemberComputation):
         """Replace members that were merged away. Safe to repeat.
 
         Returns:
-            False if a cohort is being filled, maybe with persons from before the merge: repeat it.
+            False if a cohort is being filled, perhaps with persons from before the merge; the
+            caller must repeat it.
         """
         survivors = final_survivors(job.pairs)
         async with self.database.read() as session:
@@ -114,7 +115,7 @@ class StaticCohorts(MemberComputation):
     async def _change(
         self, row: CohortRow, added: Collection[UUID] = (), *, removed: Collection[UUID] = ()
     ) -> None:
-        """Take the revision first, so that the later of two changes wins."""
+        """Change members; increments the revision first, so that the later of two changes wins."""
         async with self.database.write() as session:
             fresh = await repository.find_locked(session, row.id)
             if fresh is None:
@@ -165,7 +166,7 @@ class StaticCohorts(MemberComputation):
             await self._check_strays(members.strays)
 
     async def _check_strays(self, strays: PersonsSql) -> None:
-        """An empty cohort is right if no person matches, not if other values were selected."""
+        """Fail if an empty cohort is due to a query that selected other values than person ids."""
         value = await self.members.first_value(strays)
         if value is not None:
             raise Invalid(

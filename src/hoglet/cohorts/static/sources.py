@@ -45,7 +45,7 @@ async def read_source(fields: CohortFields, sent: set[str], csv: bytes | None) -
     """Parse the source of a static cohort.
 
     Raises:
-        Invalid: none, several, or an invalid one.
+        Invalid: there is no source, more than one, or an invalid one.
     """
     if {"query", "filters"} <= sent:
         raise Invalid(
