@@ -23,9 +23,9 @@ log = structlog.get_logger(__name__)
 
 LOOKED_AT: Final = 10_000  # the most recent values
 LASTING: Final = timedelta(minutes=1)
-MAX_PER_REQUEST: Final = 25  # properties of a list that are measured; others keep their share
+MAX_PER_REQUEST: Final = 25  # properties measured per list; others keep their share
 _SECONDS: Final = 2.0
-_WINDOWS: Final = (1, 30, None)  # days of events; most properties need only the first
+_WINDOWS: Final = (1, 30, None)  # in days; most properties need only the first
 _NUMBERS = frozenset({"Numeric", "Duration"})
 _KNOWN: dict[tuple[str, str], float] = {
     **{(type_, NUMBER): 0.0 for type_ in _NUMBERS},
@@ -34,7 +34,7 @@ _KNOWN: dict[tuple[str, str], float] = {
     ("Boolean", NUMBER): 1.0,
     ("DateTime", BOOLEAN_FORM): 1.0,
 }
-"""Results that follow from the JSON form of all values."""
+"""Shares that are known without counting, by type and the JSON form of all values."""
 
 
 class ConversionShares:
@@ -88,7 +88,7 @@ class ConversionShares:
     async def _count(
         self, project_id: int, timezone: str, row: PropertyDefinitionRow
     ) -> tuple[int, int]:
-        """The number of latest values, and of those that do not convert."""
+        """Count the latest values, and those that do not convert."""
         counted = (0, 0)
         for days in _WINDOWS if row.kind == "event" else (None,):
             counted = await self._count_since(project_id, timezone, row, days)
@@ -116,7 +116,7 @@ def _known_share(row: PropertyDefinitionRow) -> float | None:
 
 
 def _bag(kind: str) -> str:
-    """Groups of one type are read from the table of all groups."""
+    """The kind to query: groups of one type are read from the table of all groups."""
     return "group" if kind.startswith("group_") else kind
 
 
@@ -137,7 +137,7 @@ def query_context(
 def latest_values(row: PropertyDefinitionRow, days: int | None = None) -> str:
     """HogQL of a property's latest values: ``value`` as typed, ``sent`` as text, ``form`` in JSON.
 
-    ``days`` bounds those of events.
+    ``days`` limits how far back events are read.
     """
     name = row.name.replace("\\", "\\\\").replace("'", "\\'")
     value = f"properties['{name}']"

@@ -15,7 +15,7 @@ DURATION: Final = "Duration"
 PROPERTY_TYPES: Final = (DATETIME, STRING, NUMERIC, BOOLEAN, DURATION)
 """Possible values of ``property_type``; ``Duration`` is never detected."""
 
-MAX_TIMESTAMP_AGE: Final = 15_768_000  # seconds, half a year: older numbers are not timestamps
+MAX_TIMESTAMP_AGE: Final = 15_768_000  # half a year in seconds; older numbers are not timestamps
 
 _TEXT_KEYS = ("utm_", "$initial_utm_", "$feature/", "$survey_response")
 _TIME_KEYS = ("time", "date", "_at", "-at", "createdat", "updatedat")

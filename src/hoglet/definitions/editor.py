@@ -18,7 +18,7 @@ from hoglet.kit.errors import NotFound
 type Row = PropertyDefinitionRow | EventDefinitionRow
 
 CHANGED = "changed"
-"""The activity of a changed definition: PostHog's word, unlike ``updated`` of everything else."""
+"""The activity of a changed definition, as in PostHog; of everything else it is ``updated``."""
 
 _LOGGED_OF_PROPERTIES = ("property_type", "description", "tags", "verified", "hidden")
 _LOGGED_OF_EVENTS = ("description", "tags", "verified", "hidden", "owner_id", "default_columns")
@@ -28,7 +28,7 @@ class DefinitionEditor:
     """Base of the services that change definitions.
 
     Args:
-        access: projects, users, the activity log, and the hooks for changes of a type.
+        access: projects, users, the activity log, and the hooks for type changes.
     """
 
     def __init__(self, access: AccessService) -> None:

@@ -36,14 +36,14 @@ class EventDefinitionService(DefinitionEditor):
     async def search(
         self, project: Project, filters: EventFilter, page: PageRequest
     ) -> tuple[int, list[dict[str, Any]]]:
-        """The total count, and the records of the page."""
+        """The total count, and the records of a page."""
         async with self._database.read() as session:
             count, rows = await list_statements.list_events(session, project.id, filters, page)
             users = await users_of(session, rows)
         return count, [event_record(row, users) for row in rows]
 
     async def get(self, project: Project, definition_id: str) -> dict[str, Any]:
-        """One record.
+        """Get a record.
 
         Raises:
             NotFound: no such definition in the project.

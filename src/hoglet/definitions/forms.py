@@ -1,6 +1,6 @@
 """How the latest values of a property are written in JSON, and which of them do not convert.
 
-Shows a conflict behind a share: ``zip`` is Numeric, 9,800 values are numbers, 200 are text.
+Explains a share: ``zip`` is Numeric, but of its values 9,800 are numbers and 200 are text.
 
 Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries (the repair path).
 """
@@ -27,11 +27,11 @@ _NAMES: Final = {
     "Array": "array",
     "Object": "object",
 }
-"""Names that clients know of the engine's words."""
+"""The names in responses of the engine's JSON types."""
 
 
 class PropertyFormCounter:
-    """Counts forms, at most those of the last 10,000 values."""
+    """Counts the forms of at most the last 10,000 values."""
 
     def __init__(self, warehouse: Warehouse, clock: Clock) -> None:
         self._warehouse = warehouse
@@ -45,7 +45,7 @@ class PropertyFormCounter:
             "unconverted": 1, "examples": ["7", "x"]}, ...]}``.
 
         Raises:
-            WarehouseBusy, WarehouseDown: try later.
+            WarehouseBusy, WarehouseDown: a later retry may succeed.
         """
         context = query_context(project_id, timezone, row, self._clock.now())
         text = (

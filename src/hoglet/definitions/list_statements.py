@@ -50,7 +50,7 @@ _CORE = (
 async def list_properties(
     session: AsyncSession, project_id: int, wanted: PropertyFilter, page: PageRequest
 ) -> tuple[int, list[tuple[PropertyDefinitionRow, bool | None]]]:
-    """The total count, and the page with whether the given events have each property."""
+    """The total count, and a page, with whether the given events have each property."""
     row = PropertyDefinitionRow
     seen = _is_seen(project_id, wanted)
     conditions = [row.project_id == project_id, ~row.is_deleted, *_property_conditions(wanted)]
@@ -68,7 +68,7 @@ async def list_properties(
 async def list_events(
     session: AsyncSession, project_id: int, wanted: EventFilter, page: PageRequest
 ) -> tuple[int, Sequence[EventDefinitionRow]]:
-    """The total count, and the page."""
+    """The total count, and a page."""
     row = EventDefinitionRow
     conditions = [row.project_id == project_id, *_event_conditions(wanted)]
     count = await session.scalar(select(func.count()).select_from(row).where(*conditions)) or 0

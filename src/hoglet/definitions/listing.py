@@ -41,7 +41,7 @@ TITLES: Final = {
     "$pageleave": "page leave",
     "$pageview": "page view",
 }
-"""Names with a well-known title, which searches match too."""
+"""Names with a well-known title, which searches match as well."""
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 

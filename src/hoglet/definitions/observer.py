@@ -1,6 +1,6 @@
 """Collects the properties of a batch of events, with types and JSON forms. Pure.
 
-Runs for every property of every event, so values like the previous one are skipped.
+Runs for every property of every event, so it skips values like the previous one.
 
 Source: docs/spec/data-and-queries.md#21-type-of-a-property
 """

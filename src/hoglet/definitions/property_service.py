@@ -35,8 +35,8 @@ class PropertyDefinitionService(DefinitionEditor):
 
     Args:
         access: see ``DefinitionEditor``.
-        shares: how many values of properties do not convert.
-        forms: how values of a property are written.
+        shares: measures how many values of properties do not convert.
+        forms: counts how values of a property are written.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class PropertyDefinitionService(DefinitionEditor):
     async def search(
         self, project: Project, filters: PropertyFilter, page: PageRequest
     ) -> tuple[int, list[dict[str, Any]]]:
-        """The total count, and the records of the page."""
+        """The total count, and the records of a page."""
         if filters.kind == SESSION:
             found = session_properties(filters)
             end = None if page.limit is None else page.offset + page.limit
@@ -61,7 +61,7 @@ class PropertyDefinitionService(DefinitionEditor):
         return count, [property_record(row, users, is_seen=is_seen) for row, is_seen in rows]
 
     async def get(self, project: Project, definition_id: str) -> dict[str, Any]:
-        """One record.
+        """Get a record.
 
         Raises:
             NotFound: no such definition in the project.
@@ -81,8 +81,8 @@ class PropertyDefinitionService(DefinitionEditor):
         """See :meth:`PropertyForms.count`.
 
         Raises:
-            NotFound: none of the project.
-            Invalid: built in.
+            NotFound: no such definition in the project.
+            Invalid: built-in.
         """
         if definition_id.startswith(BUILT_IN):
             raise built_in()
@@ -129,7 +129,7 @@ class PropertyDefinitionService(DefinitionEditor):
         async with self._database.write() as session:
             row = await _property(session, scope.project.id, definition_id)
             await self._record(session, scope, row, "deleted", {})
-            # The form of its values is kept: stored values are read by it when it is restored.
+            # Keeps the form of its values, which is needed to read stored values after a restore.
             row.is_deleted, row.id = True, new_id()
             row.property_type = row.updated_at = row.updated_by_id = None
             row.verified_at = row.verified_by_id = row.unconverted_share = row.measured_at = None
@@ -145,7 +145,7 @@ class PropertyDefinitionService(DefinitionEditor):
             return await list_statements.seen_together(session, project.id, events, name)
 
     async def _retype(self, session: AsyncSession, project_id: int, name: str) -> None:
-        """Notify everything that compiled the property's old type."""
+        """Notify everything that was compiled with the property's old type."""
         await self._new_version(session, project_id)
         for changed in self._access.providers.property_type_changed:
             await changed(session, project_id, name)

@@ -96,7 +96,7 @@ async def save_properties(
     properties: Mapping[PropertyKey, DetectedProperty],
     at: datetime,
 ) -> None:
-    """Store detected properties: types fill missing ones, deleted definitions are restored."""
+    """Store detected properties: sets missing types and restores deleted definitions."""
     rows = [
         {
             "project_id": project_id,
@@ -139,7 +139,7 @@ async def count_properties(session: AsyncSession, project_id: int, kind: str) ->
 
 
 async def known_events(session: AsyncSession, project_id: int, names: Collection[str]) -> set[str]:
-    """Those of the names that are defined."""
+    """The names that are defined, of those given."""
     found: set[str] = set()
     for part in _parts(list(names)):
         row = EventDefinitionRow
@@ -177,7 +177,7 @@ async def save_events(
 
 
 async def count_event_properties(session: AsyncSession, project_id: int) -> int:
-    """Number of stored pairs of event and property."""
+    """Number of stored pairs of an event and a property."""
     mine = select(func.count()).where(EventPropertyRow.project_id == project_id)
     return await session.scalar(mine) or 0
 
@@ -194,7 +194,7 @@ async def save_event_properties(
 
 
 async def dropped_kinds(session: AsyncSession, project_id: int) -> set[str]:
-    """Kinds whose names were ever dropped because of the limit."""
+    """Kinds of which names have ever been dropped because of the limit."""
     row = DroppedDefinitionsRow
     return set(await session.scalars(select(row.kind).where(row.project_id == project_id)))
 

@@ -66,7 +66,7 @@ def event_record(row: EventDefinitionRow, users: Users) -> dict[str, Any]:
 
 
 def user_ids(row: PropertyDefinitionRow | EventDefinitionRow) -> list[int | None]:
-    """The users in the record of a definition."""
+    """The ids of the users in the record of a definition."""
     ids = [row.updated_by_id, row.verified_by_id]
     return [*ids, row.owner_id, row.created_by_id] if isinstance(row, EventDefinitionRow) else ids
 

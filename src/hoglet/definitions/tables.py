@@ -15,8 +15,8 @@ class PropertyDefinitionRow(Base):
     """A property: its type, detected or chosen, and its description, tags and flags.
 
     ``kind`` is ``event``, ``person`` or ``group_0`` to ``group_4``. ``form`` is the JSON form of
-    all values ever seen, see :mod:`hoglet.definitions.observer`; it outlives the definition, so
-    deleted ones keep their row (``is_deleted``) until the next event restores them.
+    all values ever seen, see :mod:`hoglet.definitions.observer`. It outlives the definition, so
+    deleted definitions keep their row (``is_deleted``) until the next event restores them.
     """
 
     __tablename__ = "property_definitions"
@@ -77,7 +77,7 @@ class EventPropertyRow(Base):
 
 
 class DroppedDefinitionsRow(Base):
-    """A kind of definitions reached its limit, so seemingly new names may have older values."""
+    """A kind of definition reached its limit, so names that seem new may have older values."""
 
     __tablename__ = "dropped_definitions"
 

@@ -1,11 +1,11 @@
 """Updates definitions from captured events, and coordinates them with queries.
 
-Queries read a property whose values were all text directly from its typed column. So before the
-first value of another form can be queried, the property is marked mixed, and the batch waits until
-every reader has reloaded the definitions. That happens once per property; a project whose
+If all values of a property are text, queries read it directly from its typed column. So before the
+first value of another form can be queried, the property is marked as mixed, and the batch waits
+until every reader has reloaded the definitions. That happens once per property. A project whose
 properties keep changing form loses the fast read, so that it does not delay other events.
 
-Concurrency: on SQLite one batch of a project at a time, in spool order. On PostgreSQL several.
+Concurrency: on SQLite, one batch of a project at a time, in spool order; on PostgreSQL, several.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 MAX_WAITS = 20  # per project and process; a minute in total
 MAX_DEFINITIONS = 10_000
-PAIRS_PER_DEFINITION = 20  # events per property that are remembered, on average
+PAIRS_PER_DEFINITION = 20  # average number of remembered events per property
 DROPPED = "definitions_dropped"
 EVENT_NAMES = "event_name"
 _MAX_CACHED = 200_000
@@ -48,7 +48,7 @@ class _Known:
 
     version: int
     properties: dict[PropertyKey, DetectedProperty] = field(default_factory=dict)
-    events: dict[str, datetime | None] = field(default_factory=dict)  # None: dropped
+    events: dict[str, datetime | None] = field(default_factory=dict)  # None if dropped
     pairs: dict[str, set[str]] = field(default_factory=dict)
 
     def size(self) -> int:
@@ -92,10 +92,10 @@ class DefinitionTracker:
         self._waits: Counter[int] = Counter()
 
     async def settle(self, project_id: int, version: int, observation: Observation) -> Recorded:
-        """Before the rows of a batch become queryable: mark properties that become mixed.
+        """Mark properties that become mixed; called before the rows of a batch can be queried.
 
         On PostgreSQL, several batches of a project may be processed at the same time. So new
-        properties are written here, too: the others must know their forms.
+        properties are written here as well, because the other batches must know their forms.
 
         Args:
             project_id: the project.
@@ -104,7 +104,7 @@ class DefinitionTracker:
             observation: of the batch.
 
         Returns:
-            What was written already.
+            What has been written.
         """
         known = self._projects.get(project_id)
         if known is None or known.version != version:
@@ -138,7 +138,7 @@ class DefinitionTracker:
         return recorded
 
     async def _mark_mixed(self, project_id: int, known: _Known, broken: list[PropertyKey]) -> None:
-        """Mark properties, and wait until all readers know."""
+        """Mark properties, and wait until all readers have reloaded them."""
         self._waits[project_id] += 1
         async with self._database.write() as session:
             if self._is_unstable(project_id):
@@ -154,7 +154,7 @@ class DefinitionTracker:
     async def record(
         self, session: AsyncSession, project_id: int, observation: Observation
     ) -> Recorded:
-        """In the transaction that stores a batch: write what is new."""
+        """Write what is new, in the transaction that stores a batch."""
         known, recorded = self._projects.get(project_id, _Known(UNKNOWN_VERSION)), Recorded()
         await _load(session, project_id, known, observation.properties)
         now = self._clock.now()
@@ -168,7 +168,7 @@ class DefinitionTracker:
         return recorded
 
     def remember(self, project_id: int, recorded: Recorded) -> None:
-        """After that transaction: mark it as written."""
+        """Remember what was written; called after the transaction."""
         known = self._projects.setdefault(project_id, _Known(UNKNOWN_VERSION))
         known.properties.update(recorded.properties)
         known.events.update(recorded.events)
