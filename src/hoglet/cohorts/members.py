@@ -94,7 +94,7 @@ class CohortMembers:
         """Which persons are in which cohorts, as ``(cohort, person)``.
 
         Args:
-            project_id: whose cohorts they are.
+            project_id: the project of the cohorts.
             persons: the persons to look for.
             pairs: the cohorts to look in, with their calculations.
         """

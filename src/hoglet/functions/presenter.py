@@ -50,7 +50,7 @@ class FunctionView(NamedTuple):
 
 
 def full_object(view: FunctionView) -> FunctionObject:
-    """The full object; ``retry``, ``delivery`` and ``warnings`` only if there are any.
+    """The full object; without ``retry``, ``delivery`` and ``warnings`` unless they are set.
 
     ``draft``, ``draft_updated_at`` and ``version`` are present only if the function ever had a
     draft.

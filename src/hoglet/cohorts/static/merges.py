@@ -18,7 +18,7 @@ async def enqueue_merges(
     Args:
         session: the transaction that writes the merges.
         queue: receives the job.
-        project_id: whose persons they are.
+        project_id: the project of the persons.
         pairs: the person that was merged away and the person it became part of, in the order of
             the merges.
     """

@@ -190,7 +190,7 @@ def _text_search(
 
 
 def _regex_call(call: ConditionTree) -> list[Requirement] | None:
-    """``match(toString(field), 'pattern')``, also within ``ifNull``."""
+    """``match(toString(field), 'pattern')``, including inside ``ifNull``."""
     if call["name"] == "ifNull" and call["args"][0]["node"] == "Call":
         fallback = call["args"][1]
         is_false = fallback["node"] == "Constant" and not fallback["value"]

@@ -25,7 +25,7 @@ type Known = Mapping[int, JsonObject]
 async def resolve(
     session: AsyncSession, project_id: int, functions: Sequence[ExecutableFunction]
 ) -> list[ExecutableFunction]:
-    """Functions with integrations resolved; queries the database only if there are any."""
+    """Functions with integrations resolved; queries the database only if they use some."""
     wanted = {
         integration_id for function in functions for integration_id in integration_ids(function)
     }

@@ -20,7 +20,7 @@ from hoglet.kit.text import dump_json
 
 REDACTED = "***REDACTED***"
 _HOLE = (
-    "\ufdd0"  # not a character: stands for the mask, in which a secret such as "RED" would be found
+    "\ufdd0"  # a noncharacter in place of the mask, in which a secret such as "RED" would be found
 )
 MAX_LINE_CHARACTERS = 10_000
 TRUNCATED = "... (truncated)"
