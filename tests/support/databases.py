@@ -182,6 +182,13 @@ async def database(tables_url: str) -> AsyncGenerator[Database]:
 
 
 @pytest.fixture
+async def postgres_database(postgres_tables_url: str) -> AsyncGenerator[Database]:
+    """An empty PostgreSQL database with all tables."""
+    async with open_database(postgres_tables_url) as opened:
+        yield opened
+
+
+@pytest.fixture
 async def sqlite_database(sqlite_url: str) -> AsyncGenerator[Database]:
     """An empty SQLite database with all tables."""
     async with open_database(sqlite_url) as opened:

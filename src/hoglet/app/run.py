@@ -110,9 +110,13 @@ def _reaper(application: Starlette, settings: Settings, limit: int) -> Connectio
 
 
 async def _reencrypt(services: Services, features: Features) -> None:
-    """Finish a key rotation; secrets that no key can decrypt are logged and kept."""
+    """Finish a key rotation; secrets that no key can decrypt are logged and kept.
+
+    On PostgreSQL other servers may not know the new key yet, so that is left to
+    ``hoglet admin secrets reseal``.
+    """
     box = features.functions.service.box
-    if not box.has_old_keys:
+    if not (box.has_old_keys and services.database.is_sqlite):
         return
     done = await reencrypt_all(services.database, box)
     log.info("secrets re-encrypted", action="resealed", **done._asdict())

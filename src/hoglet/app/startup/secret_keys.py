@@ -10,7 +10,8 @@ from hoglet.access.bootstrap import has_project
 from hoglet.app.startup.data_folder import KEY_FILE, check_regular
 from hoglet.app.startup.faults import StartupFault
 from hoglet.functions.secrets.box import SecretBox, read_keys
-from hoglet.functions.secrets.rotation import count_secrets
+from hoglet.functions.secrets.key_check import claim_keys
+from hoglet.functions.secrets.rotation import Counts, count_secrets
 from hoglet.settings import Settings
 from hoglet.store.database import Database
 
@@ -23,8 +24,8 @@ async def open_secret_keys(database: Database, settings: Settings) -> list[str]:
     """The keys of a server; generated once, before a database's first project is created.
 
     Raises:
-        StartupFault: the key file is missing or damaged, or its keys do not decrypt the stored
-            secrets.
+        StartupFault: the key file is missing or damaged, its keys do not decrypt the stored
+            secrets, or the database belongs to other keys.
     """
     path = settings.data_dir / KEY_FILE
     if not settings.secret_keys and not path.exists():
@@ -82,9 +83,10 @@ def add_secret_key(settings: Settings) -> None:
 
 
 async def _check(database: Database, keys: list[str], settings: Settings) -> None:
-    counts = await count_secrets(database, SecretBox([key.encode() for key in keys]))
+    box = SecretBox([key.encode() for key in keys])
+    where = "HOGLET_SECRET_KEYS" if settings.secret_keys else settings.data_dir / KEY_FILE
+    counts = await count_secrets(database, box)
     if counts.unreadable and counts.unreadable == counts.stored:
-        where = "HOGLET_SECRET_KEYS" if settings.secret_keys else settings.data_dir / KEY_FILE
         raise StartupFault(
             f"No key of {where} decrypts the {counts.stored} stored secrets of functions and "
             "integrations: add the key that they were encrypted with, each on its own line of "
@@ -94,6 +96,20 @@ async def _check(database: Database, keys: list[str], settings: Settings) -> Non
         log.warning(
             "no key decrypts some stored secrets", action="secrets_unreadable", **counts._asdict()
         )
+    if not await claim_keys(database, box, may_replace=_may_replace(database, counts)):
+        raise StartupFault(
+            f"No key of {where} belongs to this database: set the same keys on all of its servers, "
+            "or, if the old key is lost, run `hoglet admin secrets adopt`."
+        )
+
+
+def _may_replace(database: Database, counts: Counts) -> bool:
+    """Whether these keys are known to be right although the recorded key is not among them.
+
+    They decrypt all stored secrets: an older version, which does not know the record, rotated them.
+    Without secrets, another server on the same PostgreSQL may be about to encrypt the first one.
+    """
+    return not counts.unreadable and (counts.stored > 0 or database.is_sqlite)
 
 
 def _missing(path: Path) -> StartupFault:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hoglet.cli.admin.data_folder import DataDir, with_database
+from hoglet.cli.admin.data_folder import DataDir, in_transaction, with_database
 from hoglet.kit.errors import HogletError
 
 if TYPE_CHECKING:
@@ -60,6 +60,15 @@ def reencrypt(data_dir: DataDir = None) -> None:
     if done.unreadable:
         print(f"{done.unreadable} cannot be decrypted with any key and were left unchanged.")
         raise typer.Exit(1)
+
+
+@secrets_app.command("adopt")
+def adopt(data_dir: DataDir = None) -> None:
+    """Let the next start accept the configured keys, if the old ones are lost."""
+    from hoglet.functions.secrets.key_check import forget_keys
+
+    in_transaction(data_dir, forget_keys)
+    print("The next start accepts the configured keys.")
 
 
 def _settings(data_dir: Path | None) -> "Settings":

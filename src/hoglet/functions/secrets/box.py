@@ -44,8 +44,8 @@ class SecretBox:
     """Encrypts and decrypts JSON.
 
     Args:
-        keys: Fernet keys; the first encrypts, all decrypt. To rotate, put a new key in front; the
-            next start re-encrypts every row (``hoglet.functions.secrets.rotation``).
+        keys: Fernet keys; the first encrypts, all decrypt. To rotate, put a new key in front and
+            re-encrypt every row (``hoglet.functions.secrets.rotation``).
     """
 
     def __init__(self, keys: Sequence[bytes]) -> None:

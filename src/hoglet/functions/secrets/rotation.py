@@ -10,6 +10,7 @@ from hoglet.access.tenant_tokens import repository as signing_keys
 from hoglet.functions import repository
 from hoglet.functions.integrations import repository as integration_repository
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
+from hoglet.functions.secrets.key_check import reencrypt_check
 from hoglet.store.database import Database
 
 
@@ -53,6 +54,7 @@ async def reencrypt_all(database: Database, box: SecretBox) -> RotationResult:
             held.secrets = count.again(held.secrets) or held.secrets
         for key in await signing_keys.every(session):
             key.encrypted = count.again(key.encrypted) or key.encrypted
+        await reencrypt_check(session, box)
     return RotationResult(count.sealed, count.unreadable)
 
 
