@@ -130,7 +130,7 @@ async def test_one_poisonous_event_costs_only_its_own_deliveries(
         assert _letters(line) == poisonous
         assert _warnings(line) == {"functions_left_out": 1}
         (letter,) = line.letters.kept
-        assert letter.letter_class == "hog"  # the destination matched; run it from its inputs
+        assert letter.error_class == "hog"  # the destination matched; run it from its inputs
         assert "ran longer than 0.45 seconds" in letter.error
         assert letter.globals["event"]["properties"]["slow"] is True
         assert letter.globals["source"]["name"] == "d"
@@ -157,7 +157,7 @@ async def test_an_event_too_large_for_the_worker_is_stored_and_its_neighbours_de
         assert await _stored(line) == {_uuid(number): 1 for number in range(3)}
         assert await _runs(line) == {(FIRST, _uuid(0)), (FIRST, _uuid(2))}
         assert _letters(line) == {(FIRST, _uuid(1))}  # SECOND does not wait for its name
-        assert line.letters.kept[0].letter_class == "filter"  # nobody could ask the filter
+        assert line.letters.kept[0].error_class == "filter"  # nobody could ask the filter
         assert _warnings(line) == {"functions_left_out": 1}
         lengths = "SELECT max(length(properties)) FROM events WHERE project_id = {p}"
         assert (await line.select(lengths))[0][0] > 9 * MIB

@@ -7,7 +7,7 @@ from support.clients import Post
 from support.fuzz_places import EVENT, SPARES, Json, P, Seeds
 from support.server import TOKEN, RunningServer
 
-LETTERS = 30
+DEAD_LETTERS = 30
 SECONDS = 60
 HOG = "print(event.event)"
 SCHEMA = [
@@ -117,17 +117,17 @@ def seed_failures(seeds: Seeds, server: RunningServer, post: Post) -> None:
     filters = {"events": [{"id": FAILING_EVENT["event"], "type": "events"}]}
     body: Json = {"name": "failing", "hog": "throw Error('no')", "enabled": True}
     function_id = post("hog_functions", body | {"filters": filters})["id"]
-    batch = {"api_key": TOKEN, "batch": [EVENT, *[FAILING_EVENT] * LETTERS]}
+    batch = {"api_key": TOKEN, "batch": [EVENT, *[FAILING_EVENT] * DEAD_LETTERS]}
     assert server.client.post("/batch/", json=batch).status_code == 200
     url = f"/api/projects/1/hog_functions/{function_id}/dead_letters"
     deadline = time.monotonic() + SECONDS
-    while (page := server.client.get(url).json())["count"] < LETTERS:
+    while (page := server.client.get(url).json())["count"] < DEAD_LETTERS:
         assert time.monotonic() < deadline, page
         time.sleep(0.2)
     letters = [
-        {"function_id": function_id, "letter_id": letter["id"]} for letter in page["results"]
+        {"function_id": function_id, "dead_letter_id": letter["id"]} for letter in page["results"]
     ]
     path = f"{ONE}/dead_letters"
     seeds.places[path] = letters[SPARES:]
-    seeds.spares[f"{path}/{{letter_id}}"] = letters[:SPARES]
-    seeds.take("POST", f"{path}/redrive", {"ids": [letters[-1]["letter_id"]]}, {"all": True})
+    seeds.spares[f"{path}/{{dead_letter_id}}"] = letters[:SPARES]
+    seeds.take("POST", f"{path}/redrive", {"ids": [letters[-1]["dead_letter_id"]]}, {"all": True})

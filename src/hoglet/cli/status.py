@@ -45,9 +45,9 @@ def status(as_json: AsJson = False) -> None:
     if rows:
         print()
         print_table(("queue", *_STATES, "oldest waits"), rows)
-    letters = dead_letters(metrics)
-    if letters is not None:
-        print(f"\n{letters} dead letters")
+    waiting = dead_letters(metrics)
+    if waiting is not None:
+        print(f"\n{waiting} dead letters")
     raise typer.Exit(int(not is_well))
 
 

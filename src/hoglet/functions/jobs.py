@@ -48,8 +48,8 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
         first_failed_at: ISO time of the first failure, for the dead letter.
         failing_since: ISO time since which all attempts have failed; reset by a redrive.
         start_at: ``filter`` (a redrive of class ``filter``) or ``inputs``.
-        is_redrive: no masking; the outcome updates the dead letter ``letter_id``.
-        letter_id: the dead letter that was redriven.
+        is_redrive: no masking; the outcome updates the dead letter ``dead_letter_id``.
+        dead_letter_id: the dead letter that was redriven.
         backfill_id: the backfill that the run belongs to.
         logged_until: ISO time of its last log line, so that the next one sorts after it.
         trace: ``traceparent`` of its cause, see :mod:`hoglet.kit.tracing`.
@@ -65,7 +65,7 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
     first_failed_at: str | None = None
     start_at: str = "inputs"
     is_redrive: bool = False
-    letter_id: UUID | None = None
+    dead_letter_id: UUID | None = msgspec.field(default=None, name="letter_id")  # in stored jobs
     failing_since: str | None = None
     backfill_id: UUID | None = None
     logged_until: str | None = None

@@ -106,7 +106,7 @@ class DeadLetterRow(Base):
     function_id: Mapped[UUID] = mapped_column(
         Uuid, ForeignKey("hog_functions.id", ondelete="CASCADE")
     )
-    letter_class: Mapped[DeadLetterClass] = mapped_column(String(20))
+    error_class: Mapped[DeadLetterClass] = mapped_column("letter_class", String(20))
     invocation_id: Mapped[UUID] = mapped_column(Uuid, index=True)
     event_uuid: Mapped[str | None] = mapped_column(String(100))
     event: Mapped[str | None] = mapped_column(Text)

@@ -17,12 +17,12 @@ ITEM = {
 }  # fmt: skip
 
 
-async def add(hoglet, function, *, letter_class="fetch", invocation=None, name="e", **fields):
+async def add(hoglet, function, *, error_class="fetch", invocation=None, name="e", **fields):
     letters = hoglet.app.state.dead_letters
     letter = NewDeadLetter(
         project_id=1,
         function_id=UUID(function["id"]),
-        letter_class=letter_class,
+        error_class=error_class,
         invocation_id=invocation or new_id(),
         globals={"event": {"uuid": "u", "event": name, "distinct_id": "d"}, "inputs": {"a": "s"}},
         error="status 400",
@@ -46,7 +46,7 @@ async def jobs(hoglet):
 async def test_letters_are_listed_newest_first_and_filtered(hoglet):
     made = await hoglet.create(enabled=True)
     await add(hoglet, made, name="first")
-    await add(hoglet, made, letter_class="hog", name="second")
+    await add(hoglet, made, error_class="hog", name="second")
     everything = await listed(hoglet, made)
 
     assert [one["event"] for one in everything["results"]] == ["second", "first"]
@@ -77,7 +77,7 @@ async def test_one_letter_shows_its_globals_without_inputs_and_can_be_deleted(ho
 
 async def test_a_redrive_enqueues_each_letter_once(hoglet):
     made = await hoglet.create(enabled=True)
-    await add(hoglet, made, letter_class="filter")
+    await add(hoglet, made, error_class="filter")
     await add(hoglet, made)
     path = f"/{made['id']}/dead_letters/redrive"
     first = await hoglet.call("POST", path, json={"class": ["filter"]})
@@ -111,7 +111,7 @@ async def test_a_redrive_runs_the_oldest_failure_first_and_its_mapping(hoglet):
     now = hoglet.clock.now()
     for number, hours in enumerate((1, 3, 2)):
         failed = now - timedelta(hours=hours)
-        await add(hoglet, made, first_failed_at=failed, mapping=number, letter_class="filter")
+        await add(hoglet, made, first_failed_at=failed, mapping=number, error_class="filter")
     await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
 
     assert [job.mapping for job in await jobs(hoglet)] == [1, 2, 0]
@@ -157,7 +157,7 @@ async def test_a_failed_redrive_updates_its_letter(hoglet):
     invocation = new_id()
     await add(hoglet, made, invocation=invocation)
     await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
-    await add(hoglet, made, invocation=invocation, letter_class="hog")
+    await add(hoglet, made, invocation=invocation, error_class="hog")
     letters = (await listed(hoglet, made))["results"]
 
     assert [(one["class"], one["attempts"]) for one in letters] == [("hog", 2)]
@@ -210,7 +210,7 @@ async def test_the_oldest_letters_are_dropped(hoglet):
 async def test_a_dry_run_tells_and_runs_nothing(hoglet, attr_of):
     made = await hoglet.create(enabled=True)
     await add(hoglet, made)
-    await add(hoglet, made, letter_class="hog")
+    await add(hoglet, made, error_class="hog")
     path = f"/{made['id']}/dead_letters/redrive"
     told = await hoglet.call("POST", path, json={"class": ["hog"], "dry_run": True})
 

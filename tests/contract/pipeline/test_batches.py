@@ -183,7 +183,7 @@ async def test_a_filter_that_raises_becomes_a_letter(line: Line):
     await line.capture(_event())
     await line.work()
 
-    assert [letter.letter_class for letter in line.letters.kept] == ["filter"]
+    assert [letter.error_class for letter in line.letters.kept] == ["filter"]
     assert (await line.counts(FUNCTION))["filtering_failed"] == 1
 
 
@@ -204,7 +204,7 @@ async def test_a_function_the_watcher_disabled_gets_letters_instead_of_runs(
 
     (letter,) = line.letters.kept
     mapping = 7 if mappings else None
-    assert (letter.letter_class, letter.mapping) == ("disabled", mapping)
+    assert (letter.error_class, letter.mapping) == ("disabled", mapping)
     assert letter.invocation_id == invocation_id(UUID(UUID_1), FUNCTION, mapping)
     assert letter.globals["event"]["properties"]["price"] == 5
     assert letter.globals["source"]["name"] == "d"

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hoglet.cli.functions.backfills import backfill_app
-from hoglet.cli.functions.dead_letters import letters_app
+from hoglet.cli.functions.dead_letters import dead_letters_app
 from hoglet.cli.functions.explain import explain
 from hoglet.cli.functions.logs import logs
 from hoglet.cli.functions.reference import ALL_TYPES, Draft, Function, find_id
@@ -19,7 +19,7 @@ from hoglet.cli.server.responses import TestRunResponse
 
 functions_app = ServerTyper(help="Functions of a project.", no_args_is_help=True)
 functions_app.add_typer(backfill_app, name="backfill")
-functions_app.add_typer(letters_app, name="dead-letters")
+functions_app.add_typer(dead_letters_app, name="dead-letters")
 functions_app.command("logs")(logs)
 functions_app.command("explain")(explain)
 
@@ -155,13 +155,13 @@ def redrive(
     pairs = (("class", classes), ("after", after), ("before", before))
     chosen = {name: text for name, text in pairs if text}
     if dry_run:
-        letters = list(client.every(f"{path}/", redriven="false", **chosen))
+        dead_letters = list(client.every(f"{path}/", redriven="false", **chosen))
         if as_json:
-            print_json(letters)
+            print_json(dead_letters)
             return
         columns = ("id", "class", "last_failed_at", "event", "error")
-        print_table(columns, [[cell(each[column]) for column in columns] for each in letters])
-        print(f"{len(letters)} would be queued")
+        print_table(columns, [[cell(each[column]) for column in columns] for each in dead_letters])
+        print(f"{len(dead_letters)} would be queued")
         return
     answer = client.call("POST", f"{path}/redrive", chosen or {"all": True})
     if as_json:

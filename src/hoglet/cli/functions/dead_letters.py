@@ -10,14 +10,14 @@ from hoglet.cli.output import AsJson, cell, print_json, print_table
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.connection import ServerTyper, connect
 
-letters_app = ServerTyper(help="Runs that failed permanently.", no_args_is_help=True)
+dead_letters_app = ServerTyper(help="Runs that failed permanently.", no_args_is_help=True)
 
 Classes = Annotated[str, typer.Option("--class", help="Comma-separated, e.g. fetch,timeout.")]
 After = Annotated[str, typer.Option(help="Failed after this ISO time.")]
 Before = Annotated[str, typer.Option(help="Failed before this ISO time.")]
 
 
-@letters_app.command("list")
+@dead_letters_app.command("list")
 def list_dead_letters(
     function: Function,
     classes: Classes = "",
@@ -35,7 +35,7 @@ def list_dead_letters(
     print_table(columns, [tuple(cell(one[column]) for column in columns) for one in found])
 
 
-@letters_app.command("show")
+@dead_letters_app.command("show")
 def show(
     function: Function,
     dead_letter: Annotated[str, typer.Argument(help="Id of the dead letter; see list.")],
@@ -46,7 +46,7 @@ def show(
     print_json(client.call("GET", f"{_path(client, function)}/{quote(dead_letter, safe='')}"))
 
 
-@letters_app.command("redrive")
+@dead_letters_app.command("redrive")
 def redrive(
     function: Function,
     ids: Annotated[

@@ -71,7 +71,7 @@ class Overview:
     async def _show_figures(self, events: int) -> None:
         metrics = await self._backend.call("GET", "/metrics")
         gauges = {name.decode(): float(value) for name, value in _GAUGE.findall(metrics.text)}
-        letters = gauges.get("hoglet_dead_letters")
+        dead_letters = gauges.get("hoglet_dead_letters")
         lag = gauges.get("hoglet_spool_lag_seconds")
         free = gauges.get("hoglet_disk_free_bytes")
         recent = f"{self._project}/events?after=-1h"
@@ -79,9 +79,9 @@ class Overview:
         self._figure("events in the last hour", f"{events:,}", recent)
         rate = events / 60
         self._figure("events per minute", "< 0.1" if 0 < rate < 0.1 else f"{rate:,.1f}", recent)
-        if letters is not None:
+        if dead_letters is not None:
             dead = f"{self._project}/dead-letters"
-            self._figure("dead letters", f"{letters:,.0f}", dead, is_bad=letters > 0)
+            self._figure("dead letters", f"{dead_letters:,.0f}", dead, is_bad=dead_letters > 0)
         if lag is not None:
             self._figure("ingestion lag", f"{lag:.0f} s", status, is_bad=lag > 60)
         if free is not None:

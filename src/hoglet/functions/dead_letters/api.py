@@ -8,7 +8,7 @@ from hoglet.functions.dead_letters.schemas import (
     CLASSES,
     DeadLetterDetail,
     DeadLetterObject,
-    Redriven,
+    RedriveResult,
     read_filters,
 )
 from hoglet.functions.dead_letters.service import DeadLetters
@@ -29,7 +29,7 @@ from hoglet.web.router import Router
 
 router = Router()
 
-LETTERS = ONE + "/dead_letters"
+DEAD_LETTERS = ONE + "/dead_letters"
 DEFAULT_LIMIT = 50
 MAXIMUM_LIMIT = 500
 
@@ -40,12 +40,13 @@ _REDRIVE_BODY = json_object(
     after=TIME,
     before=TIME,
     all={"type": "boolean"},
+    dry_run={"type": "boolean"},
 )
-_LETTER_QUERY = (*PAGE, text("class"), text("after"), text("before"), flag("redriven"))
+_LIST_QUERY = (*PAGE, text("class"), text("after"), text("before"), flag("redriven"))
 
 
-@router.get(LETTERS)
-@describe({200: Page[DeadLetterObject]}, query=_LETTER_QUERY)
+@router.get(DEAD_LETTERS)
+@describe({200: Page[DeadLetterObject]}, query=_LIST_QUERY)
 async def list_dead_letters(request: Request, function_id: str, scope: Reads) -> Response:
     """List dead letters, newest first."""
     page = parse_page(request.query_params, default=DEFAULT_LIMIT, maximum=MAXIMUM_LIMIT)
@@ -54,30 +55,30 @@ async def list_dead_letters(request: Request, function_id: str, scope: Reads) ->
     return JsonResponse(envelope(request, page, count, visible))
 
 
-@router.post(LETTERS + "/redrive")
-@describe({200: Redriven}, body=_REDRIVE_BODY)
+@router.post(DEAD_LETTERS + "/redrive")
+@describe({200: RedriveResult}, body=_REDRIVE_BODY)
 async def redrive_dead_letters(request: Request, function_id: str, scope: Writes) -> Response:
     """Redrive dead letters."""
     body = await read_object(request)
     return JsonResponse(await _service(request).redrive(scope, function_id, body))
 
 
-@router.get(LETTERS + "/{letter_id}")
+@router.get(DEAD_LETTERS + "/{dead_letter_id}")
 @describe({200: DeadLetterDetail})
 async def get_dead_letter(
-    request: Request, function_id: str, letter_id: str, scope: Reads
+    request: Request, function_id: str, dead_letter_id: str, scope: Reads
 ) -> Response:
     """Get a dead letter with its globals."""
-    return JsonResponse(await _service(request).get(scope, function_id, letter_id))
+    return JsonResponse(await _service(request).get(scope, function_id, dead_letter_id))
 
 
-@router.delete(LETTERS + "/{letter_id}")
+@router.delete(DEAD_LETTERS + "/{dead_letter_id}")
 @describe({204: None})
 async def delete_dead_letter(
-    request: Request, function_id: str, letter_id: str, scope: Writes
+    request: Request, function_id: str, dead_letter_id: str, scope: Writes
 ) -> Response:
     """Delete a dead letter."""
-    await _service(request).delete(scope, function_id, letter_id)
+    await _service(request).delete(scope, function_id, dead_letter_id)
     return Response(status_code=204)
 
 

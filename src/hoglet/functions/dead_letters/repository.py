@@ -25,7 +25,7 @@ class DeadLetterFilter(NamedTuple):
     ids: Sequence[UUID] | None = None
 
 
-class ChosenLetter(NamedTuple):
+class DeadLetterKey(NamedTuple):
     """A dead letter without its globals; sorts by the time of its first failure."""
 
     first_failed_at: datetime
@@ -33,11 +33,13 @@ class ChosenLetter(NamedTuple):
     redriven_at: datetime | None
 
 
-async def find(session: AsyncSession, function_id: UUID, letter_id: UUID) -> DeadLetterRow | None:
+async def find(
+    session: AsyncSession, function_id: UUID, dead_letter_id: UUID
+) -> DeadLetterRow | None:
     """A dead letter of a function."""
     return await session.scalar(
         select(DeadLetterRow).where(
-            DeadLetterRow.id == letter_id, DeadLetterRow.function_id == function_id
+            DeadLetterRow.id == dead_letter_id, DeadLetterRow.function_id == function_id
         )
     )
 
@@ -82,13 +84,13 @@ async def page(
     return list(await session.scalars(statement.limit(limit).offset(offset)))
 
 
-async def choose(
+async def list_keys(
     session: AsyncSession, function_id: UUID, filters: DeadLetterFilter
-) -> list[ChosenLetter]:
+) -> list[DeadLetterKey]:
     """All dead letters that match the filter, in no particular order."""
     columns = select(DeadLetterRow.first_failed_at, DeadLetterRow.id, DeadLetterRow.redriven_at)
     rows = await session.execute(_matching(columns, function_id, filters))
-    return [ChosenLetter(*row) for row in rows]
+    return [DeadLetterKey(*row) for row in rows]
 
 
 async def read_whole(session: AsyncSession, ids: Sequence[UUID]) -> dict[UUID, DeadLetterRow]:
@@ -124,7 +126,7 @@ def _matching[*T](
 ) -> Select[*T]:
     statement = statement.where(DeadLetterRow.function_id == function_id)
     if filters.classes:
-        statement = statement.where(DeadLetterRow.letter_class.in_(filters.classes))
+        statement = statement.where(DeadLetterRow.error_class.in_(filters.classes))
     if filters.after is not None:
         statement = statement.where(DeadLetterRow.last_failed_at > filters.after)
     if filters.before is not None:

@@ -14,7 +14,7 @@ from hoglet.web.openapi import documented
 from hoglet.web.timestamps import parse_instant
 
 CLASSES: tuple[DeadLetterClass, ...] = get_args(DeadLetterClass.__value__)
-_CHOICE_KEYS = ("ids", "class", "after", "before", "all", "dry_run")
+_SELECTION_KEYS = ("ids", "class", "after", "before", "all", "dry_run")
 _TRUE, _FALSE = frozenset({"true", "1"}), frozenset({"false", "0"})
 
 
@@ -23,7 +23,7 @@ _WithClass = TypedDict("_WithClass", {"class": DeadLetterClass})
 
 @documented
 class DeadLetterObject(_WithClass):
-    """An invocation that ended in failure."""
+    """A failed run, stored for inspection and redrive."""
 
     id: str
     invocation_id: str
@@ -39,14 +39,14 @@ class DeadLetterObject(_WithClass):
 
 @documented
 class DeadLetterDetail(DeadLetterObject):
-    """A letter with what the invocation saw."""
+    """A dead letter with the globals of its run."""
 
     globals: Globals
 
 
 @documented
-class Redriven(TypedDict):
-    """How many letters run again."""
+class RedriveResult(TypedDict):
+    """How many dead letters were queued to run again, and how many were not."""
 
     queued: int
     skipped: int
@@ -106,15 +106,15 @@ def _boolean(text: str | None) -> bool | None:
     return False if lowered else None
 
 
-def read_choice(body: JsonObject) -> DeadLetterFilter:
+def read_selection(body: JsonObject) -> DeadLetterFilter:
     """Parse the selection of dead letters to redrive.
 
     Raises:
         Invalid: nothing is selected, or the selection is invalid. Unknown keys are rejected,
-            because ignoring one could redrive more than the caller wanted.
+            because ignoring one could redrive more than was requested.
     """
     for name in body:
-        if name not in _CHOICE_KEYS:
+        if name not in _SELECTION_KEYS:
             raise Invalid(f'A redrive has no option "{name}".', attr=name)
     ids, after, before = body.get("ids"), body.get("after"), body.get("before")
     classes = body.get("class")
@@ -123,7 +123,7 @@ def read_choice(body: JsonObject) -> DeadLetterFilter:
     if has_ids + is_all + is_filtered > 1:
         raise Invalid('Select dead letters by "ids", by filters or with "all", not by several.')
     if is_array(ids) and ids:
-        return DeadLetterFilter(ids=list(dict.fromkeys(_known_ids(ids))))
+        return DeadLetterFilter(ids=list(dict.fromkeys(_ids(ids))))
     if is_all:
         return DeadLetterFilter()
     if not is_filtered:
@@ -137,11 +137,11 @@ def read_choice(body: JsonObject) -> DeadLetterFilter:
     )
 
 
-def _known_ids(ids: Iterable[Any]) -> list[UUID]:
-    known: list[UUID] = []
+def _ids(ids: Iterable[Any]) -> list[UUID]:
+    valid: list[UUID] = []
     for item in ids:
         try:
-            known.append(UUID(str(item)))
+            valid.append(UUID(str(item)))
         except ValueError:
             raise Invalid(f'"{item}" is not the id of a dead letter.', attr="ids") from None
-    return known
+    return valid

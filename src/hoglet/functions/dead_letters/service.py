@@ -17,14 +17,14 @@ from hoglet.functions.dead_letters import repository
 from hoglet.functions.dead_letters.repository import (
     REDRIVE_CHUNK,
     WHOLE_CHUNK,
-    ChosenLetter,
     DeadLetterFilter,
+    DeadLetterKey,
 )
 from hoglet.functions.dead_letters.schemas import (
     DeadLetterDetail,
     DeadLetterObject,
-    Redriven,
-    read_choice,
+    RedriveResult,
+    read_selection,
 )
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
 from hoglet.functions.json_types import EventGlobal, Globals
@@ -41,7 +41,7 @@ from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 _ERROR_CHARACTERS = 10_000
-_TELL_EVERY = timedelta(hours=1)
+_WARN_EVERY = timedelta(hours=1)
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 type Enqueue = Callable[[AsyncSession, Queue, Sequence[NewJob]], Awaitable[None]]
@@ -63,7 +63,7 @@ class NewDeadLetter(msgspec.Struct, frozen=True, kw_only=True):
     """A failed run.
 
     Attributes:
-        letter_class: ``filter``, ``inputs``, ``fetch``, ``timeout``, ``hog`` or ``disabled``.
+        error_class: ``filter``, ``inputs``, ``fetch``, ``timeout``, ``hog`` or ``disabled``.
         globals: see docs/spec/hog-functions.md#132-globals-and-inputs; without inputs and therefore
             without secrets.
         mapping: number of the mapping that ran.
@@ -72,7 +72,7 @@ class NewDeadLetter(msgspec.Struct, frozen=True, kw_only=True):
 
     project_id: int
     function_id: UUID
-    letter_class: DeadLetterClass
+    error_class: DeadLetterClass
     invocation_id: UUID
     globals: Globals
     error: str
@@ -103,7 +103,7 @@ class DeadLetters:
         self._enqueue = enqueue
         self._queue = queue
         self.settings = settings or DeadLetterSettings()
-        self._told: dict[UUID, datetime] = {}
+        self._warned_at: dict[UUID, datetime] = {}
 
     async def add(
         self, session: AsyncSession, dead_letters: Sequence[NewDeadLetter]
@@ -116,7 +116,7 @@ class DeadLetters:
         """
         now = self._functions.clock.now()
         for dead_letter in dead_letters:
-            await _keep(session, dead_letter, now)
+            await _upsert(session, dead_letter, now)
         await session.flush()
         keep = self.settings.keep_per_function
         projects = {dead_letter.function_id: dead_letter.project_id for dead_letter in dead_letters}
@@ -124,11 +124,11 @@ class DeadLetters:
             self._dropped_line(project_id, function_id, now)
             for function_id, project_id in projects.items()
             if await repository.drop_oldest(session, function_id, keep=keep)
-            and now - self._told.get(function_id, _NEVER) > _TELL_EVERY
+            and now - self._warned_at.get(function_id, _NEVER) > _WARN_EVERY
         ]
 
     def _dropped_line(self, project_id: int, function_id: UUID, now: datetime) -> LogEntry:
-        self._told[function_id] = now
+        self._warned_at[function_id] = now
         keep = self.settings.keep_per_function
         text = f"More than {keep} dead letters: the oldest are dropped"
         return LogEntry(project_id, SOURCE, str(function_id), "", now, "WARN", text)
@@ -154,26 +154,32 @@ class DeadLetters:
             )
         return count, [dead_letter_object(row) for row in rows]
 
-    async def get(self, scope: ProjectScope, function_id: str, letter_id: str) -> DeadLetterDetail:
+    async def get(
+        self, scope: ProjectScope, function_id: str, dead_letter_id: str
+    ) -> DeadLetterDetail:
         """A dead letter with its globals.
 
         Raises:
             NotFound: no such function or dead letter.
         """
         async with self._functions.database.read() as session:
-            row = await self._dead_letter(session, scope, function_id, letter_id)
+            row = await self._dead_letter(session, scope, function_id, dead_letter_id)
         return {**dead_letter_object(row), "globals": row.globals}
 
-    async def delete(self, scope: ProjectScope, function_id: str, letter_id: str) -> None:
+    async def delete(self, scope: ProjectScope, function_id: str, dead_letter_id: str) -> None:
         """Delete a dead letter.
 
         Raises:
             NotFound: no such function or dead letter.
         """
         async with self._functions.database.write() as session:
-            await session.delete(await self._dead_letter(session, scope, function_id, letter_id))
+            await session.delete(
+                await self._dead_letter(session, scope, function_id, dead_letter_id)
+            )
 
-    async def redrive(self, scope: ProjectScope, function_id: str, body: JsonObject) -> Redriven:
+    async def redrive(
+        self, scope: ProjectScope, function_id: str, body: JsonObject
+    ) -> RedriveResult:
         """Redrive dead letters with the current code, inputs and secrets, oldest first.
 
         Runs of an ordered function are queued by distinct id. With ``"dry_run": true`` nothing
@@ -187,22 +193,22 @@ class DeadLetters:
             NotFound: no such function.
             Invalid: nothing is selected, or the function is disabled.
         """
-        filters, is_dry = read_choice(body), body.get("dry_run", False)
+        filters, is_dry = read_selection(body), body.get("dry_run", False)
         if not isinstance(is_dry, bool):
             raise Invalid("Must be a valid boolean.", attr="dry_run")
         async with self._functions.database.write() as session:
             function = await self._functions.row(session, scope.project.id, function_id)
             if not function.enabled:
                 raise Invalid("This function is disabled. Enable it before redriving dead letters.")
-            chosen = await self._chosen(session, function.id, filters)
-            waiting = sorted(letter for letter in chosen if letter.redriven_at is None)
+            selected = await self._selected(session, function.id, filters)
+            waiting = sorted(letter for letter in selected if letter.redriven_at is None)
             if not is_dry:
                 is_ordered = bool(function.delivery and function.delivery.get("ordered_by"))
                 ids = [letter.id for letter in waiting]
                 for start in range(0, len(ids), WHOLE_CHUNK):
                     part = ids[start : start + WHOLE_CHUNK]
                     await self._requeue(session, part, is_ordered=is_ordered)
-        requested = len(chosen) if filters.ids is None else len(filters.ids)
+        requested = len(selected) if filters.ids is None else len(filters.ids)
         return {"queued": len(waiting), "skipped": requested - len(waiting)}
 
     async def _requeue(
@@ -210,29 +216,29 @@ class DeadLetters:
     ) -> None:
         """Enqueue the runs of a few dead letters in the order of their ids."""
         rows = await repository.read_whole(session, ids)
-        jobs = [_job(rows[letter_id], is_ordered=is_ordered) for letter_id in ids]
+        jobs = [_job(rows[dead_letter_id], is_ordered=is_ordered) for dead_letter_id in ids]
         await self._enqueue(session, self._queue, jobs)
         for row in rows.values():
             row.redriven_at = self._functions.clock.now()
         await session.flush()
         session.expunge_all()
 
-    async def _chosen(
+    async def _selected(
         self, session: AsyncSession, function_id: UUID, filters: DeadLetterFilter
-    ) -> list[ChosenLetter]:
+    ) -> list[DeadLetterKey]:
         if filters.ids is None:
-            return await repository.choose(session, function_id, filters)
-        chosen: list[ChosenLetter] = []
+            return await repository.list_keys(session, function_id, filters)
+        selected: list[DeadLetterKey] = []
         for start in range(0, len(filters.ids), REDRIVE_CHUNK):
             part = filters._replace(ids=filters.ids[start : start + REDRIVE_CHUNK])
-            chosen += await repository.choose(session, function_id, part)
-        return chosen
+            selected += await repository.list_keys(session, function_id, part)
+        return selected
 
     async def _dead_letter(
-        self, session: AsyncSession, scope: ProjectScope, function_id: str, letter_id: str
+        self, session: AsyncSession, scope: ProjectScope, function_id: str, dead_letter_id: str
     ) -> DeadLetterRow:
         function = await self._functions.row(session, scope.project.id, function_id)
-        row = await repository.find(session, function.id, read_id(letter_id))
+        row = await repository.find(session, function.id, read_id(dead_letter_id))
         if row is None:
             raise NotFound
         return row
@@ -242,7 +248,7 @@ def dead_letter_object(row: DeadLetterRow) -> DeadLetterObject:
     """A dead letter in the form of the list."""
     return {
         "id": str(row.id),
-        "class": row.letter_class,
+        "class": row.error_class,
         "invocation_id": str(row.invocation_id),
         "event_uuid": row.event_uuid,
         "event": row.event,
@@ -262,9 +268,9 @@ def _job(row: DeadLetterRow, *, is_ordered: bool) -> NewJob:
         invocation_id=row.invocation_id,
         globals=row.globals,
         mapping=row.mapping,
-        start_at="filter" if row.letter_class == "filter" else "inputs",
+        start_at="filter" if row.error_class == "filter" else "inputs",
         is_redrive=True,
-        letter_id=row.id,
+        dead_letter_id=row.id,
         first_failed_at=row.first_failed_at.isoformat(),
     )
     return NewJob(
@@ -277,15 +283,15 @@ def _job(row: DeadLetterRow, *, is_ordered: bool) -> NewJob:
     )
 
 
-async def _keep(session: AsyncSession, dead_letter: NewDeadLetter, now: datetime) -> None:
+async def _upsert(session: AsyncSession, dead_letter: NewDeadLetter, now: datetime) -> None:
     error = dead_letter.error[:_ERROR_CHARACTERS].replace("\0", "�")  # PostgreSQL cannot store NUL
-    known = await repository.find_by_invocation(
+    stored = await repository.find_by_invocation(
         session, dead_letter.function_id, dead_letter.invocation_id
     )
-    if known is not None:
-        known.letter_class, known.error = dead_letter.letter_class, error
-        known.attempts += dead_letter.attempts
-        known.last_failed_at, known.redriven_at = now, None
+    if stored is not None:
+        stored.error_class, stored.error = dead_letter.error_class, error
+        stored.attempts += dead_letter.attempts
+        stored.last_failed_at, stored.redriven_at = now, None
         return
     event: EventGlobal = dead_letter.globals.get("event") or {}
     session.add(
@@ -293,7 +299,7 @@ async def _keep(session: AsyncSession, dead_letter: NewDeadLetter, now: datetime
             id=new_id(),
             project_id=dead_letter.project_id,
             function_id=dead_letter.function_id,
-            letter_class=dead_letter.letter_class,
+            error_class=dead_letter.error_class,
             invocation_id=dead_letter.invocation_id,
             event_uuid=event.get("uuid"),
             event=event.get("event"),

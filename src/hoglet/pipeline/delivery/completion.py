@@ -81,14 +81,14 @@ class CompletionBatcher:
         record: RunRecord,
         *,
         why: str | None,
-        letter_class: DeadLetterClass = "disabled",
+        error_class: DeadLetterClass = "disabled",
     ) -> None:
         """End a run without executing it; ``why`` is the reason in its dead letter, None for none.
 
         Raises:
             LeaseLost: as in :meth:`commit`.
         """
-        dead_letter = None if why is None else record.dead_letter(letter_class, why)
+        dead_letter = None if why is None else record.dead_letter(error_class, why)
         await self._wait(
             job, CompletedRun(record=record, has_ended=True, dead_letter=dead_letter), None
         )

@@ -277,7 +277,7 @@ class Executor:
         record.count("failure", "failed", now)
         record.count("other", "dead_lettered", now)
         record.log("error", why, now)
-        await self._endings.refuse(job, record, why=why, letter_class="hog")
+        await self._endings.refuse(job, record, why=why, error_class="hog")
 
     async def _give_back(self, job: Job) -> None:
         """Retry a run soon; does not count towards giving up."""

@@ -119,14 +119,14 @@ class RunRecord:
         self.count("other", "dead_lettered", now)
         return self.dead_letter(step.error_class or "hog", step.error or "unknown error")
 
-    def dead_letter(self, letter_class: DeadLetterClass, error: str) -> NewDeadLetter:
+    def dead_letter(self, error_class: DeadLetterClass, error: str) -> NewDeadLetter:
         """Build a dead letter for this run."""
         invoke = self.invoke
         first = invoke.first_failed_at
         return NewDeadLetter(
             project_id=invoke.project_id,
             function_id=invoke.function_id,
-            letter_class=letter_class,
+            error_class=error_class,
             invocation_id=invoke.invocation_id,
             globals=invoke.globals,
             error=error,

@@ -280,7 +280,7 @@ def dead_letters_of(project_id: int, tally: BatchCounters) -> list[NewDeadLetter
         NewDeadLetter(
             project_id=project_id,
             function_id=UUID(draft.function_id),
-            letter_class=draft.error_class,
+            error_class=draft.error_class,
             invocation_id=draft.invocation_id,
             globals=draft.globals,
             error=draft.error,

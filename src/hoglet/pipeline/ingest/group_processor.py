@@ -294,7 +294,7 @@ class _Pieces:
                 last = str(error)
                 log.warning("the event fails again", handling=handling, error=last)
             else:
-                acted.complete_dead_letters()
+                acted.add_shared_globals()
                 return acted
             finally:
                 await self._calls.release_spare()
@@ -326,7 +326,7 @@ class _Pieces:
                 new_group_types={},
                 warnings=[*acted.warnings, ("changes_not_stored", example)],
             )
-        acted.complete_dead_letters()
+        acted.add_shared_globals()
         await self._check(acted)
         return acted
 

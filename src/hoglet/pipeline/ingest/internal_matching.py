@@ -67,6 +67,6 @@ def match_internal(request: InternalRequest) -> BatchResult:
     triggers.match(index, event, lambda: lazy_filter_globals(run_globals), lambda: run_globals)
     triggers.count_filtered(index)
     acted.invocations = triggers.invocations
-    acted.letter_globals = triggers.letter_globals
-    acted.complete_dead_letters()
+    acted.shared_globals = triggers.shared_globals
+    acted.add_shared_globals()
     return acted

@@ -129,7 +129,7 @@ class Invocation(msgspec.Struct, array_like=True):
 class DeadLetterDraft(msgspec.Struct, array_like=True):
     """A dead letter to write.
 
-    Its ``globals`` override :attr:`BatchResult.letter_globals`, so that large events are sent once.
+    Its ``globals`` override :attr:`BatchResult.shared_globals`, so that large events are sent once.
     """
 
     function_id: str
@@ -188,7 +188,7 @@ class BatchResult(msgspec.Struct, tag="acted"):
         tally: counters and log lines of functions.
         observation: the events and properties that occurred.
         warnings: ingestion warnings ``[(kind, example)]``.
-        letter_globals: globals that all dead letters share, if all are about one event.
+        shared_globals: globals that all dead letters share, if all are about one event.
         set_aside: single events that cannot be stored at all.
     """
 
@@ -202,14 +202,14 @@ class BatchResult(msgspec.Struct, tag="acted"):
     tally: BatchCounters = msgspec.field(default_factory=BatchCounters)
     observation: Observation = msgspec.field(default_factory=Observation)
     warnings: list[tuple[str, WarningExample]] = []
-    letter_globals: Globals | None = None
+    shared_globals: Globals | None = None
     set_aside: list[Part] = []
 
-    def complete_dead_letters(self) -> None:
+    def add_shared_globals(self) -> None:
         """Copy the shared globals into each dead letter."""
         for letter in self.tally.dead_letters:
-            letter.globals = {**(self.letter_globals or {}), **letter.globals}
-        self.letter_globals = None
+            letter.globals = {**(self.shared_globals or {}), **letter.globals}
+        self.shared_globals = None
 
 
 encoder = msgspec.msgpack.Encoder()

@@ -70,7 +70,7 @@ class TriggerMatcher:
         self._inputs_seconds = 0.0
         self.invocations: list[Invocation] = []
         self.trace: str | None = None  # of the event that is being matched
-        self.letter_globals: Globals | None = None
+        self.shared_globals: Globals | None = None
 
     def match(
         self,
@@ -274,7 +274,7 @@ class TriggerMatcher:
         """Add a dead letter; dead letters of the same event share their globals."""
         if self._handling != "run":
             own = {name: value for name, value in dead_letter.globals.items() if name == "source"}
-            self.letter_globals = self.letter_globals or _without_source(dead_letter.globals)
+            self.shared_globals = self.shared_globals or _without_source(dead_letter.globals)
             dead_letter.globals = own
         self._tally.dead_letters.append(dead_letter)
 

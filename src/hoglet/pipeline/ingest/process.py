@@ -83,7 +83,7 @@ class _BatchProcessor:
             tally=self._group.tally,
             observation=self._group.observer.observation(),
             warnings=[*self._people.warnings, *self._undelivered()],
-            letter_globals=self._triggers.letter_globals,
+            shared_globals=self._triggers.shared_globals,
         )
 
     def _undelivered(self) -> list[tuple[str, Properties]]:

@@ -68,15 +68,15 @@ class _Panel:
     async def _show(self) -> None:
         """Update the rows in place, so that focus and selection are kept."""
         reply = await self._backend.get(self._path, limit=_PAGE, redriven="false")
-        letters: list[DeadLetterRecord] = reply.body["results"] if reply.is_good else []
-        if reply.is_good and letters == self._shown:
+        dead_letters: list[DeadLetterRecord] = reply.body["results"] if reply.is_good else []
+        if reply.is_good and dead_letters == self._shown:
             return
-        self._shown = letters if reply.is_good else None
-        self._buttons.set_visibility(bool(letters))
+        self._shown = dead_letters if reply.is_good else None
+        self._buttons.set_visibility(bool(dead_letters))
         if not reply.is_good:
             self._table.fail(reply)
             return
-        self._table.show(_rows(letters))
+        self._table.show(_rows(dead_letters))
         self._chosen.set_enabled(bool(self._table.selected))
 
     async def _redrive_chosen(self) -> None:
@@ -96,16 +96,16 @@ class _Panel:
 def _rows(found: list[DeadLetterRecord]) -> list[Row]:
     return [
         {
-            "id": letter["id"],
-            "time": letter["last_failed_at"],
-            "class": _CAUSES.get(letter["class"], letter["class"]),
+            "id": dead_letter["id"],
+            "time": dead_letter["last_failed_at"],
+            "class": _CAUSES.get(dead_letter["class"], dead_letter["class"]),
             "class_tone": "danger",
-            "event": letter["event"],
-            "distinct_id": letter["distinct_id"],
-            "attempts": letter["attempts"],
-            "error": letter["error"],
+            "event": dead_letter["event"],
+            "distinct_id": dead_letter["distinct_id"],
+            "attempts": dead_letter["attempts"],
+            "error": dead_letter["error"],
         }
-        for letter in found
+        for dead_letter in found
     ]
 
 

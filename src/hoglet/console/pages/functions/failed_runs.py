@@ -48,7 +48,7 @@ def pattern_of(error: str) -> str:
 
 def _shown_error(pattern: str, dead_letters: list[DeadLetterRecord]) -> str:
     """The error of a group; its pattern if the errors differ."""
-    errors = {str(letter["error"]) for letter in dead_letters}
+    errors = {str(dead_letter["error"]) for dead_letter in dead_letters}
     return errors.pop() if len(errors) == 1 else pattern
 
 
@@ -134,9 +134,9 @@ class _DeadLetters:
         self._is_cut = False
         found = await asyncio.gather(*map(dead_letters_of, ids))
         for function_id, group in zip(ids, found, strict=True):
-            for letter in group:
-                key = (function_id, pattern_of(str(letter["error"])))
-                self._groups.setdefault(key, []).append(letter)
+            for dead_letter in group:
+                key = (function_id, pattern_of(str(dead_letter["error"])))
+                self._groups.setdefault(key, []).append(dead_letter)
 
     def _table(self, names: dict[str, str]) -> None:
         project = f"/project/{self._backend.project_id}"
@@ -146,12 +146,14 @@ class _DeadLetters:
                 "id": index,
                 "function": names[function_id],
                 "href": f"{project}/functions/{function_id}?tab=Failed",
-                "error": _shown_error(pattern, letters),
-                "count": len(letters),
-                "events": ", ".join(sorted({str(letter["event"]) for letter in letters})[:5]),
-                "last": max(letter["last_failed_at"] for letter in letters),
+                "error": _shown_error(pattern, dead_letters),
+                "count": len(dead_letters),
+                "events": ", ".join(
+                    sorted({str(dead_letter["event"]) for dead_letter in dead_letters})[:5]
+                ),
+                "last": max(dead_letter["last_failed_at"] for dead_letter in dead_letters),
             }
-            for index, ((function_id, pattern), letters) in enumerate(self._groups.items())
+            for index, ((function_id, pattern), dead_letters) in enumerate(self._groups.items())
         ]
         columns = [
             column("function", "Function", "link"),
@@ -178,7 +180,7 @@ class _DeadLetters:
         queued = 0
         progress = ui.notification("Queuing …", spinner=True, timeout=None)
         for function_id, pattern in chosen:
-            ids = [letter["id"] for letter in self._groups[function_id, pattern]]
+            ids = [dead_letter["id"] for dead_letter in self._groups[function_id, pattern]]
             path = f"/hog_functions/{function_id}/dead_letters/redrive"
             reply = await self._backend.send("POST", path, {"ids": ids})
             if not reply.is_good:
