@@ -82,7 +82,7 @@ def library_page() -> str:
 
 
 def _row(entry: LibraryEntry) -> str:
-    shown = "" if entry.shown is None else f"  // {entry.shown}"
+    shown = "" if entry.printed is None else f"  // {entry.printed}"
     example = _cell(f"{entry.example}{shown}")
     return f"| `{_cell(entry.name + entry.types)}` | {_cell(entry.doc)} | `{example}` |"
 

@@ -8,7 +8,7 @@ from hoglet.hog.stdlib.table import STL, LibraryEntry
 from support.hog_cases import Case
 from support.hog_engines import run_javascript, run_machine
 
-SHOWN = [entry for entry in STL.values() if entry.shown is not None]
+SHOWN = [entry for entry in STL.values() if entry.printed is not None]
 
 # Where the specification wants something else than the machine gives
 # (docs/spec/hog-functions.md#11-templates, or docs/spec/hog-functions.md#9-rows-6-13
@@ -24,7 +24,7 @@ DEVIATES = {
 
 
 def _case(entry: LibraryEntry) -> Case:
-    return Case(name=entry.name, source=entry.example, lines=str(entry.shown).split("\n"))
+    return Case(name=entry.name, source=entry.example, lines=str(entry.printed).split("\n"))
 
 
 @pytest.mark.parametrize("entry", SHOWN, ids=lambda entry: entry.name)

@@ -248,7 +248,7 @@ async def _bury_batches(data_dir: Path) -> None:
                     payload=job.payload,
                 )
             )
-    assert (await queue.depth(job.queue)).buried == 2
+    assert (await queue.depth(job.queue)).failed == 2
     await database.close()
 
 

@@ -171,14 +171,14 @@ async def test_many_giant_events_are_processed_with_all_functions(opened: Opened
         for number in range(12):
             await line.capture(_giant(number, size=MIB))
         pieces = 0
-        real = line.calls.act
+        real = line.calls.process
 
-        async def act(*arguments: Any, **named: Any) -> Any:
+        async def process(*arguments: Any, **named: Any) -> Any:
             nonlocal pieces
             pieces += 1
             return await real(*arguments, **named)
 
-        line.calls.act = act
+        line.calls.process = process
         await line.work()
         assert pieces > 1
 
@@ -202,7 +202,7 @@ async def test_an_event_that_cannot_be_stored_stays_in_the_spool_and_is_reported
         assert job.queue == "spool"
         assert "cannot be stored" in (job.error or "")
         assert _warnings(line) == {"event_not_stored": 1}
-        assert (await line.queue.depth("spool")).buried == 1
+        assert (await line.queue.depth("spool")).failed == 1
 
         line.spare._setup = line.spare._setup.replace(str(2 << 30), str(5 << 30))
         async with line.database.write() as session:

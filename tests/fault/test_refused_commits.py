@@ -119,7 +119,7 @@ async def test_an_event_of_which_nothing_can_be_kept_stays_in_the_spool(line: Li
 
     assert await delivered(line) == {"u0", "u1"}
     assert warnings(line) == {"event_not_stored": 1}
-    assert (await line.queue.depth("spool")).buried == 1
+    assert (await line.queue.depth("spool")).failed == 1
 
 
 async def test_a_database_that_refuses_every_event_loses_none(line: Line):

@@ -115,7 +115,7 @@ class Runs:
         self.hosts = HostLimiter(clock, self._limits)
         credentials = Credentials(self._outbound, hoglet.database, hoglet.service.box)
         calls = HostCalls(credentials, None)
-        endings = CompletionWriter(
+        writer = CompletionWriter(
             queue=hoglet.queue,
             outbox=TelemetryOutbox(hoglet.database, Telemetry(None)),  # pyright: ignore[reportArgumentType]
             dead_letters=hoglet.app.state.dead_letters,
@@ -125,7 +125,7 @@ class Runs:
         self.completion = CompletionBatcher(
             database=hoglet.database,
             queue=hoglet.queue,
-            endings=endings,
+            writer=writer,
             metrics=DeliveryMetrics(CollectorRegistry()),
             clock=clock,
         )
@@ -134,7 +134,7 @@ class Runs:
             queue=hoglet.queue,
             clock=clock,
             stages=DeliveryStages(
-                endings=self.completion,
+                completions=self.completion,
                 functions=FunctionCache(hoglet.service),
                 runner=InvocationRunner(
                     StepBatcher(self.sandbox),

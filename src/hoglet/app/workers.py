@@ -298,10 +298,10 @@ def _executor(services: Services, features: Features) -> Executor:
                 hosts,
                 services.clock,
             ),
-            endings=CompletionBatcher(
+            completions=CompletionBatcher(
                 database=services.database,
                 queue=services.queue,
-                endings=functions.run_endings,
+                writer=functions.completion_writer,
                 metrics=DeliveryMetrics(services.registry),
                 clock=services.clock,
             ),

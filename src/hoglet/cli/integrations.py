@@ -29,8 +29,8 @@ def list_integrations(
     as_json: AsJson = False,
 ) -> None:
     """List the integrations of a project."""
-    wish = {"kind": kind} if kind else {}
-    found = list(connect().every(_PATH, **wish))
+    filters = {"kind": kind} if kind else {}
+    found = list(connect().every(_PATH, **filters))
     if as_json:
         print_json(found)
         return

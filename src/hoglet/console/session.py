@@ -30,14 +30,14 @@ class Sessions:
     """
 
     def __init__(self, secret_keys: list[str], api: ASGIApp) -> None:
-        self._seal = MultiFernet([Fernet(key) for key in secret_keys])
+        self._cipher = MultiFernet([Fernet(key) for key in secret_keys])
         self._api = api
 
     def key_of(self, request: Request) -> str | None:
         """The key of the signed-in user; an invalid cookie counts as none."""
-        sealed = request.cookies.get(COOKIE, "")
+        token = request.cookies.get(COOKIE, "")
         try:
-            return self._seal.decrypt(sealed, ttl=SESSION_SECONDS).decode()
+            return self._cipher.decrypt(token, ttl=SESSION_SECONDS).decode()
         except (InvalidToken, ValueError):  # ValueError: the cookie has non-ASCII characters
             return None
 
@@ -64,7 +64,7 @@ class Sessions:
         response = RedirectResponse(target, 303)
         response.set_cookie(
             COOKIE,
-            self._seal.encrypt(key.encode()).decode(),
+            self._cipher.encrypt(key.encode()).decode(),
             max_age=SESSION_SECONDS,
             httponly=True,
             samesite="strict",

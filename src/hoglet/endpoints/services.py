@@ -59,7 +59,7 @@ class EndpointServices:
     aliases: Aliases
     targets: RunTargets
     runner: EndpointRunner
-    quick: CachedResponseFastPath
+    fast_path: CachedResponseFastPath
     background: BackgroundRuns
     notes: QueryLog
     telemetry: Telemetry
@@ -170,7 +170,7 @@ def build_endpoints(
         aliases=Aliases(access),
         targets=targets,
         runner=runner,
-        quick=CachedResponseFastPath(runner, around_execution_id),
+        fast_path=CachedResponseFastPath(runner, around_execution_id),
         background=background,
         notes=log,
         telemetry=Telemetry(warehouse),

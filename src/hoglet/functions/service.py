@@ -104,7 +104,7 @@ class FunctionService:
         self.watcher = watcher
         self._host_config = environment.host_config
         self._saves = WeakValueDictionary[UUID, asyncio.Lock]()  # one save of a function at a time
-        self.showing = FunctionPresenter(box, environment.templates, watcher)
+        self.presenter = FunctionPresenter(box, environment.templates, watcher)
         self.planner = SavePlanner(environment, database=database, box=box, clock=clock)
 
     async def create(self, scope: ProjectScope, body: JsonObject) -> FunctionView:
@@ -126,7 +126,7 @@ class FunctionService:
             session.add(row)
             await session.flush()
             await self.record(session, scope, row, "created", [])
-            view = await self.showing.view(session, row)
+            view = await self.presenter.view(session, row)
             return view._replace(warnings=compiled.warnings)
 
     async def get(self, scope: ProjectScope, function_id: str) -> FunctionView:
@@ -137,7 +137,7 @@ class FunctionService:
         """
         async with self.database.read() as session:
             row = await self.row(session, scope.project.id, function_id)
-            return await self.showing.view(session, row)
+            return await self.presenter.view(session, row)
 
     async def row(self, session: AsyncSession, project_id: int, function_id: str) -> HogFunctionRow:
         """The stored row of a live function with a type that the API supports.
@@ -178,13 +178,13 @@ class FunctionService:
                 rows = await repository.page(
                     session, project_id, listing.filters, limit=page.limit, offset=page.offset
                 )
-                return total, await self.showing.all(session, rows)
+                return total, await self.presenter.all(session, rows)
             summaries = await repository.summaries(session, project_id, listing.filters)
             chosen = choose(listing, summaries)
             end = None if page.limit is None else page.offset + page.limit
             part = dict(chosen[page.offset : end])
             rows = await repository.by_ids(session, project_id, list(part))
-            view = await self.showing.all(session, rows)
+            view = await self.presenter.all(session, rows)
             return len(chosen), [
                 item._replace(search_match_type=part[item.row.id]) for item in view
             ]
@@ -208,7 +208,7 @@ class FunctionService:
                 await self._move(session, scope, row, wanted[row.id])
             await session.flush()
             ordered = await repository.live_of_type(session, scope.project.id, kind)
-            return await self.showing.all(session, ordered)
+            return await self.presenter.all(session, ordered)
 
     async def load_runnable(
         self, project_id: int, kinds: Sequence[str] = (types.DESTINATION,)
@@ -306,7 +306,7 @@ class FunctionService:
             await session.flush()
             activity = "published" if publishes else "updated"
             await self.record(session, scope, row, activity, changes)
-            view = await self.showing.view(session, row)
+            view = await self.presenter.view(session, row)
             return view._replace(warnings=compiled.warnings)
 
     async def _hidden(

@@ -256,7 +256,7 @@ class FunctionCases:
         while True:
             ended: RunOutcome = await runner.run(function, invoke)
             outcome.logs += _printed([line.message for line in ended.record.messages.logs])
-            if ended.verdict is LeaseEnd.ENDED:
+            if ended.lease_end is LeaseEnd.ENDED:
                 break
             assert ended.invoke is not None, "a run that waits goes on"  # noqa: S101
             invoke = ended.invoke

@@ -144,7 +144,7 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
     services = services_of(request)
     key = await _key_of(request, scope, kind)
     fixed_by = await services.service.fixed_by(scope.project)
-    known = None if _wants_text(request) else services.quick.answer(key, scope, *fixed_by)
+    known = None if _wants_text(request) else services.fast_path.answer(key, scope, *fixed_by)
     if known is not None:
         return Response(known.body, media_type=_JSON)
     body = read_body_fields(QueryBody, await read_object(request))
@@ -170,7 +170,7 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
         body = failed_body(requested.node, error.detail, scope.project.timezone)
         return JsonResponse(body | more)
     if planned.events is None and not requested.is_explained:
-        services.quick.remember(key, planned.wish, planned.reading, *fixed_by)
+        services.fast_path.remember(key, planned.run_request, planned.reading, *fixed_by)
     return await _respond(request, scope, requested, outcome)
 
 

@@ -102,7 +102,7 @@ class _Prepared(NamedTuple):
     """A query for the runner; ``events`` is set for events queries, which run as HogQL."""
 
     target: RunTarget
-    wish: RunRequest
+    run_request: RunRequest
     events: EventsPlan | None
 
 
@@ -110,7 +110,7 @@ class PlannedQuery(NamedTuple):
     """A query with the plan of its run."""
 
     request: "QueryRequest"
-    wish: RunRequest
+    run_request: RunRequest
     events: EventsPlan | None
     reading: ReadPlan
 
@@ -178,10 +178,10 @@ class QueryService:
         Raises:
             QueryError, Unreadable: a part of the query is invalid; attr is its path.
         """
-        target, wish, events = await self._prepare(project, request)
+        target, run_request, events = await self._prepare(project, request)
         with _errors_of(request, events):
-            reading = await self._runner.plan(project, target, wish)
-        return PlannedQuery(request, wish, events, reading)
+            reading = await self._runner.plan(project, target, run_request)
+        return PlannedQuery(request, run_request, events, reading)
 
     async def run(self, scope: ProjectScope, planned: PlannedQuery) -> RunResult | NeedsBackground:
         """Serve from the cache, compute, or request a background run.
@@ -190,9 +190,9 @@ class QueryService:
             QueryError, CostExceeded, Throttled, Unavailable: as for endpoint runs.
             Unreadable: a part of the query is invalid; attr is its path.
         """
-        request, wish, events, reading = planned
+        request, run_request, events, reading = planned
         with _errors_of(request, events):
-            outcome = await self._runner.run(scope, reading, wish)
+            outcome = await self._runner.run(scope, reading, run_request)
         if events is None or isinstance(outcome, NeedsBackground):
             return outcome
         return await as_events(outcome, events, request.node)

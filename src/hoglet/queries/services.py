@@ -25,7 +25,7 @@ class QueryServices:
 
     endpoints: EndpointServices
     service: QueryService
-    quick: CachedResponseFastPath
+    fast_path: CachedResponseFastPath
     editors: EditorQueries
     taxonomy: Taxonomy
     background: BackgroundQueries
@@ -52,8 +52,8 @@ def build_queries(endpoints: EndpointServices, queue: Queue) -> QueryServices:
     policy = JobPolicy(at_once=AT_ONCE)
     worker = LeasedWorker(queue, database, clock, QUERIES, JobHandler(work, give_up), policy=policy)
     taxonomy = Taxonomy(service, endpoints.compiler)
-    quick = CachedResponseFastPath(endpoints.runner, lambda answer: (after_rows(answer, {}),))
-    return QueryServices(endpoints, service, quick, editors, taxonomy, background, worker)
+    fast_path = CachedResponseFastPath(endpoints.runner, lambda answer: (after_rows(answer, {}),))
+    return QueryServices(endpoints, service, fast_path, editors, taxonomy, background, worker)
 
 
 def services_of(request: Request) -> QueryServices:

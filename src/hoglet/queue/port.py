@@ -93,7 +93,7 @@ class Depth(msgspec.Struct, frozen=True, kw_only=True):
     ready: int
     delayed: int
     leased: int
-    buried: int
+    failed: int
     lag_seconds: float
 
 

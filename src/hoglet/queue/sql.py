@@ -251,7 +251,7 @@ class SqlQueue:
             row: tuple[Any, ...] = tuple((await session.execute(statement)).one())
         lag = (now - row[4]).total_seconds() if row[4] else 0.0
         return Depth(
-            ready=row[0], delayed=row[1], leased=row[2], buried=row[3], lag_seconds=max(lag, 0.0)
+            ready=row[0], delayed=row[1], leased=row[2], failed=row[3], lag_seconds=max(lag, 0.0)
         )
 
     async def wait(self, queue: str, timeout: timedelta) -> None:  # noqa: ASYNC109 (a ceiling, not a cancellation)

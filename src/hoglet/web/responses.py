@@ -25,7 +25,7 @@ def json_response(request: Request, content: Any, *, status: int = 200) -> Respo
 
     Source: docs/spec/hog-functions.md#1-routes-and-common-rules (rows 6-13).
     """
-    wishes = request.headers.get("prefer", "").lower().replace(" ", "")
-    if status < 300 and MINIMAL in wishes.split(","):
+    preferences = request.headers.get("prefer", "").lower().replace(" ", "")
+    if status < 300 and MINIMAL in preferences.split(","):
         return Response(status_code=200, headers={"Preference-Applied": MINIMAL})
     return JsonResponse(content, status_code=status)

@@ -151,14 +151,14 @@ async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
     watcher = service.watcher
     telemetry = Telemetry(NoWarehouse())
     app.state.telemetry = telemetry
-    endings = CompletionWriter(
+    writer = CompletionWriter(
         queue=queue,
         outbox=TelemetryOutbox(database, telemetry),
         dead_letters=app.state.dead_letters,
         watcher=watcher,
         clock=clock,
     )
-    record = WebhookCompletion(database=database, queue=queue, endings=endings, clock=clock)
+    record = WebhookCompletion(database=database, queue=queue, writer=writer, clock=clock)
     app.state.webhooks = Webhooks(service, sandbox, record, access.project, "http://hoglet")
     calls = HostCalls(Credentials(outbound, database, service.box), None)
     app.state.test_runs = TestRunService(service, sandbox, calls, "http://hoglet")

@@ -67,7 +67,7 @@ async def test_a_run_that_kills_its_process_becomes_a_dead_letter(hoglet, runs, 
     assert (counts["failure/failed"], counts["other/dead_lettered"]) == (1, 1)
     assert len(await runs.lines_of_log("ERROR")) == 1
     depth = await hoglet.queue.depth(INVOKE_QUEUE)
-    assert (depth.ready, depth.delayed, depth.leased, depth.buried) == (0, 0, 0, 0)
+    assert (depth.ready, depth.delayed, depth.leased, depth.failed) == (0, 0, 0, 0)
 
     redriven = await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
     assert redriven.json() == {"queued": 1, "skipped": 0}
@@ -96,7 +96,7 @@ async def test_a_failing_database_does_not_count(hoglet, runs, receiver, monkeyp
 
     monkeypatch.setattr(executor, "MOST_LOST_LEASES", 2)
     with monkeypatch.context() as patch:
-        patch.setattr(runs.executor._endings, "commit", full)
+        patch.setattr(runs.executor._completions, "commit", full)
         for _ in range(7):
             await runs.work()
             hoglet.clock.advance(seconds=LEASE.total_seconds() + 1)
@@ -134,12 +134,12 @@ async def test_runs_that_share_a_commit_with_a_lost_one_are_recorded(hoglet, run
     hoglet.clock.advance(seconds=LEASE.total_seconds() + 1)
     (taken,) = await hoglet.queue.lease(INVOKE_QUEUE, limit=1, duration=LEASE)
 
-    endings = await asyncio.gather(
+    completions = await asyncio.gather(
         *(runs.completion.refuse(job, record_of(job, hoglet.clock), why=None) for job in jobs),
         return_exceptions=True,
     )
 
-    outcomes = {job.id: ending for job, ending in zip(jobs, endings, strict=True)}
+    outcomes = {job.id: ending for job, ending in zip(jobs, completions, strict=True)}
     assert isinstance(outcomes.pop(taken.id), LeaseLost)
     assert list(outcomes.values()) == [None, None]
     assert (await runs.counts())["other/ended"] == 2

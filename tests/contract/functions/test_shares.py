@@ -45,7 +45,7 @@ def _executor(hoglet, runs, ended: int = ENDS_BEFORE_FULL_SHARES) -> Executor:
         stages=DeliveryStages(
             functions=executor._functions,
             runner=executor._runner,
-            endings=executor._endings,
+            completions=executor._completions,
             hosts=executor._hosts,
         ),
     )

@@ -183,7 +183,7 @@ async def test_dropping_a_secret_from_the_schema_drops_its_value(hoglet):
 
 def use_box(hoglet, box):
     service = hoglet.service
-    service.box = service.showing.box = service.planner.box = box
+    service.box = service.presenter.box = service.planner.box = box
 
 
 async def secret_of(hoglet, function_id):

@@ -232,7 +232,7 @@ async def test_a_buried_job_is_leased_no_more_until_revived(queue: SqlQueue):
         await queue.dead_letter(session, held, "cannot be read")
 
     assert await _lease(queue) == []
-    assert (await queue.depth("q")).buried == 1
+    assert (await queue.depth("q")).failed == 1
     async with queue._database.write() as session:
         assert await queue.requeue(session, "q") == 1
     assert _payloads(await _lease(queue)) == [b"work"]
@@ -266,7 +266,7 @@ async def test_depth_tells_the_lag_of_the_oldest_ready_job(queue: SqlQueue, cloc
     clock.advance(seconds=7)
     depth = await queue.depth("q")
 
-    assert (depth.ready, depth.delayed, depth.leased, depth.buried) == (1, 1, 1, 0)
+    assert (depth.ready, depth.delayed, depth.leased, depth.failed) == (1, 1, 1, 0)
     assert depth.lag_seconds == pytest.approx(7, abs=0.001)
 
 
@@ -426,7 +426,7 @@ async def test_a_job_may_be_enqueued_buried(queue: SqlQueue):
     await _put(queue, _job(b"broken", error="too much"), _job(b"sound"))
 
     assert _payloads(await _lease(queue)) == [b"sound"]
-    assert (await queue.depth("q")).buried == 1
+    assert (await queue.depth("q")).failed == 1
     async with queue._database.write() as session:
         assert await queue.requeue(session, "q") == 1
     assert _payloads(await _lease(queue)) == [b"broken"]

@@ -98,7 +98,7 @@ async def test_a_job_that_fails_is_given_up_beside_one_that_runs(queue: SqlQueue
         worker.stop()
         await running
     depth = await queue.depth("q")
-    assert (depth.ready, depth.buried) == (0, 1)
+    assert (depth.ready, depth.failed) == (0, 1)
 
 
 async def test_a_worker_that_is_cancelled_ends_its_jobs(queue: SqlQueue):

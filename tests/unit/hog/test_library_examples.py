@@ -11,8 +11,8 @@ def test_example_prints_what_the_table_says(entry) -> None:
     outcome = run_program(entry.example)
 
     assert outcome.error is None
-    if entry.shown is not None:
-        assert "\n".join(outcome.lines) == entry.shown
+    if entry.printed is not None:
+        assert "\n".join(outcome.lines) == entry.printed
 
 
 @pytest.mark.parametrize("entry", STL.values(), ids=lambda entry: entry.name)

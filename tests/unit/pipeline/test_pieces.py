@@ -12,7 +12,7 @@ from hoglet.pipeline.ingest.ipc import (
     ProjectFacts,
     ReadRequest,
 )
-from hoglet.pipeline.ingest.split_group import halves_of, merge_acted
+from hoglet.pipeline.ingest.split_group import halves_of, merge_results
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -43,13 +43,13 @@ def test_events_keep_their_numbers_in_halves_of_halves():
 
 def test_a_person_that_a_later_piece_merged_away_is_only_deleted():
     kept, gone = (PersonState(UUID(int=n), "{}", NOW, False, 1) for n in (1, 2))
-    merged = merge_acted(
+    merged = merge_results(
         [
-            BatchResult(people=PersonStoreState(persons=[kept, gone])),
-            BatchResult(people=PersonStoreState(deleted=[gone], merges=[(gone.id, kept.id)])),
+            BatchResult(persons=PersonStoreState(persons=[kept, gone])),
+            BatchResult(persons=PersonStoreState(deleted=[gone], merges=[(gone.id, kept.id)])),
         ]
     )
 
-    assert [person.id for person in merged.people.persons] == [kept.id]
-    assert [person.id for person in merged.people.deleted] == [gone.id]
-    assert merged.people.merges == [(gone.id, kept.id)]
+    assert [person.id for person in merged.persons.persons] == [kept.id]
+    assert [person.id for person in merged.persons.deleted] == [gone.id]
+    assert merged.persons.merges == [(gone.id, kept.id)]

@@ -23,7 +23,7 @@ class Readiness:
     """Readiness checks, and warnings for operators."""
 
     def __init__(self, services: Services, features: Features) -> None:
-        self._rooms = services
+        self._services = services
         self._spool = features.events.spool
         self._counted_at = 0.0
         self._failed_jobs: dict[str, int] = {}
@@ -45,7 +45,7 @@ class Readiness:
         }
         if self._has_data_folder:
             found["disk"] = self._disk
-        if "pipeline" in self._rooms.settings.roles:
+        if "pipeline" in self._services.settings.roles:
             found["pipeline"] = self._pipeline
         return found
 
@@ -61,18 +61,18 @@ class Readiness:
             found.append(f"{self._dead_letters} dead letters can be redriven")
         found.extend(
             f"{number} {name} workers died within {RECENT_MINUTES} minutes"
-            for name, number in self._rooms.sandboxes.dying().items()
+            for name, number in self._services.sandboxes.dying().items()
         )
         return found
 
     async def _storage(self) -> None:
-        async with self._rooms.database.read() as session:
+        async with self._services.database.read() as session:
             await session.execute(text("SELECT 1"))
         if self._spool.failed_within(_CAPTURE_S):
             raise NotReady("captured events cannot be written")
 
     async def _warehouse(self) -> None:
-        await self._rooms.warehouse.query("SELECT 1")
+        await self._services.warehouse.query("SELECT 1")
 
     async def _queue(self) -> None:
         await self._count()
@@ -84,7 +84,7 @@ class Readiness:
             )
 
     async def _disk(self) -> None:
-        free, wanted = self._free_bytes(), self._rooms.settings.free_disk_bytes
+        free, wanted = self._free_bytes(), self._services.settings.free_disk_bytes
         if free < wanted:
             raise NotReady(
                 f"{free // _MB} MB are free in the data folder, less than the "
@@ -92,25 +92,25 @@ class Readiness:
             )
 
     async def _pipeline(self) -> None:
-        problem = self._rooms.health.problem()
+        problem = self._services.health.problem()
         if problem is not None:
             raise NotReady(problem)
 
     @property
     def _has_data_folder(self) -> bool:
         """Whether the database or the warehouse is on this machine's disk."""
-        settings = self._rooms.settings
-        return self._rooms.database.is_sqlite or settings.resolved_warehouse_url().startswith(
+        settings = self._services.settings
+        return self._services.database.is_sqlite or settings.resolved_warehouse_url().startswith(
             "chdb"
         )
 
     def _free_bytes(self) -> int:
-        return shutil.disk_usage(self._rooms.settings.data_dir).free
+        return shutil.disk_usage(self._services.settings.data_dir).free
 
     async def _count(self) -> None:
         if time.monotonic() - self._counted_at < _REMEMBERED_S:
             return
-        async with self._rooms.database.read() as session:
+        async with self._services.database.read() as session:
             self._failed_jobs = await count_failed(session)
             self._dead_letters = await dead_letter_repository.count_waiting(session)
         self._counted_at = time.monotonic()

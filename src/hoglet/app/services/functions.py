@@ -61,7 +61,7 @@ class FunctionServices:
     telemetry: Telemetry
     test_runs: TestRunService
     webhooks: Webhooks
-    run_endings: CompletionWriter
+    completion_writer: CompletionWriter
 
 
 def open_box(settings: Settings) -> SecretBox:
@@ -161,7 +161,7 @@ def build_functions(
     groups = StoredGroups(services.database, EventsRepository())
     stored = StoredEventLookup(services.warehouse, access, groups, site_url)
     recent = RecentEvents(services.warehouse, stored, services.clock)
-    run_endings = CompletionWriter(
+    completion_writer = CompletionWriter(
         queue=services.queue,
         outbox=TelemetryOutbox(services.database, telemetry),
         dead_letters=dead_letters,
@@ -169,7 +169,10 @@ def build_functions(
         clock=services.clock,
     )
     record = WebhookCompletion(
-        database=services.database, queue=services.queue, endings=run_endings, clock=services.clock
+        database=services.database,
+        queue=services.queue,
+        writer=completion_writer,
+        clock=services.clock,
     )
     return FunctionServices(
         service=service,
@@ -193,5 +196,5 @@ def build_functions(
         telemetry=telemetry,
         test_runs=TestRunService(service, services.sandboxes.run, calls, site_url),
         webhooks=Webhooks(service, services.sandboxes.run, record, access.project, site_url),
-        run_endings=run_endings,
+        completion_writer=completion_writer,
     )

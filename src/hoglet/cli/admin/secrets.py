@@ -56,7 +56,7 @@ def reencrypt(data_dir: DataDir = None) -> None:
 
     box = open_box(_settings(data_dir))
     done = with_database(data_dir, lambda database: reencrypt_all(database, box))
-    print(f"{done.sealed} encrypted with the newest key.")
+    print(f"{done.encrypted} encrypted with the newest key.")
     if done.unreadable:
         print(f"{done.unreadable} cannot be decrypted with any key and were left unchanged.")
         raise typer.Exit(1)

@@ -58,8 +58,8 @@ def redrive(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the count.")] = False,
 ) -> None:
     """Redrive dead letters: by id, class or time, or all that were not redriven yet."""
-    wish = _filters(classes, after, before)
-    body = {"ids": ids} if ids else wish or {"all": True}
+    filters = _filters(classes, after, before)
+    body = {"ids": ids} if ids else filters or {"all": True}
     client = connect()
     path = f"{_path(client, function)}/redrive"
     answer = client.call("POST", path, {**body, "dry_run": dry_run})

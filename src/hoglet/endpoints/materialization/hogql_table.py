@@ -54,7 +54,7 @@ class BucketDifference(NamedTuple):
     """Buckets to recompute, as text, and buckets that no longer have events."""
 
     changed: list[str]
-    gone: list[str]
+    removed: list[str]
     first: datetime | None = None
     last: datetime | None = None
 
@@ -176,7 +176,7 @@ class HogqlTable:
         await self._warehouse.command(
             f"INSERT INTO {table} ({names}) "  # noqa: S608 (names are quoted)
             f"SELECT {names} FROM {previous} WHERE NOT has({{replaced:Array(String)}}, {BUCKET})",
-            {"replaced": [*difference.changed, *difference.gone]},
+            {"replaced": [*difference.changed, *difference.removed]},
             seconds=self._seconds,
         )
 

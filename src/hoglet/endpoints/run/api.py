@@ -144,7 +144,7 @@ async def run_endpoint(request: Request) -> Response:
         await read_body(request),
         variables_key(scope.principal),
     )
-    cached = services.quick.answer(key, scope, current) if form == JSON else None
+    cached = services.fast_path.answer(key, scope, current) if form == JSON else None
     if cached is not None:
         return _quickly(request, services, cached)
     wanted = restricted(scope.principal, await read_run(request, current.aliases))
@@ -154,7 +154,7 @@ async def run_endpoint(request: Request) -> Response:
     target = await services.targets.version(current, wanted.version)
     form = form_of(request, target)
     reading = await services.runner.check(scope, target, wanted)
-    services.quick.remember(key, wanted, reading, current)
+    services.fast_path.remember(key, wanted, reading, current)
     outcome = await unless_disconnected(request, _run(services, scope, reading, wanted))
     if outcome is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)

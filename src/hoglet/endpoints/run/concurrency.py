@@ -52,21 +52,21 @@ class SingleFlight[T]:
     """
 
     def __init__(self) -> None:
-        self._flights: dict[str, _Flight[T]] = {}
+        self._in_flight: dict[str, _Flight[T]] = {}
 
     async def join(self, key: str, compute: Callable[[], Awaitable[T]]) -> T:
         """The outcome of the running computation with this key, or of a new one."""
-        flight = self._flights.get(key)
+        flight = self._in_flight.get(key)
         if flight is None:
             flight = _Flight(asyncio.ensure_future(_run(compute)))
-            self._flights[key] = flight
+            self._in_flight[key] = flight
             flight.task.add_done_callback(lambda _: self._end(key, flight))
         flight.waiting += 1
         try:
             return await asyncio.shield(flight.task)
         except asyncio.CancelledError:
             if flight.waiting == 1:
-                self._flights.pop(key, None)  # a computation being cancelled must not be joined
+                self._in_flight.pop(key, None)  # a computation being cancelled must not be joined
                 flight.task.cancel()
                 await asyncio.wait({flight.task})
             raise
@@ -75,11 +75,11 @@ class SingleFlight[T]:
 
     def is_in_flight(self, key: str) -> bool:
         """Whether the computation of this key is running."""
-        return key in self._flights
+        return key in self._in_flight
 
     def _end(self, key: str, flight: _Flight[T]) -> None:
-        if self._flights.get(key) is flight:
-            del self._flights[key]
+        if self._in_flight.get(key) is flight:
+            del self._in_flight[key]
         if not flight.task.cancelled():
             flight.task.exception()  # retrieved, so that asyncio does not warn if nobody waits
 

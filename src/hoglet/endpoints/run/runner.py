@@ -75,7 +75,7 @@ class EndpointRunner:
         self.cache = ResultCache(settings.cache_bytes)
         self.cursors = cursors
         self.cancellable = CancellableRuns(CancelRequests(database, clock))
-        self._flights: SingleFlight[Result] = SingleFlight()
+        self._shared_runs: SingleFlight[Result] = SingleFlight()
         self._database = database
         self._variables = TTLCache(self._load_variables, seconds=_VARIABLES_SECONDS)
 
@@ -279,7 +279,7 @@ class EndpointRunner:
 
         if refresh in _FORCED:
             return await compute()
-        result = await self._flights.join(reading.key, compute)
+        result = await self._shared_runs.join(reading.key, compute)
         if result.is_live and not mine:  # the run that computed it may have had other scopes
             return await compute()
         return result if mine else replace(_with_ttl(reading, result), is_joined=True)

@@ -85,7 +85,7 @@ class Drafts:
             after = None if fields is None else sorted(fields)
             await functions.record(session, scope, row, "updated", [_change(before, after)])
             await session.flush()
-            return await functions.showing.view(session, row)
+            return await functions.presenter.view(session, row)
 
     async def _check(self, scope: ProjectScope, row: HogFunctionRow, fields: SentFields) -> None:
         """Compile the draft as publishing it would.

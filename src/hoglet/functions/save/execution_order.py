@@ -75,10 +75,12 @@ async def assign_execution_order(
     if plan.will_run and not plan.was_running:
         await _check_limit(session, row)
     if row.type in types.ORDERED and _moves_to_end(plan):
-        revived = (
+        is_restored = (
             row.id if plan.stored["deleted"] else None
         )  # its old position does not count as the end
-        highest = await repository.highest_order(session, row.project_id, row.type, without=revived)
+        highest = await repository.highest_order(
+            session, row.project_id, row.type, without=is_restored
+        )
         row.execution_order = min(highest + 1, types.HIGHEST_ORDER)
 
 
@@ -100,5 +102,5 @@ def _moves_to_end(plan: SavePlan) -> bool:
         return plan.values["execution_order"] is None
     if "execution_order" in plan.sent:
         return False
-    revived = plan.stored["deleted"] and not plan.values["deleted"]
-    return revived or (plan.values["enabled"] and not plan.stored["enabled"])
+    is_restored = plan.stored["deleted"] and not plan.values["deleted"]
+    return is_restored or (plan.values["enabled"] and not plan.stored["enabled"])

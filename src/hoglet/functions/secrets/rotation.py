@@ -17,7 +17,7 @@ from hoglet.store.database import Database
 class RotationResult(NamedTuple):
     """Number of re-encrypted texts, and of those that no configured key decrypts (unchanged)."""
 
-    sealed: int
+    encrypted: int
     unreadable: int
 
 
@@ -55,13 +55,13 @@ async def reencrypt_all(database: Database, box: SecretBox) -> RotationResult:
         for key in await signing_keys.every(session):
             key.encrypted = count.again(key.encrypted) or key.encrypted
         await reencrypt_check(session, box)
-    return RotationResult(count.sealed, count.unreadable)
+    return RotationResult(count.encrypted, count.unreadable)
 
 
 class _Count:
     def __init__(self, reencrypt: Callable[[str], str]) -> None:
         self._reencrypt = reencrypt
-        self.sealed = self.unreadable = 0
+        self.encrypted = self.unreadable = 0
 
     def again(self, encrypted: str | None) -> str | None:
         if not encrypted:
@@ -71,5 +71,5 @@ class _Count:
         except SecretsUnreadable:
             self.unreadable += 1
             return encrypted
-        self.sealed += 1
+        self.encrypted += 1
         return fresh

@@ -95,19 +95,19 @@ class TestRunService:
             now=self._functions.clock.now(),
             name_properties=scope.project.person_display_name_properties,
         )
-        trial = TestRunResult(self._functions.clock.now(), with_trace=fields.trace)
+        result = TestRunResult(self._functions.clock.now(), with_trace=fields.trace)
         worker = SandboxClient(self._sandbox)
         try:
             if function.type in types.ORDERED:
                 site: ProjectGlobal = {"id": scope.project.id, "name": "", "url": self._site_url}
-                await self._transform(worker, function, run, site, trial)
+                await self._transform(worker, function, run, site, result)
             else:
                 calls = None if is_mocked else self._calls
-                caller = HostCallStub(calls, function.project_id, invocation_id, trial)
-                await self._deliver(worker, function, run, caller, trial)
+                caller = HostCallStub(calls, function.project_id, invocation_id, result)
+                await self._deliver(worker, function, run, caller, result)
         except (SandboxTimedOut, SandboxCrashed) as error:
-            trial.fail(error.detail)
-        return trial.answer()
+            result.fail(error.detail)
+        return result.answer()
 
     async def executable(
         self, scope: ProjectScope, row: HogFunctionRow | None, body: JsonObject

@@ -39,7 +39,7 @@ class LibraryEntry(msgspec.Struct, frozen=True):
         cost: how its work grows with its arguments.
         doc: one line.
         example: Hog statements.
-        shown: what they print, without the last newline; None if it varies.
+        printed: what they print, without the last newline; None if it varies.
         group: heading in the documentation.
         form: ``plain``, ``callback`` or ``async``.
         steps: the generator form of a callback function.
@@ -56,7 +56,7 @@ class LibraryEntry(msgspec.Struct, frozen=True):
     cost: Cost
     doc: str
     example: str
-    shown: str | None
+    printed: str | None
     group: str
     form: Form = "plain"
     steps: Callable[..., Any] | None = None

@@ -36,7 +36,7 @@ class Resolver(ABC):
         self.tables: list[str] = []
         self.relations = 0
         self.recursions = 0
-        self.shown: dict[int, tuple[Relation, tuple[str, ...]]] = {}
+        self.visible_names: dict[int, tuple[Relation, tuple[str, ...]]] = {}
         self._depth = 0
         self._nodes = 0
 
@@ -73,7 +73,7 @@ class Resolver(ABC):
         """The names of a resolved query's columns in results."""
         while isinstance(relation, SetQuery):
             relation = relation.first
-        return self.shown[id(relation)][1]
+        return self.visible_names[id(relation)][1]
 
     def count_relations(self, count: int, node: Any) -> None:
         """Count more relations.

@@ -69,7 +69,7 @@ def _resolve_set(resolver: Resolver, node: tree.SelectSetQuery, parent: Scope | 
     )
     whole = Join(relation=queries, alias="page")
     limited = Select(columns=columns, joins=(whole,), limit=limit, offset=offset)
-    resolver.shown[id(limited)] = (limited, resolver.names_of(queries))
+    resolver.visible_names[id(limited)] = (limited, resolver.names_of(queries))
     return limited
 
 
@@ -132,7 +132,7 @@ def _resolve_select(resolver: Resolver, node: tree.SelectQuery, parent: Scope | 
         for source, kind, on in joins
     )
     selected = msgspec.structs.replace(selected, joins=finished)
-    resolver.shown[id(selected)] = (selected, visible)
+    resolver.visible_names[id(selected)] = (selected, visible)
     return selected
 
 

@@ -141,7 +141,7 @@ class BatchRunner:
             middle = len(invokes) // 2
             first = await self._outcomes(function, invokes[:middle])
             return [*first, *await self._outcomes(function, invokes[middle:])]
-        if ending.verdict is LeaseEnd.WAITS:
+        if ending.lease_end is LeaseEnd.WAITS:
             return self._waiting_outcomes(ending, invokes)
         records = self._records(ending.record, invokes)
         assert step is not None, "an ended run has one"  # noqa: S101 (narrows the type)
@@ -158,7 +158,7 @@ class BatchRunner:
     ) -> RunOutcome:
         """Run a program; after its first call, wait here for busy hosts so as not to repeat it."""
         ending = await self._runner.run(function, leader, events)
-        while ending.found_no_room and ending.invoke is not None and _has_called(ending.invoke):
+        while ending.host_unavailable and ending.invoke is not None and _has_called(ending.invoke):
             await asyncio.sleep(AGAIN_SECONDS)
             ending = await self._runner.run(function, ending.invoke, events)
         return ending
@@ -190,7 +190,7 @@ class BatchRunner:
         Captured events are dropped, because the program will capture them again.
         """
         now = self._clock.now()
-        has_failed = not ending.found_no_room
+        has_failed = not ending.host_unavailable
         if has_failed:
             records = self._records(ending.record, invokes)
             records[0].captures.clear()
@@ -200,11 +200,11 @@ class BatchRunner:
             records = [RunRecord(invoke, now) for invoke in invokes]
         return [
             RunOutcome(
-                verdict=LeaseEnd.WAITS,
+                lease_end=LeaseEnd.WAITS,
                 record=record,
                 invoke=_next_attempt(invoke, now) if has_failed else invoke,
                 run_at=ending.run_at,
-                found_no_room=ending.found_no_room,
+                host_unavailable=ending.host_unavailable,
             )
             for invoke, record in zip(invokes, records, strict=True)
         ]
@@ -235,7 +235,7 @@ class BatchRunner:
             return _ended(record, step)
         record.count("other", "retried", now)
         return RunOutcome(
-            verdict=LeaseEnd.WAITS,
+            lease_end=LeaseEnd.WAITS,
             record=record,
             invoke=_next_attempt(invoke, now),
             run_at=retry_at,
@@ -251,7 +251,7 @@ def _may_be_halved(step: Step, invokes: Sequence[InvokeV1]) -> bool:
 
 
 def _ended(record: RunRecord, step: Step) -> RunOutcome:
-    return RunOutcome(verdict=LeaseEnd.ENDED, record=record, step=step)
+    return RunOutcome(lease_end=LeaseEnd.ENDED, record=record, step=step)
 
 
 def _next_attempt(invoke: InvokeV1, now: datetime) -> InvokeV1:

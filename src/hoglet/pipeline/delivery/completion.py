@@ -53,13 +53,13 @@ class CompletionBatcher:
         *,
         database: Database,
         queue: Queue,
-        endings: CompletionWriter,
+        writer: CompletionWriter,
         metrics: DeliveryMetrics,
         clock: Clock,
     ) -> None:
         self._database = database
         self._queue = queue
-        self._endings = endings
+        self._writer = writer
         self._metrics = metrics
         self._clock = clock
         self._waiting: list[_Waiting] = []
@@ -71,8 +71,8 @@ class CompletionBatcher:
         Raises:
             LeaseLost: another worker holds the job; nothing was recorded.
         """
-        has_ended = ending.verdict is LeaseEnd.ENDED
-        settled = self._endings.settle(ending.record, function, ending.step if has_ended else None)
+        has_ended = ending.lease_end is LeaseEnd.ENDED
+        settled = self._writer.settle(ending.record, function, ending.step if has_ended else None)
         await self._wait(job, settled, None if has_ended else ending)
 
     async def refuse(
@@ -133,7 +133,7 @@ class CompletionBatcher:
         for item in taken:
             if item.later is not None:
                 await self._give_back(session, item.job, item.later)
-        await self._endings.write(session, [item.settled for item in taken])
+        await self._writer.write(session, [item.settled for item in taken])
         await lines.advance(session, self._queue, ended)
 
     async def _give_back(self, session: AsyncSession, job: Job, ending: RunOutcome) -> None:

@@ -63,13 +63,13 @@ class DeliveryStages:
     Args:
         functions: loads functions.
         runner: executes runs within the limits of ``hosts``.
-        endings: records outcomes.
+        completions: records outcomes.
         hosts: limits per host.
     """
 
     functions: FunctionCache
     runner: InvocationRunner
-    endings: CompletionBatcher
+    completions: CompletionBatcher
     hosts: HostLimiter
 
 
@@ -89,7 +89,7 @@ class Executor:
     ) -> None:
         self._database = database
         self._queue = queue
-        self._endings = stages.endings
+        self._completions = stages.completions
         self._functions = stages.functions
         self._runner = stages.runner
         self._batches = BatchRunner(stages.runner, clock)
@@ -98,7 +98,7 @@ class Executor:
         self._running: dict[asyncio.Task[None], Job] = {}
         self._runs_by_lane: Counter[str | None] = Counter()
         self._held: dict[str, datetime] = {}
-        self._without_room: set[str] = set()
+        self._busy_lanes: set[str] = set()
         self._ended = 0
         self._pauses_read_at: ChangeMark | None = None
         self._stopping = False
@@ -159,7 +159,7 @@ class Executor:
             limit=min(free, share - most),
             duration=LEASE,
             max_bytes=LEASE_BYTES,
-            without_lanes=self._without_room | full,
+            without_lanes=self._busy_lanes | full,
         )
 
     def _count_active(self) -> int:
@@ -171,7 +171,7 @@ class Executor:
         now = self._clock.now()
         running = {lane: runs for lane, runs in self._runs_by_lane.items() if lane is not None}
         self._held = {lane: until for lane, until in self._held.items() if until > now}
-        self._without_room = {*self._held, *self._hosts.saturated_lanes(running)}
+        self._busy_lanes = {*self._held, *self._hosts.saturated_lanes(running)}
 
     def _hold(self, lane: str | None, until: datetime | None) -> None:
         """Back off briefly from a lane; its other hosts may still have capacity."""
@@ -182,12 +182,12 @@ class Executor:
     def _should_poll(self) -> bool:
         """Whether to poll: periodically, while runs finish and lanes wait for capacity."""
         self._ended += 1
-        return bool(self._without_room) and self._ended % ENDS_BEFORE_A_LOOK == 0
+        return bool(self._busy_lanes) and self._ended % ENDS_BEFORE_A_LOOK == 0
 
     async def _wait_for_work(self) -> None:
         if self._count_active() < RUNS_AT_ONCE:
             soon = timedelta(seconds=AGAIN_SECONDS)
-            await self._queue.wait(INVOKE_QUEUE, soon if self._without_room else IDLE)
+            await self._queue.wait(INVOKE_QUEUE, soon if self._busy_lanes else IDLE)
         else:
             await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
 
@@ -229,11 +229,11 @@ class Executor:
             await self._give_up(job, invoke)
         else:
             ending = await self._run(job, function, invoke)
-            if ending.found_no_room:
+            if ending.host_unavailable:
                 self._hold(job.lane, ending.run_at)
             if ending.step is not None and ending.step.outcome == "failed":
                 span.fail(ending.step.error_class or "hog")
-            await self._endings.commit(job, function, ending)
+            await self._completions.commit(job, function, ending)
             self._wake_for(ending)
 
     async def _run(self, job: Job, function: ExecutableFunction, invoke: InvokeV1) -> RunOutcome:
@@ -244,7 +244,7 @@ class Executor:
 
     def _wake_for(self, ending: RunOutcome) -> None:
         """Wake up for a retry that is due before the next poll."""
-        if ending.run_at is None or ending.found_no_room:
+        if ending.run_at is None or ending.host_unavailable:
             return
         wait = ending.run_at - self._clock.now()
         if timedelta(0) < wait < IDLE:
@@ -265,7 +265,7 @@ class Executor:
         if function is not None:
             record.log("warn", "Not run: the function is disabled", now)
         why = "The watcher disabled this function" if state == DISABLED else None
-        await self._endings.refuse(job, record, why=why)
+        await self._completions.refuse(job, record, why=why)
 
     async def _give_up(self, job: Job, invoke: InvokeV1) -> None:
         """Dead-letter a run that has lost too many leases."""
@@ -277,7 +277,7 @@ class Executor:
         record.count("failure", "failed", now)
         record.count("other", "dead_lettered", now)
         record.log("error", why, now)
-        await self._endings.refuse(job, record, why=why, error_class="hog")
+        await self._completions.refuse(job, record, why=why, error_class="hog")
 
     async def _give_back(self, job: Job) -> None:
         """Retry a run soon; does not count towards giving up."""

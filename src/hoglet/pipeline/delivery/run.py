@@ -38,15 +38,15 @@ class LeaseEnd(Enum):
 class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The run ``ENDED`` with ``step``, or ``WAITS`` until ``run_at`` and continues as ``invoke``.
 
-    ``found_no_room``: the host is busy, slow or paused, which affects other runs too.
+    ``host_unavailable``: the host is busy, slow or paused, which affects other runs too.
     """
 
-    verdict: LeaseEnd
+    lease_end: LeaseEnd
     record: RunRecord
     step: Step | None = None
     invoke: InvokeV1 | None = None
     run_at: datetime | None = None
-    found_no_room: bool = False
+    host_unavailable: bool = False
 
 
 class InvocationRunner:
@@ -77,7 +77,7 @@ class InvocationRunner:
             if invoke.start_at == "filter":
                 invoke = record.invoke = self._past_filter(invoke, step, record)
             if step.outcome != "call" or step.call is None:
-                return RunOutcome(verdict=LeaseEnd.ENDED, record=record, step=step)
+                return RunOutcome(lease_end=LeaseEnd.ENDED, record=record, step=step)
             invoke = msgspec.structs.replace(invoke, journal=step.journal)
             record.invoke = invoke
             waits = await self._call(function, invoke, record, step.call)
@@ -150,11 +150,11 @@ class InvocationRunner:
         async with self._hosts.acquire(function, host, lane) as again_at:
             if again_at is not None:
                 return RunOutcome(
-                    verdict=LeaseEnd.WAITS,
+                    lease_end=LeaseEnd.WAITS,
                     record=record,
                     invoke=invoke,
                     run_at=again_at,
-                    found_no_room=True,
+                    host_unavailable=True,
                 )
             attempt = await self._deliveries.attempt(function, invoke, call)
         record.async_ms.append(attempt.milliseconds)
@@ -178,7 +178,7 @@ class InvocationRunner:
             failing_since=invoke.failing_since or now.isoformat(),
         )
         return RunOutcome(
-            verdict=LeaseEnd.WAITS, record=record, invoke=later, run_at=attempt.retry_at
+            lease_end=LeaseEnd.WAITS, record=record, invoke=later, run_at=attempt.retry_at
         )
 
     def _log_failure(

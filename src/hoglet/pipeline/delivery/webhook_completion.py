@@ -25,11 +25,11 @@ class WebhookCompletion:
     """Records steps of webhook functions, each in one transaction."""
 
     def __init__(
-        self, *, database: Database, queue: Queue, endings: CompletionWriter, clock: Clock
+        self, *, database: Database, queue: Queue, writer: CompletionWriter, clock: Clock
     ) -> None:
         self._database = database
         self._queue = queue
-        self._endings = endings
+        self._writer = writer
         self._clock = clock
 
     async def __call__(self, function: ExecutableFunction, invoke: InvokeV1, step: Step) -> None:
@@ -42,14 +42,14 @@ class WebhookCompletion:
         if step.error_class != "inputs":
             record.count("other", "triggered", now)
         waits = step.outcome == "call"
-        settled = self._endings.settle(record, function, None if waits else step)
+        settled = self._writer.settle(record, function, None if waits else step)
         async with self._database.write() as session:
             if waits:
                 waiting = msgspec.structs.replace(
                     invoke, journal=step.journal, logged_until=record.logged_until
                 )
                 await self._queue.enqueue(session, [_job(waiting, Priority.NORMAL)])
-            await self._endings.write(session, [settled])
+            await self._writer.write(session, [settled])
 
     async def enqueue(self, invoke: InvokeV1) -> None:
         """Enqueue a run of a degraded function with low priority."""
@@ -58,7 +58,7 @@ class WebhookCompletion:
         record.count("other", "triggered", now)
         async with self._database.write() as session:
             await self._queue.enqueue(session, [_job(invoke, Priority.LOW)])
-            await self._endings.write(session, [CompletedRun(record=record, has_ended=False)])
+            await self._writer.write(session, [CompletedRun(record=record, has_ended=False)])
 
     async def refuse(self, project_id: int, function_id: UUID) -> None:
         """Count a refused request; its sender gets an error, so there is no dead letter."""
@@ -70,7 +70,7 @@ class WebhookCompletion:
         )
         record.count("failure", "disabled_permanently", now)
         async with self._database.write() as session:
-            await self._endings.write(session, [CompletedRun(record=record, has_ended=True)])
+            await self._writer.write(session, [CompletedRun(record=record, has_ended=True)])
 
 
 def _job(invoke: InvokeV1, priority: Priority) -> NewJob:

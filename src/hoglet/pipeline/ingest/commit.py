@@ -108,7 +108,7 @@ class ChunkCommitter:
         self,
         project_id: int,
         finish: Finish,
-        acted: BatchResult,
+        result: BatchResult,
         *,
         is_first: bool = False,
         checked: bool = False,
@@ -118,7 +118,7 @@ class ChunkCommitter:
         Args:
             project_id: the group's project.
             finish: removes the group from its source, within the transaction.
-            acted: the result of processing the group.
+            result: the result of processing the group.
             is_first: these may be the project's first events.
             checked: other groups of the project may have been committed since the group's state
                 was loaded. Ignored on SQLite, where that never happens.
@@ -130,20 +130,20 @@ class ChunkCommitter:
         async with self._database.write() as session:
             await finish(session)
             recorded = await self._write(
-                session, project_id, acted, checked=checked and not self._database.is_sqlite
+                session, project_id, result, checked=checked and not self._database.is_sqlite
             )
-            if is_first and acted.stored:
-                told = {"ingested_event": True}
-                await update_project(session, project_id, told, self._clock.now())
+            if is_first and result.stored:
+                columns = {"ingested_event": True}
+                await update_project(session, project_id, columns, self._clock.now())
         self._definitions.remember(project_id, recorded)
-        for kind, example in [*acted.warnings, *recorded.warnings]:
+        for kind, example in [*result.warnings, *recorded.warnings]:
             self._warnings.note(project_id, kind, example)
 
-    async def commit_job(self, project_id: int, job: Job, acted: BatchResult) -> None:
+    async def commit_job(self, project_id: int, job: Job, result: BatchResult) -> None:
         """Commit the result of a single job, as in :meth:`commit`."""
-        await self.commit(project_id, functools.partial(self._queue.finish, jobs=[job]), acted)
+        await self.commit(project_id, functools.partial(self._queue.finish, jobs=[job]), result)
 
-    async def try_commit(self, project_id: int, acted: BatchResult) -> None:
+    async def try_commit(self, project_id: int, result: BatchResult) -> None:
         """Write the results of some of a group's events as a test, and roll back.
 
         Raises:
@@ -152,14 +152,14 @@ class ChunkCommitter:
         try:
             with contextlib.suppress(_RolledBack):
                 async with self._database.write() as session:
-                    await self._write(session, project_id, acted)
+                    await self._write(session, project_id, result)
                     await _roll_back(session)
         except Exception as error:
             if is_storage_failure(error):
                 raise
             raise CommitRefused(f"The database refuses the event: {error}") from error
 
-    async def claim_group_types(self, project_id: int, acted: BatchResult) -> None:
+    async def claim_group_types(self, project_id: int, result: BatchResult) -> None:
         """Write new group types before rows with their indexes are stored.
 
         Only needed where several groups of a project are processed at the same time.
@@ -167,39 +167,41 @@ class ChunkCommitter:
         Raises:
             StateChanged: another group defined group types; process this group again.
         """
-        if acted.new_group_types and not self._database.is_sqlite:
+        if result.new_group_types and not self._database.is_sqlite:
             async with self._database.write() as session:
-                await self._events.claim_group_types(session, project_id, acted.new_group_types)
+                await self._events.claim_group_types(session, project_id, result.new_group_types)
 
     async def _write(
-        self, session: AsyncSession, project_id: int, acted: BatchResult, *, checked: bool = False
+        self, session: AsyncSession, project_id: int, result: BatchResult, *, checked: bool = False
     ) -> Recorded:
-        await self._queue.enqueue(session, _failed_jobs(project_id, acted.set_aside))
-        await self._events.save_persons(session, project_id, acted.people, checked=checked)
-        await enqueue_merges(session, self._queue, project_id, acted.people.merges)
+        await self._queue.enqueue(session, _failed_jobs(project_id, result.set_aside))
+        await self._events.save_persons(session, project_id, result.persons, checked=checked)
+        await enqueue_merges(session, self._queue, project_id, result.persons.merges)
         await self._events.save_groups(
-            session, project_id, acted.new_group_types, acted.groups, checked=checked
+            session, project_id, result.new_group_types, result.groups, checked=checked
         )
-        await self._events.add_seen(session, project_id, acted.new_uuids, checked=checked)
-        recorded = await self._definitions.record(session, project_id, acted.observation)
-        await enqueue_runs(session, self._queue, acted.invocations, acted.tally, self._clock.now())
-        await self._report(session, project_id, acted)
+        await self._events.add_seen(session, project_id, result.new_uuids, checked=checked)
+        recorded = await self._definitions.record(session, project_id, result.observation)
+        await enqueue_runs(
+            session, self._queue, result.invocations, result.tally, self._clock.now()
+        )
+        await self._report(session, project_id, result)
         return recorded
 
-    async def _report(self, session: AsyncSession, project_id: int, acted: BatchResult) -> None:
-        letters = dead_letters_of(project_id, acted.tally)
+    async def _report(self, session: AsyncSession, project_id: int, result: BatchResult) -> None:
+        letters = dead_letters_of(project_id, result.tally)
         dropped = await self._dead_letters.add(session, letters) if letters else []
-        observations = _observations(acted.tally)
+        observations = _observations(result.tally)
         if observations:
             await self._watcher.observe(session, observations)
         rows = {
-            **person_rows(project_id, acted.people),
-            **group_rows(project_id, acted.groups),
+            **person_rows(project_id, result.persons),
+            **group_rows(project_id, result.groups),
         }
         await self._copies.add(session, rows)
         now = self._clock.now()
-        defer_filtered_counts(session, project_id, acted.tally.unasked, now)
-        messages = messages_of(project_id, acted.tally, now)
+        defer_filtered_counts(session, project_id, result.tally.deferred, now)
+        messages = messages_of(project_id, result.tally, now)
         messages.logs.extend(dropped)
         await self._outbox.add(session, messages)
 

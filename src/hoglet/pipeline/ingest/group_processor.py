@@ -39,7 +39,7 @@ from hoglet.pipeline.ingest.sandbox_client import (
     WORKER_FAILURES,
     PipelineSandboxClient,
 )
-from hoglet.pipeline.ingest.split_group import halves_of, merge_acted
+from hoglet.pipeline.ingest.split_group import halves_of, merge_results
 from hoglet.sandbox import SandboxCrashed
 from hoglet.store.database import Database
 
@@ -81,7 +81,7 @@ class LoadedState:
         loaded = await self._load(wanted)
         return ProcessRequest(
             group=group,
-            people=self._person_state(wanted) if self._is_changed else loaded,
+            persons=self._person_state(wanted) if self._is_changed else loaded,
             group_types=self._types,
             groups=[
                 self._groups[place]
@@ -91,16 +91,16 @@ class LoadedState:
             seen=[uuid for uuid in wanted.uuids if uuid in self._seen] if self._seen else [],
         )
 
-    def apply(self, acted: BatchResult) -> None:
+    def apply(self, result: BatchResult) -> None:
         """Apply the changes made by a piece."""
         self._is_changed = True
-        self._persons.update((person.id, person) for person in acted.people.persons)
-        self._ids.update((one.distinct_id, one) for one in acted.people.ids)
-        for person in acted.people.deleted:
+        self._persons.update((person.id, person) for person in result.persons.persons)
+        self._ids.update((one.distinct_id, one) for one in result.persons.ids)
+        for person in result.persons.deleted:
             self._persons.pop(person.id, None)
-        self._types.update(acted.new_group_types)
-        self._groups.update(((one.index, one.key), one) for one in acted.groups)
-        self._seen.update(acted.new_uuids)
+        self._types.update(result.new_group_types)
+        self._groups.update(((one.index, one.key), one) for one in result.groups)
+        self._seen.update(result.new_uuids)
 
     async def _load(self, wanted: LookupRequest) -> PersonStoreState:
         """Load the state that a piece needs; returns the persons as they are in the database."""
@@ -110,19 +110,19 @@ class LoadedState:
             places = [
                 (self._types[kind], key) for kind, key in wanted.groups if kind in self._types
             ]
-            people = await self._events.load_persons(
+            persons = await self._events.load_persons(
                 session, self._project_id, wanted.distinct_ids, wanted.merging
             )
             groups = await self._events.load_groups(session, self._project_id, places)
             self._seen |= await self._events.seen(session, self._project_id, wanted.uuids)
-        for person in people.persons:
+        for person in persons.persons:
             self._persons.setdefault(person.id, person)
-        for one in people.ids:
+        for one in persons.ids:
             self._ids.setdefault(one.distinct_id, one)
-        self._retired |= people.retired
+        self._retired |= persons.retired
         for one in groups:
             self._groups.setdefault((one.index, one.key), one)
-        return people
+        return persons
 
     def _person_state(self, wanted: LookupRequest) -> PersonStoreState:
         """The persons of the distinct ids, and all distinct ids of persons that will be merged."""
@@ -180,7 +180,7 @@ class GroupProcessor:
         state = LoadedState(self._database, self._events, group.project.id)
         try:
             request = await state.request(group.group, await wanted)
-            return await self._calls.act(group, request)
+            return await self._calls.process(group, request)
         except WORKER_FAILURES as error:
             log.warning(
                 "a group is processed in pieces",
@@ -228,28 +228,28 @@ class _Pieces:
         while waiting:
             piece = waiting.popleft()
             try:
-                acted = await self._attempt(piece)
+                result = await self._attempt(piece)
                 self._accepted = True
             except _PIECE_FAILURES as error:
                 halves = halves_of(piece)
                 if halves is not None:
                     waiting.extendleft(reversed(halves))
                     continue
-                acted = await self._process_alone(piece, error)
-            self._state.apply(acted)
-            self._done.append(acted)
-        return merge_acted(self._done)
+                result = await self._process_alone(piece, error)
+            self._state.apply(result)
+            self._done.append(result)
+        return merge_results(self._done)
 
     async def _attempt(self, piece: ReadRequest) -> BatchResult:
         wanted = await self._calls.read(piece)
-        acted = await self._calls.act(piece, await self._state.request(piece.group, wanted))
-        await self._check(acted)
-        return acted
+        result = await self._calls.process(piece, await self._state.request(piece.group, wanted))
+        await self._check(result)
+        return result
 
-    async def _check(self, acted: BatchResult) -> None:
+    async def _check(self, result: BatchResult) -> None:
         """Check that the database accepts a piece after the pieces before it."""
         if self._try_commit is not None:
-            await self._try_commit(merge_acted([*self._done, acted]))
+            await self._try_commit(merge_results([*self._done, result]))
 
     async def _process_alone(self, piece: ReadRequest, error: Exception) -> BatchResult:
         """Process a single event that failed by itself."""
@@ -289,13 +289,13 @@ class _Pieces:
         for handling in _LEFT_OUT:
             simpler = msgspec.structs.replace(piece, handling=handling, reason=reason)
             try:
-                acted = await self._attempt(simpler)
+                result = await self._attempt(simpler)
             except _PIECE_FAILURES as error:
                 last = str(error)
                 log.warning("the event fails again", handling=handling, error=last)
             else:
-                acted.add_shared_globals()
-                return acted
+                result.add_shared_globals()
+                return result
             finally:
                 await self._calls.release_spare()
         return _set_aside(piece, last)
@@ -316,19 +316,19 @@ class _Pieces:
 
     async def _refused_piece(self, piece: ReadRequest, *, without_changes: bool) -> BatchResult:
         wanted = await self._calls.read(piece)
-        acted = await self._calls.act(piece, await self._state.request(piece.group, wanted))
+        result = await self._calls.process(piece, await self._state.request(piece.group, wanted))
         if without_changes:
             example = {"batch": str(piece.parts[0].job_id), "reason": piece.reason}
-            acted = msgspec.structs.replace(
-                acted,
-                people=PersonStoreState(),
+            result = msgspec.structs.replace(
+                result,
+                persons=PersonStoreState(),
                 groups=[],
                 new_group_types={},
-                warnings=[*acted.warnings, ("changes_not_stored", example)],
+                warnings=[*result.warnings, ("changes_not_stored", example)],
             )
-        acted.add_shared_globals()
-        await self._check(acted)
-        return acted
+        result.add_shared_globals()
+        await self._check(result)
+        return result
 
 
 def _set_aside(piece: ReadRequest, reason: str) -> BatchResult:

@@ -59,14 +59,14 @@ def match_internal(request: InternalRequest) -> BatchResult:
             ),
         ),
     }
-    acted = BatchResult(tally=BatchCounters())
+    result = BatchResult(tally=BatchCounters())
     index = FunctionIndex(request.functions)
     triggers = TriggerMatcher(
-        request.project, project, acted.tally, request.handling, request.reason
+        request.project, project, result.tally, request.handling, request.reason
     )
     triggers.match(index, event, lambda: lazy_filter_globals(run_globals), lambda: run_globals)
     triggers.count_filtered(index)
-    acted.invocations = triggers.invocations
-    acted.shared_globals = triggers.shared_globals
-    acted.add_shared_globals()
-    return acted
+    result.invocations = triggers.invocations
+    result.shared_globals = triggers.shared_globals
+    result.add_shared_globals()
+    return result

@@ -75,7 +75,7 @@ class ReadRequest(msgspec.Struct):
     reason: str = ""
 
 
-class LookupRequest(msgspec.Struct, tag="wanted"):
+class LookupRequest(msgspec.Struct, tag="lookups"):
     """What a group needs from the database; ``groups`` are pairs ``(type, key)``."""
 
     distinct_ids: list[str]
@@ -88,7 +88,7 @@ class ProcessRequest(msgspec.Struct):
     """Process a parsed group with the state loaded for it."""
 
     group: UUID
-    people: PersonStoreState
+    persons: PersonStoreState
     group_types: dict[str, int]
     groups: list[GroupState]
     seen: list[UUID]
@@ -152,11 +152,11 @@ class Line(msgspec.Struct, array_like=True):
 class BatchCounters(msgspec.Struct):
     """Counters and log lines of functions; ``counts`` is ``{id: {"other/filtered": 3}}``.
 
-    ``unasked`` is the number of events by name. It is set if there are so many functions that those
+    ``deferred`` is the number of events by name, set if there are so many functions that those
     that listen to other names are counted later, see ``filtered_counts``.
     """
 
-    unasked: dict[str, int] = {}
+    deferred: dict[str, int] = {}
     counts: dict[str, dict[str, int]] = {}
     lines: list[Line] = []
     dead_letters: list[DeadLetterDraft] = []
@@ -174,13 +174,13 @@ class BatchCounters(msgspec.Struct):
         counters[counter] = counters.get(counter, 0) + number
 
 
-class BatchResult(msgspec.Struct, tag="acted"):
+class BatchResult(msgspec.Struct, tag="result"):
     """The result of processing a group: everything to insert, write and enqueue.
 
     Args:
         blocks: rows of ``events`` in the warehouse's block format, by :func:`block_of`.
         stored: number of rows in all blocks.
-        people: persons and distinct ids to write.
+        persons: persons and distinct ids to write.
         new_group_types: ``{"company": 0}``.
         groups: groups to write.
         new_uuids: UUIDs to remember as seen.
@@ -194,7 +194,7 @@ class BatchResult(msgspec.Struct, tag="acted"):
 
     blocks: dict[int, bytes] = {}
     stored: int = 0
-    people: PersonStoreState = msgspec.field(default_factory=PersonStoreState)
+    persons: PersonStoreState = msgspec.field(default_factory=PersonStoreState)
     new_group_types: dict[str, int] = {}
     groups: list[GroupState] = []
     new_uuids: list[UUID] = []
@@ -214,11 +214,11 @@ class BatchResult(msgspec.Struct, tag="acted"):
 
 encoder = msgspec.msgpack.Encoder()
 read_requests = msgspec.msgpack.Decoder(ReadRequest)
-act_requests = msgspec.msgpack.Decoder(ProcessRequest)
-read_answers: msgspec.msgpack.Decoder[LookupRequest | CacheMiss] = msgspec.msgpack.Decoder(
+process_requests = msgspec.msgpack.Decoder(ProcessRequest)
+lookup_answers: msgspec.msgpack.Decoder[LookupRequest | CacheMiss] = msgspec.msgpack.Decoder(
     LookupRequest | CacheMiss
 )
 internal_answers = msgspec.msgpack.Decoder(BatchResult)
-act_answers: msgspec.msgpack.Decoder[BatchResult | CacheMiss] = msgspec.msgpack.Decoder(
+process_answers: msgspec.msgpack.Decoder[BatchResult | CacheMiss] = msgspec.msgpack.Decoder(
     BatchResult | CacheMiss
 )

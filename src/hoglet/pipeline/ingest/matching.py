@@ -112,7 +112,7 @@ class TriggerMatcher:
         if not later or len(index.functions) <= COUNTED_FUNCTIONS:
             missed.update(dict.fromkeys(index.by_id, names.total()))
         else:
-            self._tally.unasked = dict(names)
+            self._tally.deferred = dict(names)
             for name, number in names.items():
                 missed.update({function.id: number for function in index.waiting_for(name)})
         for function_id, number in missed.items():

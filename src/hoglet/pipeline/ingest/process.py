@@ -51,7 +51,7 @@ class _BatchProcessor:
     def __init__(self, group: ParsedBatch, request: ProcessRequest) -> None:
         self._group = group
         self._project = group.functions.project
-        self._people = PersonStore(self._project.id, request.people)
+        self._persons = PersonStore(self._project.id, request.persons)
         self._book = GroupStore(request.group_types, request.groups)
         self._seen = {uuid.int for uuid in request.seen}  # a UUID computes its hash in Python
         self._new_uuids: list[UUID] = []
@@ -75,14 +75,14 @@ class _BatchProcessor:
         return BatchResult(
             blocks=blocks_of(self._lines),
             stored=len(self._lines),
-            people=self._people.changes(),
+            persons=self._persons.changes(),
             new_group_types=self._book.new_types,
             groups=self._book.changes(),
             new_uuids=self._new_uuids,
             invocations=self._triggers.invocations,
             tally=self._group.tally,
             observation=self._group.observer.observation(),
-            warnings=[*self._people.warnings, *self._undelivered()],
+            warnings=[*self._persons.warnings, *self._undelivered()],
             shared_globals=self._triggers.shared_globals,
         )
 
@@ -133,9 +133,11 @@ class _BatchProcessor:
         if not parsed.has_profile:
             return None
         watched = bool(self._group.functions.on_persons.functions) and not parsed.is_historical
-        before = self._people.find(parsed.event.distinct_id) if watched else None
+        before = self._persons.find(parsed.event.distinct_id) if watched else None
         text = before.json() if before else None
-        person = self._people.apply(parsed.event.distinct_id, parsed.event.timestamp, parsed.effect)
+        person = self._persons.apply(
+            parsed.event.distinct_id, parsed.event.timestamp, parsed.effect
+        )
         if watched and (before is not person or person.json() != text):
             self._last_change[person.id] = (parsed, person)
         if parsed.effect is not None:
@@ -247,7 +249,7 @@ class _BatchProcessor:
                 dump_storable_json(properties),
                 event.timestamp,
                 event.distinct_id,
-                person.id if person else self._people.id_without_profile(event.distinct_id),
+                person.id if person else self._persons.id_without_profile(event.distinct_id),
                 person.json() if person else "{}",
                 "full" if person else "propertyless",
                 chain if isinstance(chain, str) else "",

@@ -14,9 +14,9 @@ from hoglet.pipeline.ingest.ipc import (
     LookupRequest,
     ProcessRequest,
     ReadRequest,
-    act_answers,
     encoder,
-    read_answers,
+    lookup_answers,
+    process_answers,
 )
 from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut
 
@@ -71,17 +71,17 @@ class PipelineSandboxClient:
             SandboxTimedOut, SandboxCrashed, Bug: the worker failed.
         """
         sandbox = self._sandbox_for(request)
-        answer = read_answers.decode(await self._call(sandbox, worker_operations.read, request))
+        answer = lookup_answers.decode(await self._call(sandbox, worker_operations.read, request))
         if isinstance(answer, CacheMiss):
             kinds = ("transformation", "destination")
             functions = await self._functions.load_runnable(request.project.id, kinds)
             whole = msgspec.structs.replace(request, functions=functions)
-            answer = read_answers.decode(await self._call(sandbox, worker_operations.read, whole))
+            answer = lookup_answers.decode(await self._call(sandbox, worker_operations.read, whole))
         if isinstance(answer, CacheMiss):
             raise TypeError("the worker asks for functions it was given")
         return answer
 
-    async def act(self, reading: ReadRequest, request: ProcessRequest) -> BatchResult:
+    async def process(self, reading: ReadRequest, request: ProcessRequest) -> BatchResult:
         """Run the second phase; repeats the first one if the worker has evicted the group.
 
         Raises:
@@ -89,7 +89,7 @@ class PipelineSandboxClient:
         """
         sandbox = self._sandbox_for(reading)
         for _ in range(3):
-            answer = act_answers.decode(
+            answer = process_answers.decode(
                 await self._call(sandbox, worker_operations.process, request)
             )
             if isinstance(answer, BatchResult):

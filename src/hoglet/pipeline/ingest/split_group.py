@@ -15,12 +15,12 @@ from hoglet.events.split_batch import halve_batch
 from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Part, ReadRequest
 
 
-def merge_acted(pieces: Sequence[BatchResult]) -> BatchResult:
+def merge_results(pieces: Sequence[BatchResult]) -> BatchResult:
     """Merge the results of the pieces, as if the group had been processed as a whole."""
     return BatchResult(
         blocks=_blocks(pieces),
         stored=sum(one.stored for one in pieces),
-        people=_persons(pieces),
+        persons=_persons(pieces),
         new_group_types={kind: i for one in pieces for kind, i in one.new_group_types.items()},
         groups=list({(g.index, g.key): g for one in pieces for g in one.groups}.values()),
         new_uuids=[uuid for one in pieces for uuid in one.new_uuids],
@@ -42,25 +42,25 @@ def _blocks(pieces: Sequence[BatchResult]) -> dict[int, bytes]:
 
 def _persons(pieces: Sequence[BatchResult]) -> PersonStoreState:
     """The last state of each person; one that a later piece merged into another is only deleted."""
-    persons = {one.id: one for piece in pieces for one in piece.people.persons}
-    ids = {one.distinct_id: one for piece in pieces for one in piece.people.ids}
-    deleted = [one for piece in pieces for one in piece.people.deleted]
+    persons = {one.id: one for piece in pieces for one in piece.persons.persons}
+    ids = {one.distinct_id: one for piece in pieces for one in piece.persons.ids}
+    deleted = [one for piece in pieces for one in piece.persons.deleted]
     for one in deleted:
         persons.pop(one.id, None)
     return PersonStoreState(
         list(persons.values()),
         list(ids.values()),
         deleted,
-        merges=[pair for piece in pieces for pair in piece.people.merges],
+        merges=[pair for piece in pieces for pair in piece.persons.merges],
     )
 
 
 def _tally(pieces: Sequence[BatchResult]) -> BatchCounters:
-    unasked: Counter[str] = Counter()
+    deferred: Counter[str] = Counter()
     whole = BatchCounters()
     for piece in pieces:
         tally = piece.tally
-        unasked.update(tally.unasked)
+        deferred.update(tally.deferred)
         whole.lines.extend(tally.lines)
         whole.dead_letters.extend(tally.dead_letters)
         for function_id, counters in tally.counts.items():
@@ -69,7 +69,7 @@ def _tally(pieces: Sequence[BatchResult]) -> BatchCounters:
                 whole.count(function_id, kind, name, number)
         for function_id, spent in tally.spent.items():
             whole.spent.setdefault(function_id, []).extend(spent)
-    whole.unasked = dict(unasked)
+    whole.deferred = dict(deferred)
     return whole
 
 

@@ -61,7 +61,7 @@ class GroupTransformer:
             Transformation(function, facts, conditions) for function in functions
         ]
         self._timeouts: Counter[str] = Counter()
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
         self._overrun_ms = 0.0
         self._tally = tally
 
@@ -79,7 +79,7 @@ class GroupTransformer:
     def _run(self, transformation: Transformation, event: EventGlobal) -> TransformationResult:
         function_id = transformation.function.id
         if self._timeouts and self._is_given_up(function_id):
-            self._tell_once(function_id)
+            self._log_once(function_id)
             self._tally.count(function_id, "failure", "failed")
             return TransformationResult(function_id=function_id, outcome="failed", event=event)
         milliseconds = HASTY_MS if self._is_late() else PROGRAM_MILLISECONDS
@@ -109,9 +109,9 @@ class GroupTransformer:
     def _is_given_up(self, function_id: str) -> bool:
         return self._timeouts[function_id] >= (1 if self._is_late() else MAX_TIMEOUTS)
 
-    def _tell_once(self, function_id: str) -> None:
-        if function_id not in self._told:
-            self._told.add(function_id)
+    def _log_once(self, function_id: str) -> None:
+        if function_id not in self._logged:
+            self._logged.add(function_id)
             text = "Not run for the rest of a batch: it exceeded its time limit too often"
             self._tally.lines.append(Line(function_id, "", "error", text))
 

@@ -107,7 +107,7 @@ class _Begun(msgspec.Struct):
     wanted: asyncio.Task[LookupRequest]
     is_first: bool
     spans: tracing.SharedWork
-    acted: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
+    result: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
 
 
 class BatchWorker:
@@ -176,9 +176,9 @@ class BatchWorker:
         Not sooner: the process handles one call at a time, so this group would have to wait.
         """
         ending = asyncio.create_task(self._end(begun))
-        acted = asyncio.create_task(begun.acted.wait())
-        await asyncio.wait((ending, acted), return_when=asyncio.FIRST_COMPLETED)
-        acted.cancel()
+        result = asyncio.create_task(begun.result.wait())
+        await asyncio.wait((ending, result), return_when=asyncio.FIRST_COMPLETED)
+        result.cancel()
         following = None if self._stopping.is_set() else await self._begin()
         if await ending or following is None:
             return following
@@ -292,7 +292,7 @@ class BatchWorker:
         """Store a group; retries at once if another group changed the same persons or groups."""
         for conflicts in range(_MOST_CONFLICTS + 1):
             try:
-                acted = await self._attempt(begun, checked=conflicts < _MOST_CONFLICTS)
+                result = await self._attempt(begun, checked=conflicts < _MOST_CONFLICTS)
                 break
             except Exception as error:
                 if conflicts == _MOST_CONFLICTS or not is_conflict(error):
@@ -302,32 +302,32 @@ class BatchWorker:
         else:
             raise AssertionError("the last attempt returns or raises")
         await begun.group.ended()
-        self._metrics.stored(acted.stored)
+        self._metrics.stored(result.stored)
 
     async def _attempt(self, begun: _Begun, *, checked: bool) -> BatchResult:
         project_id = begun.request.project.id
-        acted = await self._processor.process(begun.request, begun.wanted)
-        begun.acted.set()
-        await self._committing.claim_group_types(project_id, acted)
+        result = await self._processor.process(begun.request, begun.wanted)
+        begun.result.set()
+        await self._committing.claim_group_types(project_id, result)
         recorded = await self._definitions.settle(
-            project_id, await self._definitions_version(project_id), acted.observation
+            project_id, await self._definitions_version(project_id), result.observation
         )
-        acted.warnings.extend(recorded.warnings)
-        await self._store(begun.request, acted)
+        result.warnings.extend(recorded.warnings)
+        await self._store(begun.request, result)
         try:
-            await self._commit(begun, acted, checked=checked)
+            await self._commit(begun, result, checked=checked)
         except Exception as error:
             retries = begun.group.retries
             if is_conflict(error) or retries < _RETRIES_OF_COMMIT or not _is_refusal(error):
                 raise
-            acted = await self._commit_in_pieces(begun)
-        return acted
+            result = await self._commit_in_pieces(begun)
+        return result
 
-    async def _commit(self, begun: _Begun, acted: BatchResult, *, checked: bool) -> None:
+    async def _commit(self, begun: _Begun, result: BatchResult, *, checked: bool) -> None:
         await self._committing.commit(
             begun.request.project.id,
             begun.group.finish,
-            acted,
+            result,
             is_first=begun.is_first,
             checked=checked,
         )
@@ -335,17 +335,17 @@ class BatchWorker:
     async def _commit_in_pieces(self, begun: _Begun) -> BatchResult:
         """Commit a group without the events that the database keeps rejecting."""
         try_commit = functools.partial(self._committing.try_commit, begun.request.project.id)
-        acted = await self._processor.process_in_pieces(begun.request, try_commit)
-        await self._store(begun.request, acted)
-        await self._commit(begun, acted, checked=False)
-        return acted
+        result = await self._processor.process_in_pieces(begun.request, try_commit)
+        await self._store(begun.request, result)
+        await self._commit(begun, result, checked=False)
+        return result
 
     async def _definitions_version(self, project_id: int) -> int:
         project = await self._access.project(project_id)
         return 0 if project is None else project.definitions_version
 
-    async def _store(self, reading: ReadRequest, acted: BatchResult) -> None:
-        for name, block in acted.blocks.items():
+    async def _store(self, reading: ReadRequest, result: BatchResult) -> None:
+        for name, block in result.blocks.items():
             token = f"{reading.group}:{name}"
             started = time.perf_counter()
             await self._warehouse.insert_block("events", EVENT_COLUMNS, block, dedup_token=token)

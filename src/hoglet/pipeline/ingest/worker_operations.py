@@ -15,8 +15,8 @@ from hoglet.pipeline.ingest.internal_matching import (
 )
 from hoglet.pipeline.ingest.ipc import (
     CacheMiss,
-    act_requests,
     encoder,
+    process_requests,
     read_requests,
 )
 from hoglet.pipeline.ingest.parse import (
@@ -52,7 +52,7 @@ def read(payload: bytes) -> bytes:
 
 def process(payload: bytes) -> bytes:
     """``ProcessRequest`` → ``BatchResult`` or ``CacheMiss``."""
-    request = act_requests.decode(payload)
+    request = process_requests.decode(payload)
     group = _groups.pop(str(request.group), None)
     if group is None:
         return pack(encoder, CacheMiss("group"))
