@@ -5,6 +5,7 @@ one. Mappings and lists are compared item by item; items of lists are matched by
 ``key``, or by position if their number is the same.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import yaml
@@ -105,6 +106,11 @@ class _Block(NamedTuple):
     start: int
     stop: int
 
+    @property
+    def in_line(self) -> bool:
+        """Whether the value is written as ``{…}`` or ``[…]``."""
+        return bool(getattr(self.node, "flow_style", False))
+
 
 def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, place: _Place) -> str:
     """The text of a mapping or list, including the comments above its keys."""
@@ -139,8 +145,9 @@ def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, place: _Pl
         else:
             block = _Block(key, value, start, stop)
             merged = _merge_inside(source, block, old[key], new[key], is_item=write is _write_item)
-            is_line = bool(getattr(value, "flow_style", False))
-            fresh = write(key, new[key], place.column, in_line=is_line)
+            if merged is None and block.in_line:
+                merged = _edit_in_line(source, block, old[key], new[key])
+            fresh = write(key, new[key], place.column, in_line=block.in_line)
             parts.append(merged or _anew(source, block, fresh))
     parts += [
         write(key, value, place.column, in_line=False)
@@ -167,19 +174,55 @@ def _merge_inside(
     return head + _merge(source, block.node, before, after, place)
 
 
+def _edit_in_line(source: _Source, block: _Block, before: Any, after: Any) -> str | None:
+    """The block with only the changed values of its ``{…}`` replaced; None if it gets too long."""
+    if block.node.start_mark.line != block.node.end_mark.line:
+        return None
+    line = source.lines[block.node.start_mark.line]
+    edits = sorted(_edits(block.node, before, after), reverse=True)
+    for start, end, value in edits:
+        line = line[:start] + dump_in_line([value])[1:-1] + line[end:]
+    if len(line.partition(" #")[0].rstrip()) > _LINE:
+        return None
+    number = block.node.start_mark.line
+    return source.text(block.start, number) + line + source.text(number + 1, block.stop)
+
+
+def _edits(node: yaml.Node, before: Any, after: Any) -> Iterator[tuple[int, int, Any]]:
+    """First column, end column and new value of each smallest part that changed."""
+    if same_json(before, after):
+        return
+    if (
+        isinstance(node, yaml.MappingNode)
+        and isinstance(after, dict)
+        and [name.value for name, _ in node.value] == [*before] == [*after]
+    ):
+        for name, value in node.value:
+            yield from _edits(value, before[name.value], after[name.value])
+    elif (
+        isinstance(node, yaml.SequenceNode)
+        and isinstance(after, list)
+        and len(before) == len(after)
+    ):
+        for value, old, new in zip(node.value, before, after, strict=True):
+            yield from _edits(value, old, new)
+    else:
+        yield node.start_mark.column, node.end_mark.column, after
+
+
 def _anew(source: _Source, block: _Block, fresh: str) -> str:
     comment = _trailing_comment(source, block.node, block.start)
     if comment and fresh.count("\n") == 1:
-        fresh = f"{fresh.rstrip()}  {comment}\n"
+        fresh = f"{fresh.rstrip()}{comment}\n"
     return fresh + source.text(source.lead(block.stop, block.start + 1), block.stop)
 
 
 def _trailing_comment(source: _Source, node: yaml.Node, start: int) -> str:
-    """The comment after a single-line value: ``# why``."""
+    """The comment after a single-line value, with the space before it: ``  # why``."""
     if node.end_mark.line != start:
         return ""
-    rest = source.lines[start][node.end_mark.column :].strip()
-    return rest if rest.startswith("#") else ""
+    rest = source.lines[start][node.end_mark.column :].rstrip()
+    return rest if rest.lstrip().startswith("#") else ""
 
 
 def _write_pair(key: Any, value: Any, column: int, *, in_line: bool) -> str:

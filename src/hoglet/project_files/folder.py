@@ -1,5 +1,6 @@
 """Reads and writes a project's folder."""
 
+import os
 import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -37,12 +38,16 @@ _LISTS = {"action": (ACTIONS, ("name", "description", "steps")),
 def find_project(start: Path) -> Path:
     """The project folder that contains ``start``: the nearest one with ``hoglet.yaml``.
 
+    Relative if ``start`` is, as in messages and reports.
+
     Raises:
         BadFile: there is none.
     """
-    for folder in (start, *start.resolve().parents):
+    if (start / PROJECT).is_file():
+        return start
+    for folder in start.resolve().parents:
         if (folder / PROJECT).is_file():
-            return folder
+            return folder if start.is_absolute() else Path(os.path.relpath(folder))
     raise BadFile(
         f"There is no {PROJECT} in {start} or above it. hoglet init creates a project, hoglet pull "
         "--to FOLDER reads one from a server."

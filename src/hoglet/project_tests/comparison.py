@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _SUBSETS = frozenset({"headers"})
+PARTLY_COMPARED = frozenset({"event", "record", "captures", "emails", "rows"})
 
 
 def is_pattern(value: Any) -> bool:
@@ -37,6 +38,26 @@ def equals(expected: Any, actual: Any, *, partly: bool = False) -> bool:
     return _equal_scalars(expected, actual)
 
 
+def compared_part(expected: Any, actual: Any, *, keep_equal: bool = False) -> Any:
+    """The actual value without the keys that the expected one omits.
+
+    With ``keep_equal``, parts that match are as expected, so that patterns survive.
+    """
+    if keep_equal and equals(expected, actual, partly=True):
+        return expected
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return {
+            key: compared_part(value, actual[key], keep_equal=keep_equal)
+            for key, value in expected.items()
+            if key in actual
+        }
+    if isinstance(expected, list) and isinstance(actual, list):
+        common = zip(expected, actual, strict=False)
+        parts = [compared_part(one, other, keep_equal=keep_equal) for one, other in common]
+        return [*parts, *actual[len(expected) :]]
+    return actual
+
+
 def differences(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[str]:
     """Describe each key of ``expect`` that differs; ``[]`` if none does."""
     lines: list[str] = []
@@ -48,7 +69,10 @@ def differences(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[st
             lines += _requests(wanted, found or [])
         elif key == "rows":
             lines += _rows(wanted, found)
-        elif not equals(wanted, found, partly=key in {"event", "record", "captures", "emails"}):
+        elif key in PARTLY_COMPARED:
+            if not equals(wanted, found, partly=True):
+                lines += _pair(key, wanted, compared_part(wanted, found))
+        elif not equals(wanted, found):
             lines += _pair(key, wanted, found)
     return lines
 
@@ -75,8 +99,10 @@ def _fields(place: str, expected: Any, actual: Any) -> list[str]:
     lines: list[str] = []
     for key, wanted in expected.items():
         found = actual.get(key)
-        if not equals(wanted, found, partly=key in _SUBSETS):
-            lines += _pair(f"{place}.{key}", wanted, found)
+        is_subset = key in _SUBSETS
+        if not equals(wanted, found, partly=is_subset):
+            shown = compared_part(wanted, found) if is_subset else found
+            lines += _pair(f"{place}.{key}", wanted, shown)
     return lines
 
 
@@ -92,7 +118,7 @@ def _rows(expected: list[Any], actual: Any) -> list[str]:
             lines.append(f"    {text(found)}")
             continue
         lines += [f"  - {text(wanted)}"] if wanted is not None else []
-        lines += [f"  + {text(found)}"] if found is not None else []
+        lines += [f"  + {text(compared_part(wanted, found))}"] if found is not None else []
     return lines
 
 

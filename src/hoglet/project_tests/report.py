@@ -12,6 +12,7 @@ from hoglet.project_tests.outcome import CaseOutcome
 
 _CHARACTERS = 160
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MESSAGE = 400
 _SHOWN_STEPS = 60
 
 
@@ -34,7 +35,8 @@ def outcome_lines(outcome: CaseOutcome) -> list[str]:
 def _step(step: TraceStep) -> str:
     values = [f"{name} = {value}" for name, value in step.values.items()]
     said = "; ".join([*values, *step.calls])
-    return f"line {step.line}: {said}"[:_CHARACTERS].rstrip(": ")
+    line = f"line {step.line}: {said}".rstrip(": ")
+    return line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 1]}…"
 
 
 def closing_line(outcomes: Sequence[CaseOutcome]) -> str:
@@ -109,10 +111,17 @@ def junit(outcomes: Sequence[CaseOutcome]) -> bytes:
         }
         case = ET.SubElement(suite, "testcase", attributes)
         if not outcome.passed:
-            message = _clean(outcome.differences[0])
-            failure = ET.SubElement(case, "failure", {"message": message})
+            message = _clean(_in_one_line(outcome.differences))
+            attributes = {"message": message, "type": "difference"}
+            failure = ET.SubElement(case, "failure", attributes)
             failure.text = _clean("\n".join(outcome_lines(outcome)[1:]))
     return ET.tostring(root, encoding="utf-8", xml_declaration=True)
+
+
+def _in_one_line(differences: Sequence[str]) -> str:
+    """What lists of failures show: ``status: - "success" + "failed"``."""
+    line = " ".join(each.strip() for each in differences)
+    return line if len(line) <= _MESSAGE else f"{line[: _MESSAGE - 1]}…"
 
 
 def _clean(text: str) -> str:

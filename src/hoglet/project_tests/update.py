@@ -8,8 +8,10 @@ from typing import Any
 from hoglet.project_files.comments import merge_text
 from hoglet.project_files.yaml_files import load_text
 from hoglet.project_tests.case_types import CaseBody, Results, SentRequest
-from hoglet.project_tests.comparison import differences, equals
+from hoglet.project_tests.comparison import PARTLY_COMPARED, compared_part, differences, equals
 from hoglet.project_tests.outcome import CaseOutcome
+
+_EVENT_KEYS = ("event", "distinct_id", "properties")  # the others are the test run's own
 
 
 def update_files(outcomes: Iterable[CaseOutcome]) -> list[Path]:
@@ -55,8 +57,10 @@ def _actual(key: str, wanted: Any, found: Results) -> Any:
     if key == "logs":
         kept = [line for line in wanted if not differences({key: [line]}, found)]
         return kept or list(actual or [])
-    if key in {"event", "record"} and isinstance(wanted, dict) and isinstance(actual, dict):
-        return {name: actual[name] for name in wanted if name in actual}
+    if key == "event" and wanted is None and actual is not None:
+        return {name: value for name, value in actual.items() if name in _EVENT_KEYS}
+    if key in PARTLY_COMPARED:
+        return compared_part(wanted, actual, keep_equal=True)
     return actual
 
 
@@ -70,8 +74,8 @@ def _requests(wanted: list[Any], actual: list[SentRequest]) -> list[Mapping[str,
             continue
         found.append(
             {
-                key: value
-                if equals(value, request.get(key), partly=key == "headers")
+                key: compared_part(value, request.get(key), keep_equal=True)
+                if key == "headers" or equals(value, request.get(key))
                 else request.get(key)
                 for key, value in expected.items()
             }

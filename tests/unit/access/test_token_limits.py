@@ -65,3 +65,11 @@ def test_the_longest_token_is_read() -> None:
     assert read_token(longest).key_id == "a"
     with pytest.raises(Unauthenticated):
         read_token(longest + "AAAA")
+
+
+@pytest.mark.parametrize("changed", ["AB", "A_"])
+def test_unused_bits_of_a_part_cannot_be_changed(changed: str) -> None:
+    head = "pht_eyJhbGciOiJIUzI1NiIsImtpZCI6ImEifQ."
+    assert read_token(f"{head}AA.AA").signature == b"\0"
+    with pytest.raises(Unauthenticated):
+        read_token(f"{head}AA.{changed}")

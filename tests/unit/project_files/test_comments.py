@@ -43,7 +43,7 @@ URL = {"url": {"value": "https://b.example.com"}, "token": {"secret": "env:TOKEN
 CASES = [
     (changed(), FILE),
     (changed(name="Hello"), FILE.replace("'Welcome'", "Hello")),
-    (changed(type="transformation"), FILE.replace("destination ", "transformation ", 1)),
+    (changed(type="transformation"), FILE.replace("destination", "transformation", 1)),
     (changed(enabled=False), FILE.replace("true", "false")),
     (without("enabled"), FILE.replace("enabled: true\n", "")),
     (changed(masking=None), FILE.replace("# the end\n", "# the end\nmasking: null\n")),
@@ -57,8 +57,7 @@ CASES = [
 
 @pytest.mark.parametrize(("document", "text"), CASES)
 def test_only_what_changed_is_written_anew(document: Any, text: str) -> None:
-    squeezed = merge_text(FILE, document).replace("   #", "  #")
-    assert squeezed == text.replace("   #", "  #")
+    assert merge_text(FILE, document) == text
 
 
 ITEMS = """\
@@ -77,7 +76,7 @@ CASE = """\
   expect:
     # the request
     requests:
-      - {method: POST, body: {n: 3}}   # the first
+      - {method: POST, url: "https://a/", body: {n: 3}}   # the first
       - {method: GET}  # as it is
     result: {status: 201}   # a status
     rows:
@@ -90,7 +89,10 @@ CASE = """\
 def test_what_was_in_one_line_stays_in_one_with_its_comment() -> None:
     (case,) = load_text(CASE)
     expect = {
-        "requests": [{"method": "PUT", "body": {"n": [1, "x: y"]}}, {"method": "GET"}],
+        "requests": [
+            {"method": "PUT", "url": "https://a/", "body": {"n": [1, "x: y"]}},
+            {"method": "GET"},
+        ],
         "result": {"status": 200, "text": "a\nb"},
         "rows": [["a", 5], ["b", 2]],
     }
@@ -98,8 +100,9 @@ def test_what_was_in_one_line_stays_in_one_with_its_comment() -> None:
     merged = merge_text(CASE, [{**case, "expect": expect}])
 
     assert merged == (
-        CASE.replace("method: POST, body: {n: 3}}   #", "method: PUT, body: {n: [1, 'x: y']}}  #")
-        .replace("{status: 201}   #", '{status: 200, text: "a\\nb"}  #')
+        CASE.replace("method: POST,", "method: PUT,")
+        .replace("{n: 3}}", "{n: [1, 'x: y']}}")
+        .replace("{status: 201}", '{status: 200, text: "a\\nb"}')
         .replace("[a, 1]", "[a, 5]")
     )
 

@@ -178,9 +178,11 @@ def test_code_is_needed_and_compiled(tmp_path: Path) -> None:
         read_folder(folder)
 
 
-def test_the_project_is_found_from_below(tmp_path: Path) -> None:
+def test_the_project_is_found_from_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = project(tmp_path)
     assert find_project(folder / "functions" / "say").resolve() == folder.resolve()
+    monkeypatch.chdir(folder / "functions")
+    assert find_project(Path("say")) == Path("..")
     (folder / "hoglet.yaml").unlink()
     with pytest.raises(BadFile, match="hoglet init"):
         find_project(folder)

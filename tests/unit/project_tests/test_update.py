@@ -26,6 +26,12 @@ def outcome(path: Path, kind: str, expect: Any, actual: Any) -> CaseOutcome:
     [
         ("function", {"event": {"a": 1, "b": 2}}, {"event": {"b": 3}}, {"event": {"b": 3}}),
         ("function", {"event": {"a": 1}}, {"event": None}, {"event": None}),
+        (
+            "function",
+            {"event": None},
+            {"event": {"event": "a", "uuid": "u"}},
+            {"event": {"event": "a"}},
+        ),
         ("function", {"result": "x"}, {"result": "/a(b/"}, {"result": "/a(b/"}),
         (
             "function",
@@ -44,6 +50,18 @@ def outcome(path: Path, kind: str, expect: Any, actual: Any) -> CaseOutcome:
             {"captures": [{"event": "/see/"}], "matched": False},
             {"captures": [{"event": "seen", "properties": {}}], "matched": True},
             {"captures": [{"event": "/see/"}], "matched": True},
+        ),
+        (
+            "function",
+            {"captures": [{"event": "/see/", "properties": {"n": 1}}]},
+            {"captures": [{"event": "seen", "uuid": "u", "properties": {"n": 2, "m": 1}}]},
+            {"captures": [{"event": "/see/", "properties": {"n": 2}}]},
+        ),
+        (
+            "endpoint",
+            {"rows": [{"count": 1}]},
+            {"rows": [{"count": 2, "label": "x"}]},
+            {"rows": [{"count": 2}]},
         ),
         (
             "function",

@@ -189,4 +189,12 @@ def _encode(part: bytes) -> bytes:
 
 
 def _decode(part: str) -> bytes:
-    return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+    """The bytes of a part.
+
+    Raises:
+        ValueError: unused bits of its last character are set, which signatures do not cover.
+    """
+    decoded = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+    if _encode(decoded) != part.encode():
+        raise ValueError("not canonical base64")
+    return decoded
