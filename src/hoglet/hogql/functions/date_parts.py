@@ -33,7 +33,7 @@ _PARTS: dict[str, tuple[str, str]] = {
     "hour": ("toHour(", ")"),
     "minute": ("toMinute(", ")"),
     "second": ("toSecond(", ")"),
-    "epoch": ("toUnixTimestamp(", ")"),
+    "epoch": ("toInt64(", ")"),
 }
 _CLOCK = frozenset({"hour", "minute", "second", "epoch"})
 

@@ -154,7 +154,9 @@ def _cast_or_null(target: str) -> Builder:
     def build(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
         value = args[0]
         if value.type.name in TIMES and target != "UUID":
-            return _sql(type_, f"to{target}(toUnixTimestamp(", value, "))")
+            # toUnixTimestamp fails for timestamps before 1970 and after 2106.
+            seconds = "toInt64" if value.type.name == "DateTime" else "toUnixTimestamp"
+            return _sql(type_, f"to{target}({seconds}(", value, "))")
         if (
             target == "Float32" and value.type.name in NUMBERS
         ):  # the nearest float: 1.1 has no exact one
