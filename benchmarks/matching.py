@@ -41,8 +41,8 @@ from hoglet.pipeline.ingest.ipc import (
     ProcessRequest,
     ProjectFacts,
     ReadRequest,
-    act_answers,
     encoder,
+    process_answers,
 )
 
 SIZES = (10, 1_000, 10_000)
@@ -193,7 +193,7 @@ class Side:
         operations.read(encoded)
         answer = operations.process(act)
         spent = time.process_time() - began
-        self.triggered = len(act_answers.decode(answer).invocations)  # pyright: ignore[reportAttributeAccessIssue]
+        self.triggered = len(process_answers.decode(answer).invocations)  # pyright: ignore[reportAttributeAccessIssue]
         return spent
 
     def match(self) -> float:
