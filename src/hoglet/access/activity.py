@@ -16,7 +16,7 @@ from hoglet.access.schemas import ActivityChange, ActivityObject, UserObject
 from hoglet.access.tables import ActivityRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.ids import new_id
-from hoglet.kit.json_values import same_json
+from hoglet.kit.json import same_json
 from hoglet.web.pagination import DEFAULT_LIMIT, PageRequest
 from hoglet.web.timestamps import iso_z
 

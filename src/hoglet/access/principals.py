@@ -11,7 +11,7 @@ from uuid import UUID
 import orjson
 
 from hoglet.access.schemas import UserObject
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 ANY_SCOPE = "*"
 

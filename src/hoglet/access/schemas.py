@@ -6,7 +6,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from hoglet.access.internal_users import check_filter
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.kit.timezones import timezone_names
 from hoglet.web.openapi import documented, extensible
 from hoglet.web.validation import Body, Text, not_a_choice

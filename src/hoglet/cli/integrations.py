@@ -9,7 +9,7 @@ import typer
 from hoglet.cli.output import AsJson, print_json, print_table
 from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.kit.errors import HogletError
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 integrations_app = ServerTyper(help="Stored credentials of functions.", no_args_is_help=True)
 

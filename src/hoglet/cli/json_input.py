@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from hoglet.cli.refusals import BadUsage
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 
 def read_json_object(option: str, text: str) -> JsonObject:

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from hoglet.cli.server.api_client import ApiClient, ApiUnreachable, not_hoglet
 from hoglet.cli.server.connection import connect
 from hoglet.cli.server.refused import ApiRefused
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 type RpcMessage = JsonObject
 """A JSON-RPC message, passed on as it is: ``{"jsonrpc": "2.0", "id": 1, "result": {}}``."""

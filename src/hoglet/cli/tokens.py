@@ -12,7 +12,7 @@ from hoglet.cli.output import AsJson, cell, print_json, print_table
 from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.cli.server.responses import TokenRequest
 from hoglet.kit.errors import HogletError
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 tokens_app = ServerTyper(help="Tenant tokens and their signing keys.", no_args_is_help=True)
 

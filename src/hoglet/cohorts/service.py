@@ -27,7 +27,7 @@ from hoglet.cohorts.static.sources import StaticSource, read_source
 from hoglet.cohorts.tables import CohortRow
 from hoglet.cohorts.usage import names_cohort, usage_of
 from hoglet.kit.errors import Invalid, NotFound, SourceError
-from hoglet.kit.json_values import same_json
+from hoglet.kit.json import same_json
 from hoglet.queue.port import Queue
 
 type Json = dict[str, Any]

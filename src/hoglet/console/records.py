@@ -5,7 +5,7 @@ Only keys that pages read are named; records have more, which forms preserve.
 
 from typing import Any, NotRequired, TypedDict
 
-from hoglet.kit.json_values import JsonObject, Properties
+from hoglet.kit.json import JsonObject, Properties
 
 type StoredQuery = JsonObject
 """A query as an endpoint has it, of any kind: ``{"kind": "HogQLQuery", "query": "SELECT 1"}``."""

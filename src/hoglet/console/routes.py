@@ -13,7 +13,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.components.variable_fields import project_variables, with_examples
 from hoglet.console.navigation import PAGES
 from hoglet.console.session import Sessions
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.web.request_body import read_body
 from hoglet.web.responses import JsonResponse
 

@@ -40,7 +40,7 @@ from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
 from hoglet.hogql.errors import UNKNOWN_FUNCTION
 from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import HogletError, Invalid, NotFound, SourceError
-from hoglet.kit.json_values import same_json
+from hoglet.kit.json import same_json
 
 HALF_YEAR = timedelta(days=183)
 _TIMES = ("cache_age_seconds", "data_freshness_seconds", "sync_frequency")

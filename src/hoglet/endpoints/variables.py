@@ -20,7 +20,7 @@ from hoglet.endpoints.errors import unknown_variables
 from hoglet.hogql.dates import as_text
 from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_array, object_at
+from hoglet.kit.json import is_array, object_at
 from hoglet.kit.relative_dates import (
     DateClock,
     NotADate,

@@ -16,7 +16,7 @@ import orjson
 from hoglet.events.errors import InvalidPayload
 from hoglet.events.lenient_json import parse_leniently
 from hoglet.kit.errors import TooLarge
-from hoglet.kit.json_values import is_deeper_than
+from hoglet.kit.json import is_deeper_than
 
 NESTING_LIMIT = (
     128  # orjson parses 1024 levels but serializes only 254; stored values must be serializable

@@ -21,7 +21,7 @@ from typing import Any
 
 import orjson
 
-from hoglet.kit.text import parse_json
+from hoglet.kit.json import parse_json
 
 type Row = dict[str, Any]
 

@@ -8,8 +8,7 @@ import msgspec
 import orjson
 
 from hoglet.events.persons.updates import GroupUpdate
-from hoglet.kit.json_values import overwrites
-from hoglet.kit.text import dump_storable_json
+from hoglet.kit.json import dump_storable_json, overwrites
 
 MAX_GROUP_TYPES = 5
 

@@ -17,7 +17,7 @@ from hoglet.events import parse as incoming
 from hoglet.events.decode import NESTING_LIMIT, deep_event_refusal
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.kit.clock import Clock
-from hoglet.kit.json_values import is_deeper_than
+from hoglet.kit.json import is_deeper_than
 from hoglet.queue import NewJob, Queue
 from hoglet.store.database import Database
 

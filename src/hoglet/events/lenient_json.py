@@ -14,8 +14,8 @@ from typing import Any
 
 import orjson
 
+from hoglet.kit.json import without_surrogates
 from hoglet.kit.json_numbers import read_float, read_integer
-from hoglet.kit.text import without_surrogates
 
 _CUT_DEPTH = 200  # callers reject a depth of 128; Python's parser reads about 1000
 _CUT_BYTES = 256 * 1024  # cutting visits each bracket: 20 MB of them took nine seconds

@@ -19,7 +19,7 @@ from hoglet.functions.response_schemas import FunctionFullItem, FunctionItem, Fu
 from hoglet.functions.schemas import FunctionChanges, FunctionFields
 from hoglet.functions.service import FunctionService
 from hoglet.kit.errors import Invalid, MethodNotAllowed, NotFound
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.web.openapi import PAGE, Page, describe, flag, json_object, number, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object

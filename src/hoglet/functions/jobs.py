@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime.journal import RunJournal
-from hoglet.kit.text import pack
+from hoglet.kit.json import pack
 from hoglet.queue.port import NewJob, Queue
 
 RECOMPILE_QUEUE = "functions.recompile"

@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from uuid import UUID
 
 from hoglet.functions.types import FunctionType
-from hoglet.kit.json_values import JsonObject, Properties
+from hoglet.kit.json import JsonObject, Properties
 
 type Bytecode = list[Any]
 """A compiled program or template: ``["_H", 1, 32, "x"]``."""

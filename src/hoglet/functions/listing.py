@@ -12,7 +12,7 @@ import orjson
 from hoglet.functions.repository import FunctionFilter, FunctionSummary
 from hoglet.functions.search import MAX_CHARACTERS, Searchable, clean_query, search
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json import is_array, is_object
 from hoglet.web.timestamps import parse_instant
 
 _TRUE = frozenset({"true", "t", "1", "yes", "on"})

@@ -15,7 +15,7 @@ from hoglet.functions.json_types import (
     SentFields,
 )
 from hoglet.functions.types import FunctionType, WatcherState
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.web.openapi import documented
 
 

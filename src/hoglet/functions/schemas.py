@@ -24,7 +24,7 @@ from hoglet.functions.json_types import (
 )
 from hoglet.functions.types import HIGHEST_ORDER, FunctionType
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import JsonObject, is_array, is_object
+from hoglet.kit.json import JsonObject, is_array, is_object
 from hoglet.web.validation import Body, Text, Whole, validate
 
 MAX_MAPPINGS = 100  # each is compiled on every save

@@ -47,7 +47,7 @@ from hoglet.functions.watcher.service import Watcher
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import NotFound, Stale, Unavailable
 from hoglet.kit.ids import new_id
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.store.database import Database
 from hoglet.web.pagination import PageRequest
 

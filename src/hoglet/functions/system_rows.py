@@ -15,7 +15,7 @@ from hoglet.access.principals import Project
 from hoglet.functions import types
 from hoglet.functions.integrations.schemas import without_credentials
 from hoglet.functions.tables import ActionRow, HogFunctionRow, IntegrationRow
-from hoglet.kit.json_values import JsonObject, is_object
+from hoglet.kit.json import JsonObject, is_object
 
 type Row = dict[str, Any]
 

@@ -21,7 +21,7 @@ from hoglet.functions.json_types import (
     StoredMatcher,
 )
 from hoglet.functions.types import DeadLetterClass, FunctionType
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.store.base import Base, JsonText, UtcDateTime
 
 

@@ -23,7 +23,7 @@ from hoglet.functions.runtime.messages import RunLogLine, StepRequest
 from hoglet.functions.runtime.step import run_step as run
 from hoglet.functions.test_runs.skip_reason import filter_skip_reason
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 
 class CompileRefusal(TypedDict):

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import re2
 
+from hoglet.kit.json import replace_surrogates
 from hoglet.kit.relative_dates import (
     DateClock,
     NotADate,
@@ -21,7 +22,6 @@ from hoglet.kit.relative_dates import (
     resolve_date,
 )
 from hoglet.kit.suggestions import near
-from hoglet.kit.text import replace_surrogates
 
 type Sign = Literal["==", "!=", "<", "<=", ">", ">="]
 type Scalar = str | int | float | bool | None

@@ -17,7 +17,7 @@ from hoglet.access.principals import Principal, ProjectScope
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
 from hoglet.endpoints.services import services_of
 from hoglet.kit.errors import Forbidden, HogletError, Invalid, Unauthenticated
-from hoglet.kit.json_values import JsonObject, is_object
+from hoglet.kit.json import JsonObject, is_object
 from hoglet.mcp.endpoint_tools import PREFIX, endpoint_tools, run_reply, run_request
 from hoglet.mcp.protocol import (
     INVALID_PARAMS,

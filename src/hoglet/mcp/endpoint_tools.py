@@ -16,7 +16,7 @@ from hoglet.endpoints.run.targets import RunTarget, target_of
 from hoglet.endpoints.services import EndpointServices
 from hoglet.endpoints.tenant_tokens.grants import check_endpoint
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.kit.suggestions import near
 from hoglet.mcp.tools import READ_ONLY, ToolDefinition, ToolReply
 from hoglet.web.in_process import ApiRequest

@@ -13,7 +13,7 @@ import msgspec
 
 from hoglet import __version__
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import JsonObject, is_object
+from hoglet.kit.json import JsonObject, is_object
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Revisions with the ``initialize`` handshake, oldest first."""

@@ -13,7 +13,7 @@ import orjson
 from pydantic import Field
 
 from hoglet.access.principals import Principal
-from hoglet.kit.json_values import JsonObject, is_object
+from hoglet.kit.json import JsonObject, is_object
 from hoglet.kit.suggestions import near
 from hoglet.web.in_process import ApiRequest, ApiResponse
 from hoglet.web.validation import Body, Text, Whole

@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 
 import ada_url
 
-from hoglet.kit.text import replace_surrogates
+from hoglet.kit.json import replace_surrogates
 
 URL_CHARACTERS = 16_384
 _PORTS = {"http": 80, "https": 443}

@@ -22,8 +22,7 @@ from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Unavailable
 from hoglet.kit.ids import new_id
-from hoglet.kit.json_values import Properties
-from hoglet.kit.text import pack
+from hoglet.kit.json import Properties, pack
 from hoglet.pipeline.ingest.commit import ChunkCommitter
 from hoglet.pipeline.ingest.internal_matching import InternalRequest
 from hoglet.pipeline.ingest.ipc import (

@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
-from hoglet.kit.text import pack
+from hoglet.kit.json import pack
 from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.tables import TelemetryRow
 from hoglet.store.database import ChangeMark, Database

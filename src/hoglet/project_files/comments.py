@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from hoglet.kit.json_values import same_json
+from hoglet.kit.json import same_json
 from hoglet.project_files.yaml_files import Loader, dump, dump_in_line, load_text
 
 _IDENTITIES = ("name", "key")

@@ -16,7 +16,7 @@ of site functions) the code if that changes. A function without either has no dr
 from pathlib import Path
 from typing import Any, cast
 
-from hoglet.kit.json_values import same_json
+from hoglet.kit.json import same_json
 from hoglet.project_files.api import Record
 from hoglet.project_files.documents import Document, DraftDocument, FunctionDocument
 from hoglet.project_files.function_file import (

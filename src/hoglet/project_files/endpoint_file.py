@@ -25,7 +25,7 @@ from typing import Any, cast
 
 from hoglet.hogql.query_nodes import NODES, default_of
 from hoglet.hogql.query_upgrade import upgraded
-from hoglet.kit.json_values import same_json
+from hoglet.kit.json import same_json
 from hoglet.project_files.api import StoredEndpoint, StoredVariable, VariableUse
 from hoglet.project_files.documents import (
     Document,

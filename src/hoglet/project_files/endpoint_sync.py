@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Mapping, Sequence
 
-from hoglet.kit.json_values import same_json
+from hoglet.kit.json import same_json
 from hoglet.project_files.api import Api, StoredEndpoint, StoredVariable
 from hoglet.project_files.documents import Document, EndpointDocument, VariableDocument
 from hoglet.project_files.endpoint_file import DEFAULTS, BadFile, document_of, write_text

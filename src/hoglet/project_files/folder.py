@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from hoglet.kit.json_values import same_json
+from hoglet.kit.json import same_json
 from hoglet.project_files import draft_file, endpoint_file, function_file
 from hoglet.project_files.comments import merge_text
 from hoglet.project_files.documents import (

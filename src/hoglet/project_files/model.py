@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, cast
 from unicodedata import combining, normalize
 
-from hoglet.kit.json_values import same_json
+from hoglet.kit.json import same_json
 from hoglet.project_files import endpoint_file, function_file
 from hoglet.project_files.documents import (
     ActionDocument,

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from hoglet.hog.compile import compile_program
 from hoglet.kit.errors import SourceError
-from hoglet.kit.json_values import same_json
+from hoglet.kit.json import same_json
 from hoglet.project_files.documents import (
     Document,
     DraftDocument,

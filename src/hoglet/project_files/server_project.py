@@ -5,7 +5,7 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from hoglet.kit.errors import HogletError
-from hoglet.kit.json_values import same_json
+from hoglet.kit.json import same_json
 from hoglet.project_files import endpoint_file, function_file
 from hoglet.project_files.api import Api, Record, VariableUse
 from hoglet.project_files.documents import Document, EndpointDocument, SettingsDocument

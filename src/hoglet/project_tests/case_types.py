@@ -6,7 +6,7 @@ Source: docs/testing.md.
 from collections.abc import Mapping
 from typing import Any, Literal, Required, TypedDict
 
-from hoglet.kit.json_values import JsonObject, Properties
+from hoglet.kit.json import JsonObject, Properties
 
 
 class CaseEvent(TypedDict, total=False):

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import yaml
 
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.kit.timezones import timezone_names
 from hoglet.project_files.folder import endpoint_files, function_folders
 from hoglet.project_files.yaml_files import Loader, load_text

@@ -12,7 +12,7 @@ from uuid import UUID
 from hoglet.functions.runtime.email import shape_sent
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.messages import StepHostCall
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse
 from hoglet.project_tests.case_types import ScriptedAnswer, SentRequest
 

@@ -22,7 +22,7 @@ from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError, NotFound
 from hoglet.kit.ids import new_id
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import dump_json
 from hoglet.queries import repository
 from hoglet.queries.editors import EditorQueries
 from hoglet.queries.progress import final_progress

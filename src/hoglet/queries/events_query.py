@@ -20,7 +20,7 @@ from hoglet.events.elements import read_chain
 from hoglet.hogql.errors import TABLE_DENIED, in_fragment
 from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import HogletError, SourceError, Unreadable
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import dump_json
 from hoglet.queries.kinds import check_node
 from hoglet.queries.worker.events import FILTER_LISTS, PLACE, EventsPlan
 from hoglet.queries.worker.events import plan_events as plan_events_in_worker

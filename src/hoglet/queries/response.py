@@ -10,7 +10,7 @@ import orjson
 
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.response import BODY_START, RunResult, stamp
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import dump_json
 from hoglet.queries.kinds import EVENTS
 from hoglet.queries.tables import QueryRunRow
 

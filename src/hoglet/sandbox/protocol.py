@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.kit import text
+from hoglet.kit import json
 
 HEADER = struct.Struct("!I")
 # A batch of 5,000 events of 4 KB fits; more is a bug in the sender.
@@ -60,7 +60,7 @@ _requests = msgspec.msgpack.Decoder(Request)
 
 def pack(message: Request | Answer) -> bytes:
     """Encode one frame including its header; lone surrogates become U+FFFD."""
-    body = text.pack(_encoder, message)
+    body = json.pack(_encoder, message)
     return HEADER.pack(len(body)) + body
 
 

@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from hoglet.kit.text import dump_storable_json
+from hoglet.kit.json import dump_storable_json
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import dump_json
 
 
 def wants_csv(request: Request) -> bool:

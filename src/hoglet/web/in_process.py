@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from starlette.types import ASGIApp, Message
 
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import dump_json
 
 
 @dataclass(frozen=True, slots=True)

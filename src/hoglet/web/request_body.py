@@ -14,7 +14,7 @@ import orjson
 from starlette.requests import Request
 
 from hoglet.kit.errors import Invalid, TooLarge, Unreadable, UnsupportedMediaType
-from hoglet.kit.json_values import is_deeper_than
+from hoglet.kit.json import is_deeper_than
 from hoglet.web.validation import not_a_dict
 
 # docs/spec/hog-functions.md#12-errors-keys-rate-limits; create_application passes the setting

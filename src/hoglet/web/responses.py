@@ -5,7 +5,7 @@ from typing import Any, override
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import dump_json
 
 MINIMAL = "return=minimal"
 

@@ -15,8 +15,7 @@ from hoglet.access.principals import Principal, Project
 from hoglet.access.schemas import SiteApp
 from hoglet.kit.errors import NotFound, Unauthenticated
 from hoglet.kit.ids import new_id
-from hoglet.kit.json_values import JsonObject, is_object
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import JsonObject, dump_json, is_object
 from hoglet.web.openapi import OpenApiObject, describe, extensible, text
 from hoglet.web.request_body import parse_json, read_body
 from hoglet.web.responses import JsonResponse

@@ -22,7 +22,7 @@ from hoglet.access.tenant_tokens.codec import (
 from hoglet.kit.cache import TTLCache
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError, Invalid, NotFound
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.store.database import Database
 
 log = structlog.get_logger(__name__)

@@ -25,7 +25,7 @@ from hoglet.cli.rows import FormatOption, OutputOption, choose_format, print_row
 from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.cli.server.refused import ApiRefused
 from hoglet.cli.server.responses import QueryResponse
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.project_files.documents import EndpointDocument
 from hoglet.project_files.yaml_files import BadFile
 

@@ -13,7 +13,7 @@ from hoglet.cli.json_input import read_json_object
 from hoglet.cli.output import AsJson, print_json
 from hoglet.cli.server.connection import connect
 from hoglet.cli.server.responses import ConditionResponse, MatchResponse
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 _MARKS = {True: ("✓", "green"), False: ("✗", "red")}
 

@@ -17,8 +17,7 @@ import typer
 from hoglet.hog.compile import compile_program
 from hoglet.hog.python import compile_python, run_program
 from hoglet.kit.errors import SourceError
-from hoglet.kit.json_values import JsonObject
-from hoglet.kit.text import encode_utf8, replace_surrogates
+from hoglet.kit.json import JsonObject, encode_utf8, replace_surrogates
 
 hog_app = typer.Typer(help="Run, compile and check Hog programs.", no_args_is_help=True)
 

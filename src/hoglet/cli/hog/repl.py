@@ -16,7 +16,7 @@ from hoglet.hog.compile import compile_program
 from hoglet.hog.python import run_program
 from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import SourceError
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.syntax import parse_program, tree
 
 _KEYWORDS = (

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from hoglet.kit.json_values import JsonObject, Properties
+from hoglet.kit.json import JsonObject, Properties
 
 
 class QueryResponse(TypedDict):

@@ -10,7 +10,7 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from hoglet.console.api_client import Backend, Reply
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 type Language = Literal["hog", "hogQL", "json", "javascript"]
 type Act = Callable[[], Awaitable[None] | None]

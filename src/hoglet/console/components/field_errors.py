@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.api_client import Reply
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 type Fields = Mapping[str, Any]
 

@@ -25,7 +25,7 @@ from hoglet.console.widgets import (
     set_url_values,
     url_value,
 )
-from hoglet.kit.json_values import same_json
+from hoglet.kit.json import same_json
 
 MOST = 500
 _SHOWN_USERS = 20

@@ -13,8 +13,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from hoglet.kit.json_values import is_list_like, is_object
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import dump_json, is_list_like, is_object
 from hoglet.warehouse import JsonParts, ResultColumn
 
 type Rule = Callable[[Any], Any]

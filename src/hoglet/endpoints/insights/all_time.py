@@ -7,7 +7,7 @@ from hoglet.access.principals import Project
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.hogql.query_nodes import QueryNode
-from hoglet.kit.json_values import object_at
+from hoglet.kit.json import object_at
 from hoglet.warehouse import QueryBudget, Warehouse
 
 # Devices with an unset clock send events dated 1970, which "all" should not include.

@@ -11,7 +11,7 @@ from typing import Any
 from hoglet.endpoints.analysis.model import Eligibility
 from hoglet.hogql.insights.breakdown_parts import breakdown_items
 from hoglet.hogql.query_nodes import QueryNode
-from hoglet.kit.json_values import array_at, is_array, object_at
+from hoglet.kit.json import array_at, is_array, object_at
 
 type Breakdown = dict[str, Any]
 """A breakdown of a query: ``{"property": "$browser", "type": "event"}``."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from hoglet.endpoints.serializers import EndpointUrls
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json import is_array, is_object
 from hoglet.web.openapi import OpenApiObject
 
 _REFERENCE = "#/components/schemas/"

@@ -20,7 +20,7 @@ from hoglet.endpoints.variables import (
     stored_values,
 )
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json import is_array, is_object
 from hoglet.kit.relative_dates import DateClock, NotADate, resolve_date
 from hoglet.web.validation import REQUIRED
 

@@ -29,7 +29,7 @@ from hoglet.endpoints.worker.messages import EndpointSql
 from hoglet.hogql.paging.keyset import Key, RowPage
 from hoglet.hogql.paging.limit import cut_count, cut_page
 from hoglet.kit.clock import Clock
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import dump_json
 from hoglet.warehouse import JsonParts, JsonRows, QueryBudget, QueryResult, Statistics, Warehouse
 from hoglet.warehouse.errors import QueryRefused
 from hoglet.warehouse.json_parts import refuse_large

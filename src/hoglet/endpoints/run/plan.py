@@ -24,7 +24,7 @@ from hoglet.endpoints.variables import (
 )
 from hoglet.hogql.paging.keyset import KeysetCondition
 from hoglet.hogql.query_nodes import QueryNode, VariableValues
-from hoglet.kit.json_values import is_array
+from hoglet.kit.json import is_array
 from hoglet.kit.relative_dates import DateClock
 
 _LEAST_CACHE_SECONDS = 1

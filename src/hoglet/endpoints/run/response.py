@@ -27,7 +27,7 @@ from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.serializers import EndpointUrls
 from hoglet.endpoints.tables import AsyncRunRow
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import dump_json
 from hoglet.web.responses import JsonResponse
 
 BODY_START = b'{"results":'

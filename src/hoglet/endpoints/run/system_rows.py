@@ -18,7 +18,7 @@ from hoglet.hogql.schema.system import (
     SYSTEM_TABLES,
     RowSource,
 )
-from hoglet.kit.text import dump_storable_json
+from hoglet.kit.json import dump_storable_json
 from hoglet.store.database import Database
 
 type Row = dict[str, Any]

@@ -53,7 +53,7 @@ from hoglet.hogql.query_upgrade import upgraded
 from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.hogql.types import INTEGER, STRING, Type
 from hoglet.kit.errors import SourceError
-from hoglet.kit.json_values import object_at
+from hoglet.kit.json import object_at
 from hoglet.syntax import tree
 
 TABLE = "materialized_table"

@@ -15,8 +15,7 @@ import orjson
 
 from hoglet.events.parse import MAX_DISTINCT_ID_LENGTH
 from hoglet.events.persons.updates import PersonUpdate
-from hoglet.kit.json_values import overwrites
-from hoglet.kit.text import dump_storable_json
+from hoglet.kit.json import dump_storable_json, overwrites
 
 NEVER_MERGED = frozenset(
     {

@@ -19,7 +19,7 @@ from hoglet.events.spool import Spool, SpooledV1
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import dump_json
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
 

@@ -22,7 +22,7 @@ from hoglet.functions.json_types import ActionStep, PropertyFilter
 from hoglet.functions.tables import ActionRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import NotFound
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.store.database import Database
 from hoglet.web.openapi import extensible
 from hoglet.web.pagination import PageRequest

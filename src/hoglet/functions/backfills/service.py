@@ -23,7 +23,7 @@ from hoglet.functions.service import FunctionService, read_id
 from hoglet.functions.tables import BackfillRow, BatchExportRow, HogFunctionRow
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.queue.port import NewJob, Queue
 from hoglet.web.openapi import documented, extensible
 from hoglet.web.pagination import PageRequest

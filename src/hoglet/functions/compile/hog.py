@@ -12,7 +12,7 @@ from hoglet.functions.filters.roots import global_paths
 from hoglet.hog import bytecode
 from hoglet.hog.compile import bind_expression, bind_program
 from hoglet.kit.errors import Invalid, SourceError
-from hoglet.kit.json_values import is_tuple
+from hoglet.kit.json import is_tuple
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_program, parse_template
 

@@ -15,7 +15,7 @@ from hoglet.functions.json_types import FunctionFilters, FunctionMapping, SentFi
 from hoglet.functions.save.planner import action_ids, filters_of
 from hoglet.functions.service import FunctionService
 from hoglet.kit.errors import Invalid, Unavailable
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json import is_array, is_object
 
 log = structlog.get_logger(__name__)
 

@@ -21,7 +21,7 @@ from hoglet.hog.javascript import (
 from hoglet.hog.javascript.printer import literal
 from hoglet.hog.javascript.site import SiteMapping
 from hoglet.kit.errors import Invalid, SourceError
-from hoglet.kit.json_values import JsonObject, is_array, is_object
+from hoglet.kit.json import JsonObject, is_array, is_object
 from hoglet.syntax import tree
 
 

@@ -16,7 +16,7 @@ from hoglet.hog.bind.diagnostics import suggestion
 from hoglet.hog.bind.tree import Warning_
 from hoglet.hog.compile import bind_expression, bind_program
 from hoglet.kit.errors import SourceError
-from hoglet.kit.json_values import array_at, is_array, is_object, object_at
+from hoglet.kit.json import array_at, is_array, is_object, object_at
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_expression, parse_program, parse_template
 

@@ -9,7 +9,7 @@ from hoglet.functions.dead_letters.repository import DeadLetterFilter
 from hoglet.functions.json_types import Globals
 from hoglet.functions.types import DeadLetterClass
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import JsonObject, is_array
+from hoglet.kit.json import JsonObject, is_array
 from hoglet.web.openapi import documented
 from hoglet.web.timestamps import parse_instant
 

@@ -34,7 +34,7 @@ from hoglet.functions.tables import DeadLetterRow
 from hoglet.functions.types import DeadLetterClass
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.queue.port import NewJob, Priority, Queue
 from hoglet.warehouse.telemetry import LogEntry
 from hoglet.web.pagination import PageRequest

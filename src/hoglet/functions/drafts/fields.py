@@ -18,7 +18,7 @@ from hoglet.functions.json_types import (
 from hoglet.functions.schemas import read_fields
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json import is_object
 from hoglet.kit.suggestions import near
 from hoglet.web.validation import not_a_dict
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from hoglet.functions.executable.requirements import SHORT_BYTES, Requirement
 from hoglet.functions.runtime.filter_globals import FilterGlobals, parts_read
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, text_to_number
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json import is_object
 
 _UNKNOWN: Final = object()
 

@@ -22,8 +22,7 @@ from hoglet.functions.runtime.redaction import clean_line, redacted_trace, secre
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS
 from hoglet.functions.types import TRANSFORMATION_LOG
 from hoglet.hog.python.steps import TraceStep
-from hoglet.kit.json_values import Properties, is_object
-from hoglet.kit.text import without_surrogates
+from hoglet.kit.json import Properties, is_object, without_surrogates
 
 _NOTE = "$transformations_"
 _NOTES = (f"{_NOTE}succeeded", f"{_NOTE}failed", f"{_NOTE}skipped")

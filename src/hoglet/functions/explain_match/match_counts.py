@@ -25,7 +25,7 @@ from hoglet.functions.json_types import EventGlobal, Globals
 from hoglet.functions.service import FunctionService
 from hoglet.functions.test_runs.configuration import find_function
 from hoglet.kit.errors import CostExceeded, NotFound
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 
 type ReadEvents = Callable[[int, int, float], AsyncIterator[list[Globals]]]

@@ -6,7 +6,7 @@ from uuid import UUID
 from hoglet.functions.explain_match.outline import Kind, Operator
 from hoglet.functions.json_types import Globals
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import JsonObject, is_object
+from hoglet.kit.json import JsonObject, is_object
 from hoglet.kit.suggestions import near
 from hoglet.web.openapi import documented
 from hoglet.web.request_body import BODY_KEY

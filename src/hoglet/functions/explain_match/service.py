@@ -41,7 +41,7 @@ from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.test_runs.configuration import find_function
 from hoglet.functions.test_runs.globals import read_globals
 from hoglet.kit.errors import Invalid, NotFound
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.timestamps import iso_z
 

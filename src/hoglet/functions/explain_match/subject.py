@@ -17,7 +17,7 @@ from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.test_runs.configuration import configured_values, requested_configuration
 from hoglet.kit.errors import Forbidden, Invalid
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 _EXPLAINABLE = types.TESTABLE - {types.TRANSFORMATION_LOG} | types.SITE
 

@@ -17,7 +17,7 @@ from hoglet.functions.filters.properties import (
 )
 from hoglet.functions.filters.roots import check_filter_tree
 from hoglet.functions.json_types import ActionStep, FilterEntry, FunctionFilters, PropertyFilter
-from hoglet.kit.json_values import array_at, is_object
+from hoglet.kit.json import array_at, is_object
 from hoglet.syntax import tree
 
 MAX_ENTRIES = 1000  # per filter; keeps compile time and bytecode small

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions.filters.nodes import all_of, any_of, compare, literals
-from hoglet.kit.json_values import is_tuple
+from hoglet.kit.json import is_tuple
 from hoglet.syntax import tree
 
 _OBJECTS = frozenset({"sortableSemver", "toDateTime"})

@@ -8,7 +8,7 @@ from typing import Any
 from hoglet.functions.errors import wrong_type
 from hoglet.functions.json_types import FunctionFilters
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import JsonObject, array_at, is_array, is_object
+from hoglet.kit.json import JsonObject, array_at, is_array, is_object
 from hoglet.web.validation import Body, validate
 
 SOURCES = ("events", "person-updates", "data-warehouse-table", "data-warehouse-view")

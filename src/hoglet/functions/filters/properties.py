@@ -18,7 +18,7 @@ from hoglet.functions.filters.nodes import (
 from hoglet.functions.filters.operators import apply_operator
 from hoglet.functions.json_types import PropertyFilter
 from hoglet.kit.errors import SourceError
-from hoglet.kit.json_values import array_at, is_array, is_object
+from hoglet.kit.json import array_at, is_array, is_object
 from hoglet.kit.property_operators import WITHOUT_VALUE
 from hoglet.kit.selectors import BadSelector, selector_pattern, tag_name_pattern
 from hoglet.syntax import tree

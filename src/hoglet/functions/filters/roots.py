@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions.errors import FilterRefused
-from hoglet.kit.json_values import is_tuple
+from hoglet.kit.json import is_tuple
 from hoglet.syntax import tree
 
 FILTER_ROOTS = frozenset(

@@ -15,7 +15,7 @@ from hoglet.access.activity import FieldChange, rewrite_changes
 from hoglet.access.schemas import ActivityChange
 from hoglet.functions.inputs.secrets import SHOWN, secret_keys, stored_identities
 from hoglet.functions.json_types import FunctionMapping, InputSchema, InputValues, LoggedFields
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json import is_array, is_object
 
 
 def hide(changes: Sequence[FieldChange], *states: LoggedFields) -> list[FieldChange]:

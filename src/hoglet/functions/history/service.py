@@ -23,7 +23,7 @@ from hoglet.functions.presenter import FunctionView
 from hoglet.functions.service import ACTIVITY_SCOPE, LOGGED_FIELDS, FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z, parse_instant
 

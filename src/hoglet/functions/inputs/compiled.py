@@ -19,7 +19,7 @@ from hoglet.functions.inputs.values import REQUIRED, check_value
 from hoglet.functions.json_types import InputSchema, InputValue, InputValues
 from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import Invalid, SourceError
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json import is_array, is_object
 
 EMAIL_TYPES = frozenset({"email", "native_email"})
 _GLOBALS = {

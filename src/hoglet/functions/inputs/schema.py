@@ -10,7 +10,7 @@ from pydantic import Field
 from hoglet.functions.errors import wrong_type
 from hoglet.functions.json_types import InputSchema
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import JsonObject, is_array
+from hoglet.kit.json import JsonObject, is_array
 from hoglet.web.validation import Body, Text, validate
 
 type InputType = Literal[

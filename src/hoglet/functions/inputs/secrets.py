@@ -24,7 +24,7 @@ from hoglet.functions.json_types import (
     StoredMatcher,
 )
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json import is_object
 
 MASK = "********"
 SHOWN = {"secret": True}

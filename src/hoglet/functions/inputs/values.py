@@ -8,7 +8,7 @@ from typing import Any
 
 from hoglet.functions.json_types import InputSchema
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json import is_array, is_object
 
 REQUIRED = "This field is required."
 _STATUS_WILDCARDS = frozenset({"4xx", "5xx"})

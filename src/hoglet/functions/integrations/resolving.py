@@ -16,7 +16,7 @@ from hoglet.functions.executable.model import ExecutableFunction, ExecutableInpu
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
 from hoglet.functions.integrations import repository
 from hoglet.functions.tables import IntegrationRow
-from hoglet.kit.json_values import JsonObject, is_array
+from hoglet.kit.json import JsonObject, is_array
 
 type Known = Mapping[int, JsonObject]
 """Integration id to the object that programs see."""

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from hoglet.access.schemas import UserObject
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import JsonObject, is_array, is_object
+from hoglet.kit.json import JsonObject, is_array, is_object
 from hoglet.web.openapi import documented
 from hoglet.web.validation import REQUIRED, Body, Text, validate
 

@@ -19,7 +19,7 @@ from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import IntegrationRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import NotFound
-from hoglet.kit.json_values import JsonObject, is_object
+from hoglet.kit.json import JsonObject, is_object
 from hoglet.store.database import Database
 from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z

@@ -26,7 +26,7 @@ from hoglet.functions.json_types import BuiltInputs, Globals
 from hoglet.functions.runtime.fetch import RETRIED_STATUSES, is_tolerated
 from hoglet.functions.runtime.inputs import all_inputs, are_constant, build_inputs, tolerated_codes
 from hoglet.functions.types import DESTINATION
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json import is_array, is_object
 
 _RUN_GLOBALS = ("project", "source")
 

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 import msgspec
 
-from hoglet.kit.json_values import JsonObject, is_array, is_object
+from hoglet.kit.json import JsonObject, is_array, is_object
 
 MAX_RECIPIENTS = 50  # per message; prevents using a function for bulk mail
 MAX_CHARACTERS = 1_000_000  # each of text and html

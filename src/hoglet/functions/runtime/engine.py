@@ -39,8 +39,7 @@ from hoglet.hog.runtime.errors import RunError
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.errors import SourceError
-from hoglet.kit.json_values import JsonObject
-from hoglet.kit.text import encode_utf8
+from hoglet.kit.json import JsonObject, encode_utf8
 from hoglet.syntax import tree
 
 PROGRAM_GLOBALS = frozenset(

@@ -17,8 +17,7 @@ import msgspec
 from hoglet.functions.executable.model import RetryPolicy
 from hoglet.hog.bind.diagnostics import suggestion
 from hoglet.kit.backoff import Backoff
-from hoglet.kit.json_values import JsonObject, is_object
-from hoglet.kit.text import dump_json, parse_json
+from hoglet.kit.json import JsonObject, dump_json, is_object, parse_json
 from hoglet.outbound.aws_sigv4 import AwsSigV4
 
 RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from hoglet.functions.json_types import Globals
-from hoglet.kit.json_values import Properties, is_object, object_at
+from hoglet.kit.json import Properties, is_object, object_at
 
 ACTIVITY_EVENT = "$activity_log_entry_created"
 _LISTED_ELEMENTS = frozenset({"a", "button", "form", "input", "select", "textarea", "label"})

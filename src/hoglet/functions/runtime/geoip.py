@@ -17,7 +17,7 @@ from typing import Any
 
 import maxminddb
 
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json import is_array, is_object
 
 type GeoRecord = dict[str, Any]
 """A place: ``{"city": {"names": {"en": "Oslo"}}, "country": {"isoCode": "NO"}}``."""

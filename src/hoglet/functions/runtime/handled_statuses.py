@@ -21,7 +21,7 @@ from hoglet.hog.compile import bind_expression
 from hoglet.hog.python.predicate import PredicateFailed, compile_predicate
 from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import SourceError
-from hoglet.kit.json_values import is_tuple
+from hoglet.kit.json import is_tuple
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_program
 

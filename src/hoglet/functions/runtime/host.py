@@ -30,8 +30,7 @@ from hoglet.functions.runtime.loop_guard import (
 )
 from hoglet.functions.runtime.user_agent import parse_user_agent
 from hoglet.hog.python.steps import HostFailure
-from hoglet.kit.json_values import Properties, is_array, is_object, object_at
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import Properties, dump_json, is_array, is_object, object_at
 
 MAX_PRINTS = 25
 HELPERS = frozenset(

@@ -30,7 +30,7 @@ from hoglet.functions.runtime.fetch import (
 )
 from hoglet.functions.runtime.messages import StepHostCall
 from hoglet.kit import tracing
-from hoglet.kit.text import encode_utf8
+from hoglet.kit.json import encode_utf8
 from hoglet.outbound.mail import MailAccepted, Mailer, Message
 from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse
 

@@ -11,7 +11,7 @@ from hoglet.functions.inputs.types import COMPILED_TYPES, INTEGRATION_TYPES
 from hoglet.functions.json_types import BuiltInputs, Globals
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.globals import ALWAYS_THERE
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json import is_array, is_object
 
 EXTEND = "$$_extend_object"
 _SURE_ROOTS = frozenset({"project", "source", "event", "person", "groups", "inputs", "variables"})

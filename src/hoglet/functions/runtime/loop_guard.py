@@ -10,8 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from hoglet.functions.json_types import EventGlobal
-from hoglet.kit.json_values import JsonObject, is_array, is_object, object_at
-from hoglet.kit.text import dump_json, parse_json
+from hoglet.kit.json import JsonObject, dump_json, is_array, is_object, object_at, parse_json
 from hoglet.outbound.addresses import normalize_host
 from hoglet.outbound.url import InvalidUrl, parse_url
 

@@ -18,7 +18,7 @@ from hoglet.functions.runtime.engine import Pinned
 from hoglet.functions.runtime.host import CapturedEvent
 from hoglet.functions.runtime.journal import RunJournal
 from hoglet.hog.python.steps import TraceStep
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json import is_object
 
 _REFUSAL_CHARACTERS = 300  # length of a response's text in a dead letter's error
 

@@ -15,8 +15,7 @@ from hoglet.functions.executable.model import ExecutableInput
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
 from hoglet.functions.json_types import BuiltInputs
 from hoglet.hog.python.steps import TraceStep
-from hoglet.kit.json_values import JsonObject, is_array, is_list_like, is_object
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import JsonObject, dump_json, is_array, is_list_like, is_object
 
 REDACTED = "***REDACTED***"
 _HOLE = (

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from hoglet.functions.filters.roots import nodes_of
-from hoglet.kit.json_values import is_tuple
+from hoglet.kit.json import is_tuple
 from hoglet.syntax import tree
 
 STATUS: Final = "__status"

@@ -55,7 +55,7 @@ from hoglet.functions.runtime.redaction import (
     rendered_call,
     secret_texts,
 )
-from hoglet.kit.json_values import JsonObject, is_array, object_at
+from hoglet.kit.json import JsonObject, is_array, object_at
 
 PROGRAM_MILLISECONDS = 550
 MAX_ASYNC_STEPS = 5

@@ -15,7 +15,7 @@ from hoglet.functions import repository, types
 from hoglet.functions.save.plan import SavePlan
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import is_object
+from hoglet.kit.json import is_object
 
 
 def read_orders(orders: Any) -> dict[UUID, int]:

@@ -36,7 +36,7 @@ from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.templates.registry import HIDDEN, Template, Templates
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import JsonObject, array_at, is_object
+from hoglet.kit.json import JsonObject, array_at, is_object
 from hoglet.store.database import Database
 
 type PropertyTypes = Callable[[AsyncSession, int], Awaitable[Mapping[tuple[str, str], str]]]

@@ -14,7 +14,7 @@ import msgspec
 
 from hoglet.functions.json_types import FunctionFilters, InputSchema, MaskingSettings
 from hoglet.functions.response_schemas import TemplateObject
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 PREFIX = "template-"
 HIDDEN = "hidden"

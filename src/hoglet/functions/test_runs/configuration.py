@@ -15,7 +15,7 @@ from hoglet.functions.schemas import FunctionFields, read_fields
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
-from hoglet.kit.json_values import JsonObject, is_object
+from hoglet.kit.json import JsonObject, is_object
 from hoglet.web.validation import NOT_BOOLEAN, not_a_dict
 
 _FIELD_NAMES = frozenset(field.alias or name for name, field in FunctionFields.model_fields.items())

@@ -17,7 +17,7 @@ from hoglet.functions.json_types import EventGlobal, Globals, ProjectGlobal
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.messages import RunLogLine, Step, StepHostCall, StepRequest
 from hoglet.hog.python.steps import TraceStep
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 from hoglet.sandbox import Sandbox
 from hoglet.web.openapi import documented, extensible
 from hoglet.web.timestamps import iso_z

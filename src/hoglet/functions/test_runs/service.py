@@ -35,7 +35,7 @@ from hoglet.functions.test_runs.result import (
 )
 from hoglet.kit.errors import Invalid
 from hoglet.kit.ids import new_id
-from hoglet.kit.json_values import JsonObject, is_object
+from hoglet.kit.json import JsonObject, is_object
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.validation import Body, validate
 

@@ -11,7 +11,7 @@ from hoglet.functions.filters.roots import global_paths
 from hoglet.functions.json_types import ConditionTree, Globals
 from hoglet.functions.runtime import engine
 from hoglet.hog.runtime.formatting import printed, quoted
-from hoglet.kit.json_values import is_array, is_object
+from hoglet.kit.json import is_array, is_object
 from hoglet.syntax import tree
 
 _PARTS_SHOWN = 5

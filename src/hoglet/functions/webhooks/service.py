@@ -30,8 +30,7 @@ from hoglet.functions.watcher.rules import LOW_PRIORITY, NOT_RUN
 from hoglet.functions.worker_operations import run_step
 from hoglet.kit.errors import NotFound, Throttled
 from hoglet.kit.ids import new_id
-from hoglet.kit.json_values import JsonObject, is_object
-from hoglet.kit.text import dump_json, encode_utf8, parse_json
+from hoglet.kit.json import JsonObject, dump_json, encode_utf8, is_object, parse_json
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.timestamps import iso_z
 

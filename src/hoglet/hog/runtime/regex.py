@@ -15,7 +15,7 @@ from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.numbers import number_text, settle
 from hoglet.hog.runtime.text import contains_text, spread
-from hoglet.kit.text import encode_utf8, replace_surrogates
+from hoglet.kit.json import encode_utf8, replace_surrogates
 
 _SCALARS: Final = frozenset({bool, int, float})
 _TEXTUAL: Final = frozenset({str, bool, int, float})

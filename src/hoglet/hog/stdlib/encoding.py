@@ -13,7 +13,7 @@ from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.stdlib.arguments import plain_text, text, wrong
-from hoglet.kit.text import encode_utf8
+from hoglet.kit.json import encode_utf8
 
 _URL_SAFE: Final = "-_.!~*'()"
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.!~*'()-]")

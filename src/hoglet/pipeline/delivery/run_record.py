@@ -19,7 +19,7 @@ from hoglet.functions.runtime.messages import RunLogLine, Step
 from hoglet.functions.types import DeadLetterClass
 from hoglet.functions.watcher.service import RunObservation
 from hoglet.kit import tracing
-from hoglet.kit.text import dump_storable_json
+from hoglet.kit.json import dump_storable_json
 from hoglet.pipeline.telemetry_outbox import TelemetryBatch
 from hoglet.queue import NewJob
 from hoglet.warehouse.telemetry import LogEntry

@@ -19,7 +19,7 @@ import structlog
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.messages import Step, StepRequest
 from hoglet.functions.runtime.step import run_step
-from hoglet.kit.text import pack
+from hoglet.kit.json import pack
 from hoglet.sandbox import (
     Sandbox,
     SandboxCrashed,

@@ -10,7 +10,7 @@ from hoglet.functions.executable.matching import FunctionIndex
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.filter_globals import lazy_filter_globals
 from hoglet.functions.runtime.globals import EventFields, event_globals, project_globals
-from hoglet.kit.json_values import Properties
+from hoglet.kit.json import Properties
 from hoglet.pipeline.ingest.ipc import (
     BatchCounters,
     BatchResult,

@@ -20,7 +20,7 @@ from hoglet.events.persons.updates import (
 )
 from hoglet.functions.executable.matching import Conditions, FunctionIndex
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.kit.json_values import Properties
+from hoglet.kit.json import Properties
 from hoglet.pipeline.ingest.ipc import (
     BatchCounters,
     LookupRequest,

@@ -23,8 +23,7 @@ from hoglet.functions.runtime.globals import (
     person_globals,
     project_globals,
 )
-from hoglet.kit.json_values import Properties
-from hoglet.kit.text import dump_storable_json
+from hoglet.kit.json import Properties, dump_storable_json
 from hoglet.pipeline.ingest.ipc import BatchResult, ProcessRequest
 from hoglet.pipeline.ingest.matching import TriggerMatcher
 from hoglet.pipeline.ingest.parse import ParsedBatch, ParsedEvent

@@ -6,7 +6,7 @@ import msgspec
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.errors import Bug, SourceError
-from hoglet.kit.text import pack
+from hoglet.kit.json import pack
 from hoglet.pipeline.ingest import worker_operations
 from hoglet.pipeline.ingest.ipc import (
     BatchResult,

@@ -8,7 +8,7 @@ from collections import OrderedDict
 
 import msgspec
 
-from hoglet.kit.text import pack
+from hoglet.kit.json import pack
 from hoglet.pipeline.ingest.internal_matching import (
     InternalRequest,
     match_internal,

@@ -22,8 +22,7 @@ from hoglet.events.spool import SPOOL_QUEUE, read_spooled
 from hoglet.events.tables import PersonDeletionRow
 from hoglet.functions.jobs import INVOKE_QUEUE, decode_invoke
 from hoglet.functions.tables import DeadLetterRow
-from hoglet.kit.json_values import is_array, is_object, object_at
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import dump_json, is_array, is_object, object_at
 from hoglet.pipeline.delivery import ordering
 from hoglet.pipeline.tables import OrderedRunRow, TelemetryRow
 from hoglet.queries.tables import QueryRunRow

@@ -23,7 +23,7 @@ from hoglet.console.records import (
 from hoglet.console.snippets import call_snippets
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import counted, failed
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 _REFRESH = {"blocking": "Cached if fresh", "force": "Computed now"}
 _RAW = {"force_blocking": "From raw events"}

@@ -32,7 +32,7 @@ from hoglet.console.widgets import (
     submit_button,
     url_value,
 )
-from hoglet.kit.json_values import JsonObject
+from hoglet.kit.json import JsonObject
 
 _ALL = {"": "All types"} | {blank.type: blank.plural for blank in BLANKS}
 

@@ -15,8 +15,7 @@ from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.properties import properties_table
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import exact_time, failed, heading, section
-from hoglet.kit.json_values import Properties
-from hoglet.kit.text import parse_json
+from hoglet.kit.json import Properties, parse_json
 from hoglet.web.pagination import ORIGINAL_PATH
 
 _GROUP = "SELECT created_at, properties FROM groups WHERE index = {index} AND key = {key} LIMIT 1"

@@ -19,7 +19,7 @@ from hoglet.console.pages.project.person_properties import PersonProperties
 from hoglet.console.records import EventRecord, PersonDetails
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, exact_time, failed, heading, section
-from hoglet.kit.json_values import Properties
+from hoglet.kit.json import Properties
 from hoglet.web.pagination import ORIGINAL_PATH
 
 _EVENTS = 100

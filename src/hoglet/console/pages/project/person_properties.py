@@ -12,7 +12,7 @@ from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.pages.project.properties import property_text
 from hoglet.console.records import PersonDetails
 from hoglet.console.widgets import confirm, empty, notify
-from hoglet.kit.json_values import Properties
+from hoglet.kit.json import Properties
 
 _PENDING = "Accepted. It will be visible in a moment."
 

@@ -4,8 +4,7 @@ from typing import Any
 
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.widgets import empty
-from hoglet.kit.json_values import Properties
-from hoglet.kit.text import dump_json
+from hoglet.kit.json import Properties, dump_json
 
 _LEVELS = 20
 

@@ -10,7 +10,7 @@ import re2
 
 from hoglet.hogql.errors import refused
 from hoglet.hogql.plan import Expr, Value
-from hoglet.kit.text import replace_surrogates
+from hoglet.kit.json import replace_surrogates
 
 _INVALID = "invalid_input"
 _PLACES = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hoglet.kit.json_values import overwrites, same_json
+from hoglet.kit.json import overwrites, same_json
 
 EQUAL = [
     (1, 1), (1, 1.0), (True, True), (None, None), ("a", "a"), ([], []), ({}, {}), (-0.0, 0),
