@@ -2,7 +2,8 @@
 
 ``database`` runs a test on both; ``sqlite_database`` on SQLite alone. Each test gets an empty
 database with the tables of all imported packages. Creating tables takes longer than most tests, so
-SQLite files are copies of one, and a PostgreSQL database is emptied after each test.
+SQLite files are copies of one, and a PostgreSQL database is emptied after each test. So does
+compiling statements: the databases of a process share those of one cache.
 """
 
 import asyncio
@@ -18,8 +19,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import event
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy import Engine, event
+from sqlalchemy.engine import URL, Dialect, make_url
+from sqlalchemy.util import LRUCache
 
 from hoglet.store.base import Base
 from hoglet.store.database import Database
@@ -155,6 +157,19 @@ async def _create_all(url: str) -> None:
     await database.close()
 
 
+_compiled: dict[str, tuple[Dialect, LRUCache[Any, Any]]] = {}
+"""Dialect and compiled statements by kind of database; the keys of statements name the dialect."""
+
+
+async def _share_statements(database: Database) -> None:
+    """Use the statements that other databases of this process have compiled."""
+    engine: Engine = database.engine.sync_engine
+    if engine.name not in _compiled:
+        async with database.engine.connect():  # the dialect reads the version
+            _compiled[engine.name] = engine.dialect, LRUCache(10_000)
+    engine.dialect, engine._compiled_cache = _compiled[engine.name]
+
+
 def _never_wait_for_the_disk(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
     cursor.execute("PRAGMA synchronous=OFF")
@@ -168,6 +183,7 @@ async def open_database(url: str) -> AsyncGenerator[Database]:
     database = Database(url)
     if database.is_sqlite:
         event.listen(database.engine.sync_engine, "connect", _never_wait_for_the_disk)
+    await _share_statements(database)
     try:
         yield database
     finally:
