@@ -16,13 +16,13 @@ from hoglet.web.compression import Compression
 from hoglet.web.cors import OpenCors
 from hoglet.web.error_handlers import install
 from hoglet.web.health import Check, Warnings, health_routes
-from hoglet.web.open_requests import (
+from hoglet.web.request_body import (
     BODY_SECONDS,
     BUFFER_BYTES,
+    DEFAULT_BODY_BYTES,
     BodyLimits,
     OpenRequests,
 )
-from hoglet.web.request_body import DEFAULT_BODY_BYTES
 from hoglet.web.request_log import RequestLogMiddleware, RequestMetrics
 from hoglet.web.router import PROJECT_PREFIX, DeclaredRoute, HandlerRoute, PathNormalizer, Router
 

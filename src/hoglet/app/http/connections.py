@@ -1,7 +1,7 @@
 """Closes connections that occupy a slot without making progress.
 
 The web server accepts a fixed number of connections and only has timeouts for idle connections and
-(see ``hoglet.web.open_requests``) bodies. The rest is done here by inspecting the sockets of this
+(see ``hoglet.web.request_body``) bodies. The rest is done here by inspecting the sockets of this
 process every two seconds:
 
 - incomplete headers: 408 and closed after a deadline;
@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import structlog
 
-from hoglet.web.open_requests import OpenRequests, Peer
+from hoglet.web.request_body import OpenRequests, Peer
 
 SCAN_SECONDS = 2.0
 HURRY_SECONDS = 0.2  # between scans while nearly all slots are in use

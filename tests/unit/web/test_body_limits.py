@@ -9,7 +9,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
 from hoglet.kit.errors import RequestTimeout
-from hoglet.web.open_requests import SMALL_BODY_BYTES, BodyLimits, OpenRequests
+from hoglet.web.request_body import SMALL_BODY_BYTES, BodyLimits, OpenRequests
 
 SCOPE = {"type": "http", "method": "POST", "path": "/", "headers": [], "client": ("10.0.0.1", 4711)}
 
