@@ -18,12 +18,10 @@ from hoglet.functions.runtime.host_calls import HostCalls
 from hoglet.outbound.client import Outbound
 from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
-from hoglet.pipeline.delivery.completion import CompletionBatcher
-from hoglet.pipeline.delivery.completion_writer import CompletionWriter
+from hoglet.pipeline.delivery.completion import CompletionBatcher, CompletionWriter, DeliveryMetrics
 from hoglet.pipeline.delivery.executor import DeliveryStages, Executor
 from hoglet.pipeline.delivery.function_cache import FunctionCache
 from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
-from hoglet.pipeline.delivery.metrics import DeliveryMetrics
 from hoglet.pipeline.delivery.run import InvocationRunner
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.pipeline.tables import TelemetryRow

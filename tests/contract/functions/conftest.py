@@ -45,7 +45,7 @@ from hoglet.functions.worker_operations import compile_function
 from hoglet.kit.clock import FixedClock
 from hoglet.outbound.client import Outbound
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.delivery.completion_writer import CompletionWriter
+from hoglet.pipeline.delivery.completion import CompletionWriter
 from hoglet.pipeline.delivery.webhook_completion import WebhookCompletion
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.sql import SqlQueue

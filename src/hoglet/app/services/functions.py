@@ -34,7 +34,7 @@ from hoglet.functions.watcher.service import Watcher
 from hoglet.functions.webhooks.service import Webhooks
 from hoglet.outbound.mail import Mailer
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.delivery.completion_writer import CompletionWriter
+from hoglet.pipeline.delivery.completion import CompletionWriter
 from hoglet.pipeline.delivery.webhook_completion import WebhookCompletion
 from hoglet.pipeline.internal_events import InternalEvents
 from hoglet.pipeline.recent_events import RecentEvents
