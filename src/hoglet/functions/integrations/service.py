@@ -13,7 +13,7 @@ from hoglet.access.activity import Activity, ActivityLog, FieldChange, changes_b
 from hoglet.access.principals import ProjectScope, User, user_object
 from hoglet.access.repository import users_by_id
 from hoglet.functions.integrations import repository
-from hoglet.functions.integrations.placeholders import make_placeholder
+from hoglet.functions.integrations.credentials import make_placeholder
 from hoglet.functions.integrations.schemas import IntegrationObject, read_create, read_update
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import IntegrationRow
