@@ -32,7 +32,7 @@ from hoglet.functions.history.secrets import (
     may_become_secret,
 )
 from hoglet.functions.integrations import repository as integration_repository
-from hoglet.functions.integrations.resolving import resolve
+from hoglet.functions.integrations.repository import resolve
 from hoglet.functions.json_types import LoggedFields, SentFields
 from hoglet.functions.listing import Listing, choose
 from hoglet.functions.presenter import FunctionPresenter, FunctionView

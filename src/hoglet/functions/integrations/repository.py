@@ -1,11 +1,17 @@
 """Statements on integrations."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
+import msgspec
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hoglet.functions.executable.model import ExecutableFunction, ExecutableInput
+from hoglet.functions.inputs.types import INTEGRATION_TYPES
+from hoglet.functions.integrations import repository
 from hoglet.functions.tables import IntegrationRow
+from hoglet.kit.json import JsonObject, is_array
 
 _ID_DIGITS = 9  # ids stay below 2**31
 
@@ -86,3 +92,59 @@ async def version_stamp(session: AsyncSession, project_id: int) -> str:
 def _listed(project_id: int, kind: str | None) -> list[ColumnElement[bool]]:
     wanted = [IntegrationRow.project_id == project_id]
     return wanted if kind is None else [*wanted, IntegrationRow.kind == kind.replace("\x00", "")]
+
+
+type Known = Mapping[int, JsonObject]
+"""Integration id to the object that programs see."""
+
+
+async def resolve(
+    session: AsyncSession, project_id: int, functions: Sequence[ExecutableFunction]
+) -> list[ExecutableFunction]:
+    """Functions with integrations resolved; queries the database only if they use some."""
+    wanted = {
+        integration_id for function in functions for integration_id in integration_ids(function)
+    }
+    if not wanted:
+        return list(functions)
+    rows = await repository.by_ids(session, project_id, wanted)
+    known = {row.id: seen_by_programs(row) for row in rows.values()}
+    return [with_integrations(function, known) for function in functions]
+
+
+def seen_by_programs(row: IntegrationRow) -> JsonObject:
+    """``{"team": {...}, "access_token": "hoglet-integration-…"}``."""
+    return {**row.config, "access_token": row.placeholder}
+
+
+def integration_ids(function: ExecutableFunction) -> set[int]:
+    """The integration ids in a function's inputs, including mappings."""
+    inputs = [*function.inputs, *(i for m in function.mappings or () for i in m.inputs)]
+    values = [item.value for item in inputs if item.type in INTEGRATION_TYPES]
+    flat = [entry for value in values for entry in (value if is_array(value) else [value])]
+    return {entry for entry in flat if isinstance(entry, int)}
+
+
+def with_integrations(function: ExecutableFunction, known: Known) -> ExecutableFunction:
+    """The function with every known id replaced."""
+    mappings = function.mappings and tuple(
+        msgspec.structs.replace(mapping, inputs=_resolved(mapping.inputs, known))
+        for mapping in function.mappings
+    )
+    inputs = _resolved(function.inputs, known)
+    return msgspec.structs.replace(function, inputs=inputs, mappings=mappings)
+
+
+def _resolved(inputs: Sequence[ExecutableInput], known: Known) -> tuple[ExecutableInput, ...]:
+    return tuple(
+        msgspec.structs.replace(item, value=_value(item.value, known))
+        if item.type in INTEGRATION_TYPES
+        else item
+        for item in inputs
+    )
+
+
+def _value(value: Any, known: Known) -> Any:
+    if is_array(value):
+        return [_value(item, known) for item in value]
+    return known.get(value, value) if isinstance(value, int) else value
