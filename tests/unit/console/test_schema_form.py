@@ -9,7 +9,7 @@ from hoglet.console.pages.functions.forms.schema_form import (
     default_of,
     default_text,
 )
-from hoglet.functions.inputs.schema import InputType
+from hoglet.functions.schemas import InputType
 
 
 def test_every_type_of_an_input_can_be_chosen() -> None:

@@ -13,8 +13,8 @@ from hoglet.functions.executable.loader import executable_from_values
 from hoglet.functions.executable.matching import Conditions
 from hoglet.functions.executable.model import HostConfig
 from hoglet.functions.executable.transform import Transformation
-from hoglet.functions.inputs.schema import read_schema
 from hoglet.functions.save.plan import NEW
+from hoglet.functions.schemas import read_schema
 from hoglet.functions.templates.registry import PREFIX, Templates
 from support.places import write_places
 from support.template_project import SITE_TYPES, cases_of
