@@ -1,6 +1,7 @@
 """Request bodies of function routes.
 
-Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4, docs/spec/hog-functions.md#45-mappings,
+Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4,
+docs/spec/hog-functions.md#41-schema-item, docs/spec/hog-functions.md#45-mappings,
 docs/spec/hog-functions.md#6-masking and docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
 """
 

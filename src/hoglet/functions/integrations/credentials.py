@@ -1,5 +1,7 @@
-"""Injects integration tokens into outbound requests.
+"""Placeholders of integration tokens, and their replacement in outbound requests.
 
+Programs, logs and stored runs only see placeholders. They are random, so nobody can obtain a token
+by guessing. They need no escaping anywhere, so they are found in whatever text a program puts them.
 Tokens are read and decrypted per request, so changes apply at once and no process caches tokens.
 """
 

@@ -1,4 +1,10 @@
-"""Statements on integrations."""
+"""Statements on integrations, and the integrations that the inputs of functions name by id.
+
+In inputs an id becomes the integration's config with a placeholder for its token; an unknown id
+stays a number, and building the inputs fails with an error.
+
+Source: docs/spec/hog-functions.md#132-globals-and-inputs.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -9,7 +15,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableInput
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
-from hoglet.functions.integrations import repository
 from hoglet.functions.tables import IntegrationRow
 from hoglet.kit.json import JsonObject, is_array
 
@@ -107,7 +112,7 @@ async def resolve(
     }
     if not wanted:
         return list(functions)
-    rows = await repository.by_ids(session, project_id, wanted)
+    rows = await by_ids(session, project_id, wanted)
     known = {row.id: seen_by_programs(row) for row in rows.values()}
     return [with_integrations(function, known) for function in functions]
 

@@ -7,6 +7,8 @@ The Hog engine evaluates each test with the status in place of what the program 
 as ``toString(r.status) like '4%'`` and ``floor(r.status / 100) == 4`` work, too. A status that an
 equality names also counts as handled: ``status >= 400 and status != 409`` tolerates 409.
 
+Names are not scoped: a variable or parameter declared anywhere counts everywhere.
+
 Source: docs/adr/0015-handled-statuses.md.
 """
 

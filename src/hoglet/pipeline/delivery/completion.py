@@ -2,7 +2,13 @@
 
 A finished run's job is removed and its results are written; a waiting run returns to the queue with
 its journal. Runs that end during a commit share the next one. If a shared commit fails, each run is
-recorded alone, so that one lost lease does not affect the others.
+recorded alone, so that one lost lease does not affect the others. Webhooks write the results of
+their runs with the same :class:`CompletionWriter`.
+
+Source: docs/spec/hog-functions.md#7-status-and-the-watcher,
+docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further,
+docs/spec/hog-functions.md#134-retries-hoglet-goes-further and
+docs/spec/hog-functions.md#135-limits-logs-metrics.
 """
 
 import asyncio
