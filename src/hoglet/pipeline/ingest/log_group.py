@@ -14,8 +14,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.events.spool import SPOOL_QUEUE, SpooledV1
-from hoglet.pipeline.ingest.log_batches import LogBatch
-from hoglet.pipeline.ingest.log_ranges import LogRanges
+from hoglet.pipeline.ingest.log_ranges import LogBatch, LogRanges
 from hoglet.pipeline.ingest.sources import part_of
 from hoglet.queue import NewJob, Priority
 from hoglet.queue.tables import JobRow
