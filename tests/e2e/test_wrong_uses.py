@@ -84,7 +84,7 @@ WRONG = [
     Wrong(tail("nope ="), "400 hogql_syntax_error: --where: 1:7: ", 1),
     Wrong(tail("(("), "400 hogql_syntax_error: --where: 1:3: ", 1),
     Wrong(tail("event = 'a') or (1 = 1"), "--where: 1:12: ')' is not expected here", 1),
-    Wrong(tail("1 = 1 limit 1"), "--where: This must be one expression", 1),
+    Wrong(tail("1 = 1 limit 1"), "--where: Expected a single expression", 1),
     Wrong(tail("evnt = 1"), "--where: 1:1: Unable to resolve field: evnt", 1),
     Wrong(tail("count() > 1"), "--where: a condition on events cannot contain an aggregate", 1),
 ]

@@ -41,14 +41,14 @@ def alias(name: str, expr: Expression) -> tree.Alias:
 
 
 def every(items: Sequence[Expression]) -> Expression:
-    """AND of the items; true without any."""
+    """AND of the items; true if there are none."""
     if not items:
         return constant(True)
     return items[0] if len(items) == 1 else tree.And(exprs=tuple(items))
 
 
 def some(items: Sequence[Expression]) -> Expression:
-    """OR of the items; false without any."""
+    """OR of the items; false if there are none."""
     if not items:
         return constant(False)
     return items[0] if len(items) == 1 else tree.Or(exprs=tuple(items))
@@ -92,7 +92,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def changed[T: msgspec.Struct](node: T, **fields: Any) -> T:
-    """A copy of a node with changed fields."""
+    """A copy of a node with some fields changed."""
     return msgspec.structs.replace(node, **fields)
 
 
@@ -103,7 +103,7 @@ def fill(template: str, **parts: Any) -> Any:
     """Fill a query template with trees.
 
     ``fill("SELECT {value} FROM events WHERE {where}", value=call("count"), where=condition)``. A
-    tuple of trees fills a place in a list. Templates never contain user input.
+    tuple of trees expands into a list. Templates never contain user input.
     """
     return _filled(_parsed(template), parts)
 

@@ -156,7 +156,7 @@ def _without_comparisons(  # noqa: PLR0911 (one return a kind of node)
 
 
 def _half_between(node: tree.BetweenExpr, absent: set[str]) -> tree.Expression:
-    """The comparison with the remaining bound; NOT BETWEEN is its outside."""
+    """The comparison with the remaining bound, negated for NOT BETWEEN."""
     signs = ("<", ">") if node.negated else (">=", "<=")
     if _mentions(node.expr, absent):
         return constant(True)
@@ -167,7 +167,7 @@ def _half_between(node: tree.BetweenExpr, absent: set[str]) -> tree.Expression:
 
 
 def _mentions(node: Any, absent: set[str]) -> bool:
-    """Whether a missing bound is used here, outside of subqueries."""
+    """Whether the node uses a missing bound, not counting its subqueries."""
     if isinstance(node, tuple):
         return any(_mentions(item, absent) for item in node)
     if isinstance(node, tree.Placeholder):
@@ -189,7 +189,7 @@ def _is_filters(node: Any) -> bool:
 
 
 def _path_of(node: Any) -> tuple[tuple[str, ...], tuple[Any, ...] | None]:
-    """``("dateRange", "from")`` and the arguments of a call, None without one."""
+    """``("dateRange", "from")`` and the call's arguments, None if it is not a call."""
     if isinstance(node, tree.Call):
         return (), node.args
     if isinstance(node, tree.ExprCall):
@@ -201,7 +201,10 @@ def _bindings(args: Any, node: tree.Placeholder) -> dict[str, tree.Expression]:
     found: dict[str, tree.Expression] = {}
     for arg in args or ():
         if not isinstance(arg, tree.Alias):
-            raise refused("Bind filters as in {filters(created AS timestamp)}", node)
+            raise refused(
+                "Each argument of {filters(...)} needs AS, as in {filters(created AS timestamp)}",
+                node,
+            )
         found[arg.alias] = arg.expr
     return found
 

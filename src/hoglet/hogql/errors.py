@@ -12,13 +12,13 @@ from hoglet.kit.suggestions import near
 
 _FUNNEL = "FunnelsQuery computes funnels; in SQL use windowFunnel(seconds)(time, step, ...)"
 UNSUPPORTED: dict[str, str] = {
-    "embedText": "it asks a language model, which queries do not do",
-    "explainCSPReport": "it asks a language model, which queries do not do",
-    "explain_csp_report": "it asks a language model, which queries do not do",
-    "convertCurrency": "there are no exchange rates here: multiply by a rate of your own",
-    "multiFuzzyMatchAny": "it has no bound on its cost: use multiMatchAny or ngramDistance",
-    "multiFuzzyMatchAnyIndex": "it has no bound on its cost: use multiMatchAnyIndex",
-    "multiFuzzyMatchAllIndices": "it has no bound on its cost: use multiMatchAllIndices",
+    "embedText": "it calls a language model, which queries cannot do",
+    "explainCSPReport": "it calls a language model, which queries cannot do",
+    "explain_csp_report": "it calls a language model, which queries cannot do",
+    "convertCurrency": "exchange rates are not available: multiply by your own rate",
+    "multiFuzzyMatchAny": "its cost is not bounded: use multiMatchAny or ngramDistance",
+    "multiFuzzyMatchAnyIndex": "its cost is not bounded: use multiMatchAnyIndex",
+    "multiFuzzyMatchAllIndices": "its cost is not bounded: use multiMatchAllIndices",
     "aggregate_funnel": _FUNNEL,
     "aggregate_funnel_array": _FUNNEL,
     "aggregate_funnel_cohort": _FUNNEL,
@@ -26,7 +26,7 @@ UNSUPPORTED: dict[str, str] = {
     "aggregate_funnel_array_trends": _FUNNEL,
     "aggregate_funnel_cohort_trends": _FUNNEL,
 }
-"""The closed list: name to the alternative, or the reason."""
+"""Functions that stay unsupported: name to the alternative, or the reason."""
 
 
 SYNTAX = "hogql_syntax_error"
@@ -45,10 +45,10 @@ ERRORS_OF_RUNS = frozenset({ARITY, ILLEGAL_TYPE, NOT_AGGREGATE, ILLEGAL_AGGREGAT
 
 
 def is_certain(error: HogletError, text: str) -> bool:
-    """Whether an error found by the engine fails every run, whatever the values of variables.
+    """Whether an engine error occurs in every run, regardless of variable values.
 
     Args:
-        error: as explained, with its position.
+        error: the explained error, with its position.
         text: the query.
     """
     if not isinstance(error, SourceError):
@@ -87,7 +87,7 @@ def located(path: str) -> Generator[None]:
     """Add a path prefix to errors raised inside.
 
     Example:
-        Inside ``located("series__0")``, a refusal with attr ``math`` gets ``series__0__math``.
+        Inside ``located("series__0")``, an error with attr ``math`` gets ``series__0__math``.
     """
     try:
         yield
@@ -120,7 +120,7 @@ def in_expression(error: SourceError, path: str, text: str, shift: int = 0) -> S
 
 
 def in_fragment(error: SourceError, fragments: Iterable[Fragment]) -> SourceError | None:
-    """The error inside the fragment that contains it; None outside of all of them."""
+    """The error relative to the fragment that contains it; None if no fragment does."""
     for path, start, text in fragments:
         is_inside = start <= error.start and error.end <= start + len(text)
         if error.start < error.end and is_inside:
@@ -169,7 +169,7 @@ _INSTEAD = {
     "to_number": "use toFloat(x)",
     "approx_count_distinct": "use uniq(x)",
     "arbitrary": "use any(x)",
-    "grouping": "use WITH ROLLUP or CUBE, whose totals have empty values",
+    "grouping": "use WITH ROLLUP or CUBE, whose total rows have empty values",
     "unix_timestamp": "use toUnixTimestamp(x)",
     "strftime": "use formatDateTime(x, '%Y-%m-%d')",
 }

@@ -1,10 +1,10 @@
-"""Reads a lone table in the select itself instead of a subquery, so that shards can aggregate.
+"""Reads a single table directly, not through a subquery, so that shards can aggregate.
 
 ``SELECT e.day FROM (SELECT toDate(t) AS day FROM events WHERE project) AS e`` becomes
 ``SELECT toDate(e.t) FROM events AS e WHERE project``. From a Distributed table, ClickHouse merges
 what every shard has aggregated for such a select; for a subquery it fetches all rows.
 
-A select stays as it is where a name could change its meaning: hoglet's own SQL reads columns by
+A select is left unchanged if a name could change its meaning: hoglet's own SQL reads columns by
 their bare names, which an alias or a lambda argument would hide.
 
 Source: docs/adr/0049-aggregation-on-shards.md.
@@ -26,7 +26,7 @@ _CONDITIONS = (BOOLEAN, BOOLEAN.or_null(), UNKNOWN)
 
 
 def flatten(node: Any) -> Any:
-    """Read lone tables in the select itself; the scans already have their project condition."""
+    """Read single tables directly; the scans already have their project condition."""
     node = transform_children(node, flatten)
     if type(node) is plan.Select and (scan := _lone_table(node)) is not None:
         return _flat(node, scan)
@@ -87,7 +87,7 @@ def _all_of(conditions: tuple[plan.Expr | None, ...]) -> plan.Expr | None:
 
 
 class _Names:
-    """Names in expressions: those they bind, and those that hoglet's SQL reads unqualified."""
+    """Names that expressions bind, and names that hoglet's SQL uses unqualified."""
 
     def __init__(self) -> None:
         self.bound: set[str] = set()

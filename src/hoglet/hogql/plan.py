@@ -2,7 +2,7 @@
 
 Only nodes of this module can be printed, so unknown syntax never reaches the warehouse. User text
 appears in a plan in three places only: ``Value`` (always a bound parameter), names (always quoted)
-and ``Number`` (made from Python numbers). ``TrustedSQL`` is SQL from hoglet's own source.
+and ``Number`` (created from Python numbers). ``TrustedSQL`` is SQL from hoglet's own source.
 
 Source: docs/adr/0008-warehouse.md.
 """
@@ -73,7 +73,7 @@ class Ordering(msgspec.Struct, frozen=True):
 
 
 class Window(msgspec.Struct, frozen=True):
-    """A window; ``frame`` is printed by hoglet from a closed vocabulary."""
+    """A window; ``frame`` is SQL built from a fixed set of words."""
 
     partition_by: tuple[Expr, ...] = ()
     order_by: tuple[Ordering, ...] = ()
@@ -180,7 +180,7 @@ class Recursion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecursiveRead(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows of the previous step, read inside a step of the recursion with that name."""
+    """A read of the previous step's rows, inside a step of the recursion with that name."""
 
     name: str
     columns: tuple[tuple[str, Expr], ...]

@@ -156,7 +156,7 @@ _WITHOUT_INTERVAL = ("FunnelsQuery",)
 
 
 def default_of(kind: str, key: str) -> Any:
-    """The value of a key of a stored query that was sent without it; null for most.
+    """The stored value of a key that was not sent; null for most keys.
 
     Example:
         >>> default_of("TrendsQuery", "interval")

@@ -117,7 +117,7 @@ class CompareFilter(TypedDict, total=False):
     "usePreaggregatedTableTransforms usePresortedEventsTable useWebAnalyticsPreAggregatedTables"
 )
 class Modifiers(TypedDict, total=False):
-    """Settings of PostHog's query engine; accepted, without effect."""
+    """Settings of PostHog's query engine; accepted, but without effect."""
 
 
 class Node(TypedDict, total=False):

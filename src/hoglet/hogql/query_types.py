@@ -207,13 +207,13 @@ class FunnelSource(_OfActors, _BySeries, total=False):
 
 
 class FunnelsQuery(FunnelSource, total=False):
-    """Users that take steps in order."""
+    """Users who complete steps in order."""
 
     compareFilter: CompareFilter
 
 
 class RetentionQuery(_OfActors, total=False):
-    """Users that come back."""
+    """Users who come back."""
 
     kind: Literal["RetentionQuery"]
     retentionFilter: RetentionFilter
@@ -231,7 +231,7 @@ class FunnelPathsFilter(TypedDict, total=False):
 
 
 class PathsQuery(_OfActors, total=False):
-    """The ways that users take through pages or events."""
+    """The paths of users through pages or events."""
 
     kind: Literal["PathsQuery"]
     pathsFilter: PathsFilter

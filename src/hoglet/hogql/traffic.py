@@ -69,7 +69,7 @@ _OPERATORS = {
     "Twitterbot": "X", "Slackbot": "Slack", "Discordbot": "Discord", "TelegramBot": "Telegram",
     "AhrefsBot": "Ahrefs", "SemrushBot": "Semrush", "MJ12bot": "Majestic",
 }  # fmt: skip
-"""Operator by name; empty for programs that anybody runs; the name itself if missing here."""
+"""Operator by name; empty for programs without one operator; if missing here, the name itself."""
 
 _PROGRAMS = frozenset({"headless_browser", "http_client", "crawler"})
 _AUTOMATION = frozenset({"headless_browser", "http_client"})

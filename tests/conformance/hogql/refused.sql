@@ -244,7 +244,7 @@ select * from events pivot (count() for event in ('a', 'b'))
 -- refused hogql_syntax_error at 1:15: "PIVOT is not supported"
 -- case: a count in the subquery is not calculated with
 select (select count() + 1 from persons p where p.id = e.person_id) from events e
--- refused hogql_query_error at 1:9: "must stand alone"
+-- refused hogql_query_error at 1:9: "can only select a bare count or sum"
 -- case: more rows than one of a row
 select (select p.id from persons p where p.id = e.person_id limit 2) from events e
 -- refused hogql_query_error at 1:9: "ORDER BY x LIMIT 1"

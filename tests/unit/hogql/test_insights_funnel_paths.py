@@ -187,8 +187,8 @@ def test_sampling(answer, generated_world: HogqlWorld) -> None:
 
 @pytest.mark.parametrize(("kind", "step", "funnel", "words"), [
     (AFTER, None, {}, "funnelStep"), (AFTER, 0, {}, "funnelStep"), (AFTER, 4, {}, "funnelStep"),
-    (AFTER, -1, {}, "funnelStep"), (BETWEEN, 1, {}, "one before it"),
-    (BETWEEN, -2, {}, "one before it"), ("funnel_path_around", 1, {}, "funnelPathType"),
+    (AFTER, -1, {}, "funnelStep"), (BETWEEN, 1, {}, "2 or more"),
+    (BETWEEN, -2, {}, "2 or more"), ("funnel_path_around", 1, {}, "funnelPathType"),
     (AFTER, 1, {"kind": "TrendsQuery"}, "funnelSource"),
     (AFTER, 1, {"series": []}, "1 to 15 steps"),
     (AFTER, 1, {"aggregation_group_type_index": 0}, "aggregation_group_type_index"),

@@ -55,7 +55,7 @@ def explain(message: str, code: str, query: Any) -> SourceError:
     if shows_inside(text):
         name = getattr(node, "name", "")
         about = f" by {name}()" if name else ""
-        text = f"A value or an argument does not have the required form{about}."
+        text = f"A value or an argument has the wrong format{about}."
     return refused(text, node, code=code)
 
 

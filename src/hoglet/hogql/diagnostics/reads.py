@@ -1,4 +1,4 @@
-"""Explains reads that the engine rejects: parts of tuples, and rows outside of a subquery."""
+"""Explains rejected reads: parts of tuples, and columns of an outer query."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ def _no_object(found: re.Match[str], code: str, query: Any) -> SourceError:
     hint = None
     if found["type"].lower().startswith("tuple"):
         hint = "read parts of a tuple by position, e.g. .1, or by tupleElement(x, 'name')"
-    message = f"{part} cannot be read of a value of type {kind}"
+    message = f"{part} cannot be read from a value of type {kind}"
     return refused(message, node, code=code, hint=hint)
 
 
@@ -47,7 +47,7 @@ def _no_part(found: re.Match[str], code: str, query: Any) -> SourceError:
 
 
 def _correlated(_found: re.Match[str], code: str, query: Any) -> SourceError:
-    message = "A subquery reads the row of the outer query where it cannot"
+    message = "A subquery cannot use columns of the outer query here"
     return refused(message, _subquery(query), code=code, hint="join a grouped query instead")
 
 
@@ -78,8 +78,8 @@ def _no_tuple(_found: re.Match[str], code: str, query: Any) -> SourceError:
         ),
         None,
     )
-    message = "A part by its position belongs to a tuple"
-    return refused(message, node, code=code, hint="read items of a list in brackets: list[1]")
+    message = "Only tuples have parts by position"
+    return refused(message, node, code=code, hint="read list items with brackets: list[1]")
 
 
 READ_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (

@@ -23,7 +23,7 @@ def _not_grouped(found: re.Match[str], _code: str, query: Any) -> SourceError:
     visible = name
     if node is not None and node.chain[-1] != "*":
         visible = ".".join(map(str, node.chain))
-    message = f"'{visible}' must stand in GROUP BY or in an aggregate"
+    message = f"'{visible}' must be in GROUP BY or inside an aggregate"
     return refused(message, node, code=NOT_AGGREGATE, hint=f"write any({visible}) for one of them")
 
 
@@ -38,7 +38,7 @@ def _endless(found: re.Match[str], code: str, query: Any) -> SourceError:
 def _join_keys(_found: re.Match[str], code: str, query: Any) -> SourceError:
     node = next((part for part in walk(query) if isinstance(part, tree.JoinConstraint)), None)
     message = "JOIN ON needs an equality between a column of each table"
-    return refused(message, node, code=code, hint="put other conditions into WHERE")
+    return refused(message, node, code=code, hint="move other conditions to WHERE")
 
 
 def _position(found: re.Match[str], code: str, query: Any) -> SourceError:
@@ -54,7 +54,7 @@ def _position(found: re.Match[str], code: str, query: Any) -> SourceError:
         None,
     )
     return refused(
-        f"There is no column {number} to order or group by: 1 to {last}", node, code=code
+        f"Column {number} of ORDER BY or GROUP BY does not exist: use 1 to {last}", node, code=code
     )
 
 
@@ -84,7 +84,7 @@ def _frame(found: re.Match[str], code: str, query: Any) -> SourceError:
 def _state(_found: re.Match[str], code: str, query: Any) -> SourceError:
     node = next((part for part in calls_in(query) if part.name.endswith("State")), None)
     name = getattr(node, "name", "an aggregate with -State")
-    message = f"{name}() returns the state of an aggregate, which cannot be a result"
+    message = f"{name}() returns the state of an aggregate, which a query cannot return"
     return refused(message, node, code=code, hint="finish it with the -Merge form")
 
 

@@ -42,7 +42,7 @@ def _no_condition(found: re.Match[str], code: str, query: Any) -> SourceError:
     ]
     suspects = sorted(operands, key=lambda operand: not _may_be_no_condition(operand))
     node = suspects[0] if suspects else call_of(found["function"], query)
-    message = f"A condition is needed, not {with_article(type_)}"
+    message = f"Expected a condition, not {with_article(type_)}"
     return refused(message, node, code=code, hint="compare it: x = 'value'")
 
 
@@ -103,7 +103,7 @@ def _no_common_type(found: re.Match[str], code: str, query: Any) -> SourceError:
     kinds = [types_of_hogql(part) for part in re.split(r",\s*(?![^()]*\))", found["types"])]
     listed = " and ".join(dict.fromkeys(kinds))
     return refused(
-        f"Values of the types {listed} do not fit into one column, list or comparison",
+        f"Values of the types {listed} cannot be mixed in a column, list or comparison",
         called(found.string, query),
         code=code,
         hint="use toString(x) to convert both to strings",
@@ -127,7 +127,7 @@ def _condition(found: re.Match[str], _code: str, query: Any) -> SourceError:
 
 def _if_condition(found: re.Match[str], code: str, query: Any) -> SourceError:
     node = next((node for node in calls_in(query) if node.name.lower() in {"if", "multiif"}), None)
-    message = f"A condition is needed, not {with_article(types_of_hogql(found['type']))}"
+    message = f"Expected a condition, not {with_article(types_of_hogql(found['type']))}"
     return refused(message, node, code=code, hint="compare it: x = 'value'")
 
 

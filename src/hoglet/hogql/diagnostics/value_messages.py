@@ -78,7 +78,7 @@ def _division(_found: re.Match[str], code: str, query: Any) -> SourceError:
         (n for n in walk(query) if getattr(n, "op", None) in {"/", "%"}),
         None,
     ) or next((n for n in calls_in(query) if n.name.lower() in {"modulo", "intdiv", "mod"}), None)
-    hint = "use intDivOrZero(a, b) or moduloOrZero(a, b), which give 0"
+    hint = "use intDivOrZero(a, b) or moduloOrZero(a, b), which return 0"
     return refused("Division by zero", node, code=code, hint=hint)
 
 

@@ -34,7 +34,8 @@ _DATE = "^[ ]*[0-9]{4}-[0-9]{2}-[0-9]{2}"
 class Hint(NamedTuple):
     """Context of a condition: the clock for relative dates, and whether the target is a time.
 
-    ``is_time_property`` is a property of type DateTime; only its order is compared as a time.
+    ``is_time_property`` is a property of type DateTime; only ordering operators compare it as a
+    time.
     """
 
     context: QueryContext
@@ -76,7 +77,7 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
         case tests.Matches("", negative):
             return constant(negative)
         case tests.Matches(pattern, negative):
-            # the engine's dot matches any character, Hog's dot all but line ends
+            # the engine's dot matches any character, Hog's all but line breaks
             source = f"(?-s){pattern}" if "." in pattern else pattern
             return compare("!~" if negative else "=~", _text(target), constant(source))
         case tests.Order(sign, value):

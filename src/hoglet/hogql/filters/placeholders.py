@@ -69,8 +69,8 @@ def _read(tables: TableAliases) -> _Read:
     if len(tables) == 1 and tables[0][1] in _TIMES:
         return _Read(tables[0][1], tables[0][0])
     raise refused(
-        "{filters} works where a SELECT reads events, or sessions, groups or persons alone. "
-        f"Elsewhere, say what to filter: {FORMS[5]}",
+        "{filters} works in a query of events, or of only sessions, groups or persons. "
+        f"Elsewhere, name the columns to filter: {FORMS[5]}",
         attr="filters",
     )
 

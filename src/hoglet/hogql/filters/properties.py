@@ -135,8 +135,8 @@ def _check_source(item: Mapping[str, Any], kind: str, source: FilteredTable) -> 
     if kind not in kinds:
         key = str(item.get("key") or "")
         raise refused(
-            f"The filter on '{key}' is of type '{kind}'; on {source.table} alone {{filters}} takes "
-            f"{visible} only"
+            f"The filter on '{key}' is of type '{kind}'; in a query of {source.table}, "
+            f"{{filters}} supports only {visible}"
         )
 
 
@@ -198,7 +198,7 @@ def _group_index(item: Mapping[str, Any]) -> int:
 
 
 _GROUP_KEY = "$group_key"
-"""The name by which filters read a group's key like a property."""
+"""The property name by which filters refer to a group's key."""
 
 
 def group_property(index: int, name: str, prefix: Prefix = ()) -> Condition:

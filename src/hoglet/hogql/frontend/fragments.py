@@ -47,7 +47,7 @@ def read_column(text: str, path: str) -> tree.Expression:
     """
     parsed = _read(_COLUMN, text, path)
     if _clauses(parsed) != {"select"} or len(parsed.select) != 1:
-        raise refused("This must be one expression", code=SYNTAX, attr=path)
+        raise refused("Expected a single expression", code=SYNTAX, attr=path)
     return parsed.select[0]
 
 
@@ -67,7 +67,9 @@ def read_ordering(text: str, path: str) -> Ordered:
     parsed = _read(_ORDERING, text, path)
     items = parsed.order_by or ()
     if not _clauses(parsed) <= _ORDERED or len(items) != 1 or len(parsed.select) != 1:
-        raise refused("This must be one expression with ASC or DESC", code=SYNTAX, attr=path)
+        raise refused(
+            "Expected one expression, optionally with ASC or DESC", code=SYNTAX, attr=path
+        )
     words = text.split()
     has_direction = len(words) > 1 and words[-1].upper() in {"ASC", "DESC"}
     core = text.strip()[: -len(words[-1])].strip() if has_direction else text.strip()
@@ -88,7 +90,7 @@ def _read(before: str, text: str, path: str) -> tree.SelectQuery:
             )
             raise in_expression(problem, path, text, len(before))
     if not isinstance(parsed, tree.SelectQuery):
-        raise refused("This must be one expression", code=SYNTAX, attr=path)
+        raise refused("Expected a single expression", code=SYNTAX, attr=path)
     return parsed
 
 

@@ -118,7 +118,7 @@ def _in_words(error: SourceError, source: str) -> str:
 
 _NEAR = 30  # characters around the position of the error
 _HINTS = (
-    (re.compile(r"\.\s*-\s*\d"), "positions in lists from 1 on, e.g. properties.list.1"),
+    (re.compile(r"\.\s*-\s*\d"), "list positions from 1 on, e.g. properties.list.1"),
     (re.compile(r"\bfetch\s+(?:first|next)\b|\boffset\s+\S+\s+rows?\b", _ANY), "LIMIT 3 OFFSET 2"),
     (re.compile(r"\bis\s+(?:not\s+)?(?:true|false)\b", _ANY), "x = true"),
     (re.compile(r"\bat\s+time\s+zone\b", _ANY), "toTimeZone(x, 'Europe/Berlin')"),
@@ -137,7 +137,7 @@ _HINTS = (
     (re.compile(r"\bmod\b", _ANY), "a % b"),
     (
         re.compile(r"[)\]]\s+(?:second|minute|hour|day|week|month|quarter|year)s?\b", _ANY),
-        "AS before such a name: toDate(timestamp) AS day",
+        "AS before the name: toDate(timestamp) AS day",
     ),
 )
 """Syntax of other dialects, and its HogQL equivalent."""
@@ -219,7 +219,7 @@ def refuse_empty_names(source: str) -> None:
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _KNOWN = frozenset("'\\ntrbfav0x")
 _FIRST, _LAST = 0xE000, 0xF8FF
-"""The private characters of Unicode, which texts seldom contain."""
+"""Unicode's private-use characters, which rarely occur in text."""
 
 
 def hide_unknown_escapes(source: str) -> tuple[str, str]:
@@ -243,7 +243,7 @@ def hide_unknown_escapes(source: str) -> tuple[str, str]:
 
 
 def show_escapes(value: Any, stand_in: str) -> Any:
-    """A tree with the backslashes back in its texts."""
+    """The tree with the backslashes restored in its strings."""
     if isinstance(value, str):
         return value.replace(stand_in, "\\")
     if isinstance(value, tuple):

@@ -26,7 +26,7 @@ type Reader = Callable[[str], tree.Expression]
 
 
 class _Dropped(NamedTuple):
-    """Dropped syntax of a kind: sorted positions, values by position, and the type of its node."""
+    """One kind of dropped syntax: sorted positions, values by position, type of its node."""
 
     places: list[int]
     values: dict[int, Any]
@@ -39,7 +39,7 @@ def restored(parsed: tree.Query, source: str, read: Reader) -> tree.Query:
     Args:
         parsed: the tree, with positions in ``source``.
         source: the text as written.
-        read: parses an expression from the source, in which all text before it is blank.
+        read: parses an expression from the source with all text before it blanked out.
 
     Raises:
         SourceError: an expression in FILTER or DISTINCT ON does not parse.
@@ -86,7 +86,7 @@ def _distinct_on(
 
 
 def _only(source: str, start: int, end: int) -> str:
-    """The source up to ``end``, blank before ``start``, so that positions do not change."""
+    """The source up to ``end``, blanked out before ``start`` to preserve positions."""
     return re.sub(r"[^\n]", " ", source[:start]) + source[start:end]
 
 
@@ -116,7 +116,7 @@ class _Restorer:
         return msgspec.structs.replace(value, **changes)
 
     def _taken(self, kind: str, node: tree.Node) -> Any:
-        """Remove and return the first syntax dropped inside the node, if the node takes it."""
+        """Remove and return the first syntax dropped inside the node, if the node can hold it."""
         places, values, taker = self._dropped[kind]
         if not isinstance(node, taker) or node.start is None or node.end is None:
             return None

@@ -41,10 +41,10 @@ _HINTS = {
 
 
 def refuse_dropped_syntax(source: str) -> None:
-    """Reject syntax that would be dropped silently, in text that was parsed.
+    """Reject syntax that the parser drops silently.
 
     Raises:
-        SourceError: the text contains some outside of strings and comments.
+        SourceError: such syntax occurs outside of strings and comments.
     """
     blank = without_constants(source)
     found = _DROPPED.search(blank)
@@ -56,7 +56,7 @@ def refuse_dropped_syntax(source: str) -> None:
 
 
 def without_constants(source: str) -> str:
-    """The text with empty strings and blank comments; positions do not change."""
+    """The text with strings and comments blanked out; positions do not change."""
     return CONSTANTS.sub(_blanked, source)
 
 

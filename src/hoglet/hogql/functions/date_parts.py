@@ -89,7 +89,7 @@ def _whole_seconds(value: Expr, context: QueryContext) -> Expr:
 
 
 _NO_TIME = "toDateTime(946684800, 'UTC')"
-"""Replaces NULL while computing; a window around the engine's zero time would start before it."""
+"""Stands in for NULL: a window around the engine's epoch would start before the epoch."""
 _DATES = frozenset({"week", "month", "quarter", "year"})
 
 

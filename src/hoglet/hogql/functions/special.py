@@ -159,7 +159,7 @@ def _cast_or_null(target: str) -> Builder:
             return _sql(type_, f"to{target}({seconds}(", value, "))")
         if (
             target == "Float32" and value.type.name in NUMBERS
-        ):  # the nearest float: 1.1 has no exact one
+        ):  # rounds to the nearest float, as for 1.1
             return FunctionCall(
                 function="toFloat32", args=(value,), type=FLOAT.or_null(value.type.nullable)
             )

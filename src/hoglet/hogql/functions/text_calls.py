@@ -80,7 +80,7 @@ def _string_to_array(args: tuple[Expr, ...], type_: Type, _context: QueryContext
 def _sortable_semver(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
     """The first dotted numbers of a string as integers, as in Hog; ``[]`` without any.
 
-    All numbers of more than 15 digits become the same; versions do not have such numbers.
+    Numbers of more than 15 digits all compare as equal; versions do not contain such numbers.
     """
     number = "if(length(x) > 15, 1000000000000000, toInt64OrZero(x))"
     text: tuple[str | Expr, ...] = ("ifNull(toString(", args[0], "), '')")

@@ -35,7 +35,7 @@ ZONED: dict[str, int] = {
 }
 """Functions of one timestamp that take a time zone: ``toHour(timestamp, 'UTC')``.
 
-Function name to the number of arguments that a call with a zone has.
+Function name to the number of arguments of a call with a time zone.
 """
 
 TIME_PLACES: dict[str, int] = {

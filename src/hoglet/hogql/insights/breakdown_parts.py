@@ -19,7 +19,7 @@ NONE = "$$_hoglet_none_$$"
 _LAST_SLASH = r"(.)/(\?|#|$)"
 """Trailing slash of a path; the root path keeps it."""
 
-# Edges of bins with equally many values, rounded to two places.
+# Bin edges (equally many values per bin), rounded to two places.
 _EDGES = (
     "SELECT arrayDistinct(arrayMap(edge -> floor(edge, 2), quantiles({levels})({number}))) "
     "FROM events WHERE {where}"
@@ -62,10 +62,10 @@ def breakdown_items(filter_: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def check_items(items: Sequence[Mapping[str, Any]], *, several: bool) -> None:
     """Reject breakdowns without a name, and cohorts combined with others.
 
-    ``several`` says that they come from ``breakdowns``, to which the path of errors then points.
+    ``several`` means that they come from ``breakdowns``, to which error paths then point.
 
     Raises:
-        SourceError: there is one.
+        SourceError: the query has such a breakdown.
     """
     for index, item in enumerate(items):
         name = item.get("property")
@@ -81,7 +81,7 @@ def no_breakdown(query: Mapping[str, Any]) -> None:
     """Reject breakdowns of insights that do not support them.
 
     Raises:
-        SourceError: there is one.
+        SourceError: the query has such a breakdown.
     """
     if breakdown_items(query.get("breakdownFilter") or {}):
         raise refused(f"{query.get('kind')} does not support breakdowns", attr="breakdownFilter")
@@ -146,6 +146,6 @@ def _cohort(name: Any, context: QueryContext) -> Expression:
     try:
         is_member = property_condition(rule, context)
     except SourceError as error:
-        error.attr = None  # the rule is not a part of the query
+        error.attr = None  # the filter is generated, not part of the query
         raise
     return call("if", is_member, constant(str(name)), constant(""))

@@ -45,7 +45,7 @@ _TOP = (
     "SELECT breakdown FROM (SELECT {key} AS breakdown, {size} AS size FROM events WHERE {where} "
     "GROUP BY breakdown) ORDER BY size DESC, breakdown LIMIT {limit}"
 )
-# Of two periods: the largest values of the current one, then those only in the earlier one.
+# For two periods: the largest values of the current one, then values only of the earlier one.
 _TOP_OF_BOTH = (
     "SELECT breakdown FROM (SELECT {key} AS breakdown, if({present}, 0, 1) AS period, "
     "{size} AS size FROM events WHERE {where} GROUP BY breakdown, period) GROUP BY breakdown "
@@ -91,10 +91,10 @@ class Breakdown(msgspec.Struct, frozen=True):
         Args:
             where: the counted events.
             size: the aggregate that determines the largest values.
-            before: events of an earlier period, whose own values come after all others.
+            before: events of an earlier period; values that occur only there come last.
         """
         key = self.key(where)
-        if self.is_cohorts:  # there are as many as the breakdown lists
+        if self.is_cohorts:  # only the listed cohorts, so there is no limit
             return key
         limit = constant(self.limit)
         if before is None:
@@ -133,7 +133,7 @@ def breakdown_of(query: Mapping[str, Any], context: QueryContext) -> Breakdown |
     """The breakdown of an insight, or None.
 
     Raises:
-        SourceError: a breakdown type that hoglet does not know.
+        SourceError: an unknown breakdown type.
     """
     with located("breakdownFilter"):
         found = _breakdown(query.get("breakdownFilter") or {}, context)
@@ -191,7 +191,7 @@ def label(values: Sequence[str | None]) -> str:
 
 
 def has_rest(answers: Sequence[Rows]) -> bool:
-    """Whether some rows combine values beyond the limit."""
+    """Whether a row combines values beyond the limit."""
     return any(
         isinstance(cell, list | tuple) and is_rest(cell)
         for rows in answers

@@ -135,7 +135,7 @@ _DURATION = "$session_duration"
 _EVENT_PROPERTIES = (None, "event_properties", "numerical_event_properties")
 _GROUP_PROPERTIES = ("group_properties", "group")
 _GROUPS = tuple(f"groups_{index}" for index in range(5))
-"""The words of PostHog's property picker for groups of each type."""
+"""PostHog's names for properties of each group type."""
 
 
 def _chain(kind: Any, name: str, node: Node) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ def _steps(relation: Relation, depth: int) -> Iterator[str]:
         for query in (relation.first, *relation.steps):
             yield from _steps(query, depth + 1)
     elif isinstance(relation, RecursiveRead):
-        yield _INDENT * depth + "Read the rows before"
+        yield _INDENT * depth + "Read the rows of the previous step"
     elif isinstance(relation, Numbers):
         yield _INDENT * depth + "Generate numbers"
     elif isinstance(relation, Scan):

@@ -36,7 +36,7 @@ type _Tables = Mapping[str, str]
 def _reads(
     node: Any, sources: _Tables, outer: _Tables, context: QueryContext
 ) -> Iterator[PropertyRead]:
-    """Reads below a node; ``outer`` are the tables of the selects around, by alias."""
+    """Reads below a node; ``outer`` are the tables of the enclosing selects, by alias."""
     if isinstance(node, tuple):
         for item in node:
             yield from _reads(item, sources, outer, context)

@@ -101,7 +101,7 @@ def label_of(item: Any) -> str | None:
 
 
 def refuse_unsound(select: tree.SelectQuery, *, inner: bool) -> None:
-    """Reject queries for which filtering afterwards differs from filtering before.
+    """Reject queries where filtering the result differs from filtering the input.
 
     Raises:
         Refusal: window functions, LIMIT BY and similar; inside a CTE also LIMIT.

@@ -112,7 +112,7 @@ class IncrementalBuild(msgspec.Struct, frozen=True):
         bucket: the bucket as written, e.g. ``toStartOfDay(timestamp)``.
         text: its text, which identifies it.
         build: fills a whole table, with the columns ``BUCKET``, ``EVENTS`` and ``DIGEST``.
-        state: the present ``BUCKET``, ``EVENTS``, ``DIGEST`` and first and last time of each
+        state: the current ``BUCKET``, ``EVENTS``, ``DIGEST`` and first and last time of each
             bucket.
     """
 

@@ -28,7 +28,7 @@ from hoglet.hogql.materialize.refusal import Refusal
 from hoglet.syntax import tree
 
 _AGAIN = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
-# Aggregates that are the default of their type without rows; other fractions are NaN.
+# Aggregates that return the default of their type for no rows; others return NaN.
 _TAKERS = frozenset(
     {
         "any",
@@ -218,7 +218,7 @@ def _replaced(expr: Any, calls: list[tree.Call], read: list[Expression]) -> Any:
 
 def _check_keys(select: tree.SelectQuery, grouped: Items | None, keys: list[Expression]) -> None:
     if grouped is None and keys:
-        raise Refusal("Columns beside aggregates need GROUP BY")
+        raise Refusal("Columns next to aggregates need GROUP BY")
     group_by = select.group_by or ()
     if grouped is not None and not select.group_by_mode and len(group_by) > len(keys):
         raise Refusal(

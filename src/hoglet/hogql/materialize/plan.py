@@ -213,7 +213,9 @@ def _plan(parsed: Any, overrides: Mapping[str, str], compiler: _Compiler) -> Mat
 def _named(select: tree.SelectQuery, columns: list[tuple[str, str, str]]) -> tree.SelectQuery:
     """``SELECT *`` with explicit columns, so that it does not include added ones."""
     if len(select.select) != 1:
-        raise Refusal("'*' beside other columns, over a CTE with variables, is not supported")
+        raise Refusal(
+            "'*' together with other columns, over a CTE with variables, is not supported"
+        )
     return changed(select, select=tuple(field(label) for _, label, _ in columns))
 
 

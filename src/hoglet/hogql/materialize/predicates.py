@@ -19,15 +19,15 @@ from hoglet.syntax import tree
 EQUALITY = frozenset({"=="})
 RANGE = frozenset({">", ">=", "<", "<="})
 PATTERN = frozenset({"like", "ilike", "not like", "not ilike"})
-MEMBERSHIP = frozenset({"in", "not in"})  # of a list (ADR 13)
+MEMBERSHIP = frozenset({"in", "not in"})  # in a list variable (ADR 13)
 _SUPPORTED = "=, >, >=, <, <=, LIKE, ILIKE, NOT LIKE, NOT ILIKE, IN, NOT IN"
 _TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "=="}
 _OPERATORS = {function.lower(): operator for operator, function in COMPARISONS.items()}
 
 
 TEXT_HINT = (
-    "a string is compared with the property's text and a number with its value: "
-    "compare toString(property) or toFloat(property) instead"
+    "strings are compared with the property's text, numbers with its value: compare "
+    "toString(property) or toFloat(property) instead"
 )
 
 
@@ -167,7 +167,7 @@ _VALUES = (
 
 
 def _check_value(node: Any, name: str, bound: frozenset[str] = frozenset()) -> None:
-    """The side of the variable: functions of variables and constants, evaluated by each run."""
+    """The variable's side: functions of variables and constants, evaluated by each run."""
     if isinstance(node, tree.Lambda):
         _check_value(node.expr, name, bound | set(node.args))
     elif isinstance(node, tree.Field | tree.Placeholder):

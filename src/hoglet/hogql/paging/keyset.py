@@ -87,13 +87,13 @@ def find_keys(parsed: "tree.Query", root: Relation) -> tuple[Key, ...]:
     if not isinstance(parsed, tree.SelectQuery) or not isinstance(root, Select):
         raise _no_key("a set operation (UNION, INTERSECT, EXCEPT) cannot be paged")
     if root.limit is not None or root.offset is not None or root.limit_by is not None:
-        raise _no_key("it has a LIMIT or OFFSET of its own")
+        raise _no_key("it already has a LIMIT or OFFSET")
     if not root.order_by:
         raise _no_key("it has no ORDER BY")
     if root.group_by_mode or any(ordering.fill for ordering in root.order_by):
-        raise _no_key("ROLLUP, CUBE, GROUP BY ALL and WITH FILL make rows that have no key")
+        raise _no_key("ROLLUP, CUBE, GROUP BY ALL and WITH FILL produce rows without a key")
     if any(ordering.nulls_first for ordering in root.order_by):
-        raise _no_key("pages go on with NULLS LAST only")
+        raise _no_key("cursors support only NULLS LAST")
     keys = [_key(root, ordering) for ordering in root.order_by]
     columns = [root.columns[key.index] for key in keys]
     for name, expr in columns:
@@ -137,16 +137,16 @@ def _key(root: Select, ordering: Ordering) -> Key:
         is_alias = isinstance(expr, Name) and expr.source is None and expr.name == name
         if is_alias or expr == column:
             return Key(index, ordering.descending)
-    raise _no_key("every expression of ORDER BY must be selected too")
+    raise _no_key("every ORDER BY expression must also be selected")
 
 
 def _check_total(parsed: tree.SelectQuery, root: Select, ordered: Sequence[Expr]) -> None:
     if root.group_by:
         groups = [_selected(root, expr) for expr in root.group_by]
         if any(group not in ordered for group in groups):
-            raise _no_key("ORDER BY must name everything that GROUP BY names")
+            raise _no_key("ORDER BY must contain every expression of GROUP BY")
         if any(expr not in groups for expr in ordered):
-            raise _no_key("ORDER BY must name nothing but what GROUP BY names: the rest changes")
+            raise _no_key("ORDER BY may contain only expressions of GROUP BY: other values change")
         return
     if root.distinct:
         raise _no_key("DISTINCT has no key; group by the columns instead")

@@ -64,8 +64,8 @@ def apply_limits(
     Args:
         relation: the resolved outermost query.
         limits: defaults and maxima.
-        limit: the request's, or None.
-        offset: the request's.
+        limit: that of the request, or None.
+        offset: that of the request.
     """
     if limits.max_limit is None:
         return relation, ResolvedLimit(limit=None)

@@ -25,13 +25,15 @@ def holds_aggregate(expr: Expr, aliases: Mapping[str, Expr]) -> bool:
 
 
 def refuse_nested(args: tuple[Expr, ...], aliases: Mapping[str, Expr], node: Any) -> None:
-    """Refuse ``sum(count())``.
+    """Reject nested aggregates such as ``sum(count())``.
 
     Raises:
-        SourceError: one of the arguments of an aggregate aggregates.
+        SourceError: an argument of an aggregate contains an aggregate.
     """
     if _holds(args, aliases, set()):
-        message = "An aggregate cannot contain another one: aggregate in a subquery of FROM first"
+        message = (
+            "An aggregate cannot contain another one: compute the inner one in a subquery in FROM"
+        )
         raise refused(message, node, code=ILLEGAL_AGGREGATION)
 
 
@@ -94,7 +96,7 @@ def _list(
             function=function, args=args, distinct=distinct, aggregate=True, type=type_
         )
     if len({each.descending for each in order_by}) > 1 or any(o.nulls_first for o in order_by):
-        raise refused("ORDER BY in an aggregate goes in one direction, NULLS LAST", node)
+        raise refused("ORDER BY in an aggregate supports a single direction, with NULLS LAST", node)
     row = FunctionCall(function="tuple", args=(item, *(each.expr for each in order_by)))
     rows = FunctionCall(
         function=function, args=(row, *condition), distinct=distinct, aggregate=True

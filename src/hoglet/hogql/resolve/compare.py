@@ -1,6 +1,6 @@
 """Null-safe comparisons: a comparison with NULL is false, its negation true.
 
-``=`` between a text property and a number compares numbers, with a boolean its text, and a string
+``=`` between a text property and a number compares numbers, with a boolean its text; a string
 compared with a date is parsed in the project's time zone.
 
 Source: docs/spec/data-and-queries.md#71-concatenation-and-comparisons-with-null,

@@ -1,6 +1,6 @@
 """FROM: tables, subqueries, CTEs (also recursive ones), joins, sampling and ARRAY JOIN.
 
-A recursive CTE is one whose later queries read the rows that it found so far, see
+A recursive CTE is one whose later queries read the rows found so far, see
 docs/spec/query-endpoints.md#103-limits-and-settings.
 """
 
@@ -121,7 +121,7 @@ def _using(items: tuple[Any, ...], scope: Scope, before: list[Source], source: S
         name = str(item.chain[0])
         owners = [other for other in before if other.knows(name)]
         if not owners:
-            raise refused(f"USING: no table before has a field {name}", item)
+            raise refused(f"USING: no preceding table has a field {name}", item)
         sides = (owners[0].resolve((name,), item), source.resolve((name,), item))
         pairs.append(FunctionCall(function="equals", args=sides))
         scope.merged.add(name)
@@ -147,11 +147,15 @@ def _resolve_source(
 
 
 def _refuse_untuple(relation: Relation, node: Any) -> None:
-    """Reject a subquery whose columns have no names that the outer query could use."""
+    """Reject a subquery with unnamed columns, which the outer query could not use."""
     columns = relation.columns if isinstance(relation, Select) else ()
     if any(isinstance(expr, FunctionCall) and expr.function == "untuple" for _, expr in columns):
         hint = "name the parts: t.1 AS a, t.2 AS b"
-        raise refused("untuple() gives columns without names to a subquery", node, hint=hint)
+        raise refused(
+            "untuple() in a subquery returns unnamed columns, which the outer query cannot use",
+            node,
+            hint=hint,
+        )
 
 
 def _printed(alias: str, taken: set[str]) -> str:
@@ -247,7 +251,7 @@ def _row_count(resolver: Resolver, node: Any, scope: Scope) -> Expr:
     if isinstance(count, Number | Value) and count.type.name != "Null":
         return count_of(resolver, _constant_of(count, node), outside, "numbers()") or count
     if holds_aggregate(count, {}):
-        raise refused("numbers() takes a constant: an aggregate needs a query", node)
+        raise refused("numbers() takes a constant or a subquery, not an aggregate", node)
     return TrustedSQL(
         parts=("toUInt64(assumeNotNull(greatest(ifNull(toInt64(", count, "), 0), 0)))"),
         type=INTEGER,
@@ -263,7 +267,7 @@ def _sample(join: tree.JoinExpr, table: str) -> Sample | None:
     if join.sample is None:
         return None
     if table != "events":
-        raise refused("SAMPLE is supported on events", join)
+        raise refused("SAMPLE is supported only on events", join)
     share = _ratio(join.sample.sample_value)
     if not 0 < share <= 1:
         raise refused("SAMPLE takes a share between 0 and 1", join)
@@ -299,7 +303,7 @@ def resolve_array_join(
 
 
 def _aliased(item: Any) -> tree.Alias:
-    """An item with the name of its elements: that of the column by default."""
+    """An array and the name of its elements, by default the column's name."""
     if isinstance(item, tree.Alias):
         return item
     if isinstance(item, tree.Field):
@@ -335,7 +339,7 @@ def recursion_of(resolver: Resolver, cte: CteQuery) -> Relation:
     """The plan of a recursive CTE; a plain union if none of its queries reads it.
 
     Raises:
-        SourceError: another operator than UNION ALL, or queries of different widths.
+        SourceError: an operator other than UNION ALL, or different numbers of columns.
     """
     node = cte.cte.expr
     assert isinstance(node, tree.SelectSetQuery)  # noqa: S101 (the caller checks)
@@ -364,7 +368,7 @@ def _check(node: tree.SelectSetQuery, steps: tuple[Relation, ...], width: int) -
         raise refused("A recursive WITH cannot have a LIMIT of its own", node, hint=hint)
     for item, step in zip(node.subsequent_select_queries, steps, strict=True):
         if item.set_operator != "UNION ALL":
-            message = "The queries of a recursive WITH are joined by UNION ALL"
+            message = "The queries of a recursive WITH must be joined by UNION ALL"
             raise refused(message, item.select_query)
         if len(column_types(step)) != width:
             message = "The queries of a recursive WITH must have the same number of columns"

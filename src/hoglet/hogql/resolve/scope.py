@@ -38,7 +38,7 @@ class OuterRows:
         self._reads: dict[Name, list[Expr]] = {}
 
     def read(self, column: Name) -> Expr:
-        """A column in the form for subqueries; on NULL itself the engine would find no rows."""
+        """A column as subqueries read it: split, because the engine drops rows where it is NULL."""
         self._split[column.name] = column
         flag = Name(source=self._alias, name=f"{_FLAG}{column.name}", type=BOOLEAN)
         value = Name(source=self._alias, name=f"{_VALUE}{column.name}", type=column.type.not_null())
@@ -176,10 +176,8 @@ class Scope:
                 f"Ambiguous query. Found multiple sources for field: {first} ({tables})", node
             )
         if first in self.unresolved:
-            message = f"'{first}' is an item of this ARRAY JOIN: its arrays cannot be made from it"
-            raise refused(
-                message, node, hint="aliases of SELECT must not refer to each other in a circle"
-            )
+            message = f"'{first}' is an item of this ARRAY JOIN, so its arrays cannot use it"
+            raise refused(message, node, hint="aliases of SELECT refer to each other in a cycle")
         known = [name for source in self.sources.values() for name in source.names()]
         tables = dict.fromkeys(_UNNAMED.sub("a query", alias) for alias in self.sources)
         where = f"tables: {', '.join(tables)}" if tables else "no table in FROM"
@@ -190,7 +188,7 @@ class Scope:
             raise refused(f"A subquery cannot use '{path}' of the outer query: use a join", node)
         if first == "variables":
             message = f"Unable to resolve field: {path}. A variable is written {{{path}}}"
-            raise refused(f"{message}, in a text f'...' {{{{{path}}}}}.", node)
+            raise refused(f"{message}, and in a template string f'...' {{{{{path}}}}}.", node)
         known += self.sources if len(chain) > 1 else []
         meant = self._property(first) if len(chain) == 1 else None
         raise unknown_field(path, node, [*known, *self.aliases], where, missing=first, meant=meant)
@@ -210,7 +208,7 @@ class Scope:
             source, rest = owners[0], chain
         if any(source.alias == own.alias for own in self.sources.values()):
             message = f"'{source.alias}' is a table of this subquery and of the outer query"
-            raise refused(message, node, hint="give both of them different aliases")
+            raise refused(message, node, hint="give them different aliases")
         column = source.resolve(rest, node)
         subquery.outer_columns.append(column)
         if isinstance(column, Name) and (column.type.nullable or column.type == UNKNOWN):

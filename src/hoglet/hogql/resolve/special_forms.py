@@ -107,7 +107,7 @@ def _survey_response(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
         raise refused(message, node, code=ARITY)
     index, question, multiple = (*values, None, None)[:3]
     if isinstance(index, bool) or not isinstance(index, int):
-        raise refused("getSurveyResponse needs the number of a question, counted from 0", node)
+        raise refused("getSurveyResponse needs the index of a question, from 0", node)
     keys = ["$survey_response" if index == 0 else f"$survey_response_{index}"]
     if question:
         keys.insert(0, f"$survey_response_{question}")

@@ -23,7 +23,7 @@ def expand_columns(items: Sequence[Any], scope: Scope) -> Iterator[Any]:
 
 def _star(item: tree.Field, scope: Scope) -> list[Any]:
     if len(item.chain) > 2:
-        raise refused("'*' can follow one table name only", item)
+        raise refused("'*' can follow only a table name", item)
     wanted = str(item.chain[0]) if len(item.chain) == 2 else None
     if wanted is not None and wanted not in scope.sources:
         raise unknown_field(f"{wanted}.*", item, scope.sources, "no such table in FROM")
@@ -62,7 +62,7 @@ def _columns(item: tree.ColumnsExpr, scope: Scope) -> list[Any]:
     _require_known(excluded, found, "EXCLUDE", item)
     _require_known(replaced, retained, "REPLACE", item)
     if not retained:
-        raise refused("columns(...) leaves no column", item)
+        raise refused("columns(...) matches no column", item)
     return [
         tree.Alias(expr=replaced[_name(each)], alias=_name(each))
         if _name(each) in replaced

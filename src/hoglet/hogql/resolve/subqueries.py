@@ -78,8 +78,8 @@ def _zero_without_rows(query: ScalarQuery, value: Expr, node: Any) -> Expr:
     if isinstance(value, FunctionCall) and _is_zero_of_nothing(value):
         return TrustedSQL(parts=("ifNull(", query, ", 0)"), type=value.type)
     if any(map(_is_zero_of_nothing, _calls(value))):
-        message = "A count or sum of a subquery that uses the outer query must stand alone"
-        raise refused(message, node, hint="calculate outside: (SELECT count() ...) * 2")
+        message = "A subquery that uses the outer query can only select a bare count or sum"
+        raise refused(message, node, hint="calculate outside of it: (SELECT count() ...) * 2")
     return query
 
 
@@ -107,14 +107,14 @@ def _first_row(select: Select, node: Any) -> Select:
     is_one = isinstance(select.limit, Number) and select.limit.text == "1"
     if not is_plain or not is_one or len(select.columns) != 1 or len(keys) > 1:
         raise refused(
-            "LIMIT in a subquery that uses the outer query works as ORDER BY x LIMIT 1 only",
+            "A subquery that uses the outer query supports LIMIT only as ORDER BY x LIMIT 1",
             node,
             hint="join a grouped query instead",
         )
     if any(key.expr.type.nullable for key in keys):
         raise refused("The ORDER BY of this subquery must not be NULL", node)
     name, value = select.columns[0]
-    # In a tuple, because aggregates leave out NULL.
+    # In a tuple, because aggregates skip NULL.
     row = FunctionCall(function="tuple", args=(value,), type=types.TUPLE)
     by = tuple(key.expr for key in keys)
     function = ("argMax" if keys[0].descending else "argMin") if keys else "any"
@@ -129,10 +129,10 @@ def _is_aggregate(call: FunctionCall) -> bool:
 
 
 def refuse_correlated(right: Expr, node: Any) -> None:
-    """Reject a query on the right side of IN that reads the row outside.
+    """Reject a query on the right side of IN that uses columns of the outer query.
 
     Raises:
-        SourceError: it does.
+        SourceError: it uses one.
     """
     if isinstance(right, ScalarQuery) and right.correlated:
         message = "A subquery after IN cannot use columns of the outer query"

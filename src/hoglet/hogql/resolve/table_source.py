@@ -152,7 +152,7 @@ class TableSource:
         return None
 
     def meant(self, name: str, before: Chain = ()) -> str | None:
-        """``properties.$browser`` for ``$browser``, if there is such a property."""
+        """The suggestion ``properties.$browser`` for ``$browser``, if that property exists."""
         bag = self.table.fields.get("properties")
         if not isinstance(bag, Properties) or (bag.kind, name) not in self._context.property_types:
             return None

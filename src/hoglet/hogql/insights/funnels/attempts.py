@@ -58,7 +58,7 @@ _EVENT = field("event")
 
 
 class Packing(msgspec.Struct, frozen=True):
-    """``item`` is collected for each event; ``micros`` and ``mask`` unpack it from ``event``."""
+    """``item`` is collected per event; ``micros`` and ``mask`` read its parts from ``event``."""
 
     item: Expression
     micros: Expression

@@ -56,7 +56,7 @@ def attempts_of(order: str, conditions: Sequence[Expression], window: Expression
 
     Args:
         order: ``ordered``, ``strict`` or ``unordered``.
-        conditions: of the steps; equal steps need separate events.
+        conditions: the conditions of the steps; equal steps need separate events.
         window: ticks from the first step to the last.
     """
     count = constant(len(conditions))

@@ -32,7 +32,7 @@ def shape_steps(
         rows: ``breakdown, count_0, count_1, average_1, median_1, count_2 ...``.
         steps: the series.
         breakdown: labels values, or None.
-        context: has the names of actions.
+        context: provides the names of actions.
         factor: the sampling factor.
     """
     if breakdown is None:
@@ -116,7 +116,7 @@ def _trend(
 
 
 type Edges = tuple[float, int, int]
-"""Of a histogram: where the first bin starts, its width in seconds, and the number of bins."""
+"""Histogram bins: start of the first bin, width in seconds, number of bins."""
 
 
 def histogram_edges(seconds: Sequence[float], bins: int) -> Edges:
@@ -134,11 +134,11 @@ def histogram_edges(seconds: Sequence[float], bins: int) -> Edges:
 
 
 def shape_times(seconds: Sequence[float], edges: Edges) -> dict[str, Any]:
-    """Histogram of conversion times: ``[[seconds from, persons], ...]``; without bins if empty.
+    """Histogram of conversion times: ``[[seconds from, persons], ...]``; may be empty.
 
     Args:
         seconds: one number per converted person.
-        edges: of ``histogram_edges``.
+        edges: the result of ``histogram_edges``.
     """
     low, width, count = edges
     found = [[low + width * place, 0] for place in range(count + 1)] if count else []

@@ -44,7 +44,7 @@ def steps_of(query: Mapping[str, Any]) -> list[Node]:
     """The series of a funnel.
 
     Raises:
-        SourceError: none, or too many.
+        SourceError: there are none or too many.
     """
     steps = list(query.get("series") or [])
     if not 1 <= len(steps) <= _MOST:
@@ -56,7 +56,7 @@ def check_step(step: int | None, count: int, attr: str) -> None:
     """Check that a funnel has a step.
 
     Raises:
-        SourceError: it does not, with ``attr``.
+        SourceError: the funnel has no such step; with ``attr``.
     """
     if step is not None and step >= count:
         name = attr.rpartition("__")[2]

@@ -91,7 +91,7 @@ def funnel_source(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """The funnel of a paths insight.
 
     Raises:
-        SourceError: there is none.
+        SourceError: it has none.
     """
     source = query["funnelPathsFilter"].get("funnelSource") or {}
     if source.get("kind") != "FunnelsQuery":
@@ -106,12 +106,12 @@ def _step(filter_: Mapping[str, Any], kind: str, steps: int) -> int:
     step = filter_.get("funnelStep")
     if step is None or not 1 <= abs(step) <= steps or step == -1:
         raise refused(
-            "funnelStep must be a step of the funnel, from 1, or one before which to stop",
+            "funnelStep must be a step of the funnel, from 1, or -n for drop-offs before step n",
             attr="funnelPathsFilter__funnelStep",
         )
     if kind == BETWEEN and step < 2:
         raise refused(
-            "Paths between steps need a funnelStep that has one before it",
+            "Paths between steps need a funnelStep of 2 or more",
             attr="funnelPathsFilter__funnelStep",
         )
     return step
@@ -120,7 +120,7 @@ def _step(filter_: Mapping[str, Any], kind: str, steps: int) -> int:
 def _check_persons(query: Mapping[str, Any], source: Mapping[str, Any]) -> None:
     if (source.get("funnelsFilter") or {}).get("funnelAggregateByHogQL") not in {None, "person_id"}:
         raise refused(
-            "Paths of a funnel that counts by an expression are not supported",
+            "Paths of a funnel that aggregates by an expression are not supported",
             attr="funnelPathsFilter__funnelSource",
         )
     key = "aggregation_group_type_index"

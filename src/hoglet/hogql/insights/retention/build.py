@@ -1,4 +1,4 @@
-"""RetentionQuery: of the actors who started in an interval, how many returned in later ones.
+"""RetentionQuery: how many of the actors who started in an interval returned in later ones.
 
 With a breakdown, each value is computed separately: an actor who started with a value returns with
 that value. So the rows of a value equal those of the query filtered by it.
@@ -144,7 +144,7 @@ class _Retention:
         return sampled(counts, self._factor)
 
     def _bounds(self, span: Sequence[Expression]) -> Sequence[Expression]:
-        """First times are searched in all events."""
+        """Without the start of the range for first-time retention, which considers all events."""
         return span if self._type == _TYPES[0] else span[1:]
 
     def _condition(self, key: str, *, properties: bool = True) -> Expression:

@@ -72,7 +72,7 @@ def evaluate_formula(
     Division by zero, overflow and roots of negative numbers yield 0.
 
     Args:
-        parsed: of a ``Formula``.
+        parsed: the ``parsed`` of a ``Formula``.
         series: the numbers of ``A``, ``B`` ...
         count: number of intervals.
 

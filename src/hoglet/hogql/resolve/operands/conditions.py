@@ -74,7 +74,7 @@ def _is_condition(function: FunctionEntry, place: int, count: int) -> bool:
 
 
 def _or_false(arg: Expr) -> Expr:
-    """A step's condition with NULL as false; the engine omits rows in which a step is NULL."""
+    """A funnel step's condition with NULL as false; the engine skips rows where a step is NULL."""
     condition = as_condition(arg)
     if not condition.type.nullable:
         return condition

@@ -174,7 +174,7 @@ def _in_query(left: Expr, query: Relation) -> Expr:
     )
     if not may_be_null:
         return _or_false(_in(left, ScalarQuery(query=query)))
-    # As a pair of nullness and value, NULL is found like any other value.
+    # As pairs (is NULL, value), NULL is found like any other value.
     listed = [Name(source="listed", name=name, type=type_) for name, type_ in columns]
     pairs = [_parts(side, column) for side, column in zip(sides, listed, strict=True)]
     select = Select(
