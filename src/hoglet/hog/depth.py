@@ -1,4 +1,4 @@
-"""Guards recursive tree walks: excessive nesting is an error of the author, never a crash."""
+"""Guards recursive tree walks: excessive nesting is reported as a source error, never a crash."""
 
 from collections.abc import Callable
 

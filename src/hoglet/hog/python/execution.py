@@ -69,7 +69,7 @@ class Execution:
         host: functions, chunks and output of the host.
         budget: resource limits.
         clock: source of ``now`` and ``today``.
-        seed: of ``randomFloat`` and ``generateUUIDv4``; None for real randomness.
+        seed: the seed of ``randomFloat`` and ``generateUUIDv4``; None for real randomness.
         shares_data: the result may contain parts of the globals; the caller then modifies neither.
 
     Attributes:
@@ -253,7 +253,7 @@ class Execution:
         if past is None:
             self._record("call", name)
         elif past.take("call") != name:
-            raise EngineError(f"Replay calls {name} where another call was recorded")
+            raise EngineError(f"Replay called {name} where another call was recorded")
 
     def _past(self) -> Journal | None:
         """The journal of an earlier run while it has unread entries, else None."""

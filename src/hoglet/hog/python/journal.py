@@ -31,7 +31,7 @@ class Journal:
         """
         recorded, value = self.entries[self._next]
         if recorded != kind:
-            raise EngineError(f"Replay asks for {kind} where {recorded} was recorded")
+            raise EngineError(f"Replay requested {kind} where {recorded} was recorded")
         self._next += 1
         return value
 

@@ -26,7 +26,7 @@ _MOST_UNCOUNTED: Final = 4
 _LEAST_LIMIT: Final = 16 * 1024 * 1024  # growth is measured in steps of a megabyte and more
 _COUNT_S: Final = 0.4
 _CHUNK: Final = 4096
-_DENSEST: Final = 0.2  # charged bytes for a byte of the process, at least assumed
+_DENSEST: Final = 0.2  # assumed minimum of charged bytes per byte of the process
 _STATUS: Final = Path("/proc/self/statm")
 _PAGE: Final = 4096
 _HAS_STATUS: Final = _STATUS.exists()
@@ -81,7 +81,7 @@ class MemoryMeter:
 
     Args:
         limit: maximum bytes of the live values.
-        figures: of the process when the run started or resumed.
+        figures: the figures of the process when the run started or resumed.
 
     Attributes:
         charged: bytes of large values reported since the last count.
@@ -107,15 +107,15 @@ class MemoryMeter:
         self._base = used - self._grown
 
     def check(self, frame: FrameType | None, tick: Callable[[], None], size: int = 0) -> None:
-        """Compare with the limit, closely if there is reason to.
+        """Check the limit; counts the live values only if it may be near.
 
         Args:
             frame: the innermost frame of the run.
-            tick: called on the way of a long count, to look at the clock.
-            size: of a value that no frame holds yet.
+            tick: called during a long count, to check the time.
+            size: the size of a value that no frame holds yet.
 
         Raises:
-            LimitExceeded: the live values, or the memory of the process, are too much.
+            LimitExceeded: the live values or the memory of the process exceed the limit.
         """
         recent_figures.forget()
         self._grown = process_bytes() - self._base

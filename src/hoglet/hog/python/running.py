@@ -66,7 +66,7 @@ def run_program(
         on_print: called with each printed line, besides collecting them.
         budget: resource limits.
         clock: source of ``now``.
-        seed: of random numbers.
+        seed: the seed of random numbers.
         trace: record values and calls line by line (not for compiled programs).
 
     Raises:

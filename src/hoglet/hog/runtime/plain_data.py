@@ -39,7 +39,7 @@ def is_moderate(value: Any) -> bool:
 
 
 def _parts(value: Any) -> Any:
-    """The parts of values that JSON lacks: of errors; dates and functions count as null."""
+    """Replacements for values that JSON lacks: errors by their parts, others by null."""
     return [value.type, value.message, value.payload] if type(value) is HogError else None
 
 

@@ -105,7 +105,7 @@ def to_time_zone(value: Any, zone: Any) -> Any:
 
 
 def _moment(function: str, value: Any) -> datetime | None:
-    """A Date or DateTime as an aware datetime in its own zone; None for null and odd values."""
+    """A Date or DateTime as an aware datetime in its own zone; None for null and invalid values."""
     if type(value) is HogDateTime:
         return local_time(value)
     if type(value) is HogDate:

@@ -65,7 +65,7 @@ def encode_url(value: Any) -> Any:
     try:
         return "".join([quote(part, safe=_URL_SAFE) for part in meter.chunks(source)])
     except UnicodeEncodeError:
-        raise EngineError("encodeURLComponent: the text holds half a character") from None
+        raise EngineError("encodeURLComponent: the text contains half a surrogate pair") from None
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -77,7 +77,7 @@ def decode_url(value: Any) -> Any:
         return None
     decoded = _from_url(value if type(value) is str else plain_text(value))
     if decoded is None:
-        raise EngineError("decodeURLComponent: the argument text is not URL encoding")
+        raise EngineError("decodeURLComponent: the argument text is not valid URL encoding")
     return decoded
 
 

@@ -79,7 +79,7 @@ def _found(value: Any, path: tuple[Any, ...], *, parse: bool = False) -> Any:
 
 
 def json_has(value: Any, *path: Any) -> bool:
-    """Whether something is at the path; without one, whether a text is JSON."""
+    """Whether the path exists; without a path, whether the text is JSON."""
     return value is not None and _found(_looked_at(value), path, parse=True) is not _MISSING
 
 

@@ -59,7 +59,7 @@ def to_int(value: Any) -> Any:  # noqa: PLR0911 (one line a type)
 
 
 def _number_source(value: Any) -> str:
-    """The text that the leading number is looked for in."""
+    """The text that is searched for a leading number."""
     if isinstance(value, list):
         return plain_join(value)[:5000]
     return value[:5000] if type(value) is str else as_text(value)[:5000]
