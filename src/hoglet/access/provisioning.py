@@ -37,7 +37,7 @@ async def issue_personal_key(
     """Create a personal key for the first user.
 
     Args:
-        session: of the caller's transaction.
+        session: the session of the caller's transaction.
         clock: the time of creation.
         scopes: e.g. ``["hog_function:read", "endpoint:write"]`` or ``["*"]``.
         label: its name in lists.

@@ -48,7 +48,7 @@ class StdioBridge:
     """Passes messages between an agent and a server.
 
     Args:
-        client: of the server.
+        client: a client of the server.
         output: receives one message a line.
     """
 

@@ -38,7 +38,7 @@ class CohortMembers:
         Args:
             key: project, cohort and calculation.
             persons: a query of one column, ``person_id``.
-            revision: of a static cohort.
+            revision: the revision of a static cohort.
         """
         project, cohort, calculation = key
         await self._warehouse.command(

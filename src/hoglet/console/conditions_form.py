@@ -33,8 +33,8 @@ class ConditionsForm:
     Args:
         owner: e.g. an event of a filter: ``{"id": "bought", "properties": [{"key": "plan",
             "value": ["pro"], "operator": "exact", "type": "event"}]}``.
-        noun: of one condition, as shown on the button: ``condition``.
-        suggestions: of the project.
+        noun: what a condition is called on the button: ``condition``.
+        suggestions: the suggestions of the project.
         on_change: called after every change.
     """
 

@@ -21,7 +21,7 @@ class FiltersForm:
 
     Args:
         filters: the stored filters.
-        suggestions: of the project.
+        suggestions: the suggestions of the project.
         on_change: called after every change.
     """
 

@@ -32,8 +32,8 @@ def insight_chart(kind: str, results: Any) -> ChartOptions | None:
     """Options for ECharts, None if there is nothing to draw (retention is a table).
 
     Args:
-        kind: of the query, e.g. ``TrendsQuery``.
-        results: of the run's answer.
+        kind: the kind of the query, e.g. ``TrendsQuery``.
+        results: the ``results`` of the run's response.
     """
     if not results or kind == "RetentionQuery":
         return None

@@ -10,8 +10,8 @@ def snippets(address: str, token: str) -> dict[str, str]:
     """Snippets by title, in the order to show them.
 
     Args:
-        address: of the server as the browser sees it, ``https://hoglet.example.com``.
-        token: of the project, ``phc_…``.
+        address: the address of the server as the browser sees it, ``https://hoglet.example.com``.
+        token: the token of the project, ``phc_…``.
     """
     host, key = json.dumps(address), json.dumps(token)
     event_json = json.dumps(first_event(token))

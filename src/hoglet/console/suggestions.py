@@ -11,7 +11,7 @@ class Suggestions:
     """Names and values seen in the project's data; loaded once for a page.
 
     Args:
-        backend: the user's.
+        backend: API client of the signed-in user.
     """
 
     def __init__(self, backend: Backend) -> None:

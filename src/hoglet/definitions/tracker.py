@@ -101,7 +101,7 @@ class DefinitionTracker:
             project_id: the project.
             version: the project's ``definitions_version``; a new one means that definitions were
                 changed or deleted.
-            observation: of the batch.
+            observation: the observation of the batch.
 
         Returns:
             What has been written.

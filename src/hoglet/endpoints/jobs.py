@@ -116,7 +116,7 @@ class EndpointJobs:
     """The consumers of both queues, and periodic work.
 
     Args:
-        workers: of table jobs and run jobs.
+        workers: the workers of table jobs and run jobs.
         housekeeping: runs every six hours.
         log: flushed in a loop of its own.
     """

@@ -54,7 +54,7 @@ def read_draft(folder: Path, live: FunctionDocument) -> DraftDocument | None:
     """Read the draft of the function in a folder; None if there is none.
 
     Args:
-        folder: of the function.
+        folder: the folder of the function.
         live: the function's document.
 
     Raises:

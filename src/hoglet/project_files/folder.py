@@ -102,8 +102,8 @@ def write_folder(folder: Path, project: Project, keep: Project | None = None) ->
     Comments, unchanged parts and the order of lists are preserved.
 
     Args:
-        folder: of the project.
-        project: of the server, with the folders of its functions.
+        folder: the folder of the project.
+        project: the project of the server, with the folders of its functions.
         keep: the project in the files; variables, actions and cohorts that the server lacks are
             preserved.
     """

@@ -17,7 +17,7 @@ class PushJournal:
     """The journal of a folder's pushes.
 
     Args:
-        folder: of the project; if it is not writable, there is no journal.
+        folder: the folder of the project; if it is not writable, there is no journal.
         target: the server and project that are pushed to.
     """
 

@@ -71,7 +71,7 @@ class Project:
     """The content of a project's files.
 
     Attributes:
-        settings: of ``hoglet.yaml``: ``{"name": "Shop", "timezone": "UTC"}``.
+        settings: the settings of ``hoglet.yaml``: ``{"name": "Shop", "timezone": "UTC"}``.
         objects: documents by kind and name, ``{"action": {"Docs": {…}}}``.
         versions: number of versions of each endpoint of a server, by its name.
         folders: folder of each function that was read from files, by its name in ``objects``.

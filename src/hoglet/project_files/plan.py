@@ -269,7 +269,7 @@ def draft_with_secrets(
     """The fields of a draft with the values of its secrets.
 
     Args:
-        change: of the draft.
+        change: the change of the draft.
         plan: has the function that the draft belongs to.
         server: a secret whose variable is not set keeps the value it has there.
         environment: the environment variables.

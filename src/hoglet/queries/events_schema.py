@@ -56,7 +56,7 @@ def check_events_query(node: QueryNode, path: str) -> QueryNode:
 
     Args:
         node: e.g. ``{"kind": "EventsQuery", "select": ["event", "count()"]}``.
-        path: of the node in the body.
+        path: the path of the node in the body.
 
     Raises:
         Unreadable: an unknown or mistyped key; attr is its path.

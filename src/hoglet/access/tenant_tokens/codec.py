@@ -73,9 +73,9 @@ def sign_token(
     """A token, ``pht_…``.
 
     Args:
-        key_id: of the signing key.
+        key_id: the id of the signing key.
         secret: the text of the signing key.
-        project_id: of the endpoints.
+        project_id: the project id of the endpoints.
         grant: what the token may run.
         issued_at: now.
         expires_at: at most :data:`LONGEST_SECONDS` later.
@@ -117,7 +117,7 @@ def verify_token(token: SignedToken, secret: str, *, project_id: int, now: datet
     Args:
         token: from :func:`read_token`.
         secret: the text of the signing key that it names.
-        project_id: of the signing key.
+        project_id: the project id of the signing key.
         now: decides whether it has expired.
 
     Raises:

@@ -57,7 +57,7 @@ async def open_services(
     """Open everything a server needs; closed on exit.
 
     Args:
-        settings: of the server.
+        settings: the settings of the server.
         clock: the time; by default that of the system.
         with_warehouse: False for work that does not use it; it is then neither opened nor migrated.
 

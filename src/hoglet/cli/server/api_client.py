@@ -39,7 +39,7 @@ class ApiClient:
     """Calls the API of one project.
 
     Args:
-        url: of the server, as :func:`server_url` takes it.
+        url: the URL of the server, as :func:`server_url` accepts it.
         key: an API key, sent as a bearer token.
         project: its id or ``@current``.
         timeout_s: seconds without data after which a request is aborted.

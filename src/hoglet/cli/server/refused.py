@@ -59,8 +59,8 @@ def read_refusal(error: HTTPError, url: str) -> ApiRefused:
     """Parse an error response into status, field and detail.
 
     Args:
-        error: of the request; its body is read.
-        url: of the server, for the advice in the message.
+        error: the error response; its body is read.
+        url: the URL of the server, for the advice in the message.
     """
     text = error.read().decode(errors="replace")
     target = error.headers.get("Location")

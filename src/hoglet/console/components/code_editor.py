@@ -20,7 +20,7 @@ class CodeEditor(ui.element, component="code_editor.js"):
     """An editor for code; ``value`` is its content.
 
     Args:
-        backend: the user's; the editor asks the API of its project for completions.
+        backend: API client of the signed-in user; the editor uses it for completions.
         value: the code.
         language: Hog and HogQL are completed and checked while typing.
         label: names the editor for screen readers.

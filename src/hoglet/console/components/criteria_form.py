@@ -36,7 +36,7 @@ class CriteriaForm:
     """Edits criteria; ``value()`` is what to save.
 
     Args:
-        suggestions: of the project.
+        suggestions: the suggestions of the project.
         filters: as stored: ``{"properties": {"type": "OR", "values": [...]}}``.
     """
 

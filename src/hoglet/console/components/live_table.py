@@ -17,7 +17,7 @@ class LiveTable:
         label: names the table for screen readers.
         columns: from ``column``; the first one names the row.
         nothing: renders the empty state.
-        options: of ``DataTable``.
+        options: the options of ``DataTable``.
     """
 
     def __init__(

@@ -59,12 +59,12 @@ class RecordKind:
     """What a page lists.
 
     Args:
-        noun: of one record, ``cohort``.
-        title: of the page.
+        noun: singular name of the records, ``cohort``.
+        title: the title of the page.
         note: what such records are for.
-        icon: of the empty state.
-        path: of the API, ``/cohorts``.
-        columns: of the table; the first one names the record.
+        icon: the icon of the empty state.
+        path: the path of the API, ``/cohorts``.
+        columns: the columns of the table; the first one names the record.
         row: a record as a row of the table; the page adds ``id`` and ``delete``.
         form: renders the form of a record, or of a new one if None.
         users: what uses a record.
@@ -89,7 +89,7 @@ class RecordPage:
     """Renders the page of a subject.
 
     Args:
-        backend: the user's.
+        backend: API client of the signed-in user.
         subject: what is listed.
     """
 

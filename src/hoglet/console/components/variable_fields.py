@@ -86,7 +86,7 @@ class UsedVariables:
     """Fields for the variables of a query, updated while it is edited.
 
     Args:
-        variables: of the project, from ``project_variables``.
+        variables: the variables of the project, from ``project_variables``.
         on_enter: called when Enter is pressed in a field.
     """
 

@@ -38,7 +38,7 @@ class Overview:
     """Updated every ten seconds, in place, so that the focus stays.
 
     Args:
-        backend: the user's.
+        backend: API client of the signed-in user.
     """
 
     def __init__(self, backend: Backend) -> None:

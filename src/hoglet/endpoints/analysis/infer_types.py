@@ -51,7 +51,7 @@ async def derive_types(analysis: Analysis, compiled: EndpointSql, warehouse: War
     """The analysis with the engine's types where the compiler had none.
 
     Args:
-        analysis: of a HogQL query.
+        analysis: the analysis of a HogQL query.
         compiled: the same query as SQL.
         warehouse: the engine.
 

@@ -86,7 +86,7 @@ def document(
 
     Args:
         target: the version.
-        description: of the version; may be empty.
+        description: the description of the version; may be empty.
         place: the base URL and prefix of the request.
         known: the project's variables, for types and defaults.
     """

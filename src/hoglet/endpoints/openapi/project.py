@@ -26,7 +26,7 @@ def project_document(
     Args:
         project_name: for the title.
         place: the base URL and prefix of the request.
-        documents: of single endpoints, see ``openapi.document``.
+        documents: the documents of single endpoints, see ``openapi.document``.
     """
     paths: OpenApiObject = {}
     schemas: OpenApiObject = {}

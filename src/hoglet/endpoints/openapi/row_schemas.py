@@ -51,8 +51,8 @@ def row_schema(columns: Sequence[RecordColumn], types: Sequence[Type]) -> OpenAp
     """The schema of a row in JSON.
 
     Args:
-        columns: of the record, ``[{"name": "n", "type": "integer"}]``.
-        types: of the compiler; empty for versions saved before types were stored.
+        columns: the columns of the record, ``[{"name": "n", "type": "integer"}]``.
+        types: from the compiler; empty for versions saved before types were stored.
     """
     cells = _cells(columns, types)
     row: OpenApiObject = {

@@ -71,7 +71,7 @@ class EndpointUsage:
 
         Args:
             scope: project and caller.
-            name: of the endpoint.
+            name: the name of the endpoint.
             days: number of days.
             version: only runs of this version; then ``version`` is in the response too.
 

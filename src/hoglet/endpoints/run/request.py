@@ -26,7 +26,7 @@ async def read_run(request: Request, aliases: Mapping[str, int]) -> RunRequest:
     """Parse a run; the body takes precedence over the (GET) query string.
 
     Args:
-        request: of a run.
+        request: the request of a run.
         aliases: the endpoint's aliases, which are accepted as versions.
 
     Raises:

@@ -225,7 +225,7 @@ class QueryCompiler:
         """Call an operation in a worker.
 
         Args:
-            operation: of this package, or of another one that uses its contexts.
+            operation: the operation of this package, or of another one that uses its contexts.
             request: its message.
             outcome: what it returns.
         """

@@ -63,9 +63,9 @@ class ExplanationRequest(msgspec.Struct, kw_only=True):
 
     Attributes:
         function: with the stored or newly compiled conditions.
-        globals: of the run.
-        filters: of the function, as stored.
-        mapping_filters: of its mappings, in their order.
+        globals: the globals of the run.
+        filters: the filters of the function, as stored.
+        mapping_filters: the filters of its mappings, in their order.
         test_accounts: paths of the project's test account filters.
     """
 

@@ -59,7 +59,7 @@ class MatchCounts:
 
         Args:
             scope: the caller and project.
-            function_id: of a stored function, or ``new`` with a configuration.
+            function_id: the id of a stored function, or ``new`` with a configuration.
             body: ``{"limit": 10000, "configuration": {...}}``.
 
         Returns:

@@ -33,7 +33,7 @@ class Outline(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: what it is compiled from.
-        path: of the entry, e.g. ``filters.events[0].properties[1]``.
+        path: the path of the entry, e.g. ``filters.events[0].properties[1]``.
         operator: how ``parts`` are combined; None for a part that is not divided.
         parts: in the order of the compiled condition.
     """
@@ -50,7 +50,7 @@ def outline_of(filters: FunctionFilters, test_accounts: list[str], path: str) ->
     Args:
         filters: as stored.
         test_accounts: paths of the project's test account filters.
-        path: of the filters themselves.
+        path: the path of the filters themselves.
     """
     parts: list[Outline] = []
     if filters.get("filter_test_accounts"):

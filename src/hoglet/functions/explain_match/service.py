@@ -80,7 +80,7 @@ class MatchExplainer:
 
         Args:
             scope: the caller and project.
-            function_id: of a stored function, or ``new`` with a configuration.
+            function_id: the id of a stored function, or ``new`` with a configuration.
             body: ``{"event_uuid"}`` or ``{"event", "person", "groups"}``, and ``configuration``.
 
         Returns:

@@ -39,10 +39,10 @@ def build_inputs(
 
     Args:
         function: has the inputs in evaluation order.
-        globals_: of the run, without ``inputs``.
+        globals_: the globals of the run, without ``inputs``.
         mapping: number of the mapping whose inputs override the function's.
         now: ISO time of ``now`` in Liquid and Hog templates.
-        seed: of random numbers in Hog templates.
+        seed: the seed of random numbers in Hog templates.
 
     Raises:
         InputsFailed: a template failed, an integration is missing, the mapping was removed, or the

@@ -67,7 +67,7 @@ class SavePlan:
         sent: the fields of the request, from ``schemas.read_fields``.
         secrets: decrypted secrets of the function.
         mapping_secrets: decrypted secrets of its mappings, by index as string.
-        template: of the function, after the save.
+        template: the template of the function, after the save.
         is_new: a create.
     """
 

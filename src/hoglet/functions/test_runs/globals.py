@@ -33,7 +33,7 @@ def read_globals(
     """The globals of a run: ``{"project", "source", "event", "person"?, "groups"}``.
 
     Args:
-        body: of the request; ``clickhouse_event`` wins over ``globals``.
+        body: the body of the request; ``clickhouse_event`` wins over ``globals``.
         project: project global, unless the request has one.
         source: function global, unless the request has one.
         now: for events without a timestamp.

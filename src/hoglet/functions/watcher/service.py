@@ -41,7 +41,7 @@ class RunObservation(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         function_id: the function.
         failed: whether the runs failed.
-        timings: of each run, ``[("hog", 12.5), ("async", 840.0)]`` in milliseconds.
+        timings: the timings of each run, ``[("hog", 12.5), ("async", 840.0)]`` in milliseconds.
         runs: number of runs.
     """
 

@@ -27,8 +27,8 @@ async def builds_panel(backend: Backend, path: str, state: MaterializationRecord
     """The newest builds; updated while the page is open.
 
     Args:
-        backend: the user's.
-        path: of the endpoint, ``/endpoints/<name>``.
+        backend: API client of the signed-in user.
+        path: the path of the endpoint, ``/endpoints/<name>``.
         state: ``materialization`` of the API's record.
     """
     box = ui.element("div").classes("pane")

@@ -25,9 +25,9 @@ def endpoint_head(backend: Backend, path: str, record: EndpointRecord) -> None:
     """Render the header.
 
     Args:
-        backend: the user's.
-        path: of the endpoint, ``/endpoints/<name>``.
-        record: the API's record.
+        backend: API client of the signed-in user.
+        path: the path of the endpoint, ``/endpoints/<name>``.
+        record: the API record.
     """
 
     async def switch(event: Any) -> None:

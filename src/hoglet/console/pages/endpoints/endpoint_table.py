@@ -46,9 +46,9 @@ def endpoint_table(backend: Backend, path: str, record: EndpointRecord) -> None:
     """Render the state; polled every two seconds during a build.
 
     Args:
-        backend: the user's.
-        path: of the endpoint, ``/endpoints/<name>``.
-        record: the API's record.
+        backend: API client of the signed-in user.
+        path: the path of the endpoint, ``/endpoints/<name>``.
+        record: the API record.
     """
     _Table(backend, path, record["materialization"]).draw()
 

@@ -26,9 +26,9 @@ async def query_panel(backend: Backend, path: str, record: EndpointRecord) -> No
     """An editor for SQL, or for an insight as JSON.
 
     Args:
-        backend: the user's.
-        path: of the endpoint, ``/endpoints/<name>``.
-        record: the API's record.
+        backend: API client of the signed-in user.
+        path: the path of the endpoint, ``/endpoints/<name>``.
+        record: the API record.
     """
     await _Editor(backend, path, record).draw()
 

@@ -34,9 +34,9 @@ async def run_panel(backend: Backend, path: str, record: EndpointRecord) -> None
     """A form to run an endpoint.
 
     Args:
-        backend: the user's.
-        path: of the endpoint, ``/endpoints/<name>``.
-        record: the API's record.
+        backend: API client of the signed-in user.
+        path: the path of the endpoint, ``/endpoints/<name>``.
+        record: the API record.
     """
     document = await backend.get(f"{path}/openapi.json")
     await _RunForm(backend, path, record, document.body if document.is_good else {}).draw()
@@ -153,7 +153,7 @@ def golden_case(
     """The case as YAML.
 
     Args:
-        name: of the case.
+        name: the name of the case.
         events: as the API lists them, newest first.
         variables: the values of the run.
         result: the body of its response.

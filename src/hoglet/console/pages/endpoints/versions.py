@@ -18,8 +18,8 @@ async def versions_panel(backend: Backend, path: str) -> None:
     """The newest versions; their changes are loaded when opened.
 
     Args:
-        backend: the user's.
-        path: of the endpoint, ``/endpoints/<name>``.
+        backend: API client of the signed-in user.
+        path: the path of the endpoint, ``/endpoints/<name>``.
     """
     reply = await backend.get(f"{path}/versions", limit=_PAGE)
     if not reply.is_good:

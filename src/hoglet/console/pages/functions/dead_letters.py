@@ -35,8 +35,8 @@ async def dead_letters_panel(backend: Backend, path: str) -> None:
     """The newest dead letters; all or selected ones can be redriven.
 
     Args:
-        backend: the user's.
-        path: of the function, ``/hog_functions/<id>``.
+        backend: API client of the signed-in user.
+        path: the path of the function, ``/hog_functions/<id>``.
     """
     await _Panel(backend, f"{path}/dead_letters").draw()
 

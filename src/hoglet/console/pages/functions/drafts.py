@@ -27,9 +27,9 @@ class DraftSwitch:
     """Switches between the live function and its draft, which ``?version=draft`` opens.
 
     Args:
-        backend: the user's.
-        path: of the function, ``/hog_functions/<id>``.
-        function: the API's record.
+        backend: API client of the signed-in user.
+        path: the path of the function, ``/hog_functions/<id>``.
+        function: the API record.
     """
 
     def __init__(self, backend: Backend, path: str, function: FunctionRecord) -> None:

@@ -42,8 +42,8 @@ class TestPanel:
     """Tests the function as it is edited, saved or not.
 
     Args:
-        backend: the user's.
-        path: of the function, ``/hog_functions/<id>``.
+        backend: API client of the signed-in user.
+        path: the path of the function, ``/hog_functions/<id>``.
         subject: the edited function in the form of the API: ``{"configuration": {...}}``, with
             ``draft`` for a draft.
         source: its code, for the trace.

@@ -19,8 +19,8 @@ async def history_panel(backend: Backend, path: str) -> None:
     """The newest changes; each can be restored.
 
     Args:
-        backend: the user's.
-        path: of the function, ``/hog_functions/<id>``.
+        backend: API client of the signed-in user.
+        path: the path of the function, ``/hog_functions/<id>``.
     """
 
     async def restore(entry: ActivityRecord) -> None:

@@ -30,8 +30,8 @@ async def logs_panel(
     """Filters and the newest lines.
 
     Args:
-        backend: the user's.
-        path: of the log, ``/hog_functions/<id>/logs``.
+        backend: API client of the signed-in user.
+        path: the path of the log, ``/hog_functions/<id>/logs``.
         hint: shown if there are no lines.
         comes_from_events: if there are no lines, link to the page that sends an event.
     """

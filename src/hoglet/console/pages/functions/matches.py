@@ -21,8 +21,8 @@ class MatchCounter:
     """The count, updated a moment after each change.
 
     Args:
-        backend: the user's.
-        path: of the function, ``/hog_functions/<id>``.
+        backend: API client of the signed-in user.
+        path: the path of the function, ``/hog_functions/<id>``.
         subject: what to count: ``{"configuration": {...}}``, with ``draft`` for a draft.
         on_choose: called with the UUID of a matching event; None if events cannot be tested.
     """

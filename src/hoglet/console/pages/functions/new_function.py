@@ -25,9 +25,9 @@ class Blank:
     """A type of functions with the code of an empty one.
 
     Args:
-        type: of functions.
-        name: of one.
-        plural: of several.
+        type: the function type.
+        name: its name in the singular.
+        plural: its name in the plural.
         description: when such a function runs.
         template_id: supplies the code; None if ``hog`` does.
         hog: the code.
@@ -103,10 +103,10 @@ class Beginning:
     """A template or a blank function.
 
     Args:
-        parameter: of the URL that chooses it.
+        parameter: the parameter of the URL that chooses it.
         key: its value: a template's id, or a type.
         name: as shown.
-        type: of the new function.
+        type: the type of the new function.
         description: what it does.
         icon_url: None for the icon of code.
         inputs_schema: asked for before it is created.

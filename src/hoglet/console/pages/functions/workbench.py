@@ -40,9 +40,9 @@ class Workbench:
     """Edits and tests a function, or its draft.
 
     Args:
-        backend: the user's.
-        path: of the function, ``/hog_functions/<id>``.
-        function: the API's record; updated when saved.
+        backend: API client of the signed-in user.
+        path: the path of the function, ``/hog_functions/<id>``.
+        function: the API record; updated when saved.
     """
 
     def __init__(self, backend: Backend, path: str, function: FunctionRecord) -> None:
@@ -273,8 +273,8 @@ def untestable_panel(backend: Backend, function: FunctionRecord) -> None:
     """Render the panel that replaces the test panel.
 
     Args:
-        backend: the user's.
-        function: the API's record, of a type in ``UNTESTABLE``.
+        backend: API client of the signed-in user.
+        function: the API record, of a type in ``UNTESTABLE``.
     """
     if function["type"] != "source_webhook":
         Text("h2", "Test")

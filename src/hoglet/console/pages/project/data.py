@@ -89,10 +89,10 @@ class _Kind(NamedTuple):
     """What is listed.
 
     Args:
-        path: of the API's list.
+        path: the path of the API's list.
         query: its parameters.
         plural: ``events`` or ``properties``.
-        columns: of the table.
+        columns: the columns of the table.
         counts: a query whose rows are name, volume, and perhaps the first and last time.
         row_of: makes a row of a definition and the rest of its row in ``counts``.
     """
@@ -109,7 +109,7 @@ class _Definitions:
     """A searchable list; a click on a row edits it. Counts are loaded after the rows.
 
     Args:
-        backend: the user's.
+        backend: API client of the signed-in user.
         kind: what is listed.
     """
 

@@ -21,8 +21,8 @@ class PersonProperties:
     """A table of properties with actions.
 
     Args:
-        backend: the user's.
-        person: the API's record.
+        backend: API client of the signed-in user.
+        person: the API record.
         reload: reads the person again; changes are applied in the background.
     """
 

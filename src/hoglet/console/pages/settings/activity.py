@@ -41,7 +41,7 @@ class ActivityList:
     """The tab: the newest changes, older ones on demand.
 
     Args:
-        backend: the user's.
+        backend: API client of the signed-in user.
     """
 
     def __init__(self, backend: Backend) -> None:

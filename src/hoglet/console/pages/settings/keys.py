@@ -18,9 +18,9 @@ class Keys:
     """Keys of one kind: list, create, roll, delete.
 
     Args:
-        backend: the user's.
-        path: of the list.
-        noun: of one key.
+        backend: API client of the signed-in user.
+        path: the API path of the list.
+        noun: what a key is called.
         scopes: suggested for a new one.
     """
 

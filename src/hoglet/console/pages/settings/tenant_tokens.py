@@ -30,7 +30,7 @@ class TenantTokens:
     """The tab.
 
     Args:
-        backend: the user's.
+        backend: API client of the signed-in user.
     """
 
     def __init__(self, backend: Backend) -> None:

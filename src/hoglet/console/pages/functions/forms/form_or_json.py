@@ -23,7 +23,7 @@ class FormOrJson:
     """Shows the form; a button switches between form and JSON and keeps the edits.
 
     Args:
-        backend: the user's.
+        backend: API client of the signed-in user.
         title: names the section, e.g. ``Masking``.
         value: as stored.
         form: renders the form of a value.
