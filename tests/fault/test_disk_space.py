@@ -33,7 +33,7 @@ def limit_files(size):
 
 def refused(work):
     try:
-        with disk.insert(client, "t", is_repeated=True):
+        with disk.insert(client, "t"):
             work()
     except WarehouseDown:
         return
@@ -48,7 +48,7 @@ def fill_insert_and_fail():
     raise OSError("the engine noticed the second file")
 
 client.command(CREATE + " SETTINGS non_replicated_deduplication_window = 100")
-with disk.insert(client, "t", is_repeated=True):
+with disk.insert(client, "t"):
     insert(0)
 client.command("ALTER TABLE t DELETE WHERE n = 3 SETTINGS mutations_sync = 2")
 refused(fill_and_insert)
@@ -59,7 +59,7 @@ if "kill" in sys.argv:
     os.kill(os.getpid(), signal.SIGKILL)
 limit_files(resource.RLIM_INFINITY)
 for start in (4, 4, 8):
-    with disk.insert(client, "t", is_repeated=True):
+    with disk.insert(client, "t"):
         insert(start)
 """
 
@@ -68,7 +68,7 @@ AGAIN = (
     PROGRAM.partition("client.command(CREATE")[0]
     + """
 for start in (4, 4, 8):
-    with disk.insert(client, "t", is_repeated=True):
+    with disk.insert(client, "t"):
         insert(start)
 print(client.query("SELECT arraySort(groupArray(n)) FROM t").result_rows[0][0])
 print(client.query("SELECT count() FROM system.detached_parts").result_rows[0][0])
@@ -108,7 +108,7 @@ def test_a_server_killed_after_an_insert_on_a_full_disk_repeats_it(tmp_path: Pat
 BEGUN = (
     PROGRAM.partition("refused(fill_and_insert)")[0]
     + """
-begun = disk.insert(client, "t", is_repeated=True)
+begun = disk.insert(client, "t")
 begun.__enter__()
 how = sys.argv[2]
 if how == "before":
@@ -205,3 +205,75 @@ def test_a_damaged_note_drops_nothing(tmp_path: Path, text: str) -> None:
     DoubtfulParts(tmp_path).drop_left()
 
     assert part.exists()
+
+
+FILLING = """
+import os, resource, signal, sys
+from pathlib import Path
+
+import clickhouse_connect
+from hoglet.warehouse import InsertSelect
+from hoglet.warehouse.disk_space import DiskChecks
+from hoglet.warehouse.errors import WarehouseDown
+from hoglet.warehouse.filling import insert_whole
+
+folder, how = Path(sys.argv[1]), sys.argv[2]
+disk = DiskChecks(folder)
+disk.prepare()
+client = clickhouse_connect.get_client(dsn=f"chdb://{folder}")
+
+class Filling:
+    # The disk fills up while the rows are written; "killed": and then the server is killed.
+    def command(self, sql, **options):
+        if not sql.startswith("INSERT"):
+            return client.command(sql, **options)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+        client.command(sql, **options)
+        if how == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+    def __getattr__(self, name):
+        return getattr(client, name)
+
+rows = "SELECT number % 4, randomString(30000) FROM numbers({count:UInt64})"
+client.command("CREATE TABLE t (n UInt8, s String) ENGINE = MergeTree ORDER BY n")
+insert = InsertSelect("t", ["n", "s"], rows, {"count": 4})
+insert_whole(client, disk, insert)
+try:
+    insert_whole(Filling(), disk, insert)
+except WarehouseDown:
+    pass
+else:
+    raise AssertionError("not refused")
+assert client.query("SELECT count() FROM t").result_rows == [(4,)]
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+insert_whole(client, disk, insert)
+"""
+FILLED = """
+import asyncio, sys
+from hoglet.warehouse import open_warehouse
+
+async def main():
+    warehouse = await open_warehouse(f"chdb://{sys.argv[1]}")
+    print((await warehouse.query("SELECT count(), sum(length(s)) FROM t")).rows)
+    scratch = "SELECT name FROM system.tables WHERE name LIKE '%scratch%'"
+    print((await warehouse.query(scratch)).rows)
+    await warehouse.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(("how", "code", "rows"), [("refused", 0, 8), ("killed", -9, 4)])
+def test_a_table_filled_on_a_full_disk_gets_all_rows_or_none(
+    tmp_path: Path, how: str, code: int, rows: int
+) -> None:
+    def run(program: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", program, str(tmp_path / "warehouse"), how]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    filling = run(FILLING)
+    assert filling.returncode == code, filling.stderr
+
+    opened = run(FILLED)  # refused if parts are broken
+    assert opened.returncode == 0, opened.stderr
+    assert opened.stdout.splitlines()[-2:] == [f"[({rows}, {rows * 30000})]", "[]"]

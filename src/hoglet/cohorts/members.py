@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from hoglet.cohorts.messages import PersonsSql
-from hoglet.warehouse import QueryBudget, Warehouse
+from hoglet.warehouse import InsertSelect, QueryBudget, Warehouse
 from hoglet.warehouse.port import MEGABYTE
 
 TABLE = "cohort_members"
@@ -41,21 +41,21 @@ class CohortMembers:
             revision: the revision of a static cohort.
         """
         project, cohort, calculation = key
-        await self._warehouse.command(
-            f"INSERT INTO {TABLE} ({', '.join(_COLUMNS)}) "  # noqa: S608 (the compiler's own SQL)
-            "SELECT {member_project:Int64}, {member_cohort:Int64}, {member_calculation:Int64}, "
+        select = (
+            "SELECT {member_project:Int64}, {member_cohort:Int64}, {member_calculation:Int64}, "  # noqa: S608 (compiled)
             f"person_id, 0, {{member_revision:UInt64}} FROM ({persons.sql}) "
             f"SETTINGS max_bytes_before_external_group_by = {_SPILLS_AT}, "
             f"max_bytes_before_external_sort = {_SPILLS_AT}, max_memory_usage = {_MEMORY}, "
-            "join_algorithm = 'grace_hash'",
-            persons.params
-            | {
-                "member_project": project,
-                "member_cohort": cohort,
-                "member_calculation": calculation,
-                "member_revision": revision,
-            },
-            seconds=self._seconds,
+            "join_algorithm = 'grace_hash'"
+        )
+        params = persons.params | {
+            "member_project": project,
+            "member_cohort": cohort,
+            "member_calculation": calculation,
+            "member_revision": revision,
+        }
+        await self._warehouse.insert_select(
+            InsertSelect(TABLE, _COLUMNS, select, params), seconds=self._seconds
         )
 
     async def put(

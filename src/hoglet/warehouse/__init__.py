@@ -1,8 +1,10 @@
 """The warehouse: events, persons, logs and metrics in ClickHouse, embedded (chDB) or a server."""
 
-from hoglet.warehouse.clickhouse import ClickHouseWarehouse, open_warehouse
+from hoglet.warehouse.clickhouse import ClickHouseWarehouse
 from hoglet.warehouse.json_parts import JsonParts
+from hoglet.warehouse.opening import open_warehouse
 from hoglet.warehouse.port import (
+    InsertSelect,
     JsonRows,
     Progress,
     QueryBudget,
@@ -15,6 +17,7 @@ from hoglet.warehouse.schema import Retention
 
 __all__ = [
     "ClickHouseWarehouse",
+    "InsertSelect",
     "JsonParts",
     "JsonRows",
     "Progress",

@@ -24,18 +24,16 @@ from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool, RunningQue
 from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
 from hoglet.warehouse.disk_space import DiskChecks
 from hoglet.warehouse.errors import QueryRefused, from_engine
-from hoglet.warehouse.integrity import check_parts
+from hoglet.warehouse.filling import insert_whole
 from hoglet.warehouse.json_rows import (
     STREAMED_ROWS,
     JsonQuery,
     JsonSelects,
     block_rows,
-    check_reader,
     select,
 )
-from hoglet.warehouse.port import JsonRows, Progress, QueryBudget, QueryResult
-from hoglet.warehouse.retention import apply_retention
-from hoglet.warehouse.schema import Retention, apply_schema, own_table
+from hoglet.warehouse.port import InsertSelect, JsonRows, Progress, QueryBudget, QueryResult
+from hoglet.warehouse.schema import own_table
 from hoglet.warehouse.snapshot import WriteGate, clone_folder
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 
@@ -153,19 +151,17 @@ class ClickHouseWarehouse:
 
         def work(client: Client) -> None:
             block = encode()
-            with self._checked_insert(client, table, is_repeated=token is not None):
+            with self._checked_insert(client, table):
                 client.raw_insert(table, columns, block, settings=settings, fmt=BLOCK_FORMAT)
 
         attributes = {"db.system.name": "clickhouse", "db.collection.name": table}
         with tracing.child("insert into warehouse", kind="client", attributes=attributes):
             await self._write(work)
 
-    def _checked_insert(
-        self, client: Client, table: str, *, is_repeated: bool
-    ) -> AbstractContextManager[None]:
+    def _checked_insert(self, client: Client, table: str) -> AbstractContextManager[None]:
         if self._disk is None:
             return contextlib.nullcontext()
-        return self._disk.insert(client, table, is_repeated=is_repeated)
+        return self._disk.insert(client, table)
 
     async def command(
         self,
@@ -188,6 +184,18 @@ class ClickHouseWarehouse:
             budget,
             pool,
             is_built=is_long and self._cluster is not None,
+        )
+
+    async def insert_select(self, insert: InsertSelect, *, seconds: float) -> None:
+        """See ``Warehouse.insert_select``."""
+        disk = self._disk
+        if disk is None:
+            await self.command(insert.statement(), insert.params, seconds=seconds)
+            return
+        await self._write(
+            lambda client: insert_whole(client, disk, insert),
+            replace(WRITE, seconds=seconds),
+            self._builders,
         )
 
     async def delete_rows(self, table: str, condition: str) -> None:
@@ -330,46 +338,6 @@ class ClickHouseWarehouse:
         which = " OR ".join(f"startsWith(query, {quoted(_tag(each))})" for each in set(query_ids))
         statement = f"KILL QUERY {on_cluster(self._cluster)} WHERE {which} ASYNC"
         self._with_client(lambda client: _run_command(client, statement, None), WRITE)
-
-
-async def open_warehouse(
-    url: str,
-    *,
-    read_url: str | None = None,
-    cluster: str | None = None,
-    retention: Retention | None = None,
-    query_memory_bytes: int = QUERY_MEMORY_BYTES,
-) -> ClickHouseWarehouse:
-    """Connect and migrate the schema.
-
-    Args:
-        url: ``chdb:///data/warehouse`` (a folder used by this process only) or ``clickhouse://…``.
-        read_url: URL for queries, with a user whose profile has ``readonly = 2``.
-        cluster: name of a ClickHouse cluster; selects the clustered form of the tables.
-        retention: days that events, logs and metrics are kept; None changes nothing.
-        query_memory_bytes: default memory limit of a query.
-
-    Raises:
-        WarehouseInUse: another process holds the folder.
-        WarehouseDown: the server is unreachable, or the user of ``read_url`` may write.
-        SchemaTooNew: a newer version wrote it.
-        WarehouseBroken: rows or tables are missing.
-    """
-    warehouse = ClickHouseWarehouse(
-        url, read_url=read_url, cluster=cluster, query_memory_bytes=query_memory_bytes
-    )
-    try:
-        if read_url is not None:
-            await check_reader(warehouse)
-        await apply_schema(warehouse, cluster=cluster, retention=retention)
-        if warehouse.is_embedded:
-            await check_parts(warehouse)
-        if retention is not None:
-            await apply_retention(warehouse, retention, cluster=cluster)
-    except BaseException:
-        await warehouse.close()
-        raise
-    return warehouse
 
 
 def _disk_checks(url: str) -> DiskChecks | None:

@@ -8,7 +8,7 @@ of the block beforehand, but that does not help if other processes write as well
 So nothing is inserted when little space is free. If the disk fills up during an insert, its parts
 count as not written: they are dropped, together with their deduplication tokens, before the next
 insert or at the next start (see ``doubtful_parts``). The same applies to an insert interrupted by a
-kill if it has a token, because it will then be repeated.
+kill: its caller has not seen it succeed.
 """
 
 import contextlib
@@ -74,10 +74,10 @@ class DiskChecks:
 
     @contextmanager
     def statement(self) -> Generator[None]:
-        """Fill a new table within this context.
+        """Fill a scratch table, or erase rows, within this context.
 
         Raises:
-            WarehouseDown: the disk is full; the table may be damaged and must be dropped.
+            WarehouseDown: the disk is full; a scratch table may be damaged and must be dropped.
         """
         check_disk_space(self._folder)
         try:
@@ -86,13 +86,12 @@ class DiskChecks:
             check_disk_space(self._folder)
 
     @contextmanager
-    def insert(self, client: Client, table: str, *, is_repeated: bool) -> Generator[None]:
+    def insert(self, client: Client, table: str) -> Generator[None]:
         """Insert into a table within this context, one thread at a time per table.
 
         Args:
             client: a connection to the engine.
-            table: the table; if the insert is repeated, nothing else may write to it.
-            is_repeated: whether the insert will be repeated with its token after a kill.
+            table: the table.
 
         Raises:
             WarehouseDown: the disk is full. None of the rows will remain; retrying with the same
@@ -102,8 +101,7 @@ class DiskChecks:
             check_disk_space(self._folder)
             self._drop_doubtful(client, table)
             before = self._parts(client, table)
-            if is_repeated:
-                self._begin(table, before)
+            self._begin(table, before)
             try:
                 yield
             finally:
@@ -132,9 +130,8 @@ class DiskChecks:
     def _finish(self, table: str) -> None:
         """Record that the next start must keep the parts; if this fails, they must be dropped."""
         with self._record_lock:
-            is_remembered = self._inserting.pop(table, None) is not None
-        if is_remembered:
-            self._remember(is_durable=False)
+            self._inserting.pop(table, None)
+        self._remember(is_durable=False)
 
     def _drop_doubtful(self, client: Client, table: str) -> None:
         for name in self._doubtful[table] & self._parts(client, table):

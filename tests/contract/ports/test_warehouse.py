@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hoglet.warehouse import ClickHouseWarehouse, QueryBudget, Warehouse
+from hoglet.warehouse import ClickHouseWarehouse, InsertSelect, QueryBudget, Warehouse
 from hoglet.warehouse.errors import (
     QueryCancelled,
     QueryRefused,
@@ -116,6 +116,36 @@ async def test_a_wrong_query_says_what_is_wrong(warehouse: Warehouse, sql: str, 
     assert refused.value.error_code == code
     assert "version" not in refused.value.detail
     assert "DB::Exception" not in refused.value.detail
+
+
+async def test_the_rows_of_a_query_are_inserted(warehouse: Warehouse) -> None:
+    name = f"endpoint_table_{uuid.uuid4().hex}"
+    await warehouse.create_table(name, "n UInt64, `a b` String", order_by="n")
+    select = "SELECT number, toString(number) FROM numbers({count:UInt64})"
+    insert = InsertSelect(name, ["n", "`a b`"], select, {"count": 3})
+
+    await warehouse.insert_select(insert, seconds=30)
+    await warehouse.insert_select(insert, seconds=30)
+
+    found = await warehouse.query(f"SELECT n, `a b` FROM {name} ORDER BY n")
+    assert found.rows == [(n, str(n)) for n in (0, 0, 1, 1, 2, 2)]
+    await warehouse.drop_table(name)
+
+
+async def test_a_query_that_fails_midway_inserts_nothing(
+    embedded_warehouse: ClickHouseWarehouse,
+) -> None:
+    name = f"endpoint_table_{uuid.uuid4().hex}"
+    await embedded_warehouse.create_table(name, "n UInt64", order_by="n")
+    select = "SELECT number + throwIf(number = 2999999) FROM numbers(3000000)"
+
+    with pytest.raises(QueryRefused):
+        await embedded_warehouse.insert_select(InsertSelect(name, ["n"], select, {}), seconds=30)
+
+    assert (await embedded_warehouse.query(f"SELECT count() FROM {name}")).rows == [(0,)]
+    scratch = "SELECT name FROM system.tables WHERE startsWith(name, 'hoglet_scratch_')"
+    assert (await embedded_warehouse.query(scratch)).rows == []
+    await embedded_warehouse.drop_table(name)
 
 
 async def test_time_is_limited(warehouse: Warehouse) -> None:

@@ -27,7 +27,7 @@ from hoglet.endpoints.worker.messages import EndpointSql
 from hoglet.hogql.context import physical_name
 from hoglet.hogql.materialize.incremental import BUCKET, DIGEST, EVENTS, ChangedBuckets
 from hoglet.kit.errors import HogletError
-from hoglet.warehouse import QueryBudget, Warehouse
+from hoglet.warehouse import InsertSelect, QueryBudget, Warehouse
 from hoglet.warehouse.errors import QueryCancelled
 from hoglet.warehouse.values import quoted_name
 
@@ -151,17 +151,16 @@ class HogqlTable:
         compiled: EndpointSql,
         digest: str,
     ) -> None:
-        names = ", ".join(quoted_name(name) for name, _ in columns)
+        names = ["project_id", *(quoted_name(name) for name, _ in columns)]
         params = {**compiled.params, "table_project_id": project.id}
-        own, value = "", ""
+        digest_value = ""
         if compiled.state is not None:
-            own, value = f", {_QUERY}", ", {table_digest:String}"
+            names.append(_QUERY)
+            digest_value = ", {table_digest:String}"
             params["table_digest"] = digest
-        await self._warehouse.command(
-            f"INSERT INTO {table} (project_id, {names}{own}) "  # noqa: S608 (names are quoted)
-            f"SELECT {{table_project_id:Int64}}, *{value} FROM ({compiled.sql})",
-            params,
-            seconds=self._seconds,
+        select = f"SELECT {{table_project_id:Int64}}, *{digest_value} FROM ({compiled.sql})"  # noqa: S608 (compiled)
+        await self._warehouse.insert_select(
+            InsertSelect(table, names, select, params), seconds=self._seconds
         )
 
     async def _copy(
@@ -171,13 +170,14 @@ class HogqlTable:
         columns: Sequence[tuple[str, str]],
         difference: BucketDifference,
     ) -> None:
-        names = ", ".join(quoted_name(name) for name, _ in columns)
-        names = f"project_id, {names}, {_QUERY}"
-        await self._warehouse.command(
-            f"INSERT INTO {table} ({names}) "  # noqa: S608 (names are quoted)
-            f"SELECT {names} FROM {previous} WHERE NOT has({{replaced:Array(String)}}, {BUCKET})",
-            {"replaced": [*difference.changed, *difference.removed]},
-            seconds=self._seconds,
+        names = ["project_id", *(quoted_name(name) for name, _ in columns), _QUERY]
+        select = (
+            f"SELECT {', '.join(names)} FROM {previous} "  # noqa: S608 (names are quoted)
+            f"WHERE NOT has({{replaced:Array(String)}}, {BUCKET})"
+        )
+        params = {"replaced": [*difference.changed, *difference.removed]}
+        await self._warehouse.insert_select(
+            InsertSelect(table, names, select, params), seconds=self._seconds
         )
 
     async def _difference(
