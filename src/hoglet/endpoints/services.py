@@ -26,7 +26,7 @@ from hoglet.endpoints.run.background import RUNS, BackgroundRuns
 from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.run.cursors import Cursors
 from hoglet.endpoints.run.executor import ExecutionLimits, QueryExecutor
-from hoglet.endpoints.run.fast_path import CachedResponseFastPath, around_execution_id
+from hoglet.endpoints.run.fast_path import FastPath, PlannedRun, around_execution_id
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.system_rows import RowReader, SystemRows
 from hoglet.endpoints.run.targets import RunTargets
@@ -59,7 +59,7 @@ class EndpointServices:
     aliases: Aliases
     targets: RunTargets
     runner: EndpointRunner
-    fast_path: CachedResponseFastPath
+    fast_path: FastPath[PlannedRun]
     background: BackgroundRuns
     notes: QueryLog
     telemetry: Telemetry
@@ -170,7 +170,7 @@ def build_endpoints(
         aliases=Aliases(access),
         targets=targets,
         runner=runner,
-        fast_path=CachedResponseFastPath(runner, around_execution_id),
+        fast_path=FastPath[PlannedRun](runner, around_execution_id),
         background=background,
         notes=log,
         telemetry=Telemetry(warehouse),

@@ -38,7 +38,7 @@ from hoglet.queries.schemas import (
     Upgraded,
     read_body_fields,
 )
-from hoglet.queries.service import QueryRequest, check_query
+from hoglet.queries.service import PlannedQuery, QueryRequest, check_query
 from hoglet.queries.services import QueryServices, services_of
 from hoglet.queries.tables import QueryRunRow
 from hoglet.web.openapi import describe, flag
@@ -144,9 +144,14 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
     services = services_of(request)
     key = await _key_of(request, scope, kind)
     fixed_by = await services.service.fixed_by(scope.project)
-    known = None if _wants_text(request) else services.fast_path.answer(key, scope, *fixed_by)
-    if known is not None:
-        return Response(known.body, media_type=_JSON)
+    known = services.fast_path.find(key, *fixed_by)
+    if known is not None and not _wants_text(request):
+        cached = services.fast_path.answer(known, scope)
+        if cached is not None:
+            return Response(cached.body, media_type=_JSON)
+    planned = services.fast_path.plan_of(known) if known else None
+    if planned is not None:
+        return await _compute(request, scope, planned)
     body = read_body_fields(QueryBody, await read_object(request))
     node, path = unwrap(body.query)
     if kind is not None and body.query["kind"] != kind:
@@ -160,7 +165,7 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
     requested = structs.replace(services.service.read(node, path, body), system_tables=tables)
     try:
         planned = await services.service.plan(scope.project, requested)
-        outcome = await unless_disconnected(request, services.service.run(scope, planned))
+        response = await _compute(request, scope, planned)
     except QueryError as error:
         if not requested.is_explained:
             raise
@@ -170,14 +175,21 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
         body = failed_body(requested.node, error.detail, scope.project.timezone)
         return JsonResponse(body | more)
     if planned.events is None and not requested.is_explained:
-        services.fast_path.remember(key, planned.run_request, planned.reading, *fixed_by)
-    return await _respond(request, scope, requested, outcome)
+        services.fast_path.remember(key, planned, *fixed_by)
+    return response
 
 
 async def _key_of(request: Request, scope: ProjectScope, kind: str | None) -> RequestKey:
     content_type = request.headers.get("content-type", "")
-    body = await read_body(request)
-    return RequestKey(scope.project.id, kind or "", request.method, b"", content_type, body)
+    body, scopes = await read_body(request), scope.principal.scopes
+    return RequestKey(scope.project.id, kind or "", request.method, b"", content_type, body, scopes)
+
+
+async def _compute(request: Request, scope: ProjectScope, planned: PlannedQuery) -> Response:
+    """Run a planned query, unless the client disconnects."""
+    service = services_of(request).service
+    outcome = await unless_disconnected(request, service.run(scope, planned))
+    return await _respond(request, scope, planned.request, outcome)
 
 
 async def _respond(

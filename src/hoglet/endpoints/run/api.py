@@ -19,8 +19,12 @@ from hoglet.access.auth import authorize
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.encoding.negotiate import JSON
 from hoglet.endpoints.record_schemas import VERSION_PARAMETER, QueryStatus
-from hoglet.endpoints.run.fast_path import CachedResponse, RequestKey
-from hoglet.endpoints.run.plan import ReadPlan
+from hoglet.endpoints.run.fast_path import (
+    CachedResponse,
+    KnownRequest,
+    PlannedRun,
+    RequestKey,
+)
 from hoglet.endpoints.run.request import polled_id, read_run
 from hoglet.endpoints.run.response import (
     VARY,
@@ -135,27 +139,18 @@ async def run_endpoint(request: Request) -> Response:
         row = await services.background.find(current, requested)
         return polled(place_of(request, scope), row, name)
     form = form_of(request, current)
-    key = RequestKey(
-        scope.project.id,
-        name,
-        request.method,
-        request.scope["query_string"],
-        request.headers.get("content-type", ""),
-        await read_body(request),
-        variables_key(scope.principal),
-    )
-    cached = services.fast_path.answer(key, scope, current) if form == JSON else None
+    key = await _key_of(request, scope)
+    known = await _known(services, scope, current, key)
+    cached = services.fast_path.answer(known, scope) if known and form == JSON else None
     if cached is not None:
         return _quickly(request, services, cached)
-    wanted = restricted(scope.principal, await read_run(request, current.aliases))
-    wanted = _at_cursor(services, wanted)
-    tables = readable_system_tables(scope.principal.scopes)
-    wanted = replace(wanted, system_tables=tables)
-    target = await services.targets.version(current, wanted.version)
-    form = form_of(request, target)
-    reading = await services.runner.check(scope, target, wanted)
-    services.fast_path.remember(key, wanted, reading, current)
-    outcome = await unless_disconnected(request, _run(services, scope, reading, wanted))
+    planned = services.fast_path.plan_of(known) if known else None
+    if planned is None:
+        planned = await _plan(request, services, scope, current)
+        fixed_by = await services.runner.variables(scope.project.id)
+        services.fast_path.remember(key, planned, current, scope.project, fixed_by)
+    form = form_of(request, planned.reading.target)
+    outcome = await unless_disconnected(request, _run(services, scope, planned))
     if outcome is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     return await _respond(request, services, scope, outcome, form)
@@ -175,6 +170,45 @@ async def cancel_run(request: Request) -> Response:
         raise Invalid(REQUIRED, code="required", attr="client_query_id")
     await services.background.cancel(target, query_id)
     return Response(status_code=204)
+
+
+async def _key_of(request: Request, scope: ProjectScope) -> RequestKey:
+    return RequestKey(
+        scope.project.id,
+        request.path_params["name"],
+        request.method,
+        request.scope["query_string"],
+        request.headers.get("content-type", ""),
+        await read_body(request),
+        scope.principal.scopes,
+        variables_key(scope.principal),
+    )
+
+
+async def _known(
+    services: EndpointServices, scope: ProjectScope, current: RunTarget, key: RequestKey
+) -> KnownRequest[PlannedRun] | None:
+    """The request, if it was planned from the same endpoint, version, project and variables."""
+    variables = await services.runner.variables(scope.project.id)
+    known = services.fast_path.find(key, current, scope.project, variables)
+    if known is None:
+        return None
+    planned = known.planned
+    target = await services.targets.version(current, planned.run_request.version)
+    return known if target == planned.reading.target else None
+
+
+async def _plan(
+    request: Request, services: EndpointServices, scope: ProjectScope, current: RunTarget
+) -> PlannedRun:
+    """Parse, check and plan a run."""
+    wanted = restricted(scope.principal, await read_run(request, current.aliases))
+    wanted = _at_cursor(services, wanted)
+    tables = readable_system_tables(scope.principal.scopes)
+    wanted = replace(wanted, system_tables=tables)
+    target = await services.targets.version(current, wanted.version)
+    form_of(request, target)
+    return PlannedRun(wanted, await services.runner.check(scope, target, wanted))
 
 
 def _at_cursor(services: EndpointServices, wanted: RunRequest) -> RunRequest:
@@ -222,10 +256,10 @@ def _quickly(request: Request, services: EndpointServices, cached: CachedRespons
 
 
 async def _run(
-    services: EndpointServices, scope: ProjectScope, reading: ReadPlan, wanted: RunRequest
+    services: EndpointServices, scope: ProjectScope, planned: PlannedRun
 ) -> RunResult | AsyncRunRow:
-    target = reading.target
-    outcome = await services.runner.run(scope, reading, wanted)
+    target = planned.reading.target
+    outcome = await services.runner.run(scope, planned.reading, planned.run_request)
     services.notes.executed(target.endpoint_id, target.version_id, services.access.clock.now())
     if isinstance(outcome, NeedsBackground):
         return await services.background.start(scope, outcome)

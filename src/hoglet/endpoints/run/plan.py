@@ -36,6 +36,7 @@ class ReadPlan:
     """What to compute; ``materialization`` is set if a materialized table is read.
 
     ``seek`` is set for a page by cursor; ``system_tables`` are those that the caller may read.
+    ``is_reusable`` is false if ``variables`` has a relative date as the moment of this run.
     """
 
     project: Project
@@ -48,6 +49,7 @@ class ReadPlan:
     key: str
     seek: KeysetCondition | None = None
     system_tables: tuple[str, ...] = ()
+    is_reusable: bool = True
 
 
 def plan_read(
@@ -71,7 +73,7 @@ def plan_read(
         )
         clock = DateClock(now, project.timezone, project.week_start_day)
         moments = with_moments(query, variables, known, clock)
-        return replace(reading, variables=moments)
+        return replace(reading, variables=moments, is_reusable=moments == variables)
     variables = breakdown_values(request.variables)
     overridden = request.filters_override or {}
     dates = not any(overridden.get(name) for name in DATE_NAMES)

@@ -136,11 +136,15 @@ class EndpointRunner:
     def fresh(self, reading: ReadPlan, refresh: str) -> Result | None:
         """The cached result, if it can be used without a background refresh."""
         now = self._clock.now()
-        if reading.materialization is not None and reading.materialization.seconds_left(now) <= 0:
+        if _is_expired(reading, now):
             return None
         result = self._cached(reading, refresh)
         stale = refresh == "async_except_on_cache_miss" and result and not result.is_fresh(now)
         return None if stale else result
+
+    def is_reusable(self, reading: ReadPlan) -> bool:
+        """Whether a plan that was made earlier is the one that would be made now."""
+        return reading.is_reusable and not _is_expired(reading, self._clock.now())
 
     def note_hit(
         self,
@@ -367,6 +371,11 @@ class EndpointRunner:
                 error=str(failure.error),
             )
         )
+
+
+def _is_expired(reading: ReadPlan, now: datetime) -> bool:
+    """Whether a plan reads a table that is due to be built again."""
+    return reading.materialization is not None and reading.materialization.seconds_left(now) <= 0
 
 
 def _with_ttl(reading: ReadPlan, result: Result) -> Result:
