@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from hoglet.access.principals import Project
 from hoglet.events import decode as wire
 from hoglet.events import parse as incoming
 from hoglet.events.errors import InvalidApiKey, MissingApiKey
@@ -20,17 +21,10 @@ DEFAULT_BODY_BYTES = 20 * 1024 * 1024
 _PARSED_AT_ONCE = 1024 * 1024  # longer bodies are parsed in a thread, so as not to block others
 
 
-class CaptureProject(msgspec.Struct, frozen=True):
-    """The fields of a project that capture needs."""
-
-    id: int
-    discards_ips: bool = False
-
-
 class ProjectTokens(Protocol):
     """Finds projects by their public token; implementations should cache them."""
 
-    async def project_of(self, token: str) -> CaptureProject | None:
+    async def project_by_token(self, token: str) -> Project | None:
         """The project of a token, or None."""
         ...
 
@@ -79,11 +73,12 @@ class CaptureService:
         if len(refused) == len(batch.events):
             raise refused[0]
         refused += [wire.deep_event_refusal()] * body.too_deep
-        self._warnings.note_refusals(project.id, refused)
+        if refused:
+            self._warnings.note_refusals(project.id, refused)
         spooled = SpooledV1(
             project_id=project.id,
             received_at=received_at,
-            ip=None if project.discards_ips or not request.ip else request.ip,
+            ip=None if project.anonymize_ips or not request.ip else request.ip,
             body=body.text,
             sent_at=batch.sent_at,
             trace=tracing.parent_header(),
@@ -101,11 +96,11 @@ class CaptureService:
             return wire.parse(text)
         return await asyncio.to_thread(wire.parse, text)
 
-    async def _project_of(self, body: Any, query: Mapping[str, str]) -> CaptureProject:
+    async def _project_of(self, body: Any, query: Mapping[str, str]) -> Project:
         token = incoming.token_of(body, query)
         if token is None:
             raise MissingApiKey("No project token: send `api_key`, or `?token=`.")
-        project = await self._tokens.project_of(token)
+        project = await self._tokens.project_by_token(token)
         if project is None:
             raise InvalidApiKey("The project token is not valid.")
         return project

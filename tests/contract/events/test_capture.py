@@ -5,18 +5,21 @@ Source: docs/spec/hog-functions.md#14-capture.
 
 import gzip
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import orjson
 import pytest
 from sqlalchemy import text
 
+from hoglet.access.principals import Project
 from hoglet.events.api import capture_routes
 from hoglet.events.repository import EventsRepository
-from hoglet.events.service import CaptureProject, CaptureService
+from hoglet.events.service import CaptureService
 from hoglet.events.spool import SPOOL_QUEUE, JobWriter, Spool, SpooledV1, read_spooled
 from hoglet.events.warnings import IngestionWarnings
 from hoglet.kit.clock import FixedClock
@@ -28,11 +31,12 @@ NOW = datetime(2026, 5, 1, tzinfo=UTC)
 EVENT = {"event": "e", "distinct_id": "d"}
 
 
+PROJECT = Project(1, uuid4(), uuid4(), "phc_1", "One", "UTC", created_at=NOW, updated_at=NOW)
+
+
 class _Tokens:
-    async def project_of(self, token: str) -> CaptureProject | None:
-        return {"phc_1": CaptureProject(1), "phc_2": CaptureProject(2, discards_ips=True)}.get(
-            token
-        )
+    async def project_by_token(self, token: str) -> Project | None:
+        return {"phc_1": PROJECT, "phc_2": replace(PROJECT, id=2, anonymize_ips=True)}.get(token)
 
 
 class _Server:

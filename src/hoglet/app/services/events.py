@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from hoglet.access.service import AccessService
 from hoglet.app.services.container import Services
 from hoglet.events.known_uuids import KnownUuids
 from hoglet.events.log_writer import LogWriter
 from hoglet.events.persons.service import PersonService
 from hoglet.events.repository import EventsRepository
-from hoglet.events.service import CaptureProject, CaptureService
+from hoglet.events.service import CaptureService
 from hoglet.events.spool import JobWriter, Spool, SpoolWriter
 from hoglet.events.warnings import IngestionWarnings
 
@@ -26,18 +25,6 @@ class EventServices:
     known_uuids: KnownUuids
 
 
-class TokensOfAccess:
-    """Capture's view of projects."""
-
-    def __init__(self, access: AccessService) -> None:
-        self._access = access
-
-    async def project_of(self, token: str) -> CaptureProject | None:
-        """The project of a token, or None."""
-        project = await self._access.project_by_token(token)
-        return project and CaptureProject(project.id, discards_ips=project.anonymize_ips)
-
-
 def build_events(services: Services) -> EventServices:
     """The capture service on the shared database and queue."""
     known = KnownUuids(services.clock, window_days=services.settings.dedup_window_days)
@@ -45,7 +32,7 @@ def build_events(services: Services) -> EventServices:
     warnings = IngestionWarnings(services.database, repository, services.clock)
     spool = Spool(_writer(services))
     capture = CaptureService(
-        tokens=TokensOfAccess(services.access),
+        tokens=services.access,
         spool=spool,
         warnings=warnings,
         clock=services.clock,
