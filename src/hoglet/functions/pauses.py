@@ -17,9 +17,12 @@ _HOST_CHARACTERS = 400
 
 
 async def keep(session: AsyncSession, pauses: Mapping[tuple[UUID, str], datetime]) -> None:
-    """Store pauses as ``{(function id, host): until}``; a longer existing one is kept."""
-    if not pauses:
-        return
+    """Store pauses as ``{(function id, host): until}``; a longer existing one is kept.
+
+    Args:
+        session: a write transaction.
+        pauses: not empty.
+    """
     insert = insert_into(session, PauseRow)
     statement = insert.on_conflict_do_update(
         index_elements=[PauseRow.function_id, PauseRow.host],

@@ -72,8 +72,7 @@ async def count_ended(
                 runs_failed=BackfillRow.runs_failed + failed,
             )
         )
-    if progress:
-        await complete(session, list(progress), now)
+    await complete(session, list(progress), now)
 
 
 async def complete(session: AsyncSession, backfills: Sequence[UUID], now: datetime) -> None:

@@ -88,8 +88,6 @@ class Watcher:
         self, session: AsyncSession, observations: Sequence[RunObservation]
     ) -> list[StateChange]:
         """Charge the buckets of the functions that ran, and change states where due."""
-        if not observations:
-            return []
         by_function: dict[UUID, list[RunObservation]] = {}
         for observation in observations:
             by_function.setdefault(observation.function_id, []).append(observation)

@@ -94,9 +94,12 @@ class CompletionWriter:
         if dead_letters:
             messages.logs.extend(await self._dead_letters.add(session, dead_letters))
         seen = [item.observation for item in settled if item.observation is not None]
-        await self._watcher.observe(session, seen)
-        await pause_repository.keep(session, _pauses(settled))
-        await backfill_repository.count_ended(session, _progress(settled), self._clock.now())
+        if seen:
+            await self._watcher.observe(session, seen)
+        if pauses := _pauses(settled):
+            await pause_repository.keep(session, pauses)
+        if progress := _progress(settled):
+            await backfill_repository.count_ended(session, progress, self._clock.now())
         await self._outbox.add(session, messages)
         captures = [job for item in settled for job in item.record.captures]
         await lines.enqueue(session, self._queue, captures)
