@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from hoglet.functions.json_types import ConditionTree, MaskingSettings
+from hoglet.functions.types import DESTINATION
 
 
 class HostConfig(msgspec.Struct, frozen=True):
@@ -133,6 +134,11 @@ class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
     def mapping(self, number: int) -> ExecutableMapping | None:
         """The mapping with that number; None if it was removed."""
         return next((item for item in self.mappings or () if item.number == number), None)
+
+    @property
+    def is_batched(self) -> bool:
+        """Whether its runs are combined into batches."""
+        return self.type == DESTINATION and self.delivery.batch is not None
 
     @property
     def cache_key(self) -> tuple[str, int]:

@@ -25,7 +25,6 @@ from hoglet.functions.inputs.types import INTEGRATION_TYPES
 from hoglet.functions.json_types import BuiltInputs, Globals
 from hoglet.functions.runtime.fetch import RETRIED_STATUSES, is_tolerated
 from hoglet.functions.runtime.inputs import all_inputs, are_constant, build_inputs, tolerated_codes
-from hoglet.functions.types import DESTINATION
 from hoglet.kit.json import is_array, is_object
 
 _RUN_GLOBALS = ("project", "source")
@@ -41,11 +40,6 @@ class EventResult(msgspec.Struct, frozen=True):
 
 class WrongResults(Exception):
     """The program returned a list that does not have one result per event."""
-
-
-def is_batched(function: ExecutableFunction) -> bool:
-    """Whether runs of a function are combined into batches."""
-    return function.type == DESTINATION and function.delivery.batch is not None
 
 
 def batch_globals(

@@ -34,7 +34,6 @@ from hoglet.functions.runtime.batch import (
     WrongResults,
     batch_globals,
     event_results,
-    is_batched,
 )
 from hoglet.functions.runtime.fetch import is_tolerated
 from hoglet.functions.runtime.filter_globals import filter_globals
@@ -82,7 +81,7 @@ def run_step(request: StepRequest) -> Step:
 def _run_step(request: StepRequest) -> Step:
     function, journal = request.function, request.journal
     try:
-        if is_batched(function):
+        if function.is_batched:
             events = [request.globals] if request.events is None else request.events
             together = batch_globals(
                 function,
@@ -153,7 +152,7 @@ class _Run:
             self._judge_statuses(step)
         else:
             step.result = ended.value
-            if "events" in self.request.globals and is_batched(self.function):
+            if "events" in self.request.globals and self.function.is_batched:
                 self._settle_events(step)
             else:
                 self._judge_statuses(step)

@@ -17,7 +17,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from hoglet.functions import pauses as pause_repository
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, decode_invoke
-from hoglet.functions.runtime.batch import is_batched
 from hoglet.functions.watcher.rules import DISABLED, FORCED_DISABLED
 from hoglet.kit import tracing
 from hoglet.kit.clock import Clock
@@ -238,7 +237,7 @@ class Executor:
 
     async def _run(self, job: Job, function: ExecutableFunction, invoke: InvokeV1) -> RunOutcome:
         is_new = invoke.start_at == "inputs" and invoke.journal is None
-        if is_batched(function) and is_new:
+        if function.is_batched and is_new:
             return await self._batches.run(function, invoke, job)
         return await self._runner.run(function, invoke)
 
