@@ -38,7 +38,7 @@ def parse(line: str) -> None:
     A command that is only named (``hoglet pull`` in a sentence) may lack its arguments.
     """
     command, context = ROOT_COMMAND, None
-    words = modern_spelling(shlex.split(line))
+    words = modern_spelling(shlex.split(line)).words
     while hasattr(command, "commands") and words and not words[0].startswith("-"):
         assert words[0] in command.commands, f"there is no {words[0]}"
         context = typer.Context(command, parent=context, info_name=words[0])

@@ -117,6 +117,21 @@ def test_refusals_are_one_sentence(server: ServerProject, folder: Path) -> None:
     assert "No server answers at http://127.0.0.1:9" in nobody.stderr
 
 
+def test_a_missing_alias_is_told_from_a_missing_endpoint(server: ServerProject) -> None:
+    body = {"name": "aliased", "query": {"kind": "HogQLQuery", "query": "select 1"}}
+    server.client.post("/api/projects/@current/endpoints/", json=body).raise_for_status()
+
+    for words, says in {
+        ("aliased", "nope"): "There is no alias nope. See hoglet endpoints alias list aliased.",
+        (
+            "missing",
+            "nope",
+        ): "404 not_found: There is no endpoint missing. See hoglet endpoints list.",
+    }.items():
+        refused = command(server, "alias", "delete", *words)
+        assert (refused.exit_code, refused.stderr) == (1, f"{says}\n")
+
+
 @pytest.mark.parametrize(
     ("text", "place", "says"),
     [

@@ -2,6 +2,7 @@
 
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 from typer.testing import CliRunner
@@ -93,6 +94,33 @@ def test_an_unknown_function_is_refused(server: ServerProject) -> None:
             app, ["admin", "functions", "force-state", some_id, "healthy"], env=environment
         )
         assert (ran.exit_code, some_id in ran.stderr) == (1, True)
+
+
+def test_what_a_function_lacks_is_not_called_a_missing_function(server: ServerProject) -> None:
+    function_id, path = make(server)
+    server.client.post(f"{path}enable_backfills", json={}).raise_for_status()
+
+    for words, says in {
+        ("dead-letters", "show", function_id, "nope"): "There is no dead letter nope. See hoglet",
+        ("backfill", "watch", function_id, "nope"): "There is no backfill nope. See hoglet",
+        ("backfill", "pause", function_id, "nope"): "There is no backfill nope. See hoglet",
+    }.items():
+        ran = CliRunner().invoke(app, ["functions", *words], env=server.commands)
+        assert (ran.exit_code, says in ran.stderr) == (1, True), ran.output
+
+
+def test_events_are_not_imported_into_a_missing_project(
+    server: ServerProject, tmp_path: Path
+) -> None:
+    file = tmp_path / "one.ndjson"
+    file.write_text('{"event": "e", "distinct_id": "a"}\n')
+
+    environment = {"HOGLET_DATA_DIR": str(server.data_dir)}
+    words = ["events", "import", str(file), "--project", "9999"]
+    ran = CliRunner().invoke(app, words, env=environment)
+
+    assert (ran.exit_code, ran.stdout) == (1, "")
+    assert ran.stderr == "There is no project 9999. See: hoglet admin projects list\n"
 
 
 def test_a_stored_event_is_explained(server: ServerProject) -> None:

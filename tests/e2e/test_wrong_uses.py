@@ -63,6 +63,8 @@ WRONG = [
     Wrong(("endpoints", "alias", "set", "nope", "prod", "1"), "There is no endpoint nope.", 1),
     Wrong(("tokens", "create", "--endpoint", "nope"), 'There is no active endpoint "nope"', 1),
     Wrong(("tokens", "revoke", "nope"), "There is no signing key nope. See hoglet tokens keys.", 1),
+    Wrong(("endpoints", "run", ""), "The id or name is empty.", 1),
+    Wrong(("cohorts", "show", ""), "The id or name is empty.", 1),
     Wrong(("cohorts", "show", "nope"), "There is no cohort nope. See hoglet cohorts list.", 1),
     Wrong(("cohorts", "show", "99", "--json"), "There is no cohort 99.", 1),
     Wrong(("integrations", "delete", "99"), "There is no integration 99.", 1),

@@ -53,7 +53,7 @@ async def issue_personal_key(
     if owner is None:
         raise NotFound("There is no user yet. Start the server once: hoglet serve")
     if project_id is not None:
-        await _require_project(session, project_id)
+        await check_project(session, project_id)
     key = make_key("phx_")
     session.add(
         PersonalKeyRow(
@@ -82,7 +82,7 @@ async def issue_secret_key(
         NotFound: no such project.
     """
     check_scopes(scopes, SECRET_KEY_SCOPES)
-    await _require_project(session, project_id)
+    await check_project(session, project_id)
     if await repository.count_secret_keys(session, project_id) >= MOST_KEYS:
         raise Invalid(
             f"Project {project_id} already has {MOST_KEYS} secret keys. Revoke one first."
@@ -144,6 +144,11 @@ async def create_project(
     return repository.project_of(row)
 
 
-async def _require_project(session: AsyncSession, project_id: int) -> None:
+async def check_project(session: AsyncSession, project_id: int) -> None:
+    """Reject a project that does not exist.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
     if await repository.find_project(session, project_id) is None:
         raise NotFound(f"There is no project {project_id}. See: hoglet admin projects list")

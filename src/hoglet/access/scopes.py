@@ -53,15 +53,21 @@ def check_scopes(scopes: Sequence[str], allowed: Iterable[str] = (*SCOPES, ANY_S
 
 
 def check_form(scopes: Sequence[str]) -> None:
-    """Reject malformed scopes; used by the command line, which does not know the objects.
+    """Reject malformed and misspelled scopes given on the command line.
+
+    Those of objects that hoglet does not have are valid.
 
     Raises:
         Invalid: attr ``scopes``.
     """
     wrong = [scope for scope in scopes if scope != ANY_SCOPE and not _FORM.fullmatch(scope)]
     if wrong or not scopes:
-        named = ", ".join(wrong) or "nothing given"
-        raise Invalid(f"Not a scope: {named}.{_help(frozenset({ANY_SCOPE}))}", attr="scopes")
+        problem = f"Not a scope: {', '.join(wrong)}." if wrong else "Give --scopes."
+        raise Invalid(f"{problem}{_help(frozenset({ANY_SCOPE}))}", attr="scopes")
+    for scope in scopes:
+        hint = "" if scope in (*SCOPES, ANY_SCOPE) else near(scope.partition(":")[0], OBJECTS)
+        if hint:
+            raise Invalid(f"{scope} is the scope of no object.{hint}", attr="scopes")
 
 
 def check_grant(principal: Principal, scopes: Iterable[str]) -> None:

@@ -1,5 +1,7 @@
 """The command line itself, without commands: options, wrong uses, expected errors, exit codes."""
 
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any, override
 
 import typer
@@ -7,7 +9,7 @@ from typer.core import TyperGroup
 
 from hoglet import __version__
 from hoglet.cli.old_spellings import modern_spelling
-from hoglet.cli.refusals import exit_code, print_error, usage_errors_in_one_line
+from hoglet.cli.refusals import exit_code, print_error, print_hint, usage_errors_in_one_line
 from hoglet.kit.errors import HogletError
 
 
@@ -28,21 +30,47 @@ def command_line() -> typer.Typer:
 class _Commands(TyperGroup):
     @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, modern_spelling(args))
+        words, ctx.meta[_HINT] = modern_spelling(args)
+        ctx.meta[_CALLED] = _called(self, words)
+        return super().parse_args(ctx, words)
 
     @override
     def make_context(self, *args: Any, **more: Any) -> Any:
-        with usage_errors_in_one_line():
+        with _errors_printed(), usage_errors_in_one_line():
             return super().make_context(*args, **more)
 
     @override
     def invoke(self, ctx: Any) -> Any:
-        try:
-            with usage_errors_in_one_line():
-                return super().invoke(ctx)
-        except HogletError as error:
-            print_error(error)
-            raise typer.Exit(exit_code(error)) from error
+        with _errors_printed(ctx.meta[_HINT]), usage_errors_in_one_line(ctx.meta[_CALLED]):
+            return super().invoke(ctx)
+
+
+_HINT, _CALLED = "hoglet.hint", "hoglet.called"
+
+
+def _called(command: Any, words: Sequence[str]) -> str:
+    """The longest command that ``words`` begin with: ``hoglet functions logs``."""
+    path = ["hoglet"]
+    for word in words:
+        command = getattr(command, "commands", {}).get(word)
+        if command is None:
+            break
+        path.append(word)
+    return " ".join(path)
+
+
+@contextmanager
+def _errors_printed(hint: str = "") -> Generator[None]:
+    """Exit with a line on stderr for expected errors; a hint begins that line."""
+    try:
+        yield
+    except HogletError as error:
+        print_error(f"{hint} {error.detail}".strip())
+        hint = ""
+        raise typer.Exit(exit_code(error)) from error
+    finally:
+        if hint:
+            print_hint(hint)
 
 
 def _print_version(value: bool) -> None:

@@ -16,7 +16,7 @@ from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn
 from hoglet.cli.admin.data_folder import DataDir, NoData
 from hoglet.cli.refusals import BadUsage
 from hoglet.cli.server.address import server_url
-from hoglet.cli.server.api_client import ApiUnreachable
+from hoglet.cli.server.api_client import ApiUnreachable, no_answer
 from hoglet.cli.server.refused import ApiRefused
 from hoglet.kit.errors import HogletError
 
@@ -31,6 +31,7 @@ class BadBackup(HogletError):
 
 
 def backup(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="New folder for the backup.")],
     data_dir: DataDir = None,
     url: Annotated[
@@ -43,6 +44,9 @@ def backup(
     ] = "",
 ) -> None:
     """Copy all data of a running server as of one moment, without stopping it."""
+    if data_dir is not None:
+        _check_one_source(context)
+        url = None
     _check_new(folder)
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -80,6 +84,13 @@ def restore(
     print(f"Restored. Start it with: hoglet serve --data-dir {data_dir}")
     if not (data_dir / "secret.key").exists():
         print("Copy secret.key into it first, or set HOGLET_SECRET_KEYS.")
+
+
+def _check_one_source(context: typer.Context) -> None:
+    """``--data-dir`` is stronger than the variable, as the nearer one."""
+    source = context.get_parameter_source("url")
+    if source is not None and source.name == "COMMANDLINE":
+        raise BadUsage("--data-dir and --url name two servers: give one of the two.")
 
 
 @contextmanager
@@ -121,9 +132,7 @@ def _requested(data_dir: Path | None, url: str | None, key: str) -> Generator[IO
     except urllib.error.HTTPError as error:
         raise ApiRefused(_detail(error), status=error.code) from None
     except OSError as error:
-        reason = getattr(error, "reason", error)
-        where = request.full_url.removesuffix("/_backup")
-        raise ApiUnreachable(f"No server answers at {where}: {reason}") from None
+        raise no_answer(request.full_url.removesuffix("/_backup"), error) from None
 
 
 def _remote(url: str, key: str) -> urllib.request.Request:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hoglet.events.importer import ImportResult
     from hoglet.settings import Settings
 
+_FIRST = 1  # project of a server that was not started yet
+
 events_app = typer.Typer(help="Events.", no_args_is_help=True)
 add_tail(events_app)
 
@@ -105,6 +107,7 @@ async def _import(
     events: Iterator[tuple[int, Any]],
     advance: Callable[[int, int], None],
 ) -> "ImportResult":
+    from hoglet.access.provisioning import check_project
     from hoglet.app.startup.data_folder import prepare_data_folder
     from hoglet.events.importer import Importer
     from hoglet.migrations.upgrade import migrate
@@ -115,6 +118,9 @@ async def _import(
     await asyncio.to_thread(migrate, settings.resolved_database_url())
     database, clock = Database(settings.resolved_database_url()), SystemClock()
     try:
+        if project_id != _FIRST:
+            async with database.read() as session:
+                await check_project(session, project_id)
         queue = SqlQueue(database, clock, owner="import")
         importer = Importer(
             database=database,
@@ -136,4 +142,5 @@ def _progress(console: Console) -> Progress:
         TextColumn("{task.fields[count]:,} events"),
         TimeRemainingColumn(),
         console=console,
+        disable=not console.is_terminal,
     )

@@ -31,6 +31,7 @@ from hoglet.cli.endpoints.commands import endpoints_app
 from hoglet.cli.functions.commands import functions_app
 from hoglet.cli.hog.commands import hog_app
 from hoglet.cli.project import dev, init, pull, sync, tests
+from hoglet.cli.refusals import BadUsage
 from hoglet.cli.server import login
 from hoglet.cli.server.connection import ServerCommand
 from hoglet.cli.server.serve import serve
@@ -56,10 +57,21 @@ def demo(
     """
     from hoglet.demo.run import run_demo
 
+    if data_dir is not None:
+        _make_folder(data_dir)
     complete = run_demo(
         data_dir=data_dir, port=port, once=once, limit=limit, console=Console(highlight=False)
     )
     raise typer.Exit(0 if complete else 1)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadUsage(
+            f"{path} cannot be used ({error.strerror}): choose another --data-dir."
+        ) from None
 
 
 app.command("login")(login.login)

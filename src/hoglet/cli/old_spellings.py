@@ -1,11 +1,10 @@
-"""Earlier spellings: they still work, and print the current one.
+"""Earlier spellings: they still work, and are answered with the current one.
 
 ``hoglet key create`` and ``hoglet project`` are relied on by scripts, so they print no hint.
 """
 
 from collections.abc import Sequence
-
-from hoglet.cli.refusals import print_hint
+from typing import NamedTuple
 
 _GROUPS = {
     "key": "admin keys",
@@ -31,35 +30,41 @@ _COMMANDS = {
 """Single commands; the groups above have moved as a whole."""
 
 
-def modern_spelling(words: Sequence[str]) -> list[str]:
-    """The command line in its current spelling; prints a hint if it was changed.
+class Spelling(NamedTuple):
+    """A command line in its current spelling, and what to say about the given one, if anything."""
+
+    words: list[str]
+    hint: str = ""
+
+
+def modern_spelling(words: Sequence[str]) -> Spelling:
+    """The command line in its current spelling, with a hint if it was changed.
 
     Args:
         words: the command line after ``hoglet``.
 
     Example:
-        >>> modern_spelling(["key", "create", "--scopes", "*"])
-        ['admin', 'keys', 'create', '--scopes', '*']
+        >>> modern_spelling(["function", "list"])
+        Spelling(words=['functions', 'list'], hint='hoglet function is now hoglet functions.')
     """
     given = list(words)
     if not given:
-        return given
+        return Spelling(given)
     first, *rest = given
     if first == "logs":
-        return _logs(rest)
+        return Spelling(_logs(rest), _renamed("logs --function ID", "functions logs ID"))
     if first == "version" and not rest:
-        return ["--version"]
+        return Spelling(["--version"])
     for old, new in _COMMANDS.items():
         if given[: len(old.split())] == old.split():
-            _announce(old, new)
-            return [*new.split(), *given[len(old.split()) :]]
-    if any(word == "--host" or word.startswith("--host=") for word in rest) and first != "serve":
-        print_hint("--host is now --url here; the old name still works.")
+            return Spelling([*new.split(), *given[len(old.split()) :]], _renamed(old, new))
+    is_host = any(word == "--host" or word.startswith("--host=") for word in rest)
+    hint = "--host is now --url here." if is_host and first != "serve" else ""
     if first in _GROUPS:
-        if first not in _SILENT:
-            _announce(first, _GROUPS[first])
-        return [*_GROUPS[first].split(), *rest]
-    return given
+        group = _GROUPS[first]
+        renamed = "" if first in _SILENT else _renamed(first, group)
+        return Spelling([*group.split(), *rest], " ".join(filter(None, (hint, renamed))))
+    return Spelling(given, hint)
 
 
 def _logs(rest: list[str]) -> list[str]:
@@ -74,9 +79,8 @@ def _logs(rest: list[str]) -> list[str]:
             functions.append(word.partition("=")[2])
         else:
             words.append(word)
-    _announce("logs --function ID", "functions logs ID")
     return ["functions", "logs", *functions, *words]
 
 
-def _announce(old: str, new: str) -> None:
-    print_hint(f"hoglet {old} is now hoglet {new}; the old spelling still works.")
+def _renamed(old: str, new: str) -> str:
+    return f"hoglet {old} is now hoglet {new}."

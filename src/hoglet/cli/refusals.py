@@ -53,9 +53,9 @@ def exit_code(error: HogletError) -> int:
     return WRONG_USE if is_wrong_use else FAILED
 
 
-def print_error(error: HogletError) -> None:
-    """One sentence on stderr."""
-    _print(error.detail, "red")
+def print_error(text: str) -> None:
+    """Print an error on stderr."""
+    _print(text, "red")
 
 
 def print_hint(text: str) -> None:
@@ -71,19 +71,25 @@ def _print(text: str, style: str) -> None:
 
 
 @contextlib.contextmanager
-def usage_errors_in_one_line() -> Generator[None]:
-    """Print wrong commands, options and arguments as a sentence that names the help."""
+def usage_errors_in_one_line(command: str = "hoglet") -> Generator[None]:
+    """Make wrong commands, options and arguments a sentence that names the help.
+
+    Args:
+        command: what was called, for errors that do not say it.
+
+    Raises:
+        BadUsage: with the sentence.
+    """
     try:
         yield
     except _USAGE_ERROR as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
             raise
         context: Any = getattr(error, "ctx", None)
-        command = "hoglet" if context is None else str(context.command_path)
+        called = command if context is None else str(context.command_path)
         message = str(cast("Any", error).format_message()).replace("Value error, ", "")
         end = "" if message.endswith(("?", ".")) else "."
-        _print(f"{message}{end} See {command} -h.", "red")
-        raise typer.Exit(WRONG_USE) from None
+        raise BadUsage(f"{message}{end} See {called} -h.") from None
 
 
 @contextlib.contextmanager
@@ -92,5 +98,4 @@ def exit_with_two() -> Generator[None]:
     try:
         yield
     except HogletError as error:
-        print_error(error)
-        raise typer.Exit(WRONG_USE) from None
+        raise BadUsage(error.detail) from None

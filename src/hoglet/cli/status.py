@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from hoglet.cli.output import AsJson, print_json, print_table
-from hoglet.cli.server.api_client import ApiUnreachable, not_hoglet
+from hoglet.cli.server.api_client import ApiUnreachable, no_answer, not_hoglet
 from hoglet.cli.server.connection import current_connection
 from hoglet.cli.server.responses import ReadinessResponse
 
@@ -112,5 +112,4 @@ def _read(url: str) -> str:
     except HTTPException:
         raise not_hoglet(url) from None
     except OSError as error:
-        reason = getattr(error, "reason", error)
-        raise ApiUnreachable(f"No server answers at {url}: {reason}") from None
+        raise no_answer(url, error) from None

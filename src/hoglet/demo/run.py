@@ -79,16 +79,14 @@ def run_demo(
     """Run the demo; True if every figure matches the CSV file.
 
     Args:
-        data_dir: folder of the server, a temporary one if None.
+        data_dir: an existing folder for the server, a temporary one if None.
         port: port of the server, a free one if 0.
         once: stop after the summary, otherwise keep running until Ctrl-C.
         limit: only the first rows, for tests.
         console: where to print.
     """
     with tempfile.TemporaryDirectory(prefix="hoglet-demo-") as temporary:
-        folder = data_dir or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        server, receiver = DemoServer(folder, port), Receiver()
+        server, receiver = DemoServer(data_dir or Path(temporary), port), Receiver()
         try:
             server.wait_until_ready()
             complete = _Demo(server, receiver, console).play(limit)

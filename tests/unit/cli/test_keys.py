@@ -79,7 +79,7 @@ def test_a_secret_key_is_rotated_by_making_another(folder: Path) -> None:
         run(keys_app, "create", "--secret", "--scopes", "endpoint:write", folder=folder)
 
 
-@pytest.mark.parametrize("scopes", ["", "everything", "a:delete", "a"])
+@pytest.mark.parametrize("scopes", ["", " ", "everything", "a:delete", "a", "hog_functoin:read"])
 def test_bad_scopes_are_refused(folder: Path, scopes: str) -> None:
     with pytest.raises(HogletError, match=r"Scopes look like|Did you mean") as refused:
         run(keys_app, "create", "--scopes", scopes, folder=folder)

@@ -116,7 +116,7 @@ def test_profiles_are_listed_without_keys_chosen_and_forgotten() -> None:
     ],
 )
 def test_old_spellings_are_understood(old: str, new: str) -> None:
-    assert modern_spelling(old.split()) == new.split()
+    assert modern_spelling(old.split()).words == new.split()
 
 
 def test_an_old_spelling_says_how_to_write_it() -> None:

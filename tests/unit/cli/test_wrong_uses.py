@@ -178,6 +178,20 @@ WRONG = [
     Wrong("status --url http://[::1", "Invalid IPv6 URL"),
     Wrong("status --url http://127.0.0.1:99999", "Port out of range"),
     Wrong("diff -C {folder}/half --key k --url {nobody}", "half/hoglet.yaml:2:1: "),
+    Wrong("admin projects create {blank}", "The name of the project is empty."),
+    Wrong("admin secrets rotate --data-dir {folder}/none", "There is no database at"),
+    Wrong("admin secrets reseal --data-dir {folder}/none", "There is no database at"),
+    Wrong("function lst", "hoglet function is now hoglet functions. No such command 'lst'."),
+    Wrong("queue revive", "now hoglet admin queues retry. Missing argument 'queue'. See"),
+    Wrong("endpoint compare a 1 2 --url {nobody} --key k", "is now hoglet endpoints. No server"),
+    Wrong("functions list --host {nobody} --key k", "--host is now --url here. No server"),
+    Wrong("events tail --event", "'--event' requires an argument. See hoglet events tail -h."),
+    Wrong("functions logs x --level warm", "--level warm is none of debug, log, info, warn, error"),
+    Wrong("endpoints usage a --days 0", "'--days'"),
+    Wrong("endpoints push {folder}/none", "There is no file or folder"),
+    Wrong("demo --data-dir /dev/null", "/dev/null cannot be used (File exists): choose another"),
+    Wrong("backup {folder}/b --data-dir {folder} --url {nobody}", "give one of the two"),
+    Wrong("hog check nope.hog", "Cannot read nope.hog: No such file or directory"),
 ]
 
 
@@ -260,7 +274,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("wrong", WRONG, ids=[each.words for each in WRONG])
 def test_a_wrong_use_is_a_sentence(wrong: Wrong, folder: Path, other_server: str) -> None:
-    fill = {"folder": str(folder), "nobody": NOBODY, "other": other_server, "broken": "{a"}
+    fill = {
+        "folder": str(folder),
+        "nobody": NOBODY,
+        "other": other_server,
+        "broken": "{a",
+        "blank": " ",
+    }
     words = [word.format(**fill) for word in wrong.words.split(" ")]
     words = [word for word in words if word or "--profile" in words]
     variables = ("URL", "API_KEY", "PROFILE", "PROJECT", "HOST", "PORT", "DATA_DIR", "DATABASE_URL")
@@ -273,7 +293,7 @@ def test_a_wrong_use_is_a_sentence(wrong: Wrong, folder: Path, other_server: str
     assert (ran.exit_code, ran.stdout) == (wrong.code, "")
     assert wrong.says in " ".join(ran.stderr.split())
     assert "Traceback" not in ran.stderr
-    assert len(ran.stderr.strip().splitlines()) <= 2
+    assert len(ran.stderr.strip().splitlines()) == 1
 
 
 def test_imported_events_are_closed_to_other_users(tmp_path: Path) -> None:
@@ -287,3 +307,20 @@ def test_imported_events_are_closed_to_other_users(tmp_path: Path) -> None:
     assert [oct(path.stat().st_mode & 0o077) for path in (folder, folder / "hoglet.db")] == [
         "0o0"
     ] * 2
+
+
+def test_a_named_data_folder_is_stronger_than_the_variable_of_the_url(tmp_path: Path) -> None:
+    words = ["backup", str(tmp_path / "copy"), "--data-dir", str(tmp_path / "data")]
+    ran = CliRunner().invoke(app, words, env={"HOGLET_URL": NOBODY, "HOGLET_API_KEY": "phx_a"})
+
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith(f"No server is running on {tmp_path / 'data'}: ")
+
+
+def test_progress_is_shown_on_terminals_only(tmp_path: Path) -> None:
+    file = tmp_path / "one.ndjson"
+    file.write_text("{}\n")
+
+    words = ["events", "import", str(file), "--data-dir", str(tmp_path / "data")]
+
+    assert CliRunner().invoke(app, words).stderr == ""

@@ -12,6 +12,7 @@ from hoglet.kit.errors import HogletError
 if TYPE_CHECKING:  # SQLAlchemy is not needed to print help, nor by the other commands
     from sqlalchemy.ext.asyncio import AsyncSession
 
+    from hoglet.settings import Settings
     from hoglet.store.database import Database
 
 DataDir = Annotated[
@@ -52,13 +53,22 @@ def with_database[T](data_dir: Path | None, work: "Callable[[Database], Awaitabl
     from hoglet.settings import load_settings
 
     settings = load_settings(data_dir=data_dir)
+    check_is_there(settings)
+    with data_faults(settings):
+        return asyncio.run(_opened(settings.resolved_database_url(), work))
+
+
+def check_is_there(settings: "Settings") -> None:
+    """Reject a data folder on which no server was started.
+
+    Raises:
+        NoData: there is no database.
+    """
     file = settings.data_dir / "hoglet.db"
     if settings.database_url is None and not file.exists():
         raise NoData(
             f"There is no database at {file}. Start the server once, or specify --data-dir."
         )
-    with data_faults(settings):
-        return asyncio.run(_opened(settings.resolved_database_url(), work))
 
 
 async def _opened[T](url: str, work: "Callable[[Database], Awaitable[T]]") -> T:

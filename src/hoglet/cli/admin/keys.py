@@ -6,6 +6,7 @@ import typer
 
 from hoglet.cli.admin.data_folder import DataDir, in_transaction
 from hoglet.cli.output import AsJson, print_json, print_table
+from hoglet.cli.refusals import BadUsage
 from hoglet.kit.clock import SystemClock
 
 if TYPE_CHECKING:  # SQLAlchemy is not needed to print help, nor by the other commands
@@ -96,6 +97,9 @@ def create_project(
 ) -> None:
     """Create a project; prints its id and its capture token."""
     from hoglet.access import provisioning as issue
+
+    if not name.strip():
+        raise BadUsage("The name of the project is empty.")
 
     async def work(session: "AsyncSession") -> tuple[int, str]:
         made = await issue.create_project(session, SystemClock(), name=name, timezone=timezone)

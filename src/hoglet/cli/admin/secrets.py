@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hoglet.cli.admin.data_folder import DataDir, in_transaction, with_database
+from hoglet.cli.admin.data_folder import DataDir, check_is_there, in_transaction, with_database
 from hoglet.kit.errors import HogletError
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def rotate(data_dir: DataDir = None) -> None:
     from hoglet.app.startup.secret_keys import add_secret_key
 
     settings = _settings(data_dir)
+    if not settings.data_dir.is_file():  # that is reported below
+        check_is_there(settings)
     if settings.secret_keys:
         raise KeysConfigured(
             "The keys are in HOGLET_SECRET_KEYS: put a new one first (hoglet admin "
@@ -54,7 +56,9 @@ def reencrypt(data_dir: DataDir = None) -> None:
     from hoglet.app.services.functions import open_box
     from hoglet.functions.secrets.rotation import reencrypt_all
 
-    box = open_box(_settings(data_dir))
+    settings = _settings(data_dir)
+    check_is_there(settings)
+    box = open_box(settings)
     done = with_database(data_dir, lambda database: reencrypt_all(database, box))
     print(f"{done.encrypted} encrypted with the newest key.")
     if done.unreadable:

@@ -126,7 +126,7 @@ def pull(
     for name in names or sorted(there.records):
         document = there.document(name)
         if document is None:
-            raise BadFile(f"There is no endpoint {name}.")
+            raise BadFile(f"There is no endpoint {name}. See hoglet endpoints list.")
         path, content = path_of(to, name), write_text(document).encode()
         if not path.exists() or path.read_bytes() != content:
             _write(path, content)
@@ -241,7 +241,7 @@ def _documents(paths: list[Path] | None) -> list[EndpointFile]:
     files: list[Path] = []
     for path in paths or [Path("endpoints")]:
         if not path.exists():
-            raise BadFile(f"There is no {path}.")
+            raise BadFile(f"There is no file or folder {path}.")
         files += (
             sorted([*path.glob("[!.]*.yaml"), *path.glob("[!.]*.yml")]) if path.is_dir() else [path]
         )

@@ -1,6 +1,7 @@
 """``hoglet endpoints alias|compare|openapi|usage``."""
 
 import json
+from http import HTTPStatus
 from typing import Annotated, cast
 from urllib.parse import quote
 
@@ -12,7 +13,9 @@ from hoglet.cli.refusals import exit_with_two
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.completion import complete
 from hoglet.cli.server.connection import ServerTyper, connect
+from hoglet.cli.server.refused import ApiRefused
 from hoglet.cli.server.responses import UsageLine
+from hoglet.kit.errors import HogletError
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -32,6 +35,13 @@ Alias = Annotated[str, typer.Argument(help="A movable name for a version, e.g. p
 Version = Annotated[str, typer.Argument(help="A version number or an alias.")]
 
 alias_app = ServerTyper(no_args_is_help=True, help="Movable names for versions.")
+
+
+class NoAlias(HogletError):
+    """The endpoint has no alias of this name."""
+
+    code = "no_alias"
+    blame = "operator"
 
 
 @alias_app.command("list")
@@ -63,7 +73,16 @@ def delete_alias(
     alias: Alias,
 ) -> None:
     """Delete an alias; its version remains."""
-    connect().call("DELETE", _alias_path(name, alias))
+    client = connect()
+    try:
+        client.call("DELETE", _alias_path(name, alias))
+    except ApiRefused as refusal:
+        if refusal.status != HTTPStatus.NOT_FOUND:
+            raise
+        client.call("GET", f"/endpoints/{quote(name)}/aliases")  # the endpoint may be missing
+        raise NoAlias(
+            f"There is no alias {alias}. See hoglet endpoints alias list {name}."
+        ) from None
     print(f"{name}: {alias} is deleted")
 
 
@@ -99,7 +118,7 @@ def openapi(
 
 def usage(
     name: Name,
-    days: Annotated[int, typer.Option(help="Number of days, including today.")] = 7,
+    days: Annotated[int, typer.Option(min=1, max=366, help="Number of days, including today.")] = 7,
     version: Annotated[str | None, typer.Option(help="Only this version number or alias.")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -14,13 +14,14 @@ from rich.text import Text
 
 from hoglet.cli.functions.reference import Function, find_id
 from hoglet.cli.output import AsJson, visible
-from hoglet.cli.refusals import print_hint
+from hoglet.cli.refusals import BadUsage, print_hint
 from hoglet.cli.server.api_client import ApiClient, ApiUnreachable
 from hoglet.cli.server.connection import connect
 from hoglet.cli.server.refused import ApiRefused
 from hoglet.cli.server.responses import FunctionLogLine
 
 _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}
+_LEVELS = ("DEBUG", "LOG", "INFO", "WARN", "ERROR")
 _RECONNECT_SECONDS = 2.0
 _MOST_READ = 500  # of the past, in one answer
 _LATENESS = timedelta(seconds=30)  # how far behind the newest line the server looks, too
@@ -39,6 +40,7 @@ def logs(
 ) -> None:
     """Print log lines of a function, oldest first; with --json one object per line."""
     show = _print_json_line if as_json else _line_printer()
+    _check_levels(level)
     client = connect()
     wanted = {name: text for name, text in (("level", level), ("search", search)) if text}
     path = f"/hog_functions/{find_id(client, function)}/logs"
@@ -55,6 +57,12 @@ def logs(
             show(line)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
+
+
+def _check_levels(text: str) -> None:
+    unknown = [each for each in text.split(",") if text and each.strip().upper() not in _LEVELS]
+    if unknown:
+        raise BadUsage(f"--level {unknown[0]} is none of {', '.join(_LEVELS).lower()}.")
 
 
 class _Seen:

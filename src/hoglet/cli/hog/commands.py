@@ -208,7 +208,8 @@ def read_source(file: Path) -> str:
     try:
         return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        print(f"Cannot read {file}: {error}", file=sys.stderr)
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        print(f"Cannot read {file}: {why}", file=sys.stderr)
         raise typer.Exit(DOES_NOT_COMPILE) from None
 
 

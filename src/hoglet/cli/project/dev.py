@@ -155,7 +155,7 @@ class _Session:
             plan = make_plan(server.project, files, prune=True)
             push(server, plan)
         except HogletError as error:
-            print_error(error)
+            print_error(error.detail)
             return False
         for change in plan.changes:
             self._console.print(Text(f"applied: {change}", style="green"))

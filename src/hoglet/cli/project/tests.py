@@ -123,7 +123,7 @@ def _watch(project: Path, paths: list[Path], word: str, *, coverage: bool) -> No
                 try:
                     _run(project, paths, word, coverage=coverage)
                 except HogletError as error:
-                    print_error(error)
+                    print_error(error.detail)
             time.sleep(_POLL_SECONDS)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None

@@ -141,8 +141,7 @@ class ApiClient:
         except HTTPException:
             raise not_hoglet(self.url) from None
         except OSError as error:
-            reason = getattr(error, "reason", error)
-            raise ApiUnreachable(f"No server answers at {self.url}: {reason}") from None
+            raise no_answer(self.url, error) from None
 
     def _explained(self, refusal: ApiRefused, path: str) -> ApiRefused:
         """The error, naming the project or object that does not exist."""
@@ -203,6 +202,15 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, *_args: Any, **_more: Any) -> None:
         """Do not follow redirects; the response becomes an error."""
+
+
+def no_answer(url: str, error: OSError) -> ApiUnreachable:
+    """The error for a server that cannot be reached."""
+    reason = getattr(error, "reason", error)
+    why = (reason.strerror if isinstance(reason, OSError) else None) or reason
+    return ApiUnreachable(
+        f"No server answers at {url}: {why}. Start it with hoglet serve, or check --url."
+    )
 
 
 def not_hoglet(url: str) -> ApiUnreachable:

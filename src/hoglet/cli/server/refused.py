@@ -11,8 +11,11 @@ from hoglet.kit.errors import HogletError
 _REDIRECTS = range(300, 400)
 _NOT_FOUND = "Not found."
 _NAMED = re.compile(r"/(?P<folder>tenant_tokens/keys|[a-z_]+)/(?P<name>[^/?]+)")
+_PART = re.compile(r"/\w+/[^/]+/(?P<folder>backfills|dead_letters)/(?!redrive)(?P<name>[^/?]+)")
 _NOUNS = {
+    "backfills": ("backfill", "hoglet functions backfill list"),
     "cohorts": ("cohort", "hoglet cohorts list"),
+    "dead_letters": ("dead letter", "hoglet functions dead-letters list"),
     "endpoints": ("endpoint", "hoglet endpoints list"),
     "hog_functions": ("function", "hoglet functions list"),
     "integrations": ("integration", "hoglet integrations list"),
@@ -89,9 +92,14 @@ def name_missing(refusal: ApiRefused, path: str) -> ApiRefused:
         >>> name_missing(ApiRefused("404 not_found: Not found.", status=404), "/cohorts/9/").detail
         '404 not_found: There is no cohort 9. See hoglet cohorts list.'
     """
-    found = _NAMED.match(path)
-    if not refusal.names_nothing or found is None or found["folder"] not in _NOUNS:
+    if not refusal.names_nothing:
         return refusal
-    noun, listing = _NOUNS[found["folder"]]
-    sentence = f"There is no {noun} {unquote(found['name'])}. See {listing}."
+    found = _PART.match(path) or _NAMED.match(path)
+    if "//" in path:
+        sentence = "The id or name is empty."
+    elif found is None or found["folder"] not in _NOUNS:
+        return refusal
+    else:
+        noun, listing = _NOUNS[found["folder"]]
+        sentence = f"There is no {noun} {unquote(found['name'])}. See {listing}."
     return ApiRefused(refusal.detail.removesuffix(_NOT_FOUND) + sentence, status=refusal.status)
