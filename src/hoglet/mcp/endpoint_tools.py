@@ -69,7 +69,8 @@ async def run_request(
         Invalid: the endpoint does not have one of the arguments.
     """
     name = tool.removeprefix(PREFIX)
-    check_endpoint(scope.principal, name)
+    if scope.principal.tenant is not None:
+        check_endpoint(scope.principal.tenant, name)
     target = await services.targets.current(scope.project.id, name)
     known = await services.service.variables(scope)
     names = _argument_names(_properties(target, known))

@@ -46,7 +46,6 @@ from hoglet.endpoints.tenant_tokens.grants import (
     check_endpoint,
     restricted,
     tenant_query_id,
-    variables_key,
 )
 from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import HogletError, Invalid, NotFound
@@ -128,20 +127,19 @@ async def run_endpoint(request: Request) -> Response:
         throttle=False,
     )
     name = request.path_params["name"]
-    check_endpoint(scope.principal, name)
+    if scope.principal.tenant is not None:
+        check_endpoint(scope.principal.tenant, name)
     current = await _find(services, scope, name)
     await _throttle(services, scope, current)
     if current is None:
         raise NotFound
     requested = polled_id(request)
     if requested is not None:
-        requested = tenant_query_id(scope.principal, requested)
-        row = await services.background.find(current, requested)
-        return polled(place_of(request, scope), row, name)
-    form = form_of(request, current)
+        return await _poll(request, services, scope, current, requested)
+    is_json = form_of(request, current) == JSON
     key = await _key_of(request, scope)
     known = await _known(services, scope, current, key)
-    cached = services.fast_path.answer(known, scope) if known and form == JSON else None
+    cached = services.fast_path.answer(known, scope) if known and is_json else None
     if cached is not None:
         return _quickly(request, services, cached)
     planned = services.fast_path.plan_of(known) if known else None
@@ -172,7 +170,22 @@ async def cancel_run(request: Request) -> Response:
     return Response(status_code=204)
 
 
+async def _poll(
+    request: Request,
+    services: EndpointServices,
+    scope: ProjectScope,
+    current: RunTarget,
+    requested: str,
+) -> Response:
+    """The state of a background run."""
+    if scope.principal.tenant is not None:
+        requested = tenant_query_id(scope.principal.tenant, requested)
+    row = await services.background.find(current, requested)
+    return polled(place_of(request, scope), row, request.path_params["name"])
+
+
 async def _key_of(request: Request, scope: ProjectScope) -> RequestKey:
+    tenant = scope.principal.tenant
     return RequestKey(
         scope.project.id,
         request.path_params["name"],
@@ -181,7 +194,7 @@ async def _key_of(request: Request, scope: ProjectScope) -> RequestKey:
         request.headers.get("content-type", ""),
         await read_body(request),
         scope.principal.scopes,
-        variables_key(scope.principal),
+        b"" if tenant is None else tenant.fingerprint.encode(),
     )
 
 
@@ -202,7 +215,9 @@ async def _plan(
     request: Request, services: EndpointServices, scope: ProjectScope, current: RunTarget
 ) -> PlannedRun:
     """Parse, check and plan a run."""
-    wanted = restricted(scope.principal, await read_run(request, current.aliases))
+    wanted = await read_run(request, current.aliases)
+    if scope.principal.tenant is not None:
+        wanted = restricted(scope.principal.tenant, wanted)
     wanted = _at_cursor(services, wanted)
     tables = readable_system_tables(scope.principal.scopes)
     wanted = replace(wanted, system_tables=tables)

@@ -63,7 +63,7 @@ class Cursors:
         Raises:
             Invalid: attr ``cursor``; it belongs to another endpoint, version or other values.
         """
-        if request.cursor in (None, START):
+        if request.cursor is None or request.cursor == START:
             return
         encrypted = self.open(request.cursor)
         target = reading.target

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from hoglet.access.principals import Principal, ProjectScope, TenantGrant
+from hoglet.access.principals import ProjectScope, TenantGrant
 from hoglet.access.tenant_tokens.codec import grant_problem
 from hoglet.endpoints.run.checks import known_variables
 from hoglet.endpoints.run.targets import RunTarget
@@ -45,30 +45,22 @@ async def read_grant(
     return TenantGrant.of(body.endpoints, body.variables)
 
 
-def check_endpoint(principal: Principal, name: str) -> None:
-    """Check that a caller may run the endpoint, before it is looked up.
+def check_endpoint(grant: TenantGrant, name: str) -> None:
+    """Check that a tenant may run the endpoint, before it is looked up.
 
     Raises:
-        Forbidden: a tenant token that does not name it.
+        Forbidden: the token does not name it.
     """
-    if principal.tenant is not None and name not in principal.tenant.endpoints:
+    if name not in grant.endpoints:
         raise Forbidden("This tenant token does not name this endpoint.")
 
 
-def variables_key(principal: Principal) -> bytes:
-    """Separates cached responses of tenants from each other and from all others."""
-    return b"" if principal.tenant is None else principal.tenant.fingerprint.encode()
-
-
-def restricted(principal: Principal, request: RunRequest) -> RunRequest:
-    """The run with the caller's fixed variables, if the caller has a tenant token.
+def restricted(grant: TenantGrant, request: RunRequest) -> RunRequest:
+    """The run with the tenant's fixed variables.
 
     Raises:
         Forbidden: another value for a fixed variable, or an option that could bypass one.
     """
-    grant = principal.tenant
-    if grant is None:
-        return request
     for name, value in grant.variables.items():
         if name in request.variables and not _equal(request.variables[name], value):
             raise Forbidden(f"The tenant token fixes the variable {name} to another value.")
@@ -80,20 +72,18 @@ def restricted(principal: Principal, request: RunRequest) -> RunRequest:
             raise Forbidden(f"The tenant token fixes {name}; filters_override cannot change it.")
     query_id = request.client_query_id
     if query_id is not None or request.refresh not in _QUICK:
-        query_id = tenant_query_id(principal, query_id or str(new_id()))
+        query_id = tenant_query_id(grant, query_id or str(new_id()))
     variables = {**request.variables, **grant.variables}
     return replace(request, variables=variables, client_query_id=query_id)
 
 
-def tenant_query_id(principal: Principal, query_id: str) -> str:
+def tenant_query_id(grant: TenantGrant, query_id: str) -> str:
     """The id of a background run, with a prefix of the tenant to avoid collisions with others.
 
     Example:
         ``"page-1"`` becomes ``"tenant-0f3a…-page-1"``; an id with the prefix is unchanged.
     """
-    if principal.tenant is None:
-        return query_id
-    prefix = f"tenant-{principal.tenant.fingerprint}-"
+    prefix = f"tenant-{grant.fingerprint}-"
     if query_id.startswith(prefix):
         return query_id
     if len(query_id) > _LONGEST_ID:
