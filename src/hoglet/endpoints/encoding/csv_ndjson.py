@@ -12,8 +12,8 @@ from typing import Any
 import orjson
 
 from hoglet.endpoints.encoding.arrow import arrow_stream, distinct, parquet
-from hoglet.endpoints.encoding.negotiate import ARROW, CSV, NDJSON, PARQUET
 from hoglet.endpoints.run.cache import Result
+from hoglet.endpoints.run.request import ARROW, CSV, NDJSON, PARQUET
 
 type Writer = Callable[[Result], Iterator[bytes]]
 

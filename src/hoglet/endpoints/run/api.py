@@ -17,7 +17,6 @@ from starlette.types import Receive
 
 from hoglet.access.auth import authorize
 from hoglet.access.principals import ProjectScope
-from hoglet.endpoints.encoding.negotiate import JSON
 from hoglet.endpoints.record_schemas import VERSION_PARAMETER, QueryStatus
 from hoglet.endpoints.run.fast_path import (
     CachedResponse,
@@ -25,7 +24,7 @@ from hoglet.endpoints.run.fast_path import (
     PlannedRun,
     RequestKey,
 )
-from hoglet.endpoints.run.request import polled_id, read_run
+from hoglet.endpoints.run.request import JSON, polled_id, read_run
 from hoglet.endpoints.run.response import (
     VARY,
     NeedsBackground,

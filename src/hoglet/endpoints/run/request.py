@@ -3,7 +3,7 @@
 Source: docs/spec/query-endpoints.md#51-request.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -12,7 +12,7 @@ from hoglet.endpoints import errors
 from hoglet.endpoints.errors import bad_parameter
 from hoglet.endpoints.schemas import RunBody, RunRequest, read
 from hoglet.endpoints.versions.aliases import is_alias
-from hoglet.kit.errors import Invalid
+from hoglet.kit.errors import Invalid, NotAcceptable
 from hoglet.web.request_body import read_object
 from hoglet.web.validation import NOT_BOOLEAN
 
@@ -130,3 +130,63 @@ def read_number(request: Request, name: str, *, least: int | None = None) -> int
     if least is not None and number < least:
         raise bad_parameter(name, text)
     return number
+
+
+JSON = "application/json"
+CSV = "text/csv"
+NDJSON = "application/x-ndjson"
+ARROW = "application/vnd.apache.arrow.stream"
+PARQUET = "application/vnd.apache.parquet"
+FORMS = (JSON, CSV, NDJSON, ARROW, PARQUET)  # the first of equal quality wins
+_ALIASES = {"application/ndjson": NDJSON, "application/jsonl": NDJSON}
+
+
+def wanted_form(accept: str, offered: Iterable[str] = FORMS) -> str:
+    """The best of the offered media types; JSON if the header is empty.
+
+    Example:
+        >>> wanted_form("text/csv, application/json;q=0.5"), wanted_form("*/*")
+        ('text/csv', 'application/json')
+
+    Raises:
+        NotAcceptable: none of them is acceptable.
+    """
+    if not accept.strip():
+        return JSON
+    ranges = [_range(part) for part in accept.split(",") if part.strip()]
+    best, chosen = 0.0, None
+    for form in offered:
+        quality = _quality(form, ranges)
+        if quality > best:
+            best, chosen = quality, form
+    if chosen is None:
+        listed = ", ".join(offered)
+        raise NotAcceptable(f"Results are available as {listed}; none of these is in Accept.")
+    return chosen
+
+
+def _range(part: str) -> tuple[str, float]:
+    kind, *parameters = (text.strip().lower() for text in part.split(";"))
+    quality = 1.0
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "q":
+            quality = _number(value)
+    return _ALIASES.get(kind, kind), quality
+
+
+def _number(text: str) -> float:
+    try:
+        return min(max(float(text), 0.0), 1.0)
+    except ValueError:
+        return 0.0
+
+
+def _quality(form: str, ranges: list[tuple[str, float]]) -> float:
+    """The quality of a media type by its most specific range; 0 if no range matches."""
+    group = form.partition("/")[0]
+    for wanted in (form, f"{group}/*", "*/*"):
+        found = [quality for kind, quality in ranges if kind == wanted]
+        if found:
+            return max(found)
+    return 0.0

@@ -20,9 +20,9 @@ from starlette.responses import Response, StreamingResponse
 from hoglet.endpoints.encoding.csv_ndjson import (
     write,
 )
-from hoglet.endpoints.encoding.negotiate import JSON, wanted_form
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.cache import Result
+from hoglet.endpoints.run.request import JSON, wanted_form
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.serializers import EndpointUrls
