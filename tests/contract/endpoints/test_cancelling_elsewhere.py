@@ -8,7 +8,7 @@ import httpx
 import pytest_asyncio
 from sqlalchemy import select
 
-from hoglet.endpoints.run.cancel_requests import CancelRequests
+from hoglet.endpoints.run.cancellation import CancelRequests
 from hoglet.endpoints.services import EndpointBackends, SchemaProviders, build_endpoints
 from hoglet.endpoints.tables import CancelRequestRow
 from hoglet.kit.clock import SystemClock
