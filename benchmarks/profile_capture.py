@@ -37,7 +37,7 @@ SERVER_STAGES = {
     "sandbox/pool.py": "pipeline: worker calls",
     "ingest/sandbox_client.py": "pipeline: worker calls",
     "queue/sql.py:lease_group": "pipeline: lease",
-    "queue/leases.py": "pipeline: lease",
+    "queue/worker.py": "pipeline: lease",
     "definitions/tracker.py": "pipeline: definitions",
     "ingest/enqueue.py": "pipeline: enqueue runs",
     "ingest/commit.py": "pipeline: commit",

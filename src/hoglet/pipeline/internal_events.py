@@ -39,8 +39,7 @@ from hoglet.pipeline.ingest.sandbox_client import (
 )
 from hoglet.pipeline.ingest.worker_operations import match_internal_event
 from hoglet.queue import Job, NewJob, Queue
-from hoglet.queue.leases import LEASE
-from hoglet.queue.worker import JobPolicy
+from hoglet.queue.worker import LEASE, JobPolicy
 from hoglet.sandbox import Sandbox
 from hoglet.web.timestamps import iso_z
 

@@ -11,8 +11,7 @@ from hoglet.functions.jobs import decode_recompile
 from hoglet.functions.service import FunctionService
 from hoglet.kit.backoff import Backoff
 from hoglet.queue import Job
-from hoglet.queue.leases import LEASE
-from hoglet.queue.worker import JobPolicy
+from hoglet.queue.worker import LEASE, JobPolicy
 
 RECOMPILE_POLICY = JobPolicy(
     lease=LEASE,

@@ -1,7 +1,8 @@
 """The consumer loop of a queue: lease, work, finish; retry failures, then dead-letter."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -9,9 +10,37 @@ import structlog
 
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import Clock
-from hoglet.queue.leases import keep_leases
 from hoglet.queue.port import Job, LeaseLost, Queue
 from hoglet.store.database import Database
+
+log = structlog.get_logger()
+
+LEASE = timedelta(seconds=60)
+_PARTS = 3  # a lease is extended after a third of its duration
+
+
+@contextlib.asynccontextmanager
+async def keep_leases(
+    queue: Queue, jobs: Sequence[Job], duration: timedelta = LEASE
+) -> AsyncGenerator[None]:
+    """Extend the leases of jobs by ``duration`` until the block ends."""
+    task = asyncio.create_task(_extend(queue, jobs, duration))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def _extend(queue: Queue, jobs: Sequence[Job], duration: timedelta) -> None:
+    while True:
+        await asyncio.sleep(duration.total_seconds() / _PARTS)
+        try:
+            await queue.extend(jobs, duration)
+        except Exception:  # the lease may expire; finishing the job then detects it
+            log.exception("extending leases failed", action="extend_failed")
+
 
 log = structlog.get_logger(__name__)
 
