@@ -27,7 +27,7 @@ from benchmarks.profiled_server import ProfiledServer, serve_profiled, show
 
 WARM_UP = 50
 STAGES = {
-    "access/guard.py": "request: key and limits",
+    "access/auth.py": "request: key and limits",
     "access/rate_limit.py": "request: key and limits",
     "endpoints/run/api.py": "request: route",
     "endpoints/run/request.py": "request: route",

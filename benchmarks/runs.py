@@ -32,8 +32,7 @@ from benchmarks.profiled_server import ProfiledServer, serve_profiled, show
 STAGES = {
     "queue/sql.py:lease": "lease",
     "queue/statements.py": "lease",
-    "delivery/completion_writer.py": "outcomes: write",
-    "delivery/completion.py": "outcomes: commit",
+    "delivery/completion.py": "outcomes",
     "pipeline/telemetry_outbox.py": "telemetry outbox",
     "warehouse/": "warehouse: calls of Python",
     "delivery/step_batcher.py": "steps: messages",

@@ -13,10 +13,12 @@ from hoglet.kit.clock import Clock
 from hoglet.queue.port import Job, LeaseLost, Queue
 from hoglet.store.database import Database
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=60)
 _PARTS = 3  # a lease is extended after a third of its duration
+_PAUSE_SECONDS = 1.0
+_BACKOFF = Backoff(first=10, longest=3600)
 
 
 @contextlib.asynccontextmanager
@@ -40,12 +42,6 @@ async def _extend(queue: Queue, jobs: Sequence[Job], duration: timedelta) -> Non
             await queue.extend(jobs, duration)
         except Exception:  # the lease may expire; finishing the job then detects it
             log.exception("extending leases failed", action="extend_failed")
-
-
-log = structlog.get_logger(__name__)
-
-_PAUSE_SECONDS = 1.0
-_BACKOFF = Backoff(first=10, longest=3600)
 
 
 @dataclass(frozen=True, slots=True)

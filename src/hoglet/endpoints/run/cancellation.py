@@ -1,4 +1,9 @@
-"""Runs that can be cancelled by the id their caller chose."""
+"""Runs that can be cancelled by the id their caller chose, on this server or another.
+
+The server that receives the request to cancel a run of another server of the same PostgreSQL does
+not know which one has it, so it writes a row. Each server that has runs with ids looks for such
+rows every half second, cancels its run and reports in the row.
+"""
 
 import asyncio
 from collections import defaultdict

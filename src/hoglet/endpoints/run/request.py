@@ -1,6 +1,6 @@
-"""Parses a run from its body and query string.
+"""Parses a run from its body, query string and ``Accept`` header.
 
-Source: docs/spec/query-endpoints.md#51-request.
+Source: docs/spec/query-endpoints.md#51-request; RFC 9110 section 12.5.1.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,9 +17,15 @@ from hoglet.web.request_body import read_object
 from hoglet.web.validation import NOT_BOOLEAN
 
 _DIGITS = 18
-
-
 MOST_ROWS = 50_000
+
+JSON = "application/json"
+CSV = "text/csv"
+NDJSON = "application/x-ndjson"
+ARROW = "application/vnd.apache.arrow.stream"
+PARQUET = "application/vnd.apache.parquet"
+FORMS = (JSON, CSV, NDJSON, ARROW, PARQUET)  # the first of equal quality wins
+_ALIASES = {"application/ndjson": NDJSON, "application/jsonl": NDJSON}
 
 
 async def read_run(request: Request, aliases: Mapping[str, int]) -> RunRequest:
@@ -130,15 +136,6 @@ def read_number(request: Request, name: str, *, least: int | None = None) -> int
     if least is not None and number < least:
         raise bad_parameter(name, text)
     return number
-
-
-JSON = "application/json"
-CSV = "text/csv"
-NDJSON = "application/x-ndjson"
-ARROW = "application/vnd.apache.arrow.stream"
-PARQUET = "application/vnd.apache.parquet"
-FORMS = (JSON, CSV, NDJSON, ARROW, PARQUET)  # the first of equal quality wins
-_ALIASES = {"application/ndjson": NDJSON, "application/jsonl": NDJSON}
 
 
 def wanted_form(accept: str, offered: Iterable[str] = FORMS) -> str:
