@@ -12,6 +12,7 @@ import msgspec
 
 from hoglet.functions.json_types import ConditionTree, MaskingSettings
 from hoglet.functions.types import DESTINATION
+from hoglet.kit.json import is_array
 
 
 class HostConfig(msgspec.Struct, frozen=True):
@@ -134,6 +135,20 @@ class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
     def mapping(self, number: int) -> ExecutableMapping | None:
         """The mapping with that number; None if it was removed."""
         return next((item for item in self.mappings or () if item.number == number), None)
+
+    def inputs_of(self, mapping: int | None) -> tuple[ExecutableInput, ...]:
+        """The inputs of a run in evaluation order, with the mapping's last."""
+        found = None if mapping is None else self.mapping(mapping)
+        return self.inputs if found is None else (*self.inputs, *found.inputs)
+
+    def tolerated_codes(self, mapping: int | None) -> list[Any]:
+        """The codes in inputs of type ``non_failure_status_codes``, e.g. ``[404, "5xx"]``."""
+        listed = [
+            item.value
+            for item in self.inputs_of(mapping)
+            if item.type == "non_failure_status_codes" and is_array(item.value)
+        ]
+        return [code for codes in listed for code in codes]
 
     @property
     def is_batched(self) -> bool:

@@ -11,7 +11,7 @@ from hoglet.functions.explain_match.outline import Kind, Operator, Outline, outl
 from hoglet.functions.json_types import FunctionFilters, Globals
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.filter_globals import filter_globals
-from hoglet.functions.runtime.inputs import InputsFailed, all_inputs, build_inputs
+from hoglet.functions.runtime.inputs import InputsFailed, build_inputs
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
 from hoglet.functions.test_runs.skip_reason import condition_text, read_condition, skip_reason
 from hoglet.syntax import tree
@@ -115,7 +115,7 @@ def _prepare(
         now = str(globals_["event"].get("timestamp") or "")
         inputs = build_inputs(function, globals_, mapping=mapping, now=now)
     except InputsFailed as error:
-        run.inputs_error = clean_line(str(error), secret_texts(all_inputs(function, mapping), {}))
+        run.inputs_error = clean_line(str(error), secret_texts(function.inputs_of(mapping), {}))
         return
     run.mask = mask_key(function, {**globals_, "inputs": inputs})
 

@@ -24,7 +24,7 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
 from hoglet.functions.json_types import BuiltInputs, Globals
 from hoglet.functions.runtime.fetch import RETRIED_STATUSES, is_tolerated
-from hoglet.functions.runtime.inputs import all_inputs, are_constant, build_inputs, tolerated_codes
+from hoglet.functions.runtime.inputs import are_constant, build_inputs
 from hoglet.kit.json import is_array, is_object
 
 _RUN_GLOBALS = ("project", "source")
@@ -62,8 +62,8 @@ def batch_globals(
     ]
     first = events[0] if events else {}
     inputs: BuiltInputs = built[0] if built else {}
-    same = {item.key for item in all_inputs(function, mapping) if _is_same(item)}
-    varies = {item.key for item in all_inputs(function, mapping) if not _is_same(item)}
+    same = {item.key for item in function.inputs_of(mapping) if _is_same(item)}
+    varies = {item.key for item in function.inputs_of(mapping) if not _is_same(item)}
     return {
         **{name: first[name] for name in _RUN_GLOBALS if name in first},
         "events": own,
@@ -90,7 +90,7 @@ def event_results(
             f"The program returned {len(value)} results for {count} events. "
             "Return one for each event, in their order, or no list."
         )
-    codes = tolerated_codes(function, mapping)
+    codes = function.tolerated_codes(mapping)
     return [_result(item, codes) for item in value]
 
 

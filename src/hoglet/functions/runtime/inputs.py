@@ -21,12 +21,6 @@ class InputsFailed(Exception):
     """An input could not be built; the message has its name and the cause."""
 
 
-def all_inputs(function: ExecutableFunction, mapping: int | None) -> tuple[ExecutableInput, ...]:
-    """The inputs of a run in evaluation order, with the mapping's last."""
-    found = None if mapping is None else function.mapping(mapping)
-    return function.inputs if found is None else (*function.inputs, *found.inputs)
-
-
 def build_inputs(
     function: ExecutableFunction,
     globals_: Globals,
@@ -54,7 +48,7 @@ def build_inputs(
         raise InputsFailed("The mapping of this run was removed from the function")
     built: BuiltInputs = {}
     builder = _Builder(now=now, seed=seed, with_record=function.source.startswith("data-warehouse"))
-    for item in all_inputs(function, mapping):
+    for item in function.inputs_of(mapping):
         _check_integrations(item)
         try:
             built[item.key] = builder.build(item, {**ALWAYS_THERE, **globals_, "inputs": built})
@@ -63,22 +57,12 @@ def build_inputs(
     return built
 
 
-def tolerated_codes(function: ExecutableFunction, mapping: int | None) -> list[Any]:
-    """The codes in inputs of type ``non_failure_status_codes``, e.g. ``[404, "5xx"]``."""
-    listed = [
-        item.value
-        for item in all_inputs(function, mapping)
-        if item.type == "non_failure_status_codes" and is_array(item.value)
-    ]
-    return [code for codes in listed for code in codes]
-
-
 def may_fail(function: ExecutableFunction, mapping: int | None) -> bool:
     """Whether building the inputs can fail; most templates only read globals."""
     if function.problem is not None:
         return True
     with_record = function.source.startswith("data-warehouse")
-    return any(_may_fail(item, with_record) for item in all_inputs(function, mapping))
+    return any(_may_fail(item, with_record) for item in function.inputs_of(mapping))
 
 
 def are_constant(inputs: Iterable[ExecutableInput]) -> bool:

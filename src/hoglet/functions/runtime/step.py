@@ -42,9 +42,7 @@ from hoglet.functions.runtime.handled_statuses import is_handled
 from hoglet.functions.runtime.host import Host
 from hoglet.functions.runtime.inputs import (
     InputsFailed,
-    all_inputs,
     build_inputs,
-    tolerated_codes,
 )
 from hoglet.functions.runtime.loop_guard import DEPTH_PROPERTY, depth_of
 from hoglet.functions.runtime.messages import RunLogLine, Step, StepHostCall, StepRequest
@@ -109,7 +107,7 @@ class _Run:
         self.request = request
         self.function = request.function
         self.inputs = inputs
-        self.secrets = secret_texts(all_inputs(self.function, request.mapping), inputs)
+        self.secrets = secret_texts(self.function.inputs_of(request.mapping), inputs)
         self.host = Host(
             _of_deepest_event(request.globals),
             facilities=self.function.facilities,
@@ -188,7 +186,7 @@ class _Run:
 
         If a program throws because of its last response, the request failed, not the code.
         """
-        codes = tolerated_codes(self.function, self.request.mapping)
+        codes = self.function.tolerated_codes(self.request.mapping)
         last = len(step.journal.calls) - 1
         for number, (name, status) in enumerate(step.journal.calls):
             if status is None or status < 400:
@@ -284,7 +282,7 @@ def _stopped_by_filter(request: StepRequest, match: Match) -> Step:
 
 def _inputs_failed(request: StepRequest, error: InputsFailed) -> Step:
     event = object_at(request.globals, "event")
-    secrets = secret_texts(all_inputs(request.function, request.mapping), {})
+    secrets = secret_texts(request.function.inputs_of(request.mapping), {})
     message = clean_line(str(error), secrets)
     line = RunLogLine("error", f"Error building inputs for event {event.get('uuid')}: {message}")
     return Step(

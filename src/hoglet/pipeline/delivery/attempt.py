@@ -22,7 +22,6 @@ from hoglet.functions.runtime.fetch import (
     retry_delay_seconds,
 )
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
-from hoglet.functions.runtime.inputs import tolerated_codes
 from hoglet.functions.runtime.messages import StepHostCall
 from hoglet.kit import tracing
 from hoglet.kit.clock import Clock
@@ -131,7 +130,7 @@ def _is_tolerated(
     """Whether the function's settings accept this response: no error, no retry."""
     if call.name != "fetch" or not created.has_answer:
         return False
-    return is_tolerated(created.answer["status"], tolerated_codes(function, invoke.mapping))
+    return is_tolerated(created.answer["status"], function.tolerated_codes(invoke.mapping))
 
 
 def host_of(request: HostRequest) -> str:

@@ -17,7 +17,6 @@ import msgspec
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.json_types import Globals
-from hoglet.functions.runtime.inputs import all_inputs
 from hoglet.functions.runtime.messages import Step, StepHostCall, StepRequest, new_journal, resume
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
 from hoglet.kit.clock import Clock
@@ -195,7 +194,7 @@ class InvocationRunner:
             what_next = f"next attempt in {wait:.1f} s"
         number = record.invoke.attempt
         text = f"Attempt {number} of {call.name} failed: {attempt.problem}; {what_next}"
-        secrets = secret_texts(all_inputs(function, record.invoke.mapping), {})
+        secrets = secret_texts(function.inputs_of(record.invoke.mapping), {})
         record.log("error", clean_line(text, secrets), now)  # it may contain the URL
 
 

@@ -24,7 +24,6 @@ from hoglet.functions.runtime.filter_globals import FilterGlobals
 from hoglet.functions.runtime.globals import source_globals
 from hoglet.functions.runtime.inputs import (
     InputsFailed,
-    all_inputs,
     build_inputs,
     may_fail,
 )
@@ -225,7 +224,7 @@ class TriggerMatcher:
     ) -> None:
         self._tally.count(function.id, "failure", "inputs_failed")
         self._tally.count(function.id, "other", "dead_lettered")
-        message = clean_line(str(error), secret_texts(all_inputs(function, mapping), {}))
+        message = clean_line(str(error), secret_texts(function.inputs_of(mapping), {}))
         text = f"Error building inputs for event {run_globals['event']['uuid']}: {message}"
         self._tally.lines.append(Line(function.id, str(run), "error", text))
         self._add(DeadLetterDraft(function.id, run, "inputs", message, run_globals, mapping))
