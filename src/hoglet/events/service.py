@@ -72,7 +72,8 @@ class CaptureService:
         refused = _refusals(batch)
         if len(refused) == len(batch.events):
             raise refused[0]
-        refused += [wire.deep_event_refusal()] * body.too_deep
+        if body.too_deep:
+            refused += [wire.deep_event_refusal()] * body.too_deep
         if refused:
             self._warnings.note_refusals(project.id, refused)
         spooled = SpooledV1(

@@ -20,9 +20,9 @@ async def enqueue_merges(
         queue: receives the job.
         project_id: the project of the persons.
         pairs: the person that was merged away and the person it became part of, in the order of
-            the merges.
+            the merges; not empty.
     """
-    if pairs and await repository.has_static(session, project_id):
+    if await repository.has_static(session, project_id):
         await queue.enqueue(session, [merge_job(MergeV1(project_id, list(pairs)))])
 
 

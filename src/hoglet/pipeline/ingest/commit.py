@@ -176,7 +176,8 @@ class ChunkCommitter:
     ) -> Recorded:
         await self._queue.enqueue(session, _failed_jobs(project_id, result.set_aside))
         await self._events.save_persons(session, project_id, result.persons, checked=checked)
-        await enqueue_merges(session, self._queue, project_id, result.persons.merges)
+        if result.persons.merges:
+            await enqueue_merges(session, self._queue, project_id, result.persons.merges)
         await self._events.save_groups(
             session, project_id, result.new_group_types, result.groups, checked=checked
         )
@@ -200,7 +201,8 @@ class ChunkCommitter:
         }
         await self._copies.add(session, rows)
         now = self._clock.now()
-        defer_filtered_counts(session, project_id, result.tally.deferred, now)
+        if result.tally.deferred:
+            defer_filtered_counts(session, project_id, result.tally.deferred, now)
         messages = messages_of(project_id, result.tally, now)
         messages.logs.extend(dropped)
         await self._outbox.add(session, messages)

@@ -39,10 +39,7 @@ def defer_filtered_counts(
     session: AsyncSession, project_id: int, names: Mapping[str, int], now: datetime
 ) -> None:
     """Store a group's number of events by name, ``{"order": 3}``, in the caller's transaction."""
-    if names:
-        session.add(
-            DeferredFilteredRow(project_id=project_id, names=_encoder.encode(names), at=now)
-        )
+    session.add(DeferredFilteredRow(project_id=project_id, names=_encoder.encode(names), at=now))
 
 
 class DeferredFilteredCounts:
