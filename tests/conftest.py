@@ -1,7 +1,9 @@
 """Fixtures for all tests, and settings of property tests."""
 
 import functools
+import gc
 import os
+from collections.abc import Generator
 
 import httpx
 import pytest
@@ -39,6 +41,20 @@ pytest_plugins = [
     "support.hog_alone",
     "support.hogql_world",
 ]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without the garbage collector: it would walk thousands of tests again and again.
+
+    They stay, so it does not look at them later either. Saves a fifth of the time.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
