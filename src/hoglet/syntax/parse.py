@@ -112,7 +112,8 @@ def _as_source_error(
     end = (failure.get("end") or {}).get("offset", start)
     span = source_span(source, start - prefix, end - prefix)
     message = plain_message(failure["message"])
-    return SourceError(message, span, hint=hint_for(source, span.start))
+    instead = INSTEAD.get(message.removesuffix(" is not supported"))
+    return SourceError(message, span, hint=instead or hint_for(source, span.start))
 
 
 def shift_back[Tree: Node](node: Tree, count: int) -> Tree:

@@ -25,6 +25,8 @@ INSTEAD = {
     "VALUES": "write SELECT 1 AS a UNION ALL SELECT 2, or ARRAY JOIN a list",
     "PIVOT": "write a column for each value, e.g. countIf(event = 'a') AS a",
     "UNPIVOT": "write ARRAY JOIN [('a', a), ('b', b)] AS pair",
+    "TOP": "write LIMIT 5 at the end",
+    "DISTINCT before OVER": "write uniqExact(x) OVER (...)",
 }
 """What to write instead of unsupported syntax."""
 _ZONE = re.compile(r"(?:at\s+)?time\s+zone\b", re.IGNORECASE)
@@ -38,6 +40,8 @@ def plain_message(message: str) -> str:
         >>> plain_message("Unsupported: SelectStmt.settingsClause()")
         'SETTINGS is not supported'
     """
+    if message.startswith("DISTINCT in window-function args"):
+        return "DISTINCT before OVER is not supported"
     found = _CLAUSE.fullmatch(message) or _SET.fullmatch(message)
     return f"{' '.join(found.groups()).upper()} is not supported" if found else message
 

@@ -98,6 +98,10 @@ select properties.price from events order by properties.price desc nulls last
 select cast('5' as Int), '5'::int, cast(properties.price as Float), timestamp::date, '2026-01-05'::date, 5::text from events order by timestamp limit 1
 -- rows [[5, 5, 10.0, "2026-01-05", "2026-01-05", "5"]]
 
+-- case: casts of numbers to integers drop the fraction, toInt does not
+select 20.5::int, cast(20.7 as Int64), (-20.7)::bigint, '20.5'::int, (0 / 0)::int, sum(properties.price::int), toInt(20.5), toInt(20.0) from events
+-- rows [[20, 20, -20, null, null, 119, null, 20]]
+
 -- case: casts that fail give null
 select try_cast('x' as int), try_cast('5' as int), toInt('x'), toDate('x')
 -- rows [[null, 5, null, null]]

@@ -119,3 +119,18 @@ def test_hints_for_habits_of_other_languages(source: str, hint: str | None) -> N
 
     assert (caught.value.hint is None) == (hint is None)
     assert hint is None or hint in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("select top 5 event from events", "LIMIT 5"),
+        ("select count(distinct event) over () from events", "uniqExact"),
+        ("select * from (values (1))", "UNION ALL"),
+    ],
+)
+def test_unsupported_clauses_name_what_to_write_instead(query: str, hint: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        parse_query(query)
+
+    assert hint in str(caught.value.hint)

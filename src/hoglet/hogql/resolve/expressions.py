@@ -342,7 +342,10 @@ def resolve_cast(resolver: Resolver, node: Any, scope: Scope) -> Expr:
 
 
 def cast_to(resolver: Resolver, expr: Any, name: str, node: Any, scope: Scope) -> Expr:
-    """``expr`` converted to the type with that name, e.g. ``Nullable(Int64)``."""
+    """``expr`` converted to the type with that name, e.g. ``Nullable(Int64)``.
+
+    Unlike ``toInt``, a cast to an integer drops the fraction of a number.
+    """
     if (container := _container(name)) is not None:
         value = resolver.expression(expr, scope)
         return TrustedSQL(parts=("CAST(", value, f", '{container}')"), type=types.UNKNOWN)
@@ -350,11 +353,14 @@ def cast_to(resolver: Resolver, expr: Any, name: str, node: Any, scope: Scope) -
     function = _CASTS.get(bare.split("(")[0].rstrip(") "))
     if function is None:
         raise refused(f"Unsupported type in cast: {name}", node)
+    if function == "toInt" and resolver.expression(expr, scope).type.name in _FRACTIONS:
+        expr = tree.Call(name="trunc", args=(expr,), start=node.start, end=node.end)
     args = (expr, *_scale(bare)) if function == "toDecimal" else (expr,)
     call = tree.Call(name=function, args=args, start=node.start, end=node.end)
     return resolver.expression(call, scope)
 
 
+_FRACTIONS = frozenset({"Float", "Decimal"})
 _TYPE_WORDS = {
     word.lower(): word
     for word in (

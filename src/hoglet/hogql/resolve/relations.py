@@ -219,6 +219,10 @@ def _cte_relation(resolver: Resolver, cte: CteQuery, node: Any) -> Relation:
 
 
 _SERIES = frozenset({"generateSeries", "generate_series"})
+_INSTEAD = {
+    "values": ". Write SELECT 1 AS a UNION ALL SELECT 2, or ARRAY JOIN a list.",
+    "range": ". Write numbers(5).",
+}
 
 
 def _numbers(
@@ -226,7 +230,8 @@ def _numbers(
 ) -> Source:
     """``numbers(n)``, ``numbers(offset, n)``, ``generateSeries(first, last, step)``."""
     if name not in {"numbers", *_SERIES}:
-        raise refused(f"Table function '{name}' is not allowed", join, code=TABLE_DENIED)
+        message = f"Table function '{name}' is not allowed{_INSTEAD.get(name.lower(), '')}"
+        raise refused(message, join, code=TABLE_DENIED)
     count = len(join.table_args or ())
     resolver.tables.append("numbers")
     if name in _SERIES:
