@@ -39,6 +39,12 @@ def capture(server: RunningServer, event: str, distinct_id: str, **properties: o
         wait_for(lambda: properties_of(server.client.get(persons, params=person).json()))
 
 
+def count_of(server: RunningServer, event: str) -> int:
+    query = {"kind": "HogQLQuery", "query": "SELECT count() FROM events WHERE event = {event}"}
+    body = {"query": query | {"values": {"event": event}}, "refresh": "force_blocking"}
+    return server.client.post("/api/projects/1/query", json=body).json()["results"][0][0]
+
+
 def properties_of(persons: dict[str, Any]) -> Any:
     return [person["properties"] for person in persons["results"] if person["properties"]]
 
@@ -94,6 +100,59 @@ def test_an_event_says_which_functions_it_runs_and_why_not(
 
     refused.get_by_role("link", name="Wants pro").click()
     expect(page.get_by_role("textbox", name="Globals")).to_contain_text("carl")
+
+
+def test_an_event_explains_every_function_a_page_at_a_time(
+    signed_in: Page, server: RunningServer
+) -> None:
+    first = {"type": "destination", "name": "The oldest", "hog": "print(1)"}
+    post(server, "hog_functions", first)
+    for index in range(50):
+        body = {"type": "destination", "name": f"Of many {index}", "hog": "print(1)"}
+        post(server, "hog_functions", body)
+    capture(server, "of many", "paul")
+    page = signed_in
+    page.goto("/project/1/events?event=of+many")
+    page.get_by_role("link", name="of many").click()
+    expect(page.get_by_role("link", name="Of many 49")).to_be_visible()
+    expect(page.get_by_role("link", name="The oldest")).to_be_hidden()
+    page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("link", name="The oldest")).to_be_visible()
+
+
+def test_older_events_and_persons_are_loaded(signed_in: Page, server: RunningServer) -> None:
+    batch = [
+        {
+            "event": "paged",
+            "distinct_id": f"paged-{index}",
+            "properties": {"number": index, "$set": {"email": f"paged-{index}@example.com"}},
+        }
+        for index in range(260)
+    ]
+    server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
+    wait_for(lambda: count_of(server, "paged") == 260)
+    page = signed_in
+    page.goto("/project/1/events?event=paged&columns=number")
+    rows = page.get_by_role("region", name="Events").get_by_role("row")
+    expect(rows).to_have_count(51)  # with the header
+    more = page.get_by_role("button", name="Show more")
+    for shown in (100, 150, 200, 250):
+        more.click()
+        expect(rows).to_have_count(shown + 1)
+    page.get_by_role("button", name="Show all").click()
+    expect(rows).to_have_count(261)
+    capture(server, "paged", "paged-newest", number=260)  # leaves the older ones
+    page.get_by_role("button", name="1 new, show").click()
+    expect(rows).to_have_count(262)
+
+    page.goto("/project/1/persons?search=paged-")
+    persons = page.get_by_role("region", name="Persons").get_by_role("row")
+    expect(persons).to_have_count(101)
+    more.click()
+    expect(persons).to_have_count(201)
+    more.click()
+    expect(persons).to_have_count(261)
+    expect(more).to_be_hidden()
 
 
 def test_nested_properties_are_a_tree(signed_in: Page, server: RunningServer) -> None:

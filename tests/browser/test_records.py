@@ -52,6 +52,17 @@ def test_a_cohort_is_created_edited_and_deleted(signed_in: Page, server: Running
     assert listed(server, "cohorts", "Payers") == []
 
 
+def test_a_record_with_a_long_name_is_opened_by_the_keyboard(
+    signed_in: Page, server: RunningServer
+) -> None:
+    name = "long " + "x" * 395
+    post(server, "actions", {"name": name, "steps": [{"event": "signup"}]})
+    page = signed_in
+    page.goto("/project/1/actions")
+    page.get_by_role("button", name=name, exact=True).press("Enter")
+    expect(page.get_by_role("dialog").get_by_label("Name", exact=True)).to_have_value(name)
+
+
 def test_a_cohort_in_use_says_so_and_stays(signed_in: Page, server: RunningServer) -> None:
     page = signed_in
     leaf = {"type": "person", "key": "plan", "operator": "is_set", "value": "is_set"}

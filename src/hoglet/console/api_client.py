@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.types import ASGIApp
 
@@ -44,6 +44,12 @@ class Reply:
         body = self.body if isinstance(self.body, dict) else {}
         detail = str(body.get("detail") or f"The request failed with status {self.status}.")
         return f"{body['attr']}: {detail}" if body.get("attr") else detail
+
+    @property
+    def next_page(self) -> dict[str, str] | None:
+        """The query parameters of a list's next page: ``{"limit": "100", "offset": "100"}``."""
+        url = self.body.get("next") if isinstance(self.body, dict) else None
+        return dict(parse_qsl(urlsplit(url).query)) if url else None
 
     @property
     def place(self) -> tuple[int, int] | None:

@@ -72,7 +72,7 @@ class ConditionsForm:
                 ui.label(f"{kind}: {condition.get('key')}").classes("grow font-mono")
                 self._remove(condition)
             return
-        with ui.element("div").classes("toolbar"):
+        with ui.element("div").classes("toolbar condition"):
             key = self._kind_and_key(condition, kind)
             operator = ui.select(
                 OPERATORS | {str(condition.get("operator")): str(condition.get("operator"))}

@@ -33,7 +33,8 @@ def query_chart(body: ResultRecord) -> ChartOptions | None:
         series = _by_name(rows, labels)
     else:
         series = {columns[index]: _values(rows, labels, index) for index in numbers[:_MOST_SERIES]}
-    return chart_frame(labels) | {
+    shown = _shortened(labels) if kind == "line" else labels
+    return chart_frame(shown) | {
         "series": [
             {"name": name, "type": kind, "data": values, "showSymbol": len(labels) < 100}
             for name, values in series.items()
@@ -55,6 +56,23 @@ def _by_name(rows: list[list[Any]], labels: list[str]) -> dict[str, list[Any]]:
 
 def _label(value: Any) -> str:
     return "null" if value is None else str(value)
+
+
+def _shortened(labels: list[str]) -> list[str]:
+    """Times without zone and, if all are the same, without time or seconds.
+
+    Example:
+        >>> _shortened(["2026-01-05T00:00:00-05:00", "2026-01-06T00:00:00-05:00"])
+        ['2026-01-05', '2026-01-06']
+    """
+    if all(label[10:19] in {"", "T00:00:00"} for label in labels):
+        length = len("2026-01-05")
+    elif all(label[16:19] in {"", ":00"} for label in labels):
+        length = len("2026-01-05T00:00")
+    else:
+        length = len("2026-01-05T00:00:00")
+    shortened = [label[:length].replace("T", " ") for label in labels]
+    return shortened if len(set(shortened)) == len(labels) else labels
 
 
 def _inner(kind: str) -> str:

@@ -105,6 +105,11 @@ def notify(reply: Reply, done: str) -> bool:
     return reply.is_good
 
 
+def notify_failure(reply: Reply) -> bool:
+    """Notify about failure only; returns whether it succeeded."""
+    return reply.is_good or notify(reply, "")
+
+
 async def confirm(title: str, text: str, button: str) -> bool:
     """Ask for confirmation before an irreversible action; True if the button was pressed."""
     with ui.dialog(value=True) as dialog, ui.card().classes("max-w-xl"):

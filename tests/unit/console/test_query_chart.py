@@ -29,6 +29,20 @@ def test_dates_become_lines_in_order_of_time() -> None:
     assert drawn(["Date", "Int64"], rows) == expected
 
 
+def test_times_are_as_short_as_they_can_be() -> None:
+    def labels(*times: str) -> Any:
+        return drawn(["DateTime", "UInt64"], [[time, 1] for time in times])[0]
+
+    days = labels("2026-03-08T00:00:00-05:00", "2026-03-09T00:00:00-04:00")
+    hours = labels("2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z")
+    seconds = labels("2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z")
+    within = ["2026-01-01T00:00:01.250000Z", "2026-01-01T00:00:01.500000Z"]
+    assert days == ["2026-03-08", "2026-03-09"]
+    assert hours == ["2026-01-01 00:00", "2026-01-01 01:00"]
+    assert seconds == ["2026-01-01 00:00:01", "2026-01-01 00:00:02"]
+    assert labels(*within) == within
+
+
 def test_a_column_of_names_becomes_series() -> None:
     rows = [["2026-01-01", "x", 1], ["2026-01-02", "x", 2], ["2026-01-02", "y", 3]]
     assert drawn(["DateTime", "String", "Float64"], rows) == (

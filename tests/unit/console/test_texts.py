@@ -10,6 +10,7 @@ from hoglet.console.api_client import Reply
 from hoglet.console.pages.endpoints.result import csv_text
 from hoglet.console.pages.functions.failed_runs import pattern_of
 from hoglet.console.pages.functions.history import difference
+from hoglet.console.pages.functions.logs import message_cell
 from hoglet.console.snippets import call_snippets
 from hoglet.console.source_excerpt import pointed
 
@@ -44,6 +45,19 @@ def test_a_change_is_a_diff_of_its_lines() -> None:
     assert [line.split() for line in lines if line[:1] in "+-"] == [["-", "2"], ["+", "3"]]
     assert difference(None, "new").splitlines()[1:] == ["+new"]
     assert difference("same", "same") == ""
+
+
+def test_a_log_line_links_its_event() -> None:
+    url = "http://h/project/1/events/0190f7a0/2026-01-05T10%3A00%3A00.000Z"
+    closing = message_cell(f"Function completed in 2ms. Ops: 0. Event: '{url}'", "1")
+    failing = message_cell("Error executing function on event 0190f7a0: no", "1")
+
+    assert closing["message"] == "Function completed in 2ms. Ops: 0."
+    assert closing["message_href"] == "/project/1/events/0190f7a0"
+    assert failing == closing | {"message": "no"}
+    assert message_cell("Event: 'a/events/b/c' came", "1") == {
+        "message": "Event: 'a/events/b/c' came"
+    }
 
 
 def test_rows_become_csv() -> None:

@@ -77,7 +77,7 @@ class CriteriaForm:
         self._box.clear()
         with self._box:
             for criterion in self._criteria:
-                with ui.element("div").classes("toolbar"):
+                with ui.element("div").classes("toolbar condition"):
                     self._criterion(criterion)
             button = ui.button("Add criterion", icon="add", on_click=self._add).props("outline")
             button.style("align-self: flex-start")

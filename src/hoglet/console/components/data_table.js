@@ -58,8 +58,9 @@ export default {
     selectable: Boolean,
     follows: Boolean,
     clickable: Boolean,
+    hasMore: Boolean,
   },
-  emits: ["row", "selected", "action"],
+  emits: ["row", "selected", "action", "more"],
   data() {
     return { sortedBy: null, ascending: true, shownRows: this.pageSize, selected: [], held: null };
   },
@@ -99,9 +100,13 @@ export default {
     shown() {
       return this.sorted.slice(0, this.shownRows);
     },
+    isCut() {
+      return this.current.length > this.shownRows;
+    },
   },
   watch: {
     rows() {
+      if (this.held) this.addOlder();
       const keys = new Set(this.rows.map((row) => row[this.rowKey]));
       this.choose(this.selected.filter((key) => keys.has(key)));
     },
@@ -111,6 +116,15 @@ export default {
       const isDown = scrollY > HELD_FROM;
       if (isDown === Boolean(this.held)) return;
       this.held = isDown ? this.rows : null;
+    },
+    addOlder() {
+      const last = this.held.at(-1)?.[this.rowKey];
+      const index = this.rows.findIndex((row) => row[this.rowKey] === last);
+      if (index >= 0) this.held = [...this.held, ...this.rows.slice(index + 1)];
+    },
+    more() {
+      if (!this.isCut) this.$emit("more");
+      this.shownRows += this.pageSize;
     },
     toTop() {
       this.held = null;
@@ -168,7 +182,7 @@ export default {
   },
   template: `
     <div class="w-full">
-      <button v-if="newer" type="button" class="newer" role="status" @click="toTop">{{ number(newer) }} new, show</button>
+      <div class="newer" role="status"><button v-if="newer" type="button" @click="toTop">{{ number(newer) }} new, show</button></div>
       <div class="table-box" tabindex="0" role="region" :aria-label="label">
         <table class="data" :class="{ many: columns.length > 6, log: isLog }">
           <thead><tr>
@@ -195,6 +209,7 @@ export default {
                 <hog-time v-else-if="column.kind === 'time'" :iso="row[column.key] ?? ''"></hog-time>
                 <span v-else-if="column.kind.endsWith('value') && row[column.key] === null" class="muted"><i>null</i></span>
                 <value-tree v-else-if="column.kind === 'tree' && isTree(row[column.key])" :value="row[column.key]" :level="0"></value-tree>
+                <button v-else-if="clickable && index === 0" type="button" class="plain" :title="text(row[column.key])" @click.stop="$emit('row', row[rowKey])">{{ text(row[column.key]) }}</button>
                 <hog-clamp v-else-if="isLong(row, column)"><div>{{ text(row[column.key]) }}</div></hog-clamp>
                 <span v-else-if="column.kind === 'clipped'" class="clipped" :title="text(row[column.key])">{{ text(row[column.key]) }}</span>
                 <template v-else-if="column.kind === 'number'">{{ number(row[column.key]) }}</template>
@@ -214,7 +229,6 @@ export default {
                 <button v-else-if="column.kind === 'button' && row[column.key]" type="button" class="plain"
                   :aria-label="text(row[column.key]) + ': ' + text(row[columns[0].key])"
                   @click.stop="act(row, column, true)">{{ row[column.key] }}</button>
-                <button v-else-if="clickable && index === 0" type="button" class="plain" @click.stop="$emit('row', row[rowKey])">{{ text(row[column.key]) }}</button>
                 <template v-else>{{ text(row[column.key]) }}</template>
                 <a v-if="column.kind === 'mono' && href(row, column) !== row.href" class="aside" :href="href(row, column)" @click.stop>{{ row[column.key + "_link"] }}</a>
               </td>
@@ -222,10 +236,10 @@ export default {
           </tbody>
         </table>
       </div>
-      <div v-if="rows.length > shownRows" class="table-more">
-        <span>{{ shownRows }} of {{ number(rows.length) }}</span>
-        <button type="button" class="plain" @click="shownRows += pageSize">Show more</button>
-        <button type="button" class="plain" @click="shownRows = rows.length">Show all</button>
+      <div v-if="isCut || hasMore" class="table-more">
+        <span>{{ number(shown.length) }} of {{ number(current.length) }}{{ hasMore ? "+" : "" }}</span>
+        <button type="button" class="plain" @click="more">Show more</button>
+        <button v-if="isCut && !hasMore" type="button" class="plain" @click="shownRows = Infinity">Show all</button>
       </div>
     </div>`,
 };

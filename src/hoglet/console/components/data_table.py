@@ -58,6 +58,8 @@ class DataTable(ui.element, component="data_table.js"):
         on_row: called with the key of a clicked row.
         on_select: called with the keys of the selected rows.
         on_action: called with ``(key, column, value)``.
+        on_more: called by "Show more" below the last row, while ``has_more`` is true.
+        has_more: there are rows after the given ones.
     """
 
     def __init__(
@@ -73,6 +75,8 @@ class DataTable(ui.element, component="data_table.js"):
         on_row: Handler | None = None,
         on_select: Handler | None = None,
         on_action: Handler | None = None,
+        on_more: Handler | None = None,
+        has_more: bool = False,
     ) -> None:
         super().__init__()
         self.selected: list[Any] = []
@@ -85,6 +89,7 @@ class DataTable(ui.element, component="data_table.js"):
             "selectable": selectable,
             "follows": follows,
             "clickable": on_row is not None,
+            "has-more": has_more,
         }
         self.classes("w-full")
         self._on_select = on_select
@@ -94,14 +99,17 @@ class DataTable(ui.element, component="data_table.js"):
             self.on("row", lambda event: on_row(event.args))
         if on_action is not None:
             self.on("action", lambda event: on_action(*_action(event)))
+        if on_more is not None:
+            self.on("more", on_more)
 
     def _select(self, event: GenericEventArguments) -> Awaitable[None] | None:
         self.selected = list(event.args)
         return self._on_select(self.selected) if self._on_select else None
 
-    def set_rows(self, rows: list[Row]) -> None:
+    def set_rows(self, rows: list[Row], *, has_more: bool = False) -> None:
         """Replace the rows."""
         self._props["rows"] = rows
+        self._props["has-more"] = has_more
         self.update()
 
 

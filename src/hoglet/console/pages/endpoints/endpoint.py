@@ -14,7 +14,7 @@ from hoglet.console.pages.endpoints.endpoint_table import endpoint_table
 from hoglet.console.pages.endpoints.query import query_panel
 from hoglet.console.pages.endpoints.run import run_panel
 from hoglet.console.pages.endpoints.versions import versions_panel
-from hoglet.console.pages.functions.logs import logs_panel
+from hoglet.console.pages.functions.logs import LogPanel
 from hoglet.console.pages.not_found import not_found_in
 from hoglet.console.records import ChartMetrics, EndpointRecord, EndpointUsageRecord, UsageDay
 from hoglet.console.session import Sessions
@@ -59,7 +59,7 @@ async def _build(backend: Backend, path: str) -> None:
             "Versions": lambda: versions_panel(backend, path),
             "Builds": lambda: builds_panel(backend, path, record["materialization"]),
             "Usage": lambda: usage_panel(backend, path),
-            "Logs": lambda: logs_panel(backend, f"{path}/logs", "Runs are logged here."),
+            "Logs": LogPanel(backend, f"{path}/logs", "Runs are logged here.").draw,
         }
     )
 

@@ -15,7 +15,7 @@ from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.dead_letters import dead_letters_panel
 from hoglet.console.pages.functions.functions import status_of
 from hoglet.console.pages.functions.history import history_panel, written
-from hoglet.console.pages.functions.logs import logs_panel
+from hoglet.console.pages.functions.logs import LogPanel
 from hoglet.console.pages.functions.workbench import Workbench
 from hoglet.console.pages.not_found import not_found_in
 from hoglet.console.records import FunctionRecord
@@ -76,9 +76,9 @@ async def _build(backend: Backend, path: str) -> None:
     await tabs(
         {
             "Function": Workbench(backend, path, function).draw,
-            "Logs": lambda: logs_panel(
+            "Logs": LogPanel(
                 backend, f"{path}/logs", "Runs are logged here.", comes_from_events=True
-            ),
+            ).draw,
             "Metrics": lambda: _metrics(backend, path),
             "Failed": lambda: dead_letters_panel(backend, path),
             "History": lambda: history_panel(backend, path),

@@ -5,11 +5,12 @@ from collections import Counter
 
 from nicegui import ui
 
-from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import DataTable, Row, column
+from hoglet.console.api_client import Backend, Reply
+from hoglet.console.components.data_table import DataTable, Handler, Row, column
+from hoglet.console.components.followed_list import FollowedList
 from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.records import FunctionLogEntry
-from hoglet.console.widgets import empty, failed, send_events_link
+from hoglet.console.widgets import empty, failed, notify_failure, send_events_link
 
 _LEVELS = {
     "": "All levels",
@@ -20,14 +21,13 @@ _LEVELS = {
 }
 LEVEL_TONES = {"ERROR": "danger", "WARN": "warn", "INFO": "busy"}
 OF_EVENT = re.compile(r"^Error executing function on event ([^\s/]+): ")
+_EVENT_URL = re.compile(r" Event: '[^']*/events/([^/']+)/[^/']*'$")  # after a run's figures
 _LINES = 200
 _LIVE_SECONDS = 2.0
 
 
-async def logs_panel(
-    backend: Backend, path: str, hint: str, *, comes_from_events: bool = False
-) -> None:
-    """Filters and the newest lines.
+class LogPanel:
+    """Filters and the newest lines; older ones on demand.
 
     Args:
         backend: API client of the signed-in user.
@@ -35,51 +35,101 @@ async def logs_panel(
         hint: shown if there are no lines.
         comes_from_events: if there are no lines, link to the page that sends an event.
     """
-    with ui.row().classes("w-full items-center gap-2"):
-        level = ui.select(_LEVELS, value="").props("dense outlined options-dense").classes("w-40")
-        level.props('aria-label="Level"')
-        search = ui.input(placeholder="Search").props("dense outlined clearable debounce=300")
-        search.props('aria-label="Search messages"')
-        ui.space()
-        live = ui.switch("Live", value=True)
 
-    box = ui.element("div").classes("pane")
-    shown: list[FunctionLogEntry] | None = None
-    table: DataTable | None = None
+    def __init__(
+        self, backend: Backend, path: str, hint: str, *, comes_from_events: bool = False
+    ) -> None:
+        self._backend = backend
+        self._path = path
+        self._hint = hint
+        self._comes_from_events = comes_from_events
+        self._lines = FollowedList[FunctionLogEntry](lambda line: tuple(map(str, line.values())))
+        self._table: DataTable | None = None
+        self._is_drawn = False
 
-    async def show() -> None:
-        """Update in place, so that focus and scroll position are kept."""
-        nonlocal shown, table
-        reply = await backend.get(
-            path, limit=_LINES, level=level.value or None, search=search.value or None
+    async def draw(self) -> None:
+        """Render it."""
+        with ui.row().classes("w-full items-center gap-2"):
+            self._level = ui.select(_LEVELS, value="").classes("w-40")
+            self._level.props('dense outlined options-dense aria-label="Level"')
+            self._search = ui.input(placeholder="Search")
+            self._search.props('dense outlined clearable debounce=300 aria-label="Search messages"')
+            ui.space()
+            self._live = ui.switch("Live", value=True)
+        self._box = ui.element("div").classes("pane")
+        self._level.on_value_change(self._filter)
+        self._search.on_value_change(self._filter)
+        await self._show()
+        poll_while_visible(_LIVE_SECONDS, self._follow)
+
+    async def _follow(self) -> None:
+        if self._live.value:
+            await self._show()
+
+    async def _filter(self) -> None:
+        self._lines.clear()
+        self._is_drawn = False
+        await self._show()
+
+    async def _read(self, before: str | None = None) -> Reply:
+        level, search = self._level.value or None, self._search.value or None
+        return await self._backend.get(
+            self._path, limit=_LINES, before=before, level=level, search=search
         )
-        entries: list[FunctionLogEntry] = reply.body["results"] if reply.is_good else []
-        if reply.is_good and entries == shown:
+
+    async def _show(self) -> None:
+        """Update in place, so that focus and scroll position are kept."""
+        filters = (self._level.value, self._search.value)
+        reply = await self._read()
+        if filters != (self._level.value, self._search.value):
+            return  # they were changed in the meantime
+        if not reply.is_good:
+            self._fail(reply)
             return
-        shown = entries if reply.is_good else None
-        if table is not None and entries:
-            table.set_rows(_rows(entries, backend.project_id))
+        entries: list[FunctionLogEntry] = reply.body["results"]
+        has_changed = self._lines.take_newest(entries, _older(entries))
+        if self._is_drawn and not has_changed:
             return
-        box.clear()
-        with box:
-            table = _table(entries, backend.project_id) if entries else None
-            if not reply.is_good:
-                failed(reply)
-            elif not entries and (level.value or search.value):
+        if self._is_drawn and self._table is not None and entries:
+            self._update(self._table)
+        else:
+            self._draw_all()
+
+    def _fail(self, reply: Reply) -> None:
+        self._lines.clear()
+        self._is_drawn = False
+        self._box.clear()
+        with self._box:
+            failed(reply)
+
+    def _draw_all(self) -> None:
+        self._box.clear()
+        self._is_drawn, self._table = True, None
+        with self._box:
+            if self._lines.items:
+                self._table = _table(self._lines, self._backend.project_id, self._load_older)
+            elif self._level.value or self._search.value:
                 empty("No log lines match", "Choose another level or search text.", "search_off")
-            elif not entries:
-                with empty("No log lines", hint, "subject"):
-                    if comes_from_events:
-                        send_events_link(backend.project_id)
+            else:
+                with empty("No log lines", self._hint, "subject"):
+                    if self._comes_from_events:
+                        send_events_link(self._backend.project_id)
 
-    async def follow() -> None:
-        if live.value:
-            await show()
+    def _update(self, table: DataTable) -> None:
+        rows = _rows(self._lines.items, self._backend.project_id)
+        table.set_rows(rows, has_more=self._lines.older is not None)
 
-    level.on_value_change(show)
-    search.on_value_change(show)
-    await show()
-    poll_while_visible(_LIVE_SECONDS, follow)
+    async def _load_older(self) -> None:
+        older = self._lines.page()
+        if older is None:
+            return
+        reply = await self._read(**older)
+        if not notify_failure(reply):
+            return
+        entries: list[FunctionLogEntry] = reply.body["results"]
+        is_current = self._lines.add_older(older, entries, _older(entries))
+        if is_current and self._table is not None:
+            self._update(self._table)
 
 
 def _rows(entries: list[FunctionLogEntry], project_id: str) -> list[Row]:
@@ -96,17 +146,20 @@ def _rows(entries: list[FunctionLogEntry], project_id: str) -> list[Row]:
 
 
 def message_cell(message: str, project_id: str) -> Row:
-    """A message without the common prefix of errors; an event in the prefix becomes a link.
+    """A message and a link to the event that it names at its begin or end.
 
     Example:
         >>> message_cell("Error executing function on event 0190f7a0: no", "1")["message"]
         'no'
     """
-    found = OF_EVENT.match(message)
-    if found is None:
+    if found := OF_EVENT.match(message):
+        text = message[found.end() :]
+    elif found := _EVENT_URL.search(message):
+        text = message[: found.start()]
+    else:
         return {"message": message}
     return {
-        "message": message[found.end() :],
+        "message": text,
         "message_link": "Event",
         "message_href": f"/project/{project_id}/events/{found[1]}",
     }
@@ -123,11 +176,23 @@ def _keys(entries: list[FunctionLogEntry]) -> list[str]:
     return keys[::-1]
 
 
-def _table(entries: list[FunctionLogEntry], project_id: str) -> DataTable:
+def _older(entries: list[FunctionLogEntry]) -> dict[str, str] | None:
+    """The query of the lines before a full page."""
+    return {"before": entries[-1]["timestamp"]} if len(entries) == _LINES else None
+
+
+def _table(lines: FollowedList[FunctionLogEntry], project_id: str, on_more: Handler) -> DataTable:
     columns = [
         column("time", "Time", "time"),
         column("level", "Level", "badge"),
         column("message", "Message", "mono"),
     ]
-    rows = _rows(entries, project_id)
-    return DataTable("Log lines", columns, rows, page_size=100, follows=True).mark("logs")
+    return DataTable(
+        "Log lines",
+        columns,
+        _rows(lines.items, project_id),
+        page_size=100,
+        follows=True,
+        on_more=on_more,
+        has_more=lines.older is not None,
+    ).mark("logs")

@@ -3,7 +3,6 @@
 Source: docs/spec/data-and-queries.md#43-links.
 """
 
-import asyncio
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -13,22 +12,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import DataTable, Row, column
+from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.navigation import group_href, person_href
-from hoglet.console.pages.functions.logs import LEVEL_TONES, OF_EVENT
+from hoglet.console.pages.functions.logs import LEVEL_TONES, message_cell
 from hoglet.console.pages.not_found import not_found
+from hoglet.console.pages.project.event_functions import EventFunctions
 from hoglet.console.pages.project.properties import properties_table
-from hoglet.console.records import EventRecord, FunctionRecord
+from hoglet.console.records import EventRecord
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import Link, empty, exact_time, failed, heading, section
 from hoglet.pipeline.ingest.matching import invocation_id
 
 _FUNCTIONS = 1000
-_EXPLAINED = 100
-_AT_ONCE = 4
-_RUN_BY_EVENTS = frozenset({"destination", "transformation"})
 # Log lines of the event's runs, and others that contain its id: backfills, test runs.
 _RUN_LINES = (
     "SELECT timestamp, log_source_id, level, message FROM log_entries "
@@ -91,7 +88,7 @@ async def _build(backend: Backend, uuid: str) -> None:
         with section("Elements"):
             _elements(event)
     with section("Functions"):
-        await _why(backend, event)
+        EventFunctions(backend, event).draw()
     with section("Log lines"):
         await _runs(backend, event)
 
@@ -140,46 +137,6 @@ def _elements(event: EventRecord) -> None:
     code_block(event["elements_chain"])
 
 
-async def _why(backend: Backend, event: EventRecord) -> None:
-    """Render which functions run for this event, and why the others do not."""
-    reply = await backend.get("/hog_functions", limit=_EXPLAINED)
-    if not reply.is_good:
-        failed(reply)
-        return
-    limit = asyncio.Semaphore(_AT_ONCE)
-
-    async def explained(function: FunctionRecord) -> Row:
-        path = f"/hog_functions/{function['id']}"
-        async with limit:
-            answer = await backend.send(
-                "POST", f"{path}/explain_match", {"event_uuid": event["id"]}
-            )
-        would_run = answer.is_good and answer.body["would_run"]
-        reason = (answer.body["reason"] or "") if answer.is_good else answer.problem
-        return {
-            "id": function["id"],
-            "name": function["name"] or "Untitled",
-            "href": f"/project/{backend.project_id}/functions/{function['id']}?event={event['id']}",
-            "runs": "runs" if would_run else "does not run",
-            "runs_tone": "ok" if would_run else "",
-            "reason": reason,
-        }
-
-    functions = [each for each in reply.body["results"] if each["type"] in _RUN_BY_EVENTS]
-    if not functions:
-        empty("No functions", "Functions that events run are listed here.", "bolt")
-        return
-    rows = await asyncio.gather(*map(explained, functions))
-    columns = [
-        column("name", "Function (opens a test)", "link"),
-        column("runs", "Would it run now?", "badge"),
-        column("reason", "Why not", "mono"),
-    ]
-    DataTable(
-        "Functions and this event", columns, sorted(rows, key=lambda row: row["runs_tone"] != "ok")
-    )
-
-
 async def _runs(backend: Backend, event: EventRecord) -> None:
     """Log lines of the runs that the event triggered."""
     functions = await backend.get("/hog_functions", limit=_FUNCTIONS)
@@ -212,7 +169,7 @@ def _lines(backend: Backend, lines: list[list[Any]], names: dict[str, str]) -> N
             "href": f"/project/{backend.project_id}/functions/{source}?tab=Logs",
             "level": level,
             "level_tone": LEVEL_TONES.get(level, ""),
-            "message": OF_EVENT.sub("", message),
+            "message": message_cell(message, backend.project_id)["message"],
         }
         for index, (timestamp, source, level, message) in enumerate(lines)
     ]

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, Kind, Row, column
+from hoglet.console.components.followed_list import FollowedList
 from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.navigation import person_href
@@ -21,6 +22,7 @@ from hoglet.console.widgets import (
     empty,
     failed,
     heading,
+    notify_failure,
     send_events_link,
     set_url_values,
     url_value,
@@ -55,7 +57,7 @@ def register(sessions: Sessions) -> None:
 class _EventList:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._seen: list[str] = []
+        self._events = FollowedList[EventRecord](lambda event: event["id"])
         self._requests = 0
 
     async def draw(self) -> None:
@@ -120,7 +122,7 @@ class _EventList:
             after=None if self._after.value == "-7d" else self._after.value,
             columns=",".join(self._columns.value),
         )
-        self._seen = []
+        self._events.clear()
         await self._show()
 
     async def _follow(self) -> None:
@@ -134,25 +136,38 @@ class _EventList:
         if request != self._requests:
             return  # the filters were changed in the meantime
         if not reply.is_good:
-            self._seen = []
+            self._events.clear()
             self._box.clear()
             with self._box:
                 failed(reply)
             return
-        found: list[EventRecord] = reply.body["results"]
-        ids = [event["id"] for event in found]
-        if ids == self._seen and ids:
+        had_rows = bool(self._events.items)
+        has_changed = self._events.take_newest(reply.body["results"], reply.next_page)
+        if had_rows and not has_changed:
             return
-        had_rows, self._seen = bool(self._seen), ids
-        if had_rows and ids:
-            self._table.set_rows([self._row(event) for event in found])
+        if had_rows and self._events.items:
+            self._draw_rows()
             return
         self._box.clear()
         with self._box:
-            if found:
-                self._draw_table(found)
+            if self._events.items:
+                self._draw_table()
             else:
                 self._nothing()
+
+    async def _load_older(self) -> None:
+        older = self._events.page()
+        if older is None:
+            return
+        reply = await self._backend.get("/events", **older)
+        if notify_failure(reply) and self._events.add_older(
+            older, reply.body["results"], reply.next_page
+        ):
+            self._draw_rows()
+
+    def _draw_rows(self) -> None:
+        rows = [self._row(event) for event in self._events.items]
+        self._table.set_rows(rows, has_more=self._events.older is not None)
 
     def _nothing(self) -> None:
         every = f"/project/{self._backend.project_id}/events?after=all"
@@ -168,8 +183,8 @@ class _EventList:
             with empty("No events yet", "New events appear here as they arrive.", "events"):
                 send_events_link(self._backend.project_id)
 
-    def _draw_table(self, found: list[EventRecord]) -> None:
-        rows = [self._row(event) for event in found]
+    def _draw_table(self) -> None:
+        rows = [self._row(event) for event in self._events.items]
         columns = [
             column("event", "Event", "link"),
             column("person", "Person", "link"),
@@ -179,7 +194,14 @@ class _EventList:
                 for name in self._columns.value
             ),
         ]
-        self._table = DataTable("Events", columns, rows, follows=True).mark("events")
+        self._table = DataTable(
+            "Events",
+            columns,
+            rows,
+            follows=True,
+            on_more=self._load_older,
+            has_more=self._events.older is not None,
+        ).mark("events")
 
     def _row(self, event: EventRecord) -> Row:
         project = f"/project/{self._backend.project_id}"

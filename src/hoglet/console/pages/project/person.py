@@ -11,8 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.api_client import Backend, Reply
-from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.components.form_dialog import FormDialog
+from hoglet.console.components.paged_table import PagedTable
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.person_properties import PersonProperties
@@ -161,12 +162,12 @@ async def _events(backend: Backend, person: PersonDetails) -> None:
     elif not reply.body["results"]:
         empty("No events", "Events of this person are listed here.", "bolt")
     else:
-        _event_table(backend, reply.body["results"])
+        _event_table(backend, reply)
 
 
-def _event_table(backend: Backend, events: list[EventRecord]) -> None:
-    rows = [
-        {
+def _event_table(backend: Backend, first: Reply) -> None:
+    def row(event: EventRecord) -> Row:
+        return {
             "id": event["id"],
             "href": f"/project/{backend.project_id}/events/{event['id']}/"
             f"{quote(event['timestamp'], safe='')}",
@@ -174,11 +175,13 @@ def _event_table(backend: Backend, events: list[EventRecord]) -> None:
             "time": event["timestamp"],
             "distinct_id": event["distinct_id"],
         }
-        for event in events
-    ]
+
     columns = [
         column("event", "Event", "link"),
         column("time", "Time", "time"),
         column("distinct_id", "Distinct id"),
     ]
-    DataTable("Events of this person", columns, rows).mark("events")
+    shown = PagedTable(
+        backend, "/events", first, label="Events of this person", columns=columns, row_of=row
+    )
+    shown.table.mark("events")

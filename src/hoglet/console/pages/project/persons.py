@@ -4,8 +4,9 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.console.api_client import Backend
-from hoglet.console.components.data_table import DataTable, column
+from hoglet.console.api_client import Backend, Reply
+from hoglet.console.components.data_table import Row, column
+from hoglet.console.components.paged_table import PagedTable
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.records import PersonDetails
 from hoglet.console.session import Sessions
@@ -44,7 +45,7 @@ async def _build(backend: Backend) -> None:
         if not reply.is_good:
             failed(reply)
         elif reply.body["results"]:
-            _table(backend, reply.body["results"], has_more=bool(reply.body["next"]))
+            _table(backend, reply)
         elif search.value:
             empty("No persons found", "No person matches the search.", "search_off")
         else:
@@ -59,9 +60,9 @@ async def _build(backend: Backend) -> None:
     await listing()
 
 
-def _table(backend: Backend, persons: list[PersonDetails], *, has_more: bool) -> None:
-    rows = [
-        {
+def _table(backend: Backend, first: Reply) -> None:
+    def row(person: PersonDetails) -> Row:
+        return {
             "id": person["uuid"],
             "name": person["name"],
             "href": f"/project/{backend.project_id}/persons/{person['uuid']}",
@@ -70,8 +71,7 @@ def _table(backend: Backend, persons: list[PersonDetails], *, has_more: bool) ->
             "created": person["created_at"],
             "seen": person["last_seen_at"],
         }
-        for person in persons
-    ]
+
     columns = [
         column("name", "Name", "link"),
         column("ids", "Distinct ids"),
@@ -79,6 +79,4 @@ def _table(backend: Backend, persons: list[PersonDetails], *, has_more: bool) ->
         column("created", "First seen", "time"),
         column("seen", "Last seen", "time"),
     ]
-    DataTable("Persons", columns, rows, page_size=_PAGE)
-    if has_more:
-        ui.label(f"The newest {_PAGE} are shown; search finds the others.").classes("muted")
+    PagedTable(backend, "/persons", first, label="Persons", columns=columns, row_of=row)
