@@ -13,7 +13,7 @@ SHELL := /bin/bash
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo quick coverage test test-clickhouse test-lowest check slow faults full load fuzz browser clients editor pictures fuzz-api oracle bench bench-start bench-hog bench-capture profile-capture profile-endpoints profile-runs bench-growth bench-matching bench-isolation bench-servers bench-endpoints docs lock clean
+.PHONY: help setup run demo quick coverage test test-clickhouse test-lowest check slow faults full load fuzz browser clients editor pictures fuzz-api oracle bench bench-start bench-idle bench-hog bench-capture profile-capture profile-endpoints profile-runs bench-growth bench-matching bench-isolation bench-servers bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -112,6 +112,9 @@ bench: setup oracle ## the benchmarks, each a ratio in one run
 
 bench-start: setup ## a start until ready, and its memory, against a bare one
 	.venv/bin/python -m benchmarks.start
+
+bench-idle: setup ## processor time of an idle server, against a bare one
+	.venv/bin/python -m benchmarks.idle
 
 bench-hog: setup oracle ## Hog against the official VM and Python by hand
 	.venv/bin/python -m benchmarks.hog.compare

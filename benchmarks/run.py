@@ -8,6 +8,7 @@ import sys
 
 BENCHMARKS = (
     "benchmarks.start",
+    "benchmarks.idle",
     "benchmarks.hog.compare",
     "benchmarks.hog.events",
     "benchmarks.capture",

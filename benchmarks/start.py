@@ -70,13 +70,13 @@ def main() -> None:
 
 def start_bare(folder: Path) -> Started:
     """One start of the empty server."""
-    port = _free_port()
+    port = free_port()
     return _measured([sys.executable, "-c", BARE, str(folder / "bare"), str(port)], port, "/")
 
 
 def start_hoglet(folder: Path) -> Started:
     """One start of ``hoglet serve``."""
-    port = _free_port()
+    port = free_port()
     words = ["serve", "--port", str(port), "--data-dir", str(folder / "hoglet")]
     return _measured([sys.executable, "-c", HOGLET, *words], port, "/_readyz")
 
@@ -119,7 +119,8 @@ def _summary(field: str, found: tuple[Started, ...]) -> str:
     return f"{field} {statistics.median(values):.2f} (lowest {min(values):.2f})"
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
