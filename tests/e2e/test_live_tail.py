@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.server import KEY, TOKEN, RunningServer, ServerProject
 
 FUNCTION = {
@@ -48,6 +50,7 @@ def wait_for_line(process: "subprocess.Popen[str]", text: str) -> None:
     raise AssertionError(f"{text} never came: {process.stderr and process.stderr.read()}")
 
 
+@pytest.mark.slow
 def test_lines_are_followed_and_stopping_does_not_wait(tmp_path: Path) -> None:
     server = RunningServer(tmp_path).start()
     following: subprocess.Popen[str] | None = None

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from support.accepted import Accepted
 from support.receiver import Receiver
 from support.server import RunningServer
@@ -25,6 +27,7 @@ def _copy(url: str, data_dir: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_by_moving_to_postgresql(tmp_path: Path, postgres_url: str) -> None:
     receiver = Receiver()
     server = RunningServer(tmp_path / "data").start()

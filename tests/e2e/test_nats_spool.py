@@ -7,13 +7,18 @@ import time
 from pathlib import Path
 
 import httpx
+import pytest
 from cryptography.fernet import Fernet
 
 from support.accepted import Accepted
 from support.nats_server import NatsServer, nats_server
 from support.server import RunningServer, free_port
 
+SECRET_KEY = Fernet.generate_key().decode()
+"""All servers on a database have the same."""
 
+
+@pytest.mark.slow
 def test_events_wait_on_nats_and_survive_the_broker(
     tmp_path: Path, postgres_url: str, own_nats: NatsServer
 ) -> None:
@@ -21,7 +26,7 @@ def test_events_wait_on_nats_and_survive_the_broker(
         tmp_path / "data",
         database_url=postgres_url,
         spool_url=own_nats.url(),
-        secret_keys=Fernet.generate_key().decode(),
+        secret_keys=SECRET_KEY,
     )
     server.start()
     try:
@@ -66,7 +71,7 @@ def _refused(folder: Path, database_url: str | None, spool_url: str) -> str:
     environment = os.environ | {
         "HOGLET_DATA_DIR": str(folder / "data"),
         "HOGLET_SPOOL_URL": spool_url,
-        "HOGLET_SECRET_KEYS": Fernet.generate_key().decode(),
+        "HOGLET_SECRET_KEYS": SECRET_KEY,
     }
     if database_url is not None:
         environment["HOGLET_DATABASE_URL"] = database_url

@@ -14,6 +14,8 @@ from support.accepted import Accepted
 from support.server import TOKEN, RunningServer
 from support.warehouses import new_clickhouse_database
 
+pytestmark = pytest.mark.slow
+
 _FUNCTIONS = "/api/projects/1/hog_functions/"
 SECONDS = 120
 

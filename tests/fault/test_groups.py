@@ -108,7 +108,7 @@ def _warnings(line: Line) -> dict[str, int]:
     return {kind: found.count for (_, kind), found in line.warnings._counts.items()}
 
 
-@pytest.mark.parametrize("in_one_batch", [True, False])
+@pytest.mark.parametrize("in_one_batch", [True, pytest.param(False, marks=pytest.mark.slow)])
 async def test_one_poisonous_event_costs_only_its_own_deliveries(
     opened: Opened, *, in_one_batch: bool
 ):
@@ -231,7 +231,15 @@ async def test_a_group_is_bounded_by_bytes_and_one_large_batch_goes_alone(opened
         assert [size // 40_000 for size in sizes] == [2, 2, 2, 2, 7, 0]
 
 
-@pytest.mark.parametrize(("events", "times"), [(9, 1), (9, 2), (1, 1), (1, 3)])
+@pytest.mark.parametrize(
+    ("events", "times"),
+    [
+        (9, 1),
+        pytest.param(9, 2, marks=pytest.mark.slow),
+        pytest.param(1, 1, marks=pytest.mark.slow),
+        pytest.param(1, 3, marks=pytest.mark.slow),
+    ],
+)
 async def test_a_worker_killed_from_outside_costs_nothing(opened: Opened, events: int, times: int):
     async with opened() as line:
         line.functions.functions = [_destination(line)]
@@ -266,6 +274,7 @@ def _killing(line: Line, times: int) -> Generator[None]:
     assert left == 0
 
 
+@pytest.mark.slow
 async def test_pieces_act_as_one_group(opened: Opened):
     """Persons, merges, groups and repeated uuids across pieces are as without pieces."""
     async with opened(deadline=0.45) as line:
@@ -323,7 +332,7 @@ async def test_events_without_a_uuid_get_the_same_one_in_whichever_piece_they_ar
         assert {uuid for _, uuid in await _runs(line)} == {uuid for _, uuid in rows}
 
 
-@pytest.mark.parametrize("is_halved_first", [True, False])
+@pytest.mark.parametrize("is_halved_first", [True, pytest.param(False, marks=pytest.mark.slow)])
 async def test_a_crash_between_insert_and_commit_stores_nothing_twice(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, *, is_halved_first: bool
 ):

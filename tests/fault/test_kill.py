@@ -122,7 +122,9 @@ def _account(server: RunningServer) -> dict[str, object]:
     return {"status": found["status"], "totals": totals, "letters": letters}
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "kills", [pytest.param(3, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.long)]
+)
 def test_nothing_accepted_is_lost_or_doubled(tmp_path: Path, receiver: Receiver, kills: int):
     server = RunningServer(tmp_path / "data", pipeline_workers=str(WORKERS)).start()
     _set_up(server, receiver)

@@ -122,6 +122,7 @@ async def test_an_event_of_which_nothing_can_be_kept_stays_in_the_spool(line: Li
     assert (await line.queue.depth("spool")).failed == 1
 
 
+@pytest.mark.slow
 async def test_a_database_that_refuses_every_event_loses_none(line: Line):
     """Not the events are to blame: they wait, visibly, until the database takes them."""
     names = [f"u{number}" for number in range(30)]

@@ -79,7 +79,16 @@ async def _work_until_quiet(line: Line) -> None:
         line.clock.advance(seconds=90)  # pyright: ignore[reportAttributeAccessIssue]
 
 
-@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(
+    ("tables_url", "after"),
+    [
+        ("sqlite", True),
+        pytest.param("sqlite", False, marks=pytest.mark.slow),
+        pytest.param("postgres", True, marks=pytest.mark.slow),
+        pytest.param("postgres", False, marks=pytest.mark.slow),
+    ],
+    indirect=["tables_url"],
+)
 async def test_whichever_call_fails_nothing_is_lost_or_doubled(
     line: Line, monkeypatch: pytest.MonkeyPatch, *, after: bool
 ):
