@@ -68,7 +68,7 @@ select count() from events where uniqueSurveySubmissionsFilter('s1', toDateTime(
 -- rows [[0]]
 -- case: not by a column
 select getSurveyResponse(event) from events
--- refused hogql_query_error at 1:8: "number of a question"
+-- refused hogql_query_error at 1:8: "index of a question"
 -- case: what asks a model is refused with the reason
 select embedText(event) from events
 -- refused unknown_function at 1:8: "embedText"

@@ -441,11 +441,11 @@ select count() from sessions where {filters}
 -- case: an event filter on sessions
 -- filters {"properties": [{"key": "$browser", "value": "Chrome", "type": "event"}]}
 select count() from sessions where {filters}
--- refused hogql_query_error: "session properties only"
+-- refused hogql_query_error: "only session properties"
 -- case: a person filter on groups
 -- filters {"properties": [{"key": "email", "value": "x", "type": "person"}]}
 select count() from groups where {filters}
--- refused hogql_query_error: "group properties only"
+-- refused hogql_query_error: "only group properties"
 -- case: filters that are set on numbers
 -- filters {"dateRange": {"date_from": "-7d"}}
 select count() from numbers(3) where {filters}
@@ -453,15 +453,15 @@ select count() from numbers(3) where {filters}
 -- case: filters that are set on a subquery
 -- filters {"properties": [{"key": "a", "value": "b"}]}
 select count() from (select * from events) where {filters}
--- refused hogql_query_error: "events, or sessions, groups or persons alone"
+-- refused hogql_query_error: "events, or of only sessions, groups or persons"
 -- case: filters that are set on persons joined with a subquery
 -- filters {"dateRange": {"date_from": "-7d"}}
 select count() from persons p join (select 1 as a) s on s.a = 1 where {filters}
--- refused hogql_query_error: "alone"
+-- refused hogql_query_error: "of only"
 -- case: filters that are set without FROM
 -- filters {"dateRange": {"date_from": "-7d"}}
 select 1 where {filters}
--- refused hogql_query_error: "alone"
+-- refused hogql_query_error: "of only"
 -- case: a bound filter without a binding
 -- filters {"properties": [{"key": "plann", "value": "pro"}]}
 select count() from (select 1 as p) where {filters(p AS 'plan')}

@@ -185,7 +185,7 @@ select array_agg(event order by timestamp desc)[1:2], string_agg(event, ',' orde
 -- rows [[["purchase", "$pageview"], "$autocapture,purchase,purchase", [100.0, 10.0, 7.0, 2.5], "[\"ann\",\"anon\",\"bob\"]", ["$autocapture", "$pageview", "purchase"]]]
 -- case: in one direction
 select array_agg(event order by event, timestamp desc) from events
--- refused hogql_query_error: "one direction"
+-- refused hogql_query_error: "a single direction"
 -- case: aggregates that make no list have no order
 select sum(number order by number) from numbers(3)
 -- refused hogql_query_error: "ORDER BY inside 'sum(...)'"
