@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from hoglet.hogql import compile_query
-from hoglet.hogql.functions import FunctionEntry, find_function, functions
+from hoglet.hogql.functions import find_function, functions
 from support.hogql_world import CONTEXT, HogqlWorld
 
 _GROUPS = 12
@@ -25,9 +25,8 @@ def test_examples_run(part: int, hogql_world: HogqlWorld) -> None:
     assert failed == []
 
 
-@pytest.mark.parametrize("function", functions(), ids=lambda row: row.name)
-def test_example_calls_the_function(function: FunctionEntry) -> None:
-    assert f"{function.name}(" in function.example
+def test_examples_call_their_function() -> None:
+    assert [row.name for row in functions() if f"{row.name}(" not in row.example] == []
 
 
 @pytest.mark.parametrize(
