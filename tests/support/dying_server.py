@@ -37,7 +37,7 @@ _BEGIN = (
 )
 _INSERT = ("hoglet.warehouse.clickhouse:ClickHouseWarehouse.insert_block",)
 _ENQUEUE = ("hoglet.pipeline.ingest.commit:enqueue_runs",)
-_COMMIT = ("hoglet.pipeline.ingest.commit:ChunkCommitter.commit",)
+_COMMIT = ("hoglet.pipeline.ingest.commit:GroupCommitter.commit",)
 _TRIM = ("hoglet.spool.rows:RowLog.trim", "hoglet.spool.jetstream:JetStreamLog.trim")
 _DELIVER = ("hoglet.functions.runtime.host_calls:HostCalls.make",)
 _COMPLETE = ("hoglet.pipeline.delivery.completion:CompletionBatcher._commit",)

@@ -22,7 +22,7 @@ from hoglet.functions.watcher.service import Watcher
 from hoglet.kit.clock import Clock
 from hoglet.kit.ids import new_id
 from hoglet.pipeline.health import IngestMetrics, PipelineHealth
-from hoglet.pipeline.ingest.commit import ChunkCommitter, FunctionReports, ProjectState
+from hoglet.pipeline.ingest.commit import FunctionReports, GroupCommitter, ProjectState
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
 from hoglet.pipeline.ingest.log_ranges import LogRanges
 from hoglet.pipeline.ingest.log_source import LogSource
@@ -128,7 +128,7 @@ class Line:
         )
         self.calls = PipelineSandboxClient(self.sandbox, self.spare, self.functions, deadline)
         self.health = PipelineHealth(CollectorRegistry())
-        committing = ChunkCommitter(
+        committer = GroupCommitter(
             database=database,
             queue=self.queue,
             clock=clock,
@@ -149,7 +149,7 @@ class Line:
                 *([self.log_source] if self.uses_log else []),
                 JobSource(self.queue, database, clock),
             ],
-            stages=GroupStages(processor, self.definitions, warehouse, committing),
+            stages=GroupStages(processor, self.definitions, warehouse, committer),
             projects=ProjectSources(access, self.functions, "https://hoglet.example"),
             monitoring=IngestMonitoring(self.health, IngestMetrics(CollectorRegistry())),
             limits=limits,

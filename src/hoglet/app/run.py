@@ -119,7 +119,7 @@ async def _reencrypt(services: Services, features: Features) -> None:
     if not (box.has_old_keys and services.database.is_sqlite):
         return
     done = await reencrypt_all(services.database, box)
-    log.info("secrets re-encrypted", action="resealed", **done._asdict())
+    log.info("secrets re-encrypted", action="secrets_reencrypted", **done._asdict())
 
 
 async def _first_project(services: Services) -> FirstStart:

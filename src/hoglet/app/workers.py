@@ -26,7 +26,7 @@ from hoglet.pipeline.delivery.host_rates import HostRates
 from hoglet.pipeline.delivery.run import InvocationRunner
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.pipeline.health import IngestMetrics
-from hoglet.pipeline.ingest.commit import ChunkCommitter, FunctionReports, ProjectState
+from hoglet.pipeline.ingest.commit import FunctionReports, GroupCommitter, ProjectState
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
 from hoglet.pipeline.ingest.log_ranges import LogRanges
@@ -119,7 +119,7 @@ class Ingestion(NamedTuple):
     batches: list[BatchWorker]
     owners: list[PartitionOwner]
     copies: WarehouseReplicator
-    committing: ChunkCommitter
+    committer: GroupCommitter
 
     async def drain(self) -> None:
         """Process everything in the spool; for embedded use without background workers."""
@@ -142,7 +142,7 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
         on_detected=services.access.providers.properties_detected,
     )
     repository = features.events.repository
-    committing = ChunkCommitter(
+    committer = GroupCommitter(
         database=services.database,
         queue=services.queue,
         clock=services.clock,
@@ -173,7 +173,7 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
         queue = services.queue.consumer(number) if number else services.queue
         return BatchWorker(
             sources=[*logs, JobSource(queue, services.database, services.clock)],
-            stages=GroupStages(processor, definitions, services.warehouse, committing),
+            stages=GroupStages(processor, definitions, services.warehouse, committer),
             projects=projects,
             monitoring=monitoring,
             limits=GroupLimits(
@@ -183,14 +183,14 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
         )
 
     batches = [batch_worker(*each) for each in enumerate(services.sandboxes.ingest)]
-    return Ingestion(batches, owners, copies, committing)
+    return Ingestion(batches, owners, copies, committer)
 
 
 def build_pipeline(
     services: Services, features: Features, outbox: TelemetryOutbox
 ) -> list[BackgroundWorker]:
     """The workers of the pipeline: ingestion, runs, copies of persons, ingestion warnings."""
-    batches, owners, copies, committing = build_ingestion(services, features, outbox)
+    batches, owners, copies, committer = build_ingestion(services, features, outbox)
     maintenance = MaintenanceWorker(
         features.events.warnings,
         QueueMetrics(
@@ -220,7 +220,7 @@ def build_pipeline(
         sandbox=services.sandboxes.ingest[0].groups,
         deadline=services.settings.pipeline_seconds,
         functions=features.functions.service,
-        committing=committing,
+        committer=committer,
         access=services.access,
         site_url=site_url,
     )

@@ -89,7 +89,7 @@ class EndpointHousekeeping:
         """Run every six hours until the event is set."""
         while not stopping.is_set():
             try:
-                await self.keep_house()
+                await self.clean_up()
             except Exception:  # retried later
                 logger.exception("housekeeping failed", action="sweep_failed")
             try:
@@ -98,7 +98,7 @@ class EndpointHousekeeping:
             except TimeoutError:
                 continue
 
-    async def keep_house(self) -> None:
+    async def clean_up(self) -> None:
         """Drop unused tables and disable unused versions.
 
         Also rebuilds tables that another process, or an older hoglet, built for other settings.

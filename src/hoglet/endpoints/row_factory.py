@@ -1,6 +1,7 @@
 """Creates rows and applies request bodies to them.
 
-Source: docs/spec/query-endpoints.md#3-create-and-update-bodies (effective times) and 4.
+Source: docs/spec/query-endpoints.md#3-create-and-update-bodies (effective times) and
+docs/spec/query-endpoints.md#4-versions.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,8 @@ A stored HogQL query has ``variables``, a map by the id of a project's variable:
 
     {"0199…": {"variableId": "0199…", "code_name": "plan", "value": "pro", "isNull": false}}
 
-Source: docs/spec/query-endpoints.md#3-create-and-update-bodies (variable checks at save) and 5.2.
+Source: docs/spec/query-endpoints.md#3-create-and-update-bodies (variable checks at save) and
+docs/spec/query-endpoints.md#52-variables.
 """
 
 import math

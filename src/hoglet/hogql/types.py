@@ -3,7 +3,8 @@
 They determine comparisons, conversions, null-safety, and ``columns`` of endpoint records. They are
 deliberately approximate: an unknown type is ``Unknown``, and the warehouse decides.
 
-Source: docs/spec/query-endpoints.md#21-endpoint-record-rows-1-4 (columns) and 10.
+Source: docs/spec/query-endpoints.md#21-endpoint-record-rows-1-4 (columns) and
+docs/spec/query-endpoints.md#10-query-language-essentials.
 """
 
 import msgspec

@@ -23,7 +23,7 @@ from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Unavailable
 from hoglet.kit.ids import new_id
 from hoglet.kit.json import Properties, pack
-from hoglet.pipeline.ingest.commit import ChunkCommitter
+from hoglet.pipeline.ingest.commit import GroupCommitter
 from hoglet.pipeline.ingest.internal_matching import InternalRequest
 from hoglet.pipeline.ingest.ipc import (
     BatchResult,
@@ -145,21 +145,21 @@ class InternalEventMatcher:
         sandbox: Sandbox,
         deadline: float = DEADLINE_SECONDS,
         functions: FunctionLoader,
-        committing: ChunkCommitter,
+        committer: GroupCommitter,
         access: AccessService,
         site_url: str,
     ) -> None:
         self._sandbox = sandbox
         self._deadline = deadline
         self._functions = functions
-        self._committing = committing
+        self._committer = committer
         self._access = access
         self._site_url = site_url.rstrip("/")
 
     async def work(self, job: Job) -> None:
         """Match an event and commit its runs; finishes the job itself."""
         event = msgspec.msgpack.decode(job.payload, type=InternalEventV1)
-        await self._committing.commit_job(event.project_id, job, await self._match(event))
+        await self._committer.commit_job(event.project_id, job, await self._match(event))
 
     async def _match(self, event: InternalEventV1) -> BatchResult:
         functions: list[ExecutableFunction] = await self._functions.load_runnable(

@@ -18,6 +18,7 @@ import structlog
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hoglet.functions.logs.telemetry import LOG_SOURCE
 from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
 from hoglet.kit.json import pack
@@ -52,9 +53,7 @@ class TelemetryBatch(msgspec.Struct):
     ) -> None:
         """Increment a function's metric; ``instance_id`` is the run's id if it belongs to a run."""
         self.metrics.append(
-            AppMetric(
-                project_id, "hog_function", function_id, at, kind, name, instance_id=instance_id
-            )
+            AppMetric(project_id, LOG_SOURCE, function_id, at, kind, name, instance_id=instance_id)
         )
 
 

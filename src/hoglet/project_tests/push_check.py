@@ -30,7 +30,7 @@ _LEFT_TO_SERVER = frozenset({"execution_order", "icon_url"})
 _SHOWN_PATHS = 6
 
 
-def keep_what_hoglet_takes(project: Project) -> None:
+def drop_rejected_parts(project: Project) -> None:
     """Remove the parts that a push would reject, and write the rest as hoglet stores it.
 
     Each removal adds a remark to ``left_out``, each difference one to ``changed``. It takes

@@ -107,5 +107,5 @@ async def test_builds_of_a_version_and_of_long_ago(endpoints: EndpointWorld) -> 
     assert (await endpoints.get("/none/materialization_builds")).status_code == 404
 
     endpoints.world.clock.advance(seconds=31 * 86_400)
-    await endpoints.rooms.jobs.housekeeping.keep_house()
+    await endpoints.rooms.jobs.housekeeping.clean_up()
     assert await builds(endpoints, "a") == []

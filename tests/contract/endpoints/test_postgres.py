@@ -32,7 +32,7 @@ async def test_side_by_side(
         assert (await endpoints.ran("a"))["endpoint_materialized"] is True
         assert (await endpoints.get("/a/run", client_query_id="q")).status_code == 200
         assert (await endpoints.get("/a")).json()["last_executed_at"] is not None
-        await endpoints.rooms.jobs.housekeeping.keep_house()
+        await endpoints.rooms.jobs.housekeeping.clean_up()
         deleted = await asyncio.gather(
             *(endpoints.client.delete(endpoints.base + "/a") for _ in range(3))
         )

@@ -174,7 +174,7 @@ async def test_unused_tables_are_given_up_after_a_month(endpoints: EndpointWorld
     await endpoints.ran("used", refresh="force")
     await endpoints.rooms.notes.flush()
     endpoints.world.clock.at += timedelta(days=2)
-    await endpoints.rooms.jobs.housekeeping.keep_house()
+    await endpoints.rooms.jobs.housekeeping.clean_up()
     kept = {
         each["name"]: each["is_materialized"]
         for each in (await endpoints.get("")).json()["results"]

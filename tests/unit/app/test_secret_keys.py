@@ -69,7 +69,7 @@ async def test_a_rotation_moves_the_database_to_the_new_key(database: Database):
     boxes = [SecretBox([key.encode() for key in keys]) for keys in ((FOREIGN,), (NEW, OLD))]
     results = [await reencrypt_all(database, box) for box in boxes]
 
-    assert [result.sealed for result in results] == [0, 1]
+    assert [result.encrypted for result in results] == [0, 1]
     assert await start(database, NEW) == [NEW]
     with pytest.raises(StartupFault):
         await start(database, OLD)

@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from hoglet.functions.logs.live_tail import LiveTail, TailSettings
 from hoglet.functions.logs.live_tail_api import event_stream
-from hoglet.functions.logs.telemetry import SOURCE
+from hoglet.functions.logs.telemetry import LOG_SOURCE
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.errors import Throttled
 from hoglet.warehouse.telemetry import LogEntry, LogFilters, Telemetry
@@ -24,12 +24,12 @@ class StoredLines(Telemetry):
 
     def add(self, message: str, seconds: float) -> None:
         at = NOW + timedelta(seconds=seconds)
-        self.lines.append(LogEntry(1, SOURCE, "f", "run", at, "INFO", message))
+        self.lines.append(LogEntry(1, LOG_SOURCE, "f", "run", at, "INFO", message))
 
     async def read_logs(
         self, project_id: int, source: str, source_id: str, filters: LogFilters
     ) -> list[LogEntry]:
-        assert (project_id, source, source_id) == (1, SOURCE, "f")
+        assert (project_id, source, source_id) == (1, LOG_SOURCE, "f")
         assert filters.after is not None
         found = [line for line in self.lines if line.timestamp > filters.after]
         return sorted(found, key=lambda line: line.timestamp, reverse=True)[: filters.limit]

@@ -1,7 +1,7 @@
 """Registers the features' hooks for access routes.
 
-Source: docs/spec/hog-functions.md#138-site-functions and docs/spec/hog-functions.md#14-capture
-(last table) and 15.
+Source: docs/spec/hog-functions.md#138-site-functions, docs/spec/hog-functions.md#14-capture
+(last table) and docs/spec/hog-functions.md#15-bootstrap-routes.
 """
 
 import hashlib

@@ -74,10 +74,10 @@ def _read_server() -> Any:
     if not is_hoglet:
         from hoglet.functions.templates.registry import Templates
         from hoglet.project_files.foreign import prepare
-        from hoglet.project_tests.push_check import keep_what_hoglet_takes
+        from hoglet.project_tests.push_check import drop_rejected_parts
 
         prepare(project, frozenset(Templates().all))
-        keep_what_hoglet_takes(project)
+        drop_rejected_parts(project)
     return project
 
 

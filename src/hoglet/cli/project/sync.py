@@ -45,7 +45,7 @@ def diff(
         project = find_project(folder)
         files, client = read_folder(project), connect()
         plan = make_plan(ServerProject(client).project, files, prune=prune)
-    _tell_of_killed_push(PushJournal(project, client.target), "hoglet push makes the rest.")
+    _report_killed_push(PushJournal(project, client.target), "hoglet push makes the rest.")
     if as_json:
         print_json([_as_json(change) for change in plan.changes])
         raise typer.Exit(FAILED if plan.changes else 0)
@@ -83,7 +83,7 @@ def push(
     client = connect()
     server, journal = ServerProject(client), PushJournal(project, client.target)
     plan = make_plan(server.project, files, prune=prune)
-    _tell_of_killed_push(journal, "This one makes the rest.")
+    _report_killed_push(journal, "This one makes the rest.")
     if dry_run:
         print_plan(plan.changes)
         return
@@ -102,7 +102,7 @@ def push(
         print("pushed: " + ", ".join(f"{count} {_VERBS[verb]}" for verb, count in counts))
 
 
-def _tell_of_killed_push(journal: Any, then: str) -> None:
+def _report_killed_push(journal: Any, then: str) -> None:
     if sentence := journal.killed_push():
         print_hint(f"{sentence} {then}")
 

@@ -3,8 +3,9 @@
 Runs are many and short, so nothing is written before the response. A killed process loses up to
 ``FLUSH_SECONDS`` of log lines.
 
-Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (logs), 9, 10.1
-(query_log).
+Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (logs),
+docs/spec/query-endpoints.md#9-last_execution_times and
+docs/spec/query-endpoints.md#101-tables-and-columns (query_log).
 """
 
 import asyncio

@@ -10,7 +10,7 @@ import msgspec
 
 from hoglet.endpoints.analysis.model import Buckets
 from hoglet.hogql.context import CohortRef, Limits, QueryContext, SavedTable
-from hoglet.hogql.materialize.incremental import ChangedBuckets, ChosenBuild
+from hoglet.hogql.materialize.incremental import BuildDecision, ChangedBuckets
 from hoglet.hogql.materialize.merge_aggregates import MergeableAggregate
 from hoglet.hogql.materialize.plan import ColumnRange
 from hoglet.hogql.paging.keyset import WHOLE_RESULT, Key, RowPage
@@ -172,4 +172,4 @@ class MaterializationPreview(msgspec.Struct, frozen=True, kw_only=True):
     range_pairs: tuple[ColumnRange, ...] = ()
     aggregates: tuple[MergeableAggregate, ...] = ()
     reason_code: str | msgspec.UnsetType = msgspec.UNSET
-    build: ChosenBuild | msgspec.UnsetType = msgspec.UNSET
+    build: BuildDecision | msgspec.UnsetType = msgspec.UNSET

@@ -39,7 +39,7 @@ from hoglet.hogql.materialize import (
     plan_materialisation,
 )
 from hoglet.hogql.materialize.incremental import (
-    ChosenBuild,
+    BuildDecision,
     IncrementalBuild,
     groups_by_time,
     mode_of,
@@ -214,7 +214,7 @@ def compile_build(request: CompileRequest) -> EndpointSql:
     complete = msgspec.structs.replace(request, page=WHOLE_RESULT)
     incremental = _incremental(complete, plan)
     filtered = list(plan.filtered)
-    if isinstance(incremental, ChosenBuild):
+    if isinstance(incremental, BuildDecision):
         built = _sql(_compile(complete, plan.build))
         return msgspec.structs.replace(built, filtered=filtered)
     changes = request.changes
@@ -228,7 +228,7 @@ def compile_build(request: CompileRequest) -> EndpointSql:
 
 def _incremental(
     complete: CompileRequest, plan: MaterialisationPlan
-) -> IncrementalBuild | ChosenBuild:
+) -> IncrementalBuild | BuildDecision:
     """How the tables of a plan are built; in full if its SQL may parse a time without a date.
 
     The meaning of "12:00" depends on the day of the build; only literals such as '2026-01-05' are
@@ -239,7 +239,7 @@ def _incremental(
         compiled = _compile(complete, planned.build)
         texts = [compiled.params.get(name, "") for name in _PARSED_TIME.findall(compiled.sql)]
         if not all(_WHOLE_TIME.match(str(text)) for text in texts):
-            return ChosenBuild("full", "The query reads text as a time, which may lack its date.")
+            return BuildDecision("full", "The query reads text as a time, which may lack its date.")
     return planned
 
 

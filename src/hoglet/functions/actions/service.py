@@ -64,7 +64,7 @@ class ActionFields(Body):
     deleted: bool = False
 
 
-class SentAction(TypedDict, total=False):
+class ActionChanges(TypedDict, total=False):
     """The fields of an action that a request sent."""
 
     name: str | None
@@ -196,12 +196,12 @@ class ActionService:
         await self._activity.record(session, entry)
 
 
-def _read(body: JsonObject) -> SentAction:
+def _read(body: JsonObject) -> ActionChanges:
     fields = validate(ActionFields, body)
     sent = {name: getattr(fields, name) for name in fields.model_fields_set}
     if "steps" in sent:
         sent["steps"] = [step.model_dump(exclude_unset=True) for step in fields.steps]
-    return cast("SentAction", sent)
+    return cast("ActionChanges", sent)
 
 
 async def _display(session: AsyncSession, row: ActionRow) -> ActionObject:

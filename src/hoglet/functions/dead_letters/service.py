@@ -28,7 +28,7 @@ from hoglet.functions.dead_letters.schemas import (
 )
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
 from hoglet.functions.json_types import EventGlobal, Globals
-from hoglet.functions.logs.telemetry import SOURCE
+from hoglet.functions.logs.telemetry import LOG_SOURCE
 from hoglet.functions.service import FunctionService, read_id
 from hoglet.functions.tables import DeadLetterRow
 from hoglet.functions.types import DeadLetterClass
@@ -131,7 +131,7 @@ class DeadLetters:
         self._warned_at[function_id] = now
         keep = self.settings.keep_per_function
         text = f"More than {keep} dead letters: the oldest are dropped"
-        return LogEntry(project_id, SOURCE, str(function_id), "", now, "WARN", text)
+        return LogEntry(project_id, LOG_SOURCE, str(function_id), "", now, "WARN", text)
 
     async def prune(self, session: AsyncSession) -> int:
         """Delete expired dead letters; returns how many."""

@@ -1,6 +1,7 @@
 """Globals that a tree reads, and whether it contains a query.
 
-Source: docs/spec/hog-functions.md#42-value-validation (transformation inputs) and 5.4 (filters).
+Source: docs/spec/hog-functions.md#42-value-validation (transformation inputs) and
+docs/spec/hog-functions.md#54-globals-seen-by-filters.
 """
 
 from collections.abc import Iterator

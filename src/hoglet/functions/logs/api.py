@@ -6,7 +6,7 @@ from starlette.responses import Response
 from hoglet.access.principals import ProjectScope
 from hoglet.functions.api import ONE, Reads, service_of
 from hoglet.functions.logs.telemetry import (
-    SOURCE,
+    LOG_SOURCE,
     log_objects,
     read_interval,
     read_log_filters,
@@ -66,7 +66,7 @@ async def list_logs(request: Request, function_id: str, scope: Reads) -> Respons
     filters = read_log_filters(request.query_params)
     view = await service_of(request).get(scope, function_id)
     entries = await _telemetry(request).read_logs(
-        scope.project.id, SOURCE, str(view.row.id), filters
+        scope.project.id, LOG_SOURCE, str(view.row.id), filters
     )
     return json_response(request, log_objects(entries))
 
@@ -81,7 +81,7 @@ async def get_metrics(request: Request, function_id: str, scope: Reads) -> Respo
     view = await service.get(scope, function_id)
     series = await _telemetry(request).read_metrics(
         scope.project.id,
-        SOURCE,
+        LOG_SOURCE,
         str(view.row.id),
         filters,
         interval=interval,
@@ -101,7 +101,7 @@ async def get_totals(request: Request, function_id: str, scope: Reads) -> Respon
     )
     view = await service.get(scope, function_id)
     totals = await _telemetry(request).read_totals(
-        scope.project.id, SOURCE, str(view.row.id), filters
+        scope.project.id, LOG_SOURCE, str(view.row.id), filters
     )
     return json_response(request, {"totals": totals})
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from hoglet.functions.logs.telemetry import SOURCE
+from hoglet.functions.logs.telemetry import LOG_SOURCE
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Throttled
 from hoglet.warehouse.telemetry import LogEntry, LogFilters, Telemetry
@@ -80,7 +80,9 @@ class LiveTail:
             wanted = replace(filters, limit=self.settings.lines_per_look)
             while not self._closing.is_set():
                 requested = replace(wanted, after=window.edge)
-                found = await self._telemetry.read_logs(project_id, SOURCE, function_id, requested)
+                found = await self._telemetry.read_logs(
+                    project_id, LOG_SOURCE, function_id, requested
+                )
                 entries = window.unseen(found[::-1])
                 yield NewLines(entries=entries, is_cut=len(found) == wanted.limit)
                 if (self._clock.now() - started).total_seconds() > self.settings.longest:

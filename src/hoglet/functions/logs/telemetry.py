@@ -15,7 +15,8 @@ from hoglet.warehouse.telemetry import LogEntry, LogFilters, MetricFilters
 from hoglet.web.openapi import LogLine
 from hoglet.web.timestamps import iso_z, parse_instant
 
-SOURCE = "hog_function"
+LOG_SOURCE = "hog_function"
+"""``log_source`` and ``app_source`` of functions in the warehouse."""
 DEFAULT_LOGS = 50
 MAX_LOGS = 500
 _INTERVALS = ("hour", "day", "week")

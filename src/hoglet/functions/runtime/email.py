@@ -1,6 +1,7 @@
 """The arguments and results of ``sendEmail(email)``. Pure; the pipeline sends.
 
-Source: docs/spec/hog-functions.md#42-value-validation (the email object) and 13.3.
+Source: docs/spec/hog-functions.md#42-value-validation (the email object) and
+docs/spec/hog-functions.md#133-functions.
 """
 
 from email.headerregistry import Address

@@ -2,7 +2,8 @@
 
 Both directions copy, so neither a program nor its host can modify the other's data.
 
-Source: docs/spec/hog-language.md#4-values (tagged forms) and 8 (``jsonStringify``).
+Source: docs/spec/hog-language.md#4-values (tagged forms) and
+docs/spec/hog-language.md#8-printing (``jsonStringify``).
 """
 
 import math

@@ -90,8 +90,8 @@ _PLAIN = (
 )
 
 
-class ChosenBuild(msgspec.Struct, frozen=True):
-    """How tables of a query are built: ``ChosenBuild("full", "The query has a LIMIT.")``."""
+class BuildDecision(msgspec.Struct, frozen=True):
+    """How tables of a query are built: ``BuildDecision("full", "The query has a LIMIT.")``."""
 
     mode: str
     reason: str
@@ -143,20 +143,20 @@ class _Doubt(Exception):
 
 def plan_incremental(
     build: tree.SelectQuery | tree.SelectSetQuery,
-) -> IncrementalBuild | ChosenBuild:
+) -> IncrementalBuild | BuildDecision:
     """The queries of an incremental build, or why the table is always built in full."""
     try:
         return _planned(build)
     except _Doubt as doubt:
-        return ChosenBuild("full", str(doubt))
+        return BuildDecision("full", str(doubt))
 
 
-def mode_of(planned: IncrementalBuild | ChosenBuild) -> ChosenBuild:
+def mode_of(planned: IncrementalBuild | BuildDecision) -> BuildDecision:
     """The mode with its reason, as in the preview."""
-    if isinstance(planned, ChosenBuild):
+    if isinstance(planned, BuildDecision):
         return planned
     reason = f"Only buckets of {planned.bucket} whose events changed are computed again."
-    return ChosenBuild("incremental", reason)
+    return BuildDecision("incremental", reason)
 
 
 def groups_by_time(query: Any) -> bool:

@@ -15,6 +15,7 @@ from hoglet.events.spool import SpooledV1, job_of
 from hoglet.functions.dead_letters.service import NewDeadLetter
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
+from hoglet.functions.logs.telemetry import LOG_SOURCE
 from hoglet.functions.runtime.messages import RunLogLine, Step
 from hoglet.functions.types import DeadLetterClass
 from hoglet.functions.watcher.service import RunObservation
@@ -63,7 +64,7 @@ class RunRecord:
         self.messages.logs.append(
             LogEntry(
                 invoke.project_id,
-                "hog_function",
+                LOG_SOURCE,
                 str(invoke.function_id),
                 str(invoke.invocation_id),
                 at,

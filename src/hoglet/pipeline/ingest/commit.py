@@ -29,11 +29,12 @@ from hoglet.events.warnings import IngestionWarnings
 from hoglet.functions.dead_letters.service import DeadLetters, NewDeadLetter
 from hoglet.functions.executable.matching import masked_allowance
 from hoglet.functions.jobs import INVOKE_QUEUE
+from hoglet.functions.logs.telemetry import LOG_SOURCE
 from hoglet.functions.masking import raise_counters
 from hoglet.functions.watcher.service import RunObservation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.ingest.filtered_counts import SOURCE, defer_filtered_counts
+from hoglet.pipeline.ingest.filtered_counts import defer_filtered_counts
 from hoglet.pipeline.ingest.group_processor import CommitRefused
 from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Invocation, Part
 from hoglet.pipeline.ingest.replication import (
@@ -80,7 +81,7 @@ class FunctionReports:
     outbox: TelemetryOutbox
 
 
-class ChunkCommitter:
+class GroupCommitter:
     """Writes the results of groups to the metadata database."""
 
     def __init__(
@@ -330,7 +331,7 @@ def messages_of(project_id: int, tally: BatchCounters, now: datetime) -> Telemet
     """Metrics and log lines of functions; a run's lines are 1 ms apart to keep their order."""
     found = TelemetryBatch(
         metrics=[
-            AppMetric(project_id, SOURCE, function_id, now, kind, name, count)
+            AppMetric(project_id, LOG_SOURCE, function_id, now, kind, name, count)
             for function_id, counters in tally.counts.items()
             for (kind, _, name), count in _parted(counters)
         ]
@@ -342,7 +343,7 @@ def messages_of(project_id: int, tally: BatchCounters, now: datetime) -> Telemet
         last[run] = at
         entry = LogEntry(
             project_id,
-            SOURCE,
+            LOG_SOURCE,
             line.function_id,
             line.instance_id,
             at,

@@ -19,14 +19,13 @@ from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions import repository
+from hoglet.functions.logs.telemetry import LOG_SOURCE
 from hoglet.functions.repository import WaitingFunction
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.tables import DeferredFilteredRow
 from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox
 from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import AppMetric
-
-SOURCE = "hog_function"
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(dict[str, int])
@@ -92,7 +91,9 @@ def _metrics(
             missed = names.total() - sum(names[name] for name in function.events)
             if missed:
                 identity = str(function.id)
-                yield AppMetric(project_id, SOURCE, identity, minute, "other", "filtered", missed)
+                yield AppMetric(
+                    project_id, LOG_SOURCE, identity, minute, "other", "filtered", missed
+                )
 
 
 def _total(groups: Sequence[Group]) -> Counter[str]:

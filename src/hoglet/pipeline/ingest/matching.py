@@ -64,7 +64,7 @@ class TriggerMatcher:
         self._url: str = globals_["url"]
         self._tally = tally
         self._events: dict[int, Counter[str]] = {}
-        self._asked: Counter[str] = Counter()  # events that were not filtered, by function
+        self._not_filtered: Counter[str] = Counter()  # events that were not filtered, by function
         self._may_fail: dict[tuple[str, int, int | None], bool] = {}
         self._inputs_seconds = 0.0
         self.invocations: list[Invocation] = []
@@ -94,7 +94,7 @@ class TriggerMatcher:
         if self._handling == "store":
             whole = run_globals()
             for function in index.waiting_for(event.event):
-                self._asked[function.id] += 1
+                self._not_filtered[function.id] += 1
                 self._give_up(function, event.uuid, whole, None)
             return
         for match in index.matches(values()):
@@ -115,9 +115,9 @@ class TriggerMatcher:
             for name, number in names.items():
                 missed.update({function.id: number for function in index.waiting_for(name)})
         for function_id, number in missed.items():
-            if number > self._asked[function_id]:
-                not_asked = number - self._asked[function_id]
-                self._tally.count(function_id, "other", "filtered", not_asked)
+            if number > self._not_filtered[function_id]:
+                filtered = number - self._not_filtered[function_id]
+                self._tally.count(function_id, "other", "filtered", filtered)
 
     def _take(
         self,
@@ -131,7 +131,7 @@ class TriggerMatcher:
             self._tally.lines.append(Line(function.id, "", "warn", text))
         if match.outcome == "filtered" or match.mappings == []:
             return  # counted at the end, like functions that the index skipped
-        self._asked[function.id] += 1
+        self._not_filtered[function.id] += 1
         if match.outcome == "failed":
             self._filter_failed(function, match, event, run_globals())
         else:

@@ -30,7 +30,7 @@ from hoglet.kit import tracing
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.errors import HogletError
 from hoglet.pipeline.health import IngestMetrics, PipelineHealth
-from hoglet.pipeline.ingest.commit import ChunkCommitter
+from hoglet.pipeline.ingest.commit import GroupCommitter
 from hoglet.pipeline.ingest.group_processor import (
     FunctionsUnusable,
     GroupProcessor,
@@ -73,7 +73,7 @@ class GroupStages:
     processor: GroupProcessor
     definitions: DefinitionTracker
     warehouse: Warehouse
-    committing: ChunkCommitter
+    committer: GroupCommitter
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class BatchWorker:
         self._processor = stages.processor
         self._definitions = stages.definitions
         self._warehouse = stages.warehouse
-        self._committing = stages.committing
+        self._committer = stages.committer
         self._functions = projects.functions
         self._access = projects.access
         self._site_url = projects.site_url.rstrip("/")
@@ -308,7 +308,7 @@ class BatchWorker:
         project_id = begun.request.project.id
         result = await self._processor.process(begun.request, begun.wanted)
         begun.result.set()
-        await self._committing.claim_group_types(project_id, result)
+        await self._committer.claim_group_types(project_id, result)
         recorded = await self._definitions.settle(
             project_id, await self._definitions_version(project_id), result.observation
         )
@@ -324,7 +324,7 @@ class BatchWorker:
         return result
 
     async def _commit(self, begun: _Begun, result: BatchResult, *, checked: bool) -> None:
-        await self._committing.commit(
+        await self._committer.commit(
             begun.request.project.id,
             begun.group.finish,
             result,
@@ -334,7 +334,7 @@ class BatchWorker:
 
     async def _commit_in_pieces(self, begun: _Begun) -> BatchResult:
         """Commit a group without the events that the database keeps rejecting."""
-        try_commit = functools.partial(self._committing.try_commit, begun.request.project.id)
+        try_commit = functools.partial(self._committer.try_commit, begun.request.project.id)
         result = await self._processor.process_in_pieces(begun.request, try_commit)
         await self._store(begun.request, result)
         await self._commit(begun, result, checked=False)
