@@ -134,38 +134,13 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
     copies = WarehouseReplicator(
         services.database, services.queue, services.warehouse, services.health
     )
-    definitions = DefinitionTracker(
-        database=services.database,
-        clock=services.clock,
-        limit=services.settings.definitions_per_project,
-        readers_notice_after=timedelta(seconds=SCHEMA_SECONDS + COMPILE_SECONDS),
-        on_detected=services.access.providers.properties_detected,
-    )
-    repository = features.events.repository
-    committer = GroupCommitter(
-        database=services.database,
-        queue=services.queue,
-        clock=services.clock,
-        state=ProjectState(repository, copies, definitions),
-        reports=FunctionReports(
-            features.functions.dead_letters, features.functions.watcher, outbox
-        ),
-        warnings=features.events.warnings,
-    )
+    repository, definitions = features.events.repository, _definitions(services)
+    state = ProjectState(repository, copies, definitions)
+    committer = _committer(services, features, state, outbox)
     settings, functions = services.settings, features.functions.service
     projects = ProjectSources(services.access, functions, settings.resolved_site_url())
     monitoring = IngestMonitoring(services.health, IngestMetrics(services.registry))
-
-    losses = SpoolLosses(services.database, features.events.warnings, services.registry)
-    owners: list[PartitionOwner] = []
-    logs: list[LogSource] = []
-    for each in services.spool_logs:
-        owner = PartitionOwner(
-            services.database, services.clock, name=services.name, log_name=each.name
-        )
-        owners.append(owner)
-        ranges = LogRanges(each.log, owner, services.database, services.queue, losses)
-        logs.append(LogSource(each.log, ranges))
+    logs, owners = _log_sources(services, features)
 
     def batch_worker(number: int, sandboxes: IngestSandboxes) -> BatchWorker:
         calls = PipelineSandboxClient(*sandboxes, functions, settings.pipeline_seconds)
@@ -186,66 +161,105 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
     return Ingestion(batches, owners, copies, committer)
 
 
+def _definitions(services: Services) -> DefinitionTracker:
+    return DefinitionTracker(
+        database=services.database,
+        clock=services.clock,
+        limit=services.settings.definitions_per_project,
+        readers_notice_after=timedelta(seconds=SCHEMA_SECONDS + COMPILE_SECONDS),
+        on_detected=services.access.providers.properties_detected,
+    )
+
+
+def _committer(
+    services: Services, features: Features, state: ProjectState, outbox: TelemetryOutbox
+) -> GroupCommitter:
+    functions = features.functions
+    return GroupCommitter(
+        database=services.database,
+        queue=services.queue,
+        clock=services.clock,
+        state=state,
+        reports=FunctionReports(functions.dead_letters, functions.watcher, outbox),
+        warnings=features.events.warnings,
+    )
+
+
+def _log_sources(
+    services: Services, features: Features
+) -> tuple[list[LogSource], list[PartitionOwner]]:
+    """The partitions of the spool log, with the owners that divide them among servers."""
+    losses = SpoolLosses(services.database, features.events.warnings, services.registry)
+    owners: list[PartitionOwner] = []
+    logs: list[LogSource] = []
+    for each in services.spool_logs:
+        owner = PartitionOwner(
+            services.database, services.clock, name=services.name, log_name=each.name
+        )
+        owners.append(owner)
+        ranges = LogRanges(each.log, owner, services.database, services.queue, losses)
+        logs.append(LogSource(each.log, ranges))
+    return logs, owners
+
+
 def build_pipeline(
     services: Services, features: Features, outbox: TelemetryOutbox
 ) -> list[BackgroundWorker]:
     """The workers of the pipeline: ingestion, runs, copies of persons, ingestion warnings."""
     batches, owners, copies, committer = build_ingestion(services, features, outbox)
-    maintenance = MaintenanceWorker(
-        features.events.warnings,
-        QueueMetrics(
-            services.database,
-            services.queue,
-            SpoolBacklog(services.database, services.spool_logs, services.clock),
-            services.registry,
-        ),
-        DeferredFilteredCounts(services.database, outbox, services.clock),
-        ExpiredRows(
-            services.database,
-            features.functions.dead_letters,
-            features.events.known_uuids,
-            services.clock,
-        ),
+    maintenance = _maintenance(services, features, outbox)
+    internal = JobHandler(_internal_events(services, features, committer).work, finishes_jobs=True)
+    backfills = JobHandler(_backfills(services, features).work, finishes_jobs=True)
+    deletions = JobHandler(features.person_changes.deletions.work)
+    return [
+        _leased(services, "internal events", INTERNAL_QUEUE, internal, INTERNAL_POLICY),
+        _leased(services, "backfills", BACKFILL_QUEUE, backfills, BACKFILL_POLICY),
+        *(BackgroundWorker("batches", worker.run, worker.stop) for worker in batches),
+        *(BackgroundWorker("spool owner", owner.run, owner.stop) for owner in owners),
+        BackgroundWorker("copies", copies.run, copies.stop),
+        _leased(services, "person deletions", DELETIONS_QUEUE, deletions, DELETION_POLICY),
+        BackgroundWorker("maintenance", maintenance.run, maintenance.stop),
+    ]
+
+
+def _maintenance(
+    services: Services, features: Features, outbox: TelemetryOutbox
+) -> MaintenanceWorker:
+    database, clock = services.database, services.clock
+    backlog = SpoolBacklog(database, services.spool_logs, clock)
+    expired = ExpiredRows(
+        database, features.functions.dead_letters, features.events.known_uuids, clock
     )
+    return MaintenanceWorker(
+        features.events.warnings,
+        QueueMetrics(database, services.queue, backlog, services.registry),
+        DeferredFilteredCounts(database, outbox, clock),
+        expired,
+    )
+
+
+def _backfills(services: Services, features: Features) -> BackfillPager:
     site_url = services.settings.resolved_site_url()
-    stored = StoredEvents(services.warehouse, services.access, site_url)
-    backfills = BackfillPager(
+    return BackfillPager(
         queue=services.queue,
         database=services.database,
-        events=stored,
+        events=StoredEvents(services.warehouse, services.access, site_url),
         functions=features.functions.service,
         clock=services.clock,
     )
-    internal = InternalEventMatcher(
+
+
+def _internal_events(
+    services: Services, features: Features, committer: GroupCommitter
+) -> InternalEventMatcher:
+    return InternalEventMatcher(
         sandbox=services.sandboxes.ingest[0].groups,
         deadline=services.settings.pipeline_seconds,
         functions=features.functions.service,
         committer=committer,
         access=services.access,
-        site_url=site_url,
+        site_url=services.settings.resolved_site_url(),
     )
-    person_deletions = JobHandler(features.person_changes.deletions.work)
-    return [
-        _leased(
-            services,
-            "internal events",
-            INTERNAL_QUEUE,
-            JobHandler(internal.work, finishes_jobs=True),
-            INTERNAL_POLICY,
-        ),
-        _leased(
-            services,
-            "backfills",
-            BACKFILL_QUEUE,
-            JobHandler(backfills.work, finishes_jobs=True),
-            BACKFILL_POLICY,
-        ),
-        *(BackgroundWorker("batches", worker.run, worker.stop) for worker in batches),
-        *(BackgroundWorker("spool owner", owner.run, owner.stop) for owner in owners),
-        BackgroundWorker("copies", copies.run, copies.stop),
-        _leased(services, "person deletions", DELETIONS_QUEUE, person_deletions, DELETION_POLICY),
-        BackgroundWorker("maintenance", maintenance.run, maintenance.stop),
-    ]
 
 
 def _leased(

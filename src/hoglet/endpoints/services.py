@@ -129,30 +129,17 @@ def build_endpoints(
     settings = settings or EndpointSettings()
     warehouse, queue = backends.warehouse, backends.queue
     database, clock = access.database, access.clock
-    tables = MaterializedTables(database)
+    targets, tables = RunTargets(database), MaterializedTables(database)
     compiler = QueryCompiler(
         backends.sandbox, clock, schemas.schema_of, tables, is_sharded=settings.is_sharded
     )
     analyser = QueryAnalyzer(compiler, warehouse)
     materializer = MaterializationScheduler(queue, clock)
     service = EndpointService(access, analyser, materializer)
-    targets = RunTargets(database)
     log = QueryLog(warehouse, database, backends.registry)
-    computer = QueryExecutor(
-        compiler,
-        warehouse,
-        clock,
-        limits=ExecutionLimits(
-            ConcurrencyLimiter(settings.query_slots, wait_seconds=settings.queue_seconds),
-            ConcurrencyLimiter(
-                settings.concurrent_materialized, wait_seconds=settings.queue_seconds
-            ),
-            settings.result_bytes,
-        ),
-        system_rows=SystemRows(database, schemas.row_readers),
-    )
+    executor = _executor(access, compiler, warehouse, schemas, settings)
     cursors = Cursors(settings.secret_keys)
-    runner = EndpointRunner(database, clock, computer, log, settings, cursors=cursors)
+    runner = EndpointRunner(database, clock, executor, log, settings, cursors=cursors)
     background = BackgroundRuns(database, queue, clock, runner, settings)
     builder = TableBuilder(
         database, warehouse, clock, compiler, materializer=materializer, settings=settings
@@ -162,6 +149,12 @@ def build_endpoints(
         targets.forget()
         tables.forget()
 
+    housekeeping = EndpointHousekeeping(database, clock, builder, materializer, forget)
+    build_jobs, background_jobs = table_jobs(builder, forget), run_jobs(background)
+    workers = (
+        LeasedWorker(queue, database, clock, BUILDS, build_jobs),
+        LeasedWorker(queue, database, clock, RUNS, background_jobs, policy=RUN_POLICY),
+    )
     return EndpointServices(
         access=access,
         database=database,
@@ -175,19 +168,33 @@ def build_endpoints(
         notes=log,
         telemetry=Telemetry(warehouse),
         usage=EndpointUsage(service, log, RunUsage(warehouse), clock),
-        jobs=EndpointJobs(
-            (
-                LeasedWorker(queue, database, clock, BUILDS, table_jobs(builder, forget)),
-                LeasedWorker(queue, database, clock, RUNS, run_jobs(background), policy=RUN_POLICY),
-            ),
-            EndpointHousekeeping(database, clock, builder, materializer, forget),
-            log,
-        ),
+        jobs=EndpointJobs(workers, housekeeping, log),
         analyser=analyser,
         analyses=CurrentAnalyses(compiler, analyser),
         compiler=compiler,
         materializer=materializer,
         warehouse=warehouse,
+    )
+
+
+def _executor(
+    access: AccessService,
+    compiler: QueryCompiler,
+    warehouse: Warehouse,
+    schemas: SchemaProviders,
+    settings: EndpointSettings,
+) -> QueryExecutor:
+    wait = settings.queue_seconds
+    return QueryExecutor(
+        compiler,
+        warehouse,
+        access.clock,
+        limits=ExecutionLimits(
+            ConcurrencyLimiter(settings.query_slots, wait_seconds=wait),
+            ConcurrencyLimiter(settings.concurrent_materialized, wait_seconds=wait),
+            settings.result_bytes,
+        ),
+        system_rows=SystemRows(access.database, schemas.row_readers),
     )
 
 

@@ -95,27 +95,9 @@ class EventsRepository:
         """
         if checked:
             await _lock_persons(session, project_id, changes)
-        persons = [
-            {
-                "id": item.id,
-                "project_id": project_id,
-                "properties": item.text,
-                "created_at": item.created_at,
-                "is_identified": item.is_identified,
-                "version": item.version,
-            }
-            for item in changes.persons
-        ]
+        persons = _person_columns(project_id, changes)
         await _upsert(session, PersonRow, persons, keys=("id", "project_id"), checked=checked)
-        ids = [
-            {
-                "project_id": project_id,
-                "distinct_id": item.distinct_id,
-                "person_id": item.person_id,
-                "version": item.version,
-            }
-            for item in changes.ids
-        ]
+        ids = _distinct_id_columns(project_id, changes)
         keys = ("project_id", "distinct_id")
         await _upsert(session, DistinctIdRow, ids, keys=keys, checked=checked)
         deleted = [person.id for person in changes.deleted]
@@ -268,6 +250,32 @@ async def _person_rows(
     )
     connection = await session.connection()  # with a session, each row takes 1.5 times as long
     return (await connection.execute(wanted)).all()
+
+
+def _person_columns(project_id: int, changes: PersonStoreState) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": item.id,
+            "project_id": project_id,
+            "properties": item.text,
+            "created_at": item.created_at,
+            "is_identified": item.is_identified,
+            "version": item.version,
+        }
+        for item in changes.persons
+    ]
+
+
+def _distinct_id_columns(project_id: int, changes: PersonStoreState) -> list[dict[str, Any]]:
+    return [
+        {
+            "project_id": project_id,
+            "distinct_id": item.distinct_id,
+            "person_id": item.person_id,
+            "version": item.version,
+        }
+        for item in changes.ids
+    ]
 
 
 async def _all_ids(session: AsyncSession, project_id: int, persons: Collection[UUID]) -> list[Any]:

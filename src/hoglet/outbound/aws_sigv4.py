@@ -50,32 +50,33 @@ def signed_headers(
     """
     stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     body_hash = hashlib.sha256(body).hexdigest()
-    own = {"X-Amz-Date": stamp}
-    if signer.session_token:
-        own["X-Amz-Security-Token"] = signer.session_token
-    if signer.service == _S3:
-        own["X-Amz-Content-Sha256"] = body_hash
-    replaced = {name.lower() for name in own} | {"authorization"}
-    sent = {name: value for name, value in headers.items() if name.lower() not in replaced} | own
+    sent = _with_own(headers, _own_headers(signer, stamp, body_hash))
     covered = _covered(sent, target.authority)
     names = ";".join(covered)
-    request = "\n".join(
-        [
-            method,
-            _canonical_path(target, signer.service),
-            _canonical_query(target),
-            *(f"{name}:{value}" for name, value in covered.items()),
-            "",
-            names,
-            body_hash,
-        ]
-    )
+    lines = [f"{name}:{value}" for name, value in covered.items()]
+    path, query = _canonical_path(target, signer.service), _canonical_query(target)
+    request = "\n".join([method, path, query, *lines, "", names, body_hash])
     scope = f"{stamp[:8]}/{signer.region}/{signer.service}/aws4_request"
     digest = hashlib.sha256(request.encode()).hexdigest()
     signature = _sign(signer, stamp[:8], f"{_ALGORITHM}\n{stamp}\n{scope}\n{digest}")
     credential = f"Credential={signer.access_key_id}/{scope}"
     authorization = f"{_ALGORITHM} {credential}, SignedHeaders={names}, Signature={signature}"
     return sent | {"Authorization": authorization}
+
+
+def _own_headers(signer: AwsSigV4, stamp: str, body_hash: str) -> dict[str, str]:
+    """The headers that belong to the signature, without the signature itself."""
+    own = {"X-Amz-Date": stamp}
+    if signer.session_token:
+        own["X-Amz-Security-Token"] = signer.session_token
+    if signer.service == _S3:
+        own["X-Amz-Content-Sha256"] = body_hash
+    return own
+
+
+def _with_own(headers: Mapping[str, str], own: dict[str, str]) -> dict[str, str]:
+    replaced = {name.lower() for name in own} | {"authorization"}
+    return {name: value for name, value in headers.items() if name.lower() not in replaced} | own
 
 
 def _covered(headers: Mapping[str, str], host: str) -> dict[str, str]:

@@ -77,24 +77,7 @@ def create_application(
     """
     registry = registry or CollectorRegistry()
     open_requests = OpenRequests()
-    app = Starlette(
-        middleware=[
-            Middleware(
-                RequestLogMiddleware,
-                metrics=RequestMetrics(registry),
-                log_requests=policy.log_requests,
-            ),
-            Middleware(
-                BodyLimits,
-                requests=open_requests,
-                seconds=policy.body_seconds,
-                buffer_bytes=policy.body_buffer_bytes,
-            ),
-            Middleware(Compression),
-            Middleware(PathNormalizer),
-            Middleware(OpenCors),
-        ],
-    )
+    app = Starlette(middleware=_middleware(registry, open_requests, policy))
     app.router.redirect_slashes = False
     app.state.body_limit_bytes = policy.body_limit_bytes
     app.state.open_requests = open_requests
@@ -108,6 +91,26 @@ def create_application(
     for router in project_routers:
         _add(app, router, PROJECT_PREFIX)
     return app
+
+
+def _middleware(
+    registry: CollectorRegistry, open_requests: OpenRequests, policy: RequestPolicy
+) -> list[Middleware]:
+    """The layers around the routes, outermost first."""
+    return [
+        Middleware(
+            RequestLogMiddleware, metrics=RequestMetrics(registry), log_requests=policy.log_requests
+        ),
+        Middleware(
+            BodyLimits,
+            requests=open_requests,
+            seconds=policy.body_seconds,
+            buffer_bytes=policy.body_buffer_bytes,
+        ),
+        Middleware(Compression),
+        Middleware(PathNormalizer),
+        Middleware(OpenCors),
+    ]
 
 
 def set_fallback(app: Starlette, fallback: ASGIApp, prefixes: tuple[str, ...]) -> None:

@@ -12,6 +12,7 @@ from hoglet.app.http.routes import PROJECT_ROUTERS, ROUTERS, hot_routes
 from hoglet.app.services.container import Services
 from hoglet.app.services.features import Features
 from hoglet.console.application import mount_console
+from hoglet.settings import Settings
 from hoglet.web.app import ReadinessChecks, RequestPolicy, create_application
 
 
@@ -42,13 +43,25 @@ def build_application(
             readiness.warnings,
         ),
         registry=services.registry,
-        policy=RequestPolicy(
-            body_limit_bytes=services.settings.request_body_bytes,
-            body_seconds=services.settings.request_body_seconds,
-            body_buffer_bytes=services.settings.request_buffer_bytes,
-            log_requests=services.settings.log_level == "debug",
-        ),
+        policy=_policy(services.settings),
     )
+    _set_state(app, services, features)
+    if "console" in services.settings.roles:
+        mount_console(app, services.secret_keys)
+    return app
+
+
+def _policy(settings: Settings) -> RequestPolicy:
+    return RequestPolicy(
+        body_limit_bytes=settings.request_body_bytes,
+        body_seconds=settings.request_body_seconds,
+        body_buffer_bytes=settings.request_buffer_bytes,
+        log_requests=settings.log_level == "debug",
+    )
+
+
+def _set_state(app: Starlette, services: Services, features: Features) -> None:
+    """Give the handlers of routes their services."""
     app.state.access = services.access
     app.state.trust_proxy = services.settings.trust_proxy
     app.state.events = features.events
@@ -69,6 +82,3 @@ def build_application(
     app.state.queries = features.queries
     app.state.cohorts = features.cohorts
     app.state.definitions = features.definitions
-    if "console" in services.settings.roles:
-        mount_console(app, services.secret_keys)
-    return app

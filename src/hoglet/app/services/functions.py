@@ -124,77 +124,114 @@ def build_functions(
     services: Services, property_types: PropertyTypes, cohorts: CohortCriteria
 ) -> FunctionServices:
     """The services on the shared database, queue and sandbox."""
-    settings, access = services.settings, services.access
-    box = open_box(settings)
-    templates = Templates()
-    numbers = msgspec.convert(settings.watcher, WatcherSettings)
-    watcher = Watcher(services.clock, access.activity, numbers)
-    internal = InternalEvents(services.queue, services.clock)
-    access.activity.listeners.append(internal.on_activity)
-    watcher.listeners.append(internal.on_state_change)
-    environment = CompileEnvironment(
-        compiler=SandboxCompiler(services.sandboxes.compile),
-        templates=templates,
-        property_types=property_types,
-        cohorts=cohorts,
-        host_config=_host_config(settings),
-    )
-    service = FunctionService(
-        environment,
-        database=services.database,
-        box=box,
-        clock=services.clock,
-        activity=access.activity,
-        watcher=watcher,
-    )
-    calls = HostCalls(
-        Credentials(services.outbound, services.database, box),
-        _mailer(services),
-        _mail_domain(settings),
-    )
-    keep = DeadLetterSettings(
-        keep_days=settings.dead_letter_days, keep_per_function=settings.dead_letters_per_function
-    )
-    dead_letters = DeadLetters(service, services.queue, keep, enqueue=lines.enqueue)
-    telemetry = Telemetry(services.warehouse)
+    settings, sandbox, access = services.settings, services.sandboxes.run, services.access
     site_url = settings.resolved_site_url()
-    groups = StoredGroups(services.database, EventsRepository())
-    stored = StoredEventLookup(services.warehouse, access, groups, site_url)
-    recent = RecentEvents(services.warehouse, stored, services.clock)
-    completion_writer = CompletionWriter(
+    templates, telemetry = Templates(), Telemetry(services.warehouse)
+    watcher = _watcher(services)
+    service = _function_service(services, watcher, templates, property_types, cohorts)
+    calls = _host_calls(services, service.box)
+    dead_letters = _dead_letters(services, service)
+    writer = CompletionWriter(
         queue=services.queue,
         outbox=TelemetryOutbox(services.database, telemetry),
         dead_letters=dead_letters,
         watcher=watcher,
         clock=services.clock,
     )
-    record = WebhookCompletion(
-        database=services.database,
-        queue=services.queue,
-        writer=completion_writer,
-        clock=services.clock,
-    )
+    match_counts, match_explainer = _match_services(services, service)
     return FunctionServices(
         service=service,
-        actions=ActionService(
-            services.database,
-            services.clock,
-            access.activity,
-            RecompileLater(services.queue),
-            changed=access.forget,
-        ),
+        actions=_actions(services),
         backfills=Backfills(service, services.queue),
         calls=calls,
         integrations=IntegrationService(
-            services.database, box, services.clock, access.activity, templates.icon_url
+            services.database, service.box, services.clock, access.activity, templates.icon_url
         ),
         dead_letters=dead_letters,
-        match_counts=MatchCounts(service, services.sandboxes.run, recent.pages),
-        match_explainer=MatchExplainer(service, services.sandboxes.run, stored.find, site_url),
+        match_counts=match_counts,
+        match_explainer=match_explainer,
         live_tail=LiveTail(telemetry, services.clock),
         watcher=watcher,
         telemetry=telemetry,
-        test_runs=TestRunService(service, services.sandboxes.run, calls, site_url),
-        webhooks=Webhooks(service, services.sandboxes.run, record, access.project, site_url),
-        completion_writer=completion_writer,
+        test_runs=TestRunService(service, sandbox, calls, site_url),
+        webhooks=Webhooks(service, sandbox, _webhooks(services, writer), access.project, site_url),
+        completion_writer=writer,
+    )
+
+
+def _watcher(services: Services) -> Watcher:
+    """The watcher; it and the activity log report to internal destinations."""
+    numbers = msgspec.convert(services.settings.watcher, WatcherSettings)
+    watcher = Watcher(services.clock, services.access.activity, numbers)
+    internal = InternalEvents(services.queue, services.clock)
+    services.access.activity.listeners.append(internal.on_activity)
+    watcher.listeners.append(internal.on_state_change)
+    return watcher
+
+
+def _function_service(
+    services: Services,
+    watcher: Watcher,
+    templates: Templates,
+    property_types: PropertyTypes,
+    cohorts: CohortCriteria,
+) -> FunctionService:
+    environment = CompileEnvironment(
+        compiler=SandboxCompiler(services.sandboxes.compile),
+        templates=templates,
+        property_types=property_types,
+        cohorts=cohorts,
+        host_config=_host_config(services.settings),
+    )
+    return FunctionService(
+        environment,
+        database=services.database,
+        box=open_box(services.settings),
+        clock=services.clock,
+        activity=services.access.activity,
+        watcher=watcher,
+    )
+
+
+def _host_calls(services: Services, box: SecretBox) -> HostCalls:
+    credentials = Credentials(services.outbound, services.database, box)
+    return HostCalls(credentials, _mailer(services), _mail_domain(services.settings))
+
+
+def _dead_letters(services: Services, service: FunctionService) -> DeadLetters:
+    settings = services.settings
+    keep = DeadLetterSettings(
+        keep_days=settings.dead_letter_days, keep_per_function=settings.dead_letters_per_function
+    )
+    return DeadLetters(service, services.queue, keep, enqueue=lines.enqueue)
+
+
+def _match_services(
+    services: Services, service: FunctionService
+) -> tuple[MatchCounts, MatchExplainer]:
+    site_url = services.settings.resolved_site_url()
+    groups = StoredGroups(services.database, EventsRepository())
+    stored = StoredEventLookup(services.warehouse, services.access, groups, site_url)
+    recent = RecentEvents(services.warehouse, stored, services.clock)
+    sandbox = services.sandboxes.run
+    return (
+        MatchCounts(service, sandbox, recent.pages),
+        MatchExplainer(service, sandbox, stored.find, site_url),
+    )
+
+
+def _actions(services: Services) -> ActionService:
+    access = services.access
+    return ActionService(
+        services.database,
+        services.clock,
+        access.activity,
+        RecompileLater(services.queue),
+        changed=access.forget,
+    )
+
+
+def _webhooks(services: Services, writer: CompletionWriter) -> WebhookCompletion:
+    return WebhookCompletion(
+        database=services.database, queue=services.queue, writer=writer, clock=services.clock
     )

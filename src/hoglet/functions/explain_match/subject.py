@@ -13,6 +13,7 @@ from hoglet.functions.executable.loader import (
 )
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.json_types import FunctionFilters
+from hoglet.functions.save.planner import filters_of
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.test_runs.configuration import configured_values, requested_configuration
@@ -50,31 +51,37 @@ async def read_subject(
     """
     asked = {name: body.get(name) for name in ("configuration", "draft")}
     configuration = requested_configuration(functions, row, asked)
-    if configuration is None:
-        if row is None:
-            raise Invalid("This field is required.", code="required", attr="configuration")
+    if configuration is not None:
+        subject = await _configured(functions, scope, row, configuration)
+    elif row is not None:
         function = executable_from_row(row, functions.box)
-        filters, mappings = row.filters, row.mappings
+        subject = Subject(function, row.filters, filters_of(row.mappings))
     else:
-        check_scope(scope, "hog_function:write")
-        values = await configured_values(functions, scope, row, configuration)
-        function = executable_from_values(
-            values,
-            function_id=str(row.id) if row else "new",
-            project_id=scope.project.id,
-            state=row.state if row else 1,
-            enabled=row.enabled if row else True,
-        )
-        problem = unreadable_secrets(row, values, functions.box)
-        function = msgspec.structs.replace(function, problem=problem)
-        filters, mappings = values["filters"], values["mappings"]
-    if function.type not in _EXPLAINABLE:
+        raise Invalid("This field is required.", code="required", attr="configuration")
+    if subject.function.type not in _EXPLAINABLE:
         raise Invalid("Functions of this type have no filter to explain.", attr="type")
-    return Subject(
-        await functions.resolved(function),
-        filters,
-        [mapping.get("filters") or {} for mapping in mappings or []],
+    return subject._replace(function=await functions.resolved(subject.function))
+
+
+async def _configured(
+    functions: FunctionService,
+    scope: ProjectScope,
+    row: HogFunctionRow | None,
+    configuration: JsonObject,
+) -> Subject:
+    """The function with a configuration that is not saved."""
+    check_scope(scope, "hog_function:write")
+    values = await configured_values(functions, scope, row, configuration)
+    function = executable_from_values(
+        values,
+        function_id=str(row.id) if row else "new",
+        project_id=scope.project.id,
+        state=row.state if row else 1,
+        enabled=row.enabled if row else True,
     )
+    problem = unreadable_secrets(row, values, functions.box)
+    function = msgspec.structs.replace(function, problem=problem)
+    return Subject(function, values["filters"], filters_of(values["mappings"]))
 
 
 def check_scope(scope: ProjectScope, name: str) -> None:
