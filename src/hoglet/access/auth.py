@@ -83,8 +83,7 @@ async def authorize(
         project_id: the segment of the path: digits or ``@current``.
         scope: the scope that the key must have.
         allow_secret_key: whether a project secret key may be used here.
-        allow_tenant_token: whether a tenant token may be used here; the caller then checks what
-            it grants.
+        allow_tenant_token: whether a tenant token may be used; the caller checks what it grants.
         throttle: count the request against the ordinary rate limits.
 
     Raises:
@@ -97,13 +96,13 @@ async def authorize(
     principal = await authenticate(request)
     if principal.tenant is not None and not allow_tenant_token:
         raise _wrong_kind(principal)
-    if principal.kind != "personal":
+    if principal.kind == "personal":
+        project = await _project_of_personal_key(access, principal, project_id, scope)
+    else:
         project = await _project_of_secret_key(access, principal, project_id)
         if principal.kind == "secret" and not allow_secret_key:
             raise _wrong_kind(principal)
         _check_scope(principal, scope)
-    else:
-        project = await _project_of_personal_key(access, principal, project_id, scope)
     granted = ProjectScope(project, principal)
     if throttle:
         await access.rates.check(granted)

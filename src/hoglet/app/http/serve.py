@@ -3,7 +3,8 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 from granian._granian import SocketHolder
@@ -68,11 +69,17 @@ async def serve(
         on_stop()
         server.stop()
 
+    with _on_stop_signals(lambda: drain.begin(stop)):
+        await server.serve()
+
+
+@contextmanager
+def _on_stop_signals(begin: Callable[[], None]) -> Generator[None]:
     loop = asyncio.get_running_loop()
     for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, drain.begin, stop)
+        loop.add_signal_handler(number, begin)
     try:
-        await server.serve()
+        yield
     finally:
         for number in STOP_SIGNALS:
             loop.remove_signal_handler(number)

@@ -28,7 +28,7 @@ from hoglet.functions import system_rows as functions
 from hoglet.functions.integrations.service import IntegrationService
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.persons.api import PersonChangeServices
-from hoglet.pipeline.persons.deletions import PersonDeletions
+from hoglet.pipeline.persons.deletions import PersonDeletions, PersonDependents
 from hoglet.pipeline.persons.splits import PersonSplits
 from hoglet.pipeline.spool_backlog import SpoolBacklog
 from hoglet.queries.services import QueryServices, build_queries
@@ -86,9 +86,11 @@ def build_person_changes(
         warehouse=services.warehouse,
         clock=services.clock,
         activity=activity,
-        drop_results=endpoints.runner.cache.clear,
-        backlog=SpoolBacklog(services.database, services.spool_logs, services.clock),
-        forget_member=cohorts.static.forget_person,
+        dependents=PersonDependents(
+            drop_results=endpoints.runner.cache.clear,
+            forget_member=cohorts.static.forget_person,
+            backlog=SpoolBacklog(services.database, services.spool_logs, services.clock),
+        ),
     )
     copies = WarehouseReplicator(services.database, services.queue, services.warehouse)
     splits = PersonSplits(services.database, events.repository, copies, activity, services.clock)

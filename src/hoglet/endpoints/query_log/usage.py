@@ -87,12 +87,10 @@ class EndpointUsage:
         days = days or DEFAULT_DAYS
         if days > MOST_DAYS:
             raise Invalid(f"At most {MOST_DAYS} days can be requested.", attr="days")
-        now, zone = self._clock.now(), ZoneInfo(scope.project.timezone)
-        first = now.astimezone(zone).date() - timedelta(days=days - 1)
-        midnight = datetime(first.year, first.month, first.day, tzinfo=zone)
-        after = max(
-            midnight, found.endpoint.created_at
-        )  # the name may have belonged to a since deleted endpoint
+        now = self._clock.now()
+        midnight = _first_midnight(now, days, ZoneInfo(scope.project.timezone))
+        # Before its creation, the name may have belonged to a deleted endpoint.
+        after = max(midnight, found.endpoint.created_at)
         await self._notes.flush()
         whole, by_day = await self._runs.of(
             scope.project.id,
@@ -102,11 +100,17 @@ class EndpointUsage:
             version=version,
             timezone=scope.project.timezone,
         )
-        visible = [_day(first + timedelta(days=number), by_day) for number in range(days)]
+        visible = [_day(midnight.date() + timedelta(days=number), by_day) for number in range(days)]
         span = {"name": name, "after": iso_z(after), "before": iso_z(now)}
         requested = {} if version is None else {"version": version}
         body = {**span, **requested, **_figures(whole), "days": visible}
         return cast("UsageBody", body)
+
+
+def _first_midnight(now: datetime, days: int, zone: ZoneInfo) -> datetime:
+    """The start of the first of ``days`` days that end today."""
+    first = now.astimezone(zone).date() - timedelta(days=days - 1)
+    return datetime(first.year, first.month, first.day, tzinfo=zone)
 
 
 def _day(day: date, by_day: dict[date, Usage]) -> UsageOfDay:

@@ -159,18 +159,27 @@ class QueryExecutor:
     ) -> Result:
         started_at = self._clock.now()
         if reading.materialization is not None:
+            budget = QueryBudget(seconds=seconds)
+            select = partial(self._warehouse.query, budget=budget, query_id=query_id)
+            table, variables = reading.materialization.table or "", reading.variables
             async with self._turn(slots, query_id):
-                select = partial(
-                    self._warehouse.query, budget=QueryBudget(seconds=seconds), query_id=query_id
-                )
                 rows_json, count, spent = await read_items(
-                    select,
-                    reading.materialization.table or "",
-                    reading.project,
-                    reading.query,
-                    reading.variables,
+                    select, table, reading.project, reading.query, variables
                 )
             return self._insight_result(reading, rows_json, count, spent, started_at)
+        return await self._compute_raw_insight(
+            reading, slots, started_at, query_id=query_id, seconds=seconds
+        )
+
+    async def _compute_raw_insight(
+        self,
+        reading: ReadPlan,
+        slots: ConcurrencyLimiter,
+        started_at: datetime,
+        *,
+        query_id: str,
+        seconds: float,
+    ) -> Result:
         query = reading.query
         if is_of_all_time(query):
             async with self._turn(slots, query_id):
@@ -190,17 +199,15 @@ class QueryExecutor:
             reading, dump_json(found.results), len(found.results), found.statistics, started_at
         )
         is_live = any(each.system_tables for each in queries)
-        result = replace(
+        hogql = "; ".join(each.hogql for each in queries)
+        dates = {"resolved_date_range": compiled.date_range, "hogql": hogql}
+        return replace(
             result,
             has_more=found.has_more,
             is_live=is_live,
             cache_seconds=0 if is_live else result.cache_seconds,
+            debug=result.debug | dates,
         )
-        dates = {
-            "resolved_date_range": compiled.date_range,
-            "hogql": "; ".join(each.hogql for each in compiled.queries),
-        }
-        return replace(result, debug=result.debug | dates)
 
     def _insight_result(
         self,
@@ -270,14 +277,11 @@ def _result(
         if has_more and compiled.keys:
             next_key = _key_of(rows[-1], compiled.keys)
     retained, spent = reading.materialization, answer.statistics
-    columns = [name for name, _ in compiled.columns]
-    if len(columns) != len(answer.columns):  # untuple() expands to several columns
-        columns = [column.name for column in answer.columns]
-    kinds = [column.type for column in answer.columns]
+    types = _column_types(compiled, answer)
     return Result(
         parts=parts,
-        columns=columns,
-        types=[[name, kind] for name, kind in zip(columns, kinds, strict=True)],
+        columns=[name for name, _ in types],
+        types=types,
         row_count=row_count,
         limit=limits.limit if reading.limit is None else reading.limit,
         offset=limits.offset,
@@ -294,6 +298,14 @@ def _result(
         is_live=bool(compiled.system_tables),
         next_key=next_key,
     )
+
+
+def _column_types(compiled: EndpointSql, answer: JsonRows | QueryResult) -> list[list[str]]:
+    """``[["plan", "String"], …]``."""
+    names = [name for name, _ in compiled.columns]
+    if len(names) != len(answer.columns):  # untuple() expands to several columns
+        names = [column.name for column in answer.columns]
+    return [[name, column.type] for name, column in zip(names, answer.columns, strict=True)]
 
 
 def _key_of(row: Sequence[Any], keys: Sequence[Key]) -> list[Any]:

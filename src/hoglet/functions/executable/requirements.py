@@ -267,7 +267,7 @@ def _number(value: Any) -> float | None:
     return value if -LARGEST_INTEGER <= value <= LARGEST_INTEGER else None
 
 
-def cannot_fail(  # noqa: C901, PLR0911 (one case a node)
+def cannot_fail(  # noqa: PLR0911 (one case a node)
     node: ConditionTree, roots: Container[str], searched: set[tuple[str, ...]] | None = None
 ) -> bool:
     """Whether an expression has no effects and cannot fail, whatever the values are.
@@ -293,16 +293,7 @@ def cannot_fail(  # noqa: C901, PLR0911 (one case a node)
         case "Not":
             return cannot_fail(node["expr"], roots, searched)
         case "CompareOperation":
-            if node["op"] in _REGEX_OPERATORS and searched is not None:
-                return _searches("match", [node["left"], node["right"]], searched) and cannot_fail(
-                    node["left"], roots, searched
-                )
-            if "~" in node["op"] or (
-                node["op"] in {"in", "not in"} and node["right"]["node"] not in _LISTS
-            ):
-                return False
-            sides = (node["left"], node["right"])
-            return all(cannot_fail(item, roots, searched) for item in sides)
+            return _cannot_fail_to_compare(node, roots, searched)
         case "Call":
             if searched is not None and _searches(node["name"], node["args"], searched):
                 return cannot_fail(node["args"][0], roots, searched)
@@ -311,6 +302,17 @@ def cannot_fail(  # noqa: C901, PLR0911 (one case a node)
             )
         case _:
             return False
+
+
+def _cannot_fail_to_compare(
+    node: ConditionTree, roots: Container[str], searched: set[tuple[str, ...]] | None
+) -> bool:
+    operator, left, right = node["op"], node["left"], node["right"]
+    if operator in _REGEX_OPERATORS and searched is not None:
+        return _searches("match", [left, right], searched) and cannot_fail(left, roots, searched)
+    if "~" in operator or (operator in {"in", "not in"} and right["node"] not in _LISTS):
+        return False
+    return cannot_fail(left, roots, searched) and cannot_fail(right, roots, searched)
 
 
 def _searches(name: str, arguments: list[ConditionTree], searched: set[tuple[str, ...]]) -> bool:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from hoglet.access.principals import ProjectScope
+from hoglet.access.principals import Project, ProjectScope
 from hoglet.functions import types
 from hoglet.functions.executable.loader import executable_from_values, unreadable_secrets
 from hoglet.functions.executable.model import ExecutableFunction
@@ -83,18 +83,7 @@ class TestRunService:
         function = await self.executable(scope, row, body)
         if function.type not in types.TESTABLE:
             raise refused_test_run("Functions of this type cannot be tested.", attr="type")
-        project = project_globals(
-            project_id=scope.project.id, name=scope.project.name, site_url=self._site_url
-        )
-        run = read_globals(
-            body,
-            project=project,
-            source=source_globals(
-                project_url=project["url"], function_id=function.id, name=function.name
-            ),
-            now=self._functions.clock.now(),
-            name_properties=scope.project.person_display_name_properties,
-        )
+        run = self._globals(scope.project, function, body)
         result = TestRunResult(self._functions.clock.now(), with_trace=fields.trace)
         worker = SandboxClient(self._sandbox)
         try:
@@ -108,6 +97,20 @@ class TestRunService:
         except (SandboxTimedOut, SandboxCrashed) as error:
             result.fail(error.detail)
         return result.answer()
+
+    def _globals(self, project: Project, function: ExecutableFunction, body: JsonObject) -> Globals:
+        globals_ = project_globals(
+            project_id=project.id, name=project.name, site_url=self._site_url
+        )
+        return read_globals(
+            body,
+            project=globals_,
+            source=source_globals(
+                project_url=globals_["url"], function_id=function.id, name=function.name
+            ),
+            now=self._functions.clock.now(),
+            name_properties=project.person_display_name_properties,
+        )
 
     async def executable(
         self, scope: ProjectScope, row: HogFunctionRow | None, body: JsonObject

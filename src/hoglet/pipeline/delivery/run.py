@@ -156,16 +156,11 @@ class InvocationRunner:
                     host_unavailable=True,
                 )
             attempt = await self._deliveries.attempt(function, invoke, call)
-        record.async_ms.append(attempt.milliseconds)
-        record.attempts = invoke.attempt
         now = self._clock.now()
         if attempt.pause_until is not None:
             self._hosts.pause(function.id, host, attempt.pause_until)
             record.pauses.append((host, attempt.pause_until))
-        if attempt.problem is not None:
-            self._log_failure(record, call, attempt, now, function)
-        if attempt.note is not None:
-            record.log("info", attempt.note, now)
+        self._record(record, call, attempt, now, function)
         if attempt.retry_at is None:
             record.count(*_completed(call, attempt), now)
             return attempt
@@ -179,6 +174,21 @@ class InvocationRunner:
         return RunOutcome(
             lease_end=LeaseEnd.WAITS, record=record, invoke=later, run_at=attempt.retry_at
         )
+
+    def _record(
+        self,
+        record: RunRecord,
+        call: StepHostCall,
+        attempt: Attempt,
+        now: datetime,
+        function: ExecutableFunction,
+    ) -> None:
+        record.async_ms.append(attempt.milliseconds)
+        record.attempts = record.invoke.attempt
+        if attempt.problem is not None:
+            self._log_failure(record, call, attempt, now, function)
+        if attempt.note is not None:
+            record.log("info", attempt.note, now)
 
     def _log_failure(
         self,

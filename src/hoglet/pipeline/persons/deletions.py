@@ -7,6 +7,7 @@ Source: docs/spec/data-and-queries.md#41-persons.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -52,9 +53,20 @@ _PAUSE = timedelta(seconds=1)
 _IDS_PER_STATEMENT = 500
 _PERSONS_PER_STATEMENT = 1000
 
-type DropResults = Callable[[], None]
-type ForgetMember = Callable[[int, UUID], Awaitable[None]]
-"""Removes a person of a project from its cohorts."""
+
+@dataclass(frozen=True, slots=True)
+class PersonDependents:
+    """What depends on a person besides its rows.
+
+    Attributes:
+        drop_results: clears the stored results of queries.
+        forget_member: removes a person of a project from its cohorts.
+        backlog: the events in the spool.
+    """
+
+    drop_results: Callable[[], None]
+    forget_member: Callable[[int, UUID], Awaitable[None]]
+    backlog: SpoolBacklog
 
 
 class PersonDeletions:
@@ -68,18 +80,14 @@ class PersonDeletions:
         warehouse: Warehouse,
         clock: Clock,
         activity: ActivityLog,
-        drop_results: DropResults,
-        backlog: SpoolBacklog,
-        forget_member: ForgetMember,
+        dependents: PersonDependents,
     ) -> None:
-        self._backlog = backlog
-        self._forget_member = forget_member
+        self._dependents = dependents
         self._database = database
         self._queue = queue
         self._warehouse = warehouse
         self._clock = clock
         self._activity = activity
-        self._drop_results = drop_results
         self._copies = WarehouseReplicator(database, queue, warehouse)
 
     async def request(
@@ -110,7 +118,7 @@ class PersonDeletions:
                 await self._queue.enqueue(session, [_job(row.id)])
                 if not keep_person:
                     await self._delete(session, scope, person)
-        self._drop_results()
+        self._dependents.drop_results()
 
     async def find_requests(
         self, project_id: int, *, is_done: bool | None, person_id: UUID | None
@@ -137,38 +145,43 @@ class PersonDeletions:
         deletion_id = msgspec.msgpack.decode(job.payload, type=UUID)
         async with self._database.read() as session:
             wanted = await session.get(PersonDeletionRow, deletion_id)
-        if wanted is None or wanted.verified_at is not None:
-            return
+        if wanted is not None and wanted.verified_at is None:
+            await self._perform(deletion_id, wanted.requested_at)
+
+    async def _perform(self, deletion_id: UUID, requested_at: datetime) -> None:
         # Before the jobs: entries of the log can become jobs, not the other way round.
-        is_logged = await self._backlog.has_before(wanted.requested_at)
+        is_logged = await self._dependents.backlog.has_before(requested_at)
         async with self._database.write() as session:
             row = await session.get_one(PersonDeletionRow, deletion_id)
             if is_logged or await _is_spooled(session, row):
-                await self._queue.enqueue(session, [_job(row.id, self._clock.now() + _PAUSE)])
+                await self._enqueue_again(session, row)
                 return
             if row.delete_person:
                 await _delete_rows(session, row.project_id, row.person_id)
         if row.delete_person:
             await self._erase_versions(row)
-            await self._forget_member(row.project_id, row.person_id)
+            await self._dependents.forget_member(row.project_id, row.person_id)
         events = PersonEvents(row)
         if row.delete_events:
             if not await self._delete_logs(row, events):
                 async with self._database.write() as session:
-                    await self._queue.enqueue(session, [_job(row.id, self._clock.now() + _PAUSE)])
+                    await self._enqueue_again(session, row)
                 return
             await self._delete_events(row)
-        self._drop_results()
+        self._dependents.drop_results()
         erased_at = self._clock.now()
         async with self._database.write() as session:
             if row.delete_events:
                 await forget_traces(session, self._queue, events)
             if row.delete_events and await is_in_use(session, events, erased_at):
-                await self._queue.enqueue(session, [_job(row.id, self._clock.now() + _PAUSE)])
+                await self._enqueue_again(session, row)
                 return
             done = await session.get_one(PersonDeletionRow, row.id)
             done.verified_at = self._clock.now()
-        self._drop_results()
+        self._dependents.drop_results()
+
+    async def _enqueue_again(self, session: AsyncSession, row: PersonDeletionRow) -> None:
+        await self._queue.enqueue(session, [_job(row.id, self._clock.now() + _PAUSE)])
 
     async def _erase_versions(self, row: PersonDeletionRow) -> None:
         """Remove properties of deleted persons from the warehouse, keeping the deletion marks.
