@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.expressions import ExpressionPrinter, item_text
+from hoglet.hog.python.codegen.evaluation import item_text
+from hoglet.hog.python.codegen.expressions import ExpressionPrinter
 from hoglet.hog.python.codegen.operands import Operand, coerced, literal
 from hoglet.hog.python.codegen.purity import READS
 

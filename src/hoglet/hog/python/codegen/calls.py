@@ -1,0 +1,189 @@
+"""Prints calls as Python: of the library, of the host, and of functions of the program."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.codegen.borrowing import LAMBDA_PARAMETER
+from hoglet.hog.python.codegen.evaluation import Evaluation, Handlers
+from hoglet.hog.python.codegen.operands import Operand, coerced
+from hoglet.hog.python.codegen.purity import STABLE
+from hoglet.hog.python.codegen.text_calls import method_call
+from hoglet.hog.stdlib.table import STL
+
+_HAS_RAW_FORM: Final = frozenset({"typeof", "keys", "has", "jsonStringify"})
+"""Library functions with a form ``R_name`` for host data that was not imported."""
+
+_TAKES_RAW: Final = {
+    "typeof", "keys", "has", "length", "empty", "notEmpty", "isNull", "isNotNull", "lower", "upper",
+    "trim",
+}  # fmt: skip
+"""Library functions whose first argument may be host data that was not imported."""
+
+
+class CallPrinter(Evaluation):
+    """The printer of calls."""
+
+    def _call_global(self, node: bound.CallGlobal) -> Operand:
+        if node.name in self.program.async_names:
+            text = f"(yield ({node.name!a}, [{self.listed(node.arguments)}]))"
+            return Operand(self.noted(node, node.name, text), "A")
+        if node.name in self.program.functions:
+            text = f"host({node.name!a}, [{self.listed(node.arguments)}])"
+            return Operand(self.noted(node, node.name, text), "A")
+        entry = STL.get(node.name)
+        operands = self._arguments(node)
+        if entry is None:
+            missing = f"unknown_call(d, {node.name!a}, {_after(operands)})"
+            return Operand(missing, "A")
+        fault = entry.arity_fault(len(operands))
+        if fault is None and len(operands) > 300:
+            fault = "Too many arguments"
+        if fault is not None:
+            return Operand(f"fail({fault!a}, {_after(operands)})", "A")
+        text = self._library_call(node.name, operands)
+        if node.name == "arrayFilter" and operands[1].text.startswith("R_items("):
+            text = f"imp({text})"
+        return Operand(self.noted(node, node.name, text), self.facts.kind(node) or "A")
+
+    def _arguments(self, node: bound.CallGlobal) -> list[Operand]:
+        if node.name in _TAKES_RAW or (node.name, len(node.arguments)) == ("jsonStringify", 1):
+            return self.sequence(node.arguments, raw=(0,))
+        function = self.program.borrowing.lambda_of(node)
+        if function is None or not self._borrows(function, LAMBDA_PARAMETER[node.name]):
+            return self.sequence(node.arguments)
+        callee, items, *more = self.sequence(node.arguments, raw=(1,))
+        return [callee, Operand(f"R_items({items.text})", "L"), *more]
+
+    def _borrows(self, function: bound.BoundFunction, place: int) -> bool:
+        """Whether a parameter of a function borrows."""
+        parameters = function.parameters
+        return place < len(parameters) and parameters[place] in self.program.borrowing.variables
+
+    def _library_call(self, name: str, operands: list[Operand]) -> str:
+        special = self._SPECIAL.get(name)
+        text = special(self, operands) if special else method_call(name, operands, self.temporaries)
+        if text is not None:
+            return text
+        given = ", ".join([operand.text for operand in operands])
+        if STL[name].form != "callback":
+            is_raw = name in _HAS_RAW_FORM and operands[0].raw
+            return f"{'R' if is_raw else 'L'}_{name}({given})"
+        if self.program.dynamic_async:
+            return f"(yield from S_{name}(d + 1, {given}))"
+        return f"L_{name}(d + 1, {given})"
+
+    def _call_length(self, operands: list[Operand]) -> str | None:
+        operand = operands[0]
+        if operand.kind == "L":
+            return f"LEN({operand.text})"
+        first, again = self.temporaries.twice(operand)
+        if operand.kind == "A":
+            return f"(LEN({again}) if type({first}) is L else L_length({again}))"
+        return None
+
+    def _call_is_null(self, operands: list[Operand]) -> str | None:
+        return f"({operands[0].text} is None)" if not operands[0].constant else None
+
+    def _call_is_not_null(self, operands: list[Operand]) -> str | None:
+        return f"({operands[0].text} is not None)" if not operands[0].constant else None
+
+    def _call_concat(self, operands: list[Operand]) -> str | None:
+        if len(operands) > 8:
+            return None
+        parts = [self.text_part(operand) for operand in operands]
+        name = self.temporaries.new()
+        joined = (
+            " + ".join(parts) if len(parts) < 4 else "".join(["JOIN((", ", ".join(parts), "))"])
+        )
+        if len(parts) == 1:
+            return parts[0]
+        return f"({name} if LEN({name} := {joined}) <= 256 and {name}.isascii() else long({name}))"
+
+    def text_part(self, operand: Operand) -> str:
+        """The Python text of a value that is formatted as part of a string."""
+        if operand.constant:
+            return self._constant_part(operand)
+        if operand.kind == "S":
+            return operand.text
+        if operand.kind == "C":
+            return f"STR({operand.text})"
+        first, again = self.temporaries.twice(operand)
+        if operand.kind == "K":
+            return f"(STR({again}) if type({first}) is I else part({again}))"
+        if operand.kind == "A":
+            return f"({again} if type({first}) is S else part({again}))"
+        return f"part({operand.text})"
+
+    @staticmethod
+    def _constant_part(operand: Operand) -> str:
+        if operand.kind == "S":
+            return operand.text
+        return f"part({operand.text})"
+
+    def _call_value(self, node: bound.CallValue) -> Operand:
+        function = self.facts.callee(node)
+        borrowed = [
+            place
+            for place in range(len(node.arguments))
+            if function is not None and self._borrows(function, place)
+        ]
+        operands = self.sequence(node.arguments, raw=borrowed)
+        if len(operands) > 300:
+            return Operand(f"fail('Too many arguments', {_after(operands)})", "A")
+        if function is None or not isinstance(node.callee, bound.ReadVariable):
+            return self._call_unknown(node, operands)
+        if len(operands) > len(function.parameters):
+            fault = (
+                f"Too many arguments. Passed {len(operands)}, expected {len(function.parameters)}"
+            )
+            return Operand(f"fail({fault!a}, {_after(operands)})", "A")
+        given = ["d + 1"]
+        for place, parameter in enumerate(function.parameters):
+            kind = self.facts.variables.get(parameter) or "A"
+            given.append(coerced(operands[place], kind) if place < len(operands) else "None")
+        text = f"{self.variable(node.callee.variable)}({', '.join(given)})"
+        if function.number in self.program.suspending:
+            text = f"(yield from {text})"
+        kind = self.facts.results.get(function.number) or "A"
+        return Operand(self.noted(node, node.callee.variable.name, text), kind)
+
+    def _call_unknown(self, node: bound.CallValue, operands: list[Operand]) -> Operand:
+        mark = self.mark()
+        callee = self.value(node.callee)
+        if self.effects.level(node.callee) > STABLE and operands:
+            self.spill(operands, node.arguments, mark)
+        given = ", ".join(["d + 1", callee.text, *(operand.text for operand in operands)])
+        name = _callee_name(node.callee)
+        if not self.program.dynamic_async:
+            return Operand(self.noted(node, name, f"call({given})"), "A")
+        result = self.temporaries.new()
+        text = (
+            f"((yield from {result}) if type({result} := call_steps({given})) is GEN else {result})"
+        )
+        return Operand(self.noted(node, name, text), "A")
+
+    _SPECIAL: Final[dict[str, Callable[[Any, list[Operand]], str | None]]] = {
+        "length": _call_length,
+        "isNull": _call_is_null,
+        "isNotNull": _call_is_not_null,
+        "concat": _call_concat,
+    }
+    CALLS: Final[Handlers] = {
+        bound.CallGlobal: _call_global,
+        bound.CallValue: _call_value,
+    }
+
+
+def _after(operands: list[Operand]) -> str:
+    """Operands that are evaluated before a call that fails."""
+    return ", ".join([operand.text for operand in operands])
+
+
+def _callee_name(node: Any) -> str:
+    """The name of a called value in traces."""
+    if isinstance(node, bound.ReadVariable):
+        return node.variable.name
+    if isinstance(node, bound.ReadGlobal):
+        return str(node.path[-1])
+    return "call"

@@ -1,0 +1,249 @@
+"""Evaluates expressions of the bound tree: as operands, as raw host data, and as conditions.
+
+Most expressions become one Python expression. If evaluation order or a guard needs a value twice,
+it is bound to a temporary by a preceding statement.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar, Final
+
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.codegen.emitter import Emitter
+from hoglet.hog.python.codegen.operands import Operand
+from hoglet.hog.python.codegen.purity import EFFECTS, READS, STABLE
+
+_ERROR_FIELDS: Final = frozenset({"type", "message", "payload"})
+_LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses do not nest too deeply
+
+type Handlers = Mapping[type, Callable[[Any, Any], Operand]]
+"""The methods that print each kind of expression: ``{bound.Compare: _compare}``."""
+
+
+class Evaluation(Emitter):
+    """Prints expressions in the order of evaluation; subclasses provide their handlers."""
+
+    EXPRESSIONS: ClassVar[Handlers]
+
+    def value(self, node: Any) -> Operand:
+        """An expression as an operand."""
+        operand = self.EXPRESSIONS[type(node)](self, node)
+        if len(operand.text) > _LONGEST_TEXT and not operand.constant:
+            return self.bind(operand)
+        return operand
+
+    def bind(self, operand: Operand) -> Operand:
+        """Bind the operand to a name, which evaluates it here."""
+        if operand.atom:
+            return operand
+        name = self.temporaries.new()
+        self.line(f"{name} = {operand.text}")
+        return Operand(name, operand.kind, atom=True, raw=operand.raw)
+
+    def listed(self, nodes: tuple[Any, ...]) -> str:
+        """Items of a container or arguments of a call, separated by commas."""
+        return ", ".join([item_text(operand) for operand in self.sequence(nodes)])
+
+    # --- conditions
+
+    def test(self, node: Any) -> str:
+        """An expression as a condition: its Python truth is its Hog truth."""
+        if isinstance(node, bound.Not):
+            inner, odd = _without_nots(node)
+            return f"(not {self.test(inner)})" if odd else self.test(inner)
+        if isinstance(node, bound.And | bound.Or):
+            return self._chain(node, strict=False)
+        return self.truth(self.value(node))
+
+    def truth(self, operand: Operand) -> str:
+        """The text of a condition on an operand."""
+        if operand.kind in "BSNZC":
+            return operand.text
+        if operand.kind in "LD":
+            return f"({operand.text}, True)[1]" if not operand.atom else "True"
+        if operand.kind in "KF":
+            first, again = self.temporaries.twice(operand)
+            return f"({first} and {again} == {again})"
+        first, again = self.temporaries.twice(operand)
+        return f"({again} if type({first}) is B else truthy({again}))"
+
+    def strict(self, node: Any) -> str:
+        """A condition as a real bool."""
+        if isinstance(node, bound.And | bound.Or):
+            return self._chain(node, strict=True)
+        if isinstance(node, bound.Not):
+            inner, odd = _without_nots(node)
+            return f"(not {self.test(inner)})" if odd else self.strict(inner)
+        operand = self.value(node)
+        return operand.text if operand.kind == "B" else f"truthy({operand.text})"
+
+    def _chain(self, node: bound.And | bound.Or, *, strict: bool) -> str:
+        """Join operands with ``and``/``or``; with ``&``/``|`` up to the last that must run."""
+        word, sign = ("and", "&") if isinstance(node, bound.And) else ("or", "|")
+        needed = [
+            place for place, item in enumerate(node.operands) if not self.effects.may_skip(item)
+        ]
+        last = needed[-1] if needed and needed[-1] > 0 else 0
+        texts: list[str] = []
+        for place, item in enumerate(node.operands):
+            mark = self.mark()
+            text = self.strict(item) if strict or place <= last else self.test(item)
+            if self.mark() > mark:
+                self._spill_tests(texts, mark)
+            texts.append(text)
+        if len(texts) == 1:
+            return texts[0]
+        head = f"({f' {sign} '.join(texts[: last + 1])})" if last else texts[0]
+        return f"({f' {word} '.join([head, *texts[last + 1 :]])})"
+
+    def _spill_tests(self, texts: list[str], mark: int) -> None:
+        for place, text in enumerate(texts):
+            if not text.isidentifier():
+                name = self.temporaries.new()
+                self.insert(mark, f"{name} = {text}")
+                mark += 1
+                texts[place] = name
+
+    # --- order of evaluation
+
+    def sequence(self, nodes: tuple[Any, ...], raw: Collection[int] = frozenset()) -> list[Operand]:
+        """Operands evaluated in this order, even if some of them need statements.
+
+        Those at the positions ``raw`` may be host data that was not imported.
+        """
+        operands: list[Operand] = []
+        for place, node in enumerate(nodes):
+            mark = self.mark()
+            operand = self.raw(node) if place in raw else self.value(node)
+            if self.mark() > mark:
+                self.spill(operands, nodes[:place], mark)
+            operands.append(operand)
+        return operands
+
+    def spill(self, operands: list[Operand], nodes: tuple[Any, ...], mark: int) -> None:
+        """Bind earlier operands before the statements from ``mark`` on."""
+        for place, node in enumerate(nodes):
+            if self.effects.level(node) > STABLE and not operands[place].constant:
+                name = self.temporaries.new()
+                self.insert(mark, f"{name} = {operands[place].text}")
+                mark += 1
+                kind, raw = operands[place].kind, operands[place].raw
+                operands[place] = Operand(name, kind, atom=True, raw=raw)
+
+    def both(self, left: Any, right: Any) -> tuple[Operand, Operand]:
+        """Operands of a binary operator, the right one evaluated first; at least one is an atom."""
+        levels = self.effects.level(left), self.effects.level(right)
+        if EFFECTS in levels and min(levels) >= READS:
+            second = self.bind(self.value(right))
+            return self.value(left), second
+        second = self.value(right)
+        between = self.mark()
+        first = self.value(left)
+        if self.mark() > between and not second.atom:
+            name = self.temporaries.new()
+            self.insert(between, f"{name} = {second.text}")
+            second = Operand(name, second.kind, atom=True)
+        if not first.atom and not second.atom and not self._may_stay(first, second):
+            second = self.bind(second)
+        return first, second
+
+    @staticmethod
+    def _may_stay(first: Operand, second: Operand) -> bool:
+        """Whether both operands may be non-atoms, because no guard will repeat their text."""
+        return first.kind in "CZF" and second.kind in "CZF"
+
+    # --- host data
+
+    def is_raw(self, node: Any) -> bool:
+        """Whether an expression reads the host's data and nothing else."""
+        return self.program.borrowing.is_raw(node)
+
+    def raw(self, node: Any) -> Operand:
+        """An expression whose value may be plain host data that was not imported yet."""
+        if isinstance(node, bound.ReadGlobal) and not node.library:
+            text = self._raw_in_batch(node) if self.program.batch else self._raw_global(node)
+            return Operand(text, "A", raw=True)
+        if isinstance(node, bound.ReadVariable) and self.is_raw(node):
+            return Operand(self.variable(node.variable), "A", atom=True, raw=True)
+        if isinstance(node, bound.GetProperty) and self.is_raw(node.target):
+            key = self.bind(self.value(node.key))
+            return Operand(self.property_text(self.raw(node.target), key), "A", raw=True)
+        return self.value(node)
+
+    def _raw_in_batch(self, node: bound.ReadGlobal) -> str:
+        """A read of a global in a batch; on KeyError (no such root) it takes its slow path."""
+        text = f"G[{node.path[0]!a}]"
+        for part in node.path[1:]:
+            name = self.temporaries.new()
+            if not isinstance(part, str):
+                text = f"prop({text}, {part})"
+            else:
+                text = f"({name}.get({part!a}) if type({name} := {text}) is D else None)"
+        return text
+
+    def _raw_global(self, node: bound.ReadGlobal) -> str:
+        """A read of a global whose root is a local variable; unusual values take the slow path."""
+        path = ", ".join(ascii(part) if isinstance(part, str) else repr(part) for part in node.path)
+        slow = f"read(G, {path})"
+        root = self.program.root_name(str(node.path[0]))
+        *middle, last = node.path
+        if not middle:
+            return f"({root} if {root} is not None else {slow})"
+        if not all(isinstance(part, str) for part in node.path):
+            return slow
+        tests, holder = [f"type({root}) is D"], root
+        for part in middle[1:]:
+            name = self.temporaries.new()
+            tests.append(f"type({name} := {holder}.get({part!a})) is D")
+            holder = name
+        return f"({holder}.get({last!a}) if {' and '.join(tests)} else {slow})"
+
+    def imported(self, operand: Operand) -> Operand:
+        """Import a raw operand as a Hog value; strings, the usual case, need no import."""
+        if not operand.raw:
+            return operand
+        first, again = self.temporaries.twice(operand)
+        return Operand(f"({again} if type({first}) is S else imp({again}))", "A")
+
+    def property_text(  # noqa: PLR0911 (one kind of key after the other)
+        self, target: Operand, key: Operand
+    ) -> str:
+        """The text that reads a property; at least one of the operands is an atom."""
+        if target.constant:
+            return f"prop({target.text}, {key.text})"
+        first, again = self.temporaries.twice(target)
+        if key.kind == "S":
+            if target.kind == "E" and key.constant and key.value in _ERROR_FIELDS:
+                return f"{target.text}.{key.value}"
+            if target.kind == "D":
+                return f"{target.text}.get({key.text})"
+            return f"({again}.get({key.text}) if type({first}) is D else prop({again}, {key.text}))"
+        if key.constant and key.kind == "Z" and key.value > 0:
+            test = f"type({first}) is L and LEN({again}) >= {key.value}"
+            return f"({again}[{key.value - 1}] if {test} else prop({again}, {key.text}))"
+        if key.kind in {"C", "K"} and key.atom:
+            test = f"type({first}) is L and 0 < {key.text} <= LEN({again})"
+            guard = "" if key.kind == "C" else f" and type({key.text}) is I"
+            return f"({again}[{key.text} - 1] if {test}{guard} else prop({again}, {key.text}))"
+        if target.raw and key.kind == "A":
+            test = f"type({first}) is D and type({key.text}) is S"
+            return f"({again}.get({key.text}) if {test} else prop({again}, {key.text}))"
+        return f"prop({target.text}, {key.text})"
+
+
+def _without_nots(node: Any) -> tuple[Any, bool]:
+    """The operand below a chain of ``not``, and whether their number is odd."""
+    odd = False
+    while isinstance(node, bound.Not):
+        node, odd = node.operand, not odd
+    return node, odd
+
+
+def item_text(operand: Operand) -> str:
+    """The text of a value that goes into a container.
+
+    Whole floats become ints: programs cannot distinguish them, and containers of ints are
+    written as JSON three times as fast.
+    """
+    if operand.kind != "F" or operand.constant:
+        return operand.text
+    return f"whole({operand.text})"

@@ -1,0 +1,205 @@
+"""Prints operators and conditionals of the bound tree as Python.
+
+The statements of a conditional branch are put under an ``if``.
+
+Source: docs/spec/hog-language.md#3-operators-loosest-first and
+docs/spec/hog-language.md#5-semantics-of-operators.
+"""
+
+from typing import Any, Final
+
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.codegen.evaluation import Evaluation, Handlers
+from hoglet.hog.python.codegen.operands import (
+    Operand,
+    arithmetic,
+    coerced,
+    comparison,
+    literal,
+    one_of,
+)
+from hoglet.hog.python.codegen.purity import EFFECTS
+
+_EQUAL: Final = frozenset({"==", "!="})
+_PLAIN: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_RAW_MEMBERSHIP: Final = {"in": "R_in", "not in": "R_not_in"}
+_LONGEST_CHAIN: Final = 8
+
+
+class OperatorPrinter(Evaluation):
+    """The printer of operators and conditionals."""
+
+    def _arithmetic(self, node: bound.Arithmetic) -> Operand:
+        left, right = self.both(node.left, node.right)
+        kind = self.facts.kind(node) or "K"
+        if not (left.atom and right.atom) and kind == "K" and node.operator in "*/%":
+            left, right = self._both_atoms(left, right)
+        return arithmetic(node.operator, left, right, kind, self.temporaries)
+
+    def _both_atoms(self, left: Operand, right: Operand) -> tuple[Operand, Operand]:
+        right = self.bind(right)
+        return self.bind(left), right
+
+    def _type_test(self, node: bound.Compare) -> Operand | None:
+        """``typeof(x) = 'string'``: strings, the usual value, are recognized without a call."""
+        call, name = node.left, node.right
+        if isinstance(call, bound.Constant):
+            call, name = name, call
+        if node.operator not in _EQUAL or not isinstance(name, bound.Constant):
+            return None
+        if not isinstance(name.value, str):
+            return None
+        if not isinstance(call, bound.CallGlobal) or call.name != "typeof":
+            return None
+        if "typeof" in self.program.host_names or len(call.arguments) != 1 or self.program.trace:
+            return None
+        operand = self.raw(call.arguments[0])
+        first, again = self.temporaries.twice(operand)
+        function = "R_typeof" if operand.raw else "L_typeof"
+        is_text = (name.value == "string") == (node.operator == "==")
+        text = f"type({first}) is S or" if is_text else f"type({first}) is not S and"
+        return Operand(
+            f"({text} {function}({again}) {node.operator} {literal(name.value).text})", "B"
+        )
+
+    def _compare(self, node: bound.Compare) -> Operand:
+        tested = self._type_test(node)
+        if tested is not None:
+            return tested
+        if node.operator in _PLAIN:
+            raw = self._raw_comparison(node)
+            if raw is not None:
+                return raw
+        texts = _listed_texts(node)
+        if texts:
+            return one_of(node.operator, self.raw(node.left), texts, self.temporaries)
+        if node.operator in _RAW_MEMBERSHIP and self.is_raw(node.right):
+            left, right = self.value(node.left), self.raw(node.right)
+            return Operand(f"{_RAW_MEMBERSHIP[node.operator]}({left.text}, {right.text})", "B")
+        if "like" in node.operator and isinstance(node.right, bound.Constant):
+            left, right = self.raw(node.left), self.value(node.right)
+        else:
+            left, right = self.both(node.left, node.right)
+        return comparison(node.operator, left, right, self.temporaries)
+
+    def _raw_comparison(self, node: bound.Compare) -> Operand | None:
+        """A comparison of a raw value with a literal; the value need not be imported."""
+        pair = node.left, node.right
+        if not any(isinstance(item, bound.Constant) and _is_small(item.value) for item in pair):
+            return None
+        if not any(self.is_raw(item) for item in pair):
+            return None
+        left, right = self.raw(node.left), self.raw(node.right)
+        return comparison(node.operator, left, right, self.temporaries)
+
+    def _between(self, node: bound.Between) -> Operand:
+        if self.effects.level(node.value) < EFFECTS:
+            low, value, high = (
+                self.bind(item) for item in self.sequence((node.low, node.value, node.high))
+            )
+            again = value
+        else:
+            order = (node.low, node.value, node.high, node.value)
+            low, value, high, again = [self.bind(self.value(item)) for item in order]
+        first, second = ("<", ">") if node.negated else (">=", "<=")
+        one = comparison(first, value, low, self.temporaries).text
+        two = comparison(second, again, high, self.temporaries).text
+        return Operand(f"({one} {'or' if node.negated else 'and'} {two})", "B")
+
+    def _logic(self, node: Any) -> Operand:
+        return Operand(self.strict(node), "B")
+
+    def _conditional(self, node: bound.Conditional) -> Operand:
+        kind = self.facts.kind(node) or "A"
+        if _chained(node) > _LONGEST_CHAIN:
+            return self._long_conditional(node, kind)
+        test = self.test(node.condition)
+        then, otherwise = self._branch(node.then, kind), self._branch(node.otherwise, kind)
+        if not then[0] and not otherwise[0]:
+            return Operand(f"({then[1]} if {test} else {otherwise[1]})", kind)
+        name = self.temporaries.new()
+        self._guard(f"if {test}:", then, name)
+        self._guard("else:", otherwise, name)
+        return Operand(name, kind, atom=True)
+
+    def _long_conditional(self, node: Any, kind: str) -> Operand:
+        """A chain of ``c ? a : d ? b : ...`` as consecutive branches instead of nested ones."""
+        name = self.temporaries.new()
+        self.line("while True:")
+        self.indent += 1
+        while isinstance(node, bound.Conditional):
+            self.line(f"if {self.test(node.condition)}:")
+            self.indent += 1
+            self.line(f"{name} = {coerced(self.value(node.then), kind)}")
+            self.line("break")
+            self.indent -= 1
+            node = node.otherwise
+        self.line(f"{name} = {coerced(self.value(node), kind)}")
+        self.line("break")
+        self.indent -= 1
+        return Operand(name, kind, atom=True)
+
+    def _branch(self, node: Any, kind: str) -> tuple[list[Any], str]:
+        """The statements a branch needs, removed from the output, and its value."""
+        mark = self.mark()
+        self.indent += 1
+        text = coerced(self.value(node), kind)
+        self.indent -= 1
+        return self.take(mark), text
+
+    def _guard(self, head: str, branch: tuple[list[Any], str], name: str) -> None:
+        self.line(head)
+        self.put(branch[0])
+        self.indent += 1
+        self.line(f"{name} = {branch[1]}")
+        self.indent -= 1
+
+    def _if_null(self, node: bound.IfNull) -> Operand:
+        kind = self.facts.kind(node) or "A"
+        value = self.value(node.value)
+        if value.kind not in "AN":
+            return Operand(coerced(value, kind), kind) if kind == "F" else value
+        if value.kind == "N" and value.constant:
+            return self.value(node.fallback)
+        fallback = self._branch(node.fallback, kind)
+        if not fallback[0]:
+            first, again = self.temporaries.twice(value)
+            return Operand(f"({again} if {first} is not None else {fallback[1]})", kind)
+        name = self.temporaries.new()
+        self.line(f"{name} = {value.text}")
+        self._guard(f"if {name} is None:", fallback, name)
+        return Operand(name, kind, atom=True)
+
+    OPERATORS: Final[Handlers] = {
+        bound.And: _logic,
+        bound.Or: _logic,
+        bound.Not: _logic,
+        bound.Compare: _compare,
+        bound.Between: _between,
+        bound.Arithmetic: _arithmetic,
+        bound.Conditional: _conditional,
+        bound.IfNull: _if_null,
+    }
+
+
+def _chained(node: Any) -> int:
+    """The number of conditionals that are chained by their ``otherwise`` branches."""
+    count = 0
+    while isinstance(node, bound.Conditional):
+        node, count = node.otherwise, count + 1
+    return count
+
+
+def _listed_texts(node: bound.Compare) -> list[str]:
+    """The strings on the right of ``in``; empty unless all items are string literals."""
+    if node.operator not in {"in", "not in"}:
+        return []
+    if not isinstance(node.right, bound.MakeArray | bound.MakeTuple):
+        return []
+    values = [item.value for item in node.right.items if isinstance(item, bound.Constant)]
+    texts = [value for value in values if isinstance(value, str)]
+    return texts if len(texts) == len(node.right.items) else []
+
+
+def _is_small(value: Any) -> bool:
+    return value is None or isinstance(value, str) or (type(value) is int and abs(value) < 2**31)

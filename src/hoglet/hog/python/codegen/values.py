@@ -1,0 +1,82 @@
+"""Prints what reads and builds values as Python: constants, variables, properties, containers."""
+
+from typing import Any, Final
+
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.codegen.evaluation import Evaluation, Handlers, item_text
+from hoglet.hog.python.codegen.operands import Operand, literal
+
+
+class ValuePrinter(Evaluation):
+    """The printer of reads and of new containers, functions and SQL trees."""
+
+    def _constant(self, node: bound.Constant) -> Operand:
+        return literal(node.value)
+
+    def _read_variable(self, node: bound.ReadVariable) -> Operand:
+        if self.is_raw(node):
+            return self.imported(self.raw(node))
+        kind = self.facts.variables.get(node.variable) or "A"
+        return Operand(self.variable(node.variable), "C" if kind == "Z" else kind, atom=True)
+
+    def _read_global(self, node: bound.ReadGlobal) -> Operand:
+        if node.library:
+            return Operand(f"read(G, {node.path[0]!a})", "A")
+        return self.imported(self.raw(node))
+
+    def _property(self, node: bound.GetProperty) -> Operand:
+        if self.is_raw(node.target):
+            return self.imported(self.raw(node))
+        target, key = self.sequence((node.target, node.key))
+        if not target.atom and not key.atom:
+            target = self.bind(target)
+        return Operand(self.property_text(target, key), "A")
+
+    def _array(self, node: bound.MakeArray) -> Operand:
+        return Operand(f"[{self.listed(node.items)}]", "L")
+
+    def _tuple(self, node: bound.MakeTuple) -> Operand:
+        return Operand(f"tuple_of([{self.listed(node.items)}])", "A")
+
+    def _object(self, node: bound.MakeObject) -> Operand:
+        flat = tuple(part for pair in node.items for part in pair)
+        operands = self.sequence(flat)
+        pairs = list(zip(operands[::2], operands[1::2], strict=True))
+        text = ", ".join([f"{self._key(key)}: {item_text(value)}" for key, value in pairs])
+        return Operand(f"{{{text}}}", "D")
+
+    @staticmethod
+    def _key(key: Operand) -> str:
+        return key.text if key.kind in {"S", "Z", "C"} else f"key({key.text})"
+
+    def _make_function(self, node: bound.MakeFunction) -> Operand:
+        return Operand(self.function(node.function), "A", atom=True)
+
+    def _sql(self, node: Any) -> Operand:
+        if isinstance(node, bound.SqlScalar):
+            return literal(node.value)
+        if isinstance(node, bound.SqlList):
+            return Operand(f"[{', '.join(self._sql_part(item) for item in node.items)}]", "L")
+        if isinstance(node, bound.SqlMap | bound.SqlNode):
+            items = node.items if isinstance(node, bound.SqlMap) else node.fields
+            head = [f"'__hx_ast': {node.kind!a}"] if isinstance(node, bound.SqlNode) else []
+            fields = [f"{name!a}: {self._sql_part(value)}" for name, value in items]
+            return Operand(f"{{{', '.join(head + fields)}}}", "D")
+        return self.value(node)
+
+    def _sql_part(self, node: Any) -> str:
+        mark = self.mark()
+        operand = self._sql(node)
+        return operand.text if self.mark() == mark else self.bind(operand).text
+
+    VALUES: Final[Handlers] = {
+        bound.Constant: _constant,
+        bound.ReadVariable: _read_variable,
+        bound.ReadGlobal: _read_global,
+        bound.GetProperty: _property,
+        bound.MakeArray: _array,
+        bound.MakeTuple: _tuple,
+        bound.MakeObject: _object,
+        bound.MakeFunction: _make_function,
+        bound.SqlNode: _sql,
+    }
