@@ -6,8 +6,9 @@ PYTEST ?= .venv/bin/pytest
 # A file at a time, for it shares servers and applications; in the order of the folders: those with
 # long files come first, so that no worker is left with one at the end.
 DIST := --dist loadfile --no-loadscope-reorder
-# Three on two cores: a third of the time tests wait for servers, deadlines and retries.
-WORKERS := -n 3
+# More than two cores have, since tests wait for servers, deadlines and retries; slow ones most.
+WORKERS := -n 4
+SLOW_WORKERS := -n 6
 SHELL := /bin/bash
 # Where it is set, every test run rewrites the assertions of every test file anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -70,7 +71,7 @@ check: setup ## format, lint, types, room borders
 
 # A test at a time, since some take minutes.
 slow: setup oracle ## real faults: kills, full disks, bad starts, two versions side by side
-	$(PYTEST) $(WORKERS) --dist worksteal -m "slow and not long" $$(grep -rlE 'mark\.slow' tests --include='test_*.py')
+	$(PYTEST) $(SLOW_WORKERS) --dist worksteal -m "slow and not long" $$(grep -rlE 'mark\.slow' tests --include='test_*.py')
 
 faults: setup ## all of tests/fault, 20 kills too (a quarter of an hour)
 	$(PYTEST) -n 2 --dist load tests/fault
