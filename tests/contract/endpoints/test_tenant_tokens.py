@@ -487,6 +487,16 @@ async def test_cursors_do_not_leak(tenants: Tenants) -> None:
     assert stolen.status_code == 400
 
 
+async def test_each_background_run_of_a_tenant_has_its_own_id(tenants: Tenants) -> None:
+    token = await tenants.token()
+    started = [
+        await tenants.run(token, refresh="force_async", variables={"plan": "free"})
+        for _ in range(3)
+    ]
+    assert [answer.status_code for answer in started] == [202] * 3
+    assert len({answer.json()["query_status"]["id"] for answer in started}) == 3
+
+
 async def test_background_runs_are_apart(tenants: Tenants) -> None:
     ant, bee = await tenants.token("ant"), await tenants.token("bee")
     jobs = tenants.endpoints.rooms.jobs

@@ -139,7 +139,10 @@ class FastPath[P: Planned]:
         return known.planned if self._runner.is_reusable(known.planned.reading) else None
 
     def remember(self, key: RequestKey, planned: P, *depends_on: object) -> None:
-        """Remember a request that passed all checks, unless it has overrides or a cursor.
+        """Remember a request that passed all checks, unless it is not expected again.
+
+        Requests with overrides, a cursor or a query id of their own are not remembered; a
+        background run of a tenant always has a new id.
 
         Args:
             key: the request as sent.
@@ -147,8 +150,13 @@ class FastPath[P: Planned]:
             depends_on: rows that the plan was made from; other ones invalidate it.
         """
         request = planned.run_request
-        single = request.filters_override is not None or request.query_override is not None
-        if single or request.cursor is not None or len(key.body) > LARGEST_BODY_BYTES:
+        once = (
+            request.filters_override,
+            request.query_override,
+            request.cursor,
+            request.client_query_id,
+        )
+        if any(each is not None for each in once) or len(key.body) > LARGEST_BODY_BYTES:
             return
         self._known.put(key, KnownRequest(depends_on, planned))
 
