@@ -179,6 +179,75 @@ def test_files_by_hand_are_what_a_push_leaves(server: ServerProject, tmp_path: P
     assert contents(tmp_path) == {name: text.encode() for name, text in BY_HAND.items()}
 
 
+SPELLED_OUT = {
+    "hoglet.yaml": "name: Shop  # ours\nweek_start_day: 0\nperson_display_name_properties: null\n",
+    "variables.yaml": "tenant: {type: String}  # no default\r\nplan: {default: pro}\r\n",
+    "actions.yaml": """- name: Read
+  description: ''
+  steps: [{event: read, url: null, properties: [{key: a, value: b, type: event}]}]
+""",
+    "cohorts.yaml": """- name: Pros
+  filters: {properties: {type: AND, values: [{type: person, key: a, value: b}]}}
+- name: Readers  # often
+  description: ""
+  filters:
+    filterTestAccounts: false
+    properties:
+      type: OR
+      values:
+        - {type: cohort, cohort: Pros, operator: in}
+        - {type: AND, values: [{type: cohort, cohort: Pros, operator: not_in}, {type: behavioral,
+            action: Read, value: performed_event, time_value: "30", time_interval: day,
+            event_type: actions, event_filters: []}]}
+""",
+    "endpoints/one.yaml": """query:
+  {kind: HogQLQuery, query: "select {variables.own}, {variables.plan}"}
+variables: {own: {default: x}}
+description: ""
+tags: []
+is_active: true
+cache_age_seconds: null
+""",
+    "functions/full/function.yaml": """type: destination
+name: Full
+description: First  # the first one
+enabled: false
+filters:
+  source: events
+  events: [{id: a, name: a, order: 0, properties: [{key: x, value: y}]}]
+  filter_test_accounts: false
+inputs_schema:
+  - {secret: false, key: url, type: string, required: true}
+inputs: {url: https://example.com}
+mappings: []
+""",
+    "functions/full/code.hog": "// first\nprint(inputs.url)\n\n\n",
+    "functions/short/function.yaml": "{}\n",
+    "functions/short/code.hog": "return 1",
+}
+
+
+def test_a_pull_leaves_what_is_equal_as_it_is_written(
+    server: ServerProject, tmp_path: Path
+) -> None:
+    project = new_project(server)
+    for name, text in SPELLED_OUT.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(text.encode())
+    done(server, project, "push", "-C", str(tmp_path))
+
+    assert done(server, project, "diff", "-C", str(tmp_path), "--prune") == ""
+    assert done(server, project, "pull", "--prune", "--to", str(tmp_path)) == ""
+    assert contents(tmp_path) == {name: text.encode() for name, text in SPELLED_OUT.items()}
+
+    listed = server.client.get(f"/api/projects/{project}/hog_functions/?search=Full").json()
+    path = f"/api/projects/{project}/hog_functions/{listed['results'][0]['id']}/"
+    server.client.patch(path, json={"description": "Second"}).raise_for_status()
+    done(server, project, "pull", "--to", str(tmp_path))
+    changed = SPELLED_OUT["functions/full/function.yaml"].replace("First  #", "Second  #")
+    assert (tmp_path / "functions/full/function.yaml").read_text() == changed
+
+
 def test_a_change_is_planned_shown_and_made(
     server: ServerProject, source: int, tmp_path: Path
 ) -> None:

@@ -115,6 +115,10 @@ def write_text(document: EndpointDocument) -> str:
         if name in document and document[name] != DEFAULTS.get(name, _NEVER)
     }
     shown["query"] = _short_query(document["query"])
+    if "variables" in shown:
+        shown["variables"] = {
+            code: written_variable(variable) for code, variable in document["variables"].items()
+        }
     return dump(shown)
 
 
@@ -243,6 +247,11 @@ def read_variable(path: Path, code: str, given: Any) -> VariableDocument:
         raise BadFile(f"{place}: variable {code} must be a mapping with type and default.")
     _check_keys(path, given, _VARIABLE_KEYS)
     return _in_order({"type": "String", "default": None, **given})
+
+
+def written_variable(variable: VariableDocument) -> Document:
+    """A variable in a file; without a default, the key is omitted."""
+    return {key: value for key, value in variable.items() if key != "default" or value is not None}
 
 
 def _in_order(variable: Mapping[str, Any]) -> VariableDocument:

@@ -16,23 +16,19 @@ from hoglet.project_files.documents import (
     FunctionDocument,
     VariableDocument,
 )
+from hoglet.project_files.list_file import LISTS, merged_list, read_list
 from hoglet.project_files.model import Project, free_name, slug
 from hoglet.project_files.secret_names import item_at, with_variables
-from hoglet.project_files.settings_file import read_settings
+from hoglet.project_files.settings_file import merged_settings, read_settings
 from hoglet.project_files.stray_files import check_no_stray_files
-from hoglet.project_files.yaml_files import BadFile, dump, load, load_text, place_of_item
+from hoglet.project_files.variable_file import merged_variables, read_variables
+from hoglet.project_files.yaml_files import BadFile, dump, load, load_text
 
-PROJECT, VARIABLES, ACTIONS, COHORTS = (
-    "hoglet.yaml",
-    "variables.yaml",
-    "actions.yaml",
-    "cohorts.yaml",
-)
+PROJECT, VARIABLES = "hoglet.yaml", "variables.yaml"
 FUNCTIONS, ENDPOINTS = "functions", "endpoints"
 _YAML = (".yaml", ".yml")
 _TESTS = (".tests.yaml", ".tests.yml")
-_LISTS = {"action": (ACTIONS, ("name", "description", "steps")),
-          "cohort": (COHORTS, ("name", "description", "filters"))}  # fmt: skip
+_LEFT_TO_SERVER = ("execution_order", "icon_url")  # unless the file sets them
 
 
 def find_project(start: Path) -> Path:
@@ -62,9 +58,9 @@ def read_folder(folder: Path) -> Project:
     """
     project = Project(settings=read_settings(folder / PROJECT))
     check_no_stray_files(folder)
-    project.objects["variable"] = _read_variables(folder / VARIABLES)
-    for kind, (name, keys) in _LISTS.items():
-        project.of_kind(kind).update(_read_list(folder / name, keys))
+    project.objects["variable"] = read_variables(folder / VARIABLES)
+    for kind in LISTS:
+        project.of_kind(kind).update(read_list(folder, kind))
     for path in function_folders(folder):
         document = function_file.read_function(path)
         key = project.add_function(document)
@@ -96,7 +92,9 @@ def endpoint_files(folder: Path) -> list[Path]:
     return sorted(path for path in found if path.suffix in _YAML and not path.name.endswith(_TESTS))
 
 
-def write_folder(folder: Path, project: Project, keep: Project | None = None) -> list[Path]:
+def write_folder(
+    folder: Path, project: Project, files: Project | None = None, *, prune: bool = False
+) -> list[Path]:
     """Write a project read from a server; returns the changed files.
 
     Comments, unchanged parts and the order of lists are preserved.
@@ -104,26 +102,27 @@ def write_folder(folder: Path, project: Project, keep: Project | None = None) ->
     Args:
         folder: the folder of the project.
         project: the project of the server, with the folders of its functions.
-        keep: the project in the files; variables, actions and cohorts that the server lacks are
-            preserved.
+        files: the project in the files; none if the folder is new.
+        prune: remove variables, actions and cohorts that the server lacks from their files.
     """
-    kept = keep or Project()
+    here = files or Project()
     changed: list[Path] = []
 
     def write(path: Path, document: Any) -> None:
         before = path.read_text(encoding="utf-8") if path.exists() else None
         _write(path, dump(document) if before is None else merge_text(before, document), changed)
 
-    write(folder / PROJECT, project.settings)
-    variables = dict(sorted((kept.objects["variable"] | project.objects["variable"]).items()))
-    if variables or (folder / VARIABLES).exists():
-        write(folder / VARIABLES, variables)
-    for kind, (name, keys) in _LISTS.items():
-        found = kept.of_kind(kind) | project.of_kind(kind)
-        in_file = [each for each in _read_list(folder / name, keys) if each in found]
-        documents = [found[each] for each in dict.fromkeys([*in_file, *sorted(found)])]
-        if documents or (folder / name).exists():
-            write(folder / name, documents)
+    write(folder / PROJECT, merged_settings(folder / PROJECT, project.settings))
+    retained = _retained("variable", here, project, prune=prune)
+    shared = merged_variables(folder / VARIABLES, retained, project.objects["variable"])
+    if shared or (folder / VARIABLES).exists():
+        write(folder / VARIABLES, shared)
+    variables = read_variables(folder / VARIABLES)
+    for kind, file in LISTS.items():
+        retained = _retained(kind, here, project, prune=prune)
+        documents = merged_list(folder, kind, retained, project.of_kind(kind))
+        if documents or (folder / file.name).exists():
+            write(folder / file.name, documents)
     for key, document in project.objects["function"].items():
         _write_function(project.folders[key], document, changed)
         if key in project.objects["draft"]:
@@ -135,6 +134,12 @@ def write_folder(folder: Path, project: Project, keep: Project | None = None) ->
         known[name] = path
         _write_endpoint(path, document, variables, changed)
     return changed
+
+
+def _retained(kind: str, files: Project, server: Project, *, prune: bool) -> dict[str, Any]:
+    """The objects of the files that a pull keeps."""
+    here, there = files.of_kind(kind), server.of_kind(kind)
+    return {name: item for name, item in here.items() if name in there or not prune}
 
 
 def _free_path(folder: Path, name: str, taken: Collection[Path]) -> Path:
@@ -185,14 +190,12 @@ def _write_function(path: Path, document: FunctionDocument, changed: list[Path])
     settings = path / function_file.SETTINGS
     before = load(settings) if settings.exists() else {}
     shown = function_file.written_fields(_with_secret_names(path.name, document, before))
-    try:
-        is_same = settings.exists() and _same_function(path, shown, document["hog"])
-    except BadFile:
-        is_same = False
-    if not is_same:
-        text = settings.read_text(encoding="utf-8") if settings.exists() else None
-        shown = _with_written_defaults(shown, before, function_file.DEFAULTS)
-        _write(settings, dump(shown) if text is None else merge_text(text, shown), changed)
+    if not settings.exists():
+        _write(settings, dump(shown), changed)
+    else:
+        same = _same_fields(_function_here(path, shown), {**function_file.DEFAULTS, **shown})
+        shown = _as_written(shown, same, before)
+        _write(settings, merge_text(settings.read_text(encoding="utf-8"), shown), changed)
     code = path / function_file.code_name(document["type"])
     if not code.exists() or code.read_text(encoding="utf-8").rstrip("\n") != document["hog"]:
         _write(code, document["hog"] + "\n", changed)
@@ -253,19 +256,35 @@ def _as_files(path: Path, draft: Document, settings: Path) -> Document:
     return _with_secret_names(path.name, draft, here)
 
 
-def _same_function(path: Path, stored: Document, hog: str) -> bool:
-    """Whether the folder describes the same function, e.g. with explicit defaults."""
-    here = {**function_file.read_function(path), "hog": hog}
-    for key in ("execution_order", "icon_url"):  # a file can omit them
+def _function_here(path: Path, stored: Document) -> Document:
+    """The function that a folder describes; empty if a file is invalid."""
+    try:
+        here: dict[str, Any] = dict(function_file.read_function(path))
+    except BadFile:
+        return {}
+    for key in _LEFT_TO_SERVER:
         here[key] = stored.get(key) if here[key] is None else here[key]
-    return same_json(function_file.written_fields(here), stored)
+    return here
 
 
-def _with_written_defaults(stored: Document, before: Any, defaults: Document) -> Document:
-    """Keep keys that the author wrote, even if their values are defaults; new keys come last."""
+def _as_written(stored: Document, same: Collection[str], before: Any) -> Document:
+    """What a file holds after a pull; parts that are equal stay as the author wrote them.
+
+    Args:
+        stored: the fields of the server; those that a file omits are absent.
+        same: names of the fields whose values are those of the file, written or omitted.
+        before: the content of the file.
+    """
     written = before if isinstance(before, dict) else {}
-    found = {**{key: value for key, value in defaults.items() if key in written}, **stored}
-    return {key: found[key] for key in dict.fromkeys([*stored, *found])}
+    return {
+        key: written[key] if key in same else stored[key]
+        for key in dict.fromkeys([*stored, *written])
+        if (key in written if key in same else key in stored)
+    }
+
+
+def _same_fields(here: Document, there: Document) -> set[str]:
+    return {key for key, value in here.items() if same_json(value, there.get(key))}
 
 
 def _write_endpoint(
@@ -281,13 +300,9 @@ def _write_endpoint(
         if not same_json(variable, variables.get(code))
         or code not in endpoint_file.variables_used(document["query"])
     }
-    if path.exists():
-        try:
-            here = endpoint_file.read_file(path, variables)
-            if same_json(here, {**document, "name": document["name"]}):
-                return
-        except BadFile:
-            pass  # it is rewritten below
+    here = _endpoint_here(path, variables)
+    if same_json(here, document):
+        return
     text = endpoint_file.write_text({**document, "variables": own})
     beside = path.with_suffix(".sql")
     if beside.exists() and document["query"]["kind"] == endpoint_file.HOGQL:
@@ -296,9 +311,17 @@ def _write_endpoint(
         shown.pop("query")
         text = dump(shown)
     if path.exists():
-        shown = _with_written_defaults(load_text(text), load(path), endpoint_file.DEFAULTS)
+        shown = _as_written(load_text(text), _same_fields(here, document), load(path))
         text = merge_text(path.read_text(encoding="utf-8"), shown)
     _write(path, text, changed)
+
+
+def _endpoint_here(path: Path, variables: dict[str, VariableDocument]) -> Document:
+    """The endpoint that a file describes; empty if there is none, or it is invalid."""
+    try:
+        return endpoint_file.read_file(path, variables) if path.exists() else {}
+    except BadFile:
+        return {}
 
 
 def _write(path: Path, text: str, changed: list[Path]) -> None:
@@ -313,47 +336,3 @@ def name_of(path: Path) -> str:
     """The name of the endpoint in a file."""
     loaded = load(path)
     return str(loaded.get("name", path.stem)) if isinstance(loaded, dict) else path.stem
-
-
-def _read_variables(path: Path) -> dict[str, VariableDocument]:
-    loaded = (load(path) if path.exists() else None) or {}
-    if not isinstance(loaded, dict):
-        raise BadFile(f"{path}: variables must be a mapping of code names.")
-    return {
-        str(code): endpoint_file.read_variable(path, str(code), given)
-        for code, given in loaded.items()
-    }
-
-
-def place_in_list(folder: Path, kind: str, name: str) -> str:
-    """The line of an action or a cohort: ``cohorts.yaml:7``."""
-    path = folder / _LISTS[kind][0]
-    return place_of_item(path, [item["name"] for item in load(path)].index(name))
-
-
-def _problem_of_item(item: Document, keys: tuple[str, ...], others: Collection[str]) -> str | None:
-    unknown = [str(key) for key in item if key not in keys]
-    if unknown:
-        return f"unknown {', '.join(unknown)}. Known: {', '.join(keys)}."
-    name = item.get("name")
-    if not isinstance(name, str) or not name:
-        return "every item needs a name."
-    return f"two items have the name {name}." if name in others else None
-
-
-def _read_list(path: Path, keys: tuple[str, ...]) -> dict[str, Document]:
-    loaded = (load(path) if path.exists() else None) or []
-    if not isinstance(loaded, list) or not all(isinstance(item, dict) for item in loaded):
-        raise BadFile(f"{path}: must be a list of mappings with {', '.join(keys)}.")
-    found: dict[str, Document] = {}
-    for number, item in enumerate(loaded):
-        problem = _problem_of_item(item, keys, found)
-        if problem:
-            raise BadFile(f"{place_of_item(path, number)}: {problem}")
-        name = item["name"]
-        found[name] = {
-            key: function_file.without_defaults(item[key])
-            for key in keys
-            if item.get(key) not in (None, "", [], {})
-        }
-    return found

@@ -11,6 +11,7 @@ from unicodedata import combining, normalize
 
 from hoglet.kit.json import same_json
 from hoglet.project_files import endpoint_file, function_file
+from hoglet.project_files.cohort_criteria import as_stored
 from hoglet.project_files.documents import (
     ActionDocument,
     CohortDocument,
@@ -140,7 +141,7 @@ def text_of(kind: str, document: Document) -> str:
         fields = {key: value for key, value in comparable(kind, document).items() if key != "hog"}
         code = f"\n{document['hog']}\n" if "hog" in document else ""
         return f"{dump(fields) if fields else ''}{code}"
-    return dump(document)
+    return dump(comparable(kind, document))
 
 
 def difference(kind: str, name: str, before: Document | None, after: Document | None) -> list[str]:
@@ -173,7 +174,13 @@ def _written_like(before: Any, after: Any) -> Any:
 
 
 def comparable(kind: str, document: Document) -> Document:
-    """The document with secrets as ``{"secret": true}``: their values cannot be compared."""
+    """The document in the form that is compared.
+
+    Secrets are ``{"secret": true}``, because their values cannot be compared; criteria of cohorts
+    have the defaults of a server.
+    """
+    if kind == "cohort":
+        return as_stored(cast("CohortDocument", document))
     if kind not in {"function", "draft"}:
         return document
     found = dict(document)

@@ -14,8 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+from hoglet.kit.json import same_json
 from hoglet.kit.timezones import timezone_names
-from hoglet.project_files.documents import SettingsDocument
+from hoglet.project_files.documents import Document, SettingsDocument
 from hoglet.project_files.yaml_files import BadFile, load, place_of
 
 
@@ -44,6 +45,12 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
 }
 SETTINGS = tuple(_VALUES)
+_DEFAULTS = {
+    "timezone": "UTC",
+    "week_start_day": 0,
+    "test_account_filters": [],
+    "person_display_name_properties": None,
+}
 
 
 def read_settings(path: Path) -> SettingsDocument:
@@ -64,3 +71,19 @@ def read_settings(path: Path) -> SettingsDocument:
         if not is_right(value):
             raise BadFile(f"{place_of(path, key)}: {key} is {words}.")
     return cast("SettingsDocument", loaded)
+
+
+def merged_settings(path: Path, stored: SettingsDocument) -> Document:
+    """What the file holds after a pull: defaults are written only where the file has them.
+
+    Args:
+        path: of the file; a new one gets all settings of the server.
+        stored: the settings of the server, which omits some defaults.
+    """
+    written: dict[str, Any] = (load(path) or {}) if path.exists() else {"timezone": "UTC"}
+    found = {**_DEFAULTS, **stored}
+    return {
+        key: written[key] if same_json(written.get(key), found[key]) else found[key]
+        for key in dict.fromkeys([*stored, *written])
+        if key in written or not same_json(found[key], _DEFAULTS.get(key))
+    }

@@ -5,7 +5,8 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
-from hoglet.project_files.folder import PROJECT, place_in_list, read_folder
+from hoglet.project_files.folder import PROJECT, read_folder
+from hoglet.project_files.list_file import place_in_list
 from hoglet.project_files.model import Project
 from hoglet.project_files.plan import check_code, make_plan
 from hoglet.project_files.push import PushFailed, push

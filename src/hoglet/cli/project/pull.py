@@ -54,7 +54,7 @@ def pull(
     gone = [change for change in plan.changes if change.verb == "delete"]
     confirm([f"file of {change.kind} {change.name}" for change in gone], yes=yes)
     try:
-        written = files.write_folder(target, server, None if prune else here)
+        written = files.write_folder(target, server, here, prune=prune)
     except OSError as error:
         raise BadUsage(f"{error.filename or target} cannot be written: {error.strerror}.") from None
     deleted = [path for change in gone for path in _delete_files(target, here, change)]
