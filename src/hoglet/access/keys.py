@@ -14,7 +14,6 @@ import string
 from dataclasses import dataclass
 from typing import Literal
 
-PERSONAL_PREFIX = "phx_"
 SECRET_PREFIX = "phs_"  # noqa: S105 (a prefix, not a secret)
 TOKEN_PREFIX = "phc_"  # noqa: S105 (a prefix, not a secret)
 _BASE62 = string.ascii_letters + string.digits

@@ -11,9 +11,6 @@ BOOLEAN: Final = "Boolean"
 DATETIME: Final = "DateTime"
 NUMERIC: Final = "Numeric"
 STRING: Final = "String"
-DURATION: Final = "Duration"
-PROPERTY_TYPES: Final = (DATETIME, STRING, NUMERIC, BOOLEAN, DURATION)
-"""Possible values of ``property_type``; ``Duration`` is never detected."""
 
 MAX_TIMESTAMP_AGE: Final = 15_768_000  # half a year in seconds; older numbers are not timestamps
 

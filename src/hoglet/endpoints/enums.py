@@ -39,7 +39,6 @@ type RecordType = Literal[
 HOGQL = "HogQLQuery"
 QUERY_KINDS: tuple[str, ...] = get_args(QueryKind.__value__)
 REFRESH_WORDS: tuple[str, ...] = get_args(RefreshWord.__value__)
-SYNC_WORDS: tuple[str, ...] = get_args(SyncWord.__value__)
 BUCKETS: tuple[str, ...] = get_args(Bucket.__value__)
 FRESHNESS_SECONDS = (900, 1800, 3600, 21600, 43200, 86400, 604800)
 DEFAULT_FRESHNESS_SECONDS = 86400

@@ -13,7 +13,6 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
-type Unit = Literal["s", "M", "h", "d", "w", "m", "q", "y"]
 type Form = Literal["time", "day", "days", "hours", "minutes", "start", "end"]
 
 _RELATIVE = re.compile(r"(?P<sign>[-+]?)(?P<count>[0-9]*)(?P<unit>[shdwmqyM])(?P<edge>Start|End)?")

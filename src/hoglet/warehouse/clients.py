@@ -34,7 +34,6 @@ EMBEDDED_SCHEMES = ("chdb",)
 # How often the engine measures its memory. The default, 20 times a second, takes a quarter of an
 # idle server's processor time. Limits do not depend on it: allocations are counted immediately.
 _ENGINE_OPTIONS = {"memory_worker_period_ms": "500"}
-SERVER_SCHEMES = ("clickhouse", "clickhouses", "clickhouse+http", "clickhouse+https")
 MOST_IDLE = 64
 WRITE_TIMEOUT_S = 3600
 

@@ -136,7 +136,12 @@ async def test_flights_are_shared_and_end_with_their_last_passenger() -> None:
     await asyncio.gather(*passengers, return_exceptions=True)
     await asyncio.sleep(0)
     assert cancelled == 1
-    assert not flights.is_in_flight("k")
+    restarted = asyncio.ensure_future(flights.join("k", work))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert started == 2
+    restarted.cancel()
+    await asyncio.gather(restarted, return_exceptions=True)
 
 
 async def test_an_error_reaches_everybody_who_waits() -> None:

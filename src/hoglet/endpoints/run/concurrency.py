@@ -73,10 +73,6 @@ class SingleFlight[T]:
         finally:
             flight.waiting -= 1
 
-    def is_in_flight(self, key: str) -> bool:
-        """Whether the computation of this key is running."""
-        return key in self._in_flight
-
     def _end(self, key: str, flight: _Flight[T]) -> None:
         if self._in_flight.get(key) is flight:
             del self._in_flight[key]

@@ -22,7 +22,6 @@ from hoglet.outbound.aws_sigv4 import AwsSigV4
 
 RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD"})
-TIMEOUT_SECONDS = 3
 DELIVERY_HEADER = "X-Hoglet-Delivery"
 ATTEMPT_HEADER = "X-Hoglet-Attempt"
 USER_AGENT = "hoglet"
