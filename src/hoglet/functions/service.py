@@ -23,7 +23,7 @@ from hoglet.access.activity import Activity, ActivityLog, FieldChange, changes_b
 from hoglet.access.principals import ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.functions import repository, types
-from hoglet.functions.compile.unit import CompiledFunction
+from hoglet.functions.compile.function import CompiledFunction
 from hoglet.functions.executable.loader import executable_from_row
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.history.secrets import (

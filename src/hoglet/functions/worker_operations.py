@@ -8,11 +8,7 @@ from typing import TypedDict
 
 import msgspec
 
-from hoglet.functions.compile.unit import (
-    CompiledFunction,
-    CompileInput,
-    compile_function_parts,
-)
+from hoglet.functions.compile.function import CompiledFunction, CompileInput, compile_function_parts
 from hoglet.functions.executable.matching import Conditions, Outcome, match_function
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import Transformation
@@ -62,7 +58,7 @@ def compile_function(payload: JsonObject) -> CompileAnswer:
     """Compile a function.
 
     Args:
-        payload: a :class:`~hoglet.functions.compile.unit.CompileInput` as plain values.
+        payload: a :class:`~hoglet.functions.compile.function.CompileInput` as plain values.
     """
     draft = msgspec.convert(payload, CompileInput)
     try:

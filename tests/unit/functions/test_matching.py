@@ -10,7 +10,7 @@ import time
 import msgspec
 import pytest
 
-from hoglet.functions.compile.unit import CompileInput, compile_function_parts
+from hoglet.functions.compile.function import CompileInput, compile_function_parts
 from hoglet.functions.executable.matching import (
     FunctionIndex,
     mask_key,

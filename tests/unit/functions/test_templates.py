@@ -8,7 +8,7 @@ import msgspec
 import pytest
 import yaml
 
-from hoglet.functions.compile.unit import CompileInput, compile_function_parts
+from hoglet.functions.compile.function import CompileInput, compile_function_parts
 from hoglet.functions.executable.loader import executable_from_values
 from hoglet.functions.executable.matching import Conditions
 from hoglet.functions.executable.model import HostConfig

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import msgspec
 
-from hoglet.functions.compile.unit import CompiledFunction, CompileInput
+from hoglet.functions.compile.function import CompiledFunction, CompileInput
 from hoglet.functions.worker_operations import CompileAnswer, compile_function
 from hoglet.kit.errors import Invalid
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
