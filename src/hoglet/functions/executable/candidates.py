@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any, Final, Protocol
 
-from hoglet.functions.executable.requirements import SHORT_BYTES, Requirement
+from hoglet.functions.executable.field_requirements import SHORT_BYTES, Requirement
 from hoglet.functions.runtime.filter_globals import FilterGlobals, parts_read
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, text_to_number
 from hoglet.kit.json import is_object

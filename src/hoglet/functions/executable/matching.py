@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from hoglet.functions.executable.candidates import CandidateIndex
+from hoglet.functions.executable.field_requirements import requirements
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableMapping
-from hoglet.functions.executable.requirements import requirements
 from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.filter_globals import (
@@ -58,7 +58,7 @@ class FunctionIndex:
     """The functions of one project and kind, indexed by event name.
 
     Within a name, functions whose condition requires something of one field are found by that
-    (:mod:`hoglet.functions.executable.requirements`).
+    (:mod:`hoglet.functions.executable.field_requirements`).
 
     Args:
         functions: enabled functions; results are in their order.

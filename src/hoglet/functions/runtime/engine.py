@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions.compile.hog import template_tree
-from hoglet.functions.executable.requirements import cannot_fail
+from hoglet.functions.executable.field_requirements import cannot_fail
 from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths
 from hoglet.functions.json_types import ConditionTree, Globals
 from hoglet.functions.runtime.host import HOST_FUNCTIONS, Host, HostRefused

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable import matching
+from hoglet.functions.executable.field_requirements import requirements
 from hoglet.functions.executable.matching import FunctionIndex, match_function
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.executable.requirements import requirements
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.runtime.filter_globals import filter_globals
