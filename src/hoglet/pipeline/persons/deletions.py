@@ -29,11 +29,11 @@ from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Unavailable
 from hoglet.kit.ids import new_id
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
-from hoglet.pipeline.persons.traces import (
+from hoglet.pipeline.persons.event_copies import (
     RUNS_OF_EVENTS,
     PersonEvents,
     are_logs_stored,
-    forget_traces,
+    delete_copies,
     is_in_use,
     is_run_in_progress,
 )
@@ -172,7 +172,7 @@ class PersonDeletions:
         erased_at = self._clock.now()
         async with self._database.write() as session:
             if row.delete_events:
-                await forget_traces(session, self._queue, events)
+                await delete_copies(session, self._queue, events)
             if row.delete_events and await is_in_use(session, events, erased_at):
                 await self._enqueue_again(session, row)
                 return
@@ -248,7 +248,7 @@ class PersonDeletions:
             False if a run is in progress, or its lines are not stored yet: try again later.
         """
         async with self._database.write() as session:
-            withdrawn = await forget_traces(session, self._queue, events)
+            withdrawn = await delete_copies(session, self._queue, events)
             is_running = await is_run_in_progress(session, events)
         if not await are_logs_stored(self._database):
             return False

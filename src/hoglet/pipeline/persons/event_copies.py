@@ -112,7 +112,7 @@ async def are_logs_stored(database: Database) -> bool:
     return False
 
 
-async def forget_traces(
+async def delete_copies(
     session: AsyncSession, queue: Queue, events: PersonEvents
 ) -> frozenset[UUID]:
     """Remove unleased runs, dead letters, stored results, and the events in failed batches.
