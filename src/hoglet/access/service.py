@@ -13,8 +13,7 @@ from hoglet.access.activity import ActivityLog
 from hoglet.access.hooks import AccessHooks
 from hoglet.access.keys import SECRET_PREFIX, hash_key
 from hoglet.access.principals import Principal, Project
-from hoglet.access.rate_limit import RateLimiter, RateSettings
-from hoglet.access.rate_windows import MemoryWindows, SharedWindows
+from hoglet.access.rate_limit import MemoryWindows, RateLimiter, RateSettings, SharedWindows
 from hoglet.access.tables import PersonalKeyRow, SecretKeyRow
 from hoglet.access.tenant_tokens.codec import TENANT_PREFIX
 from hoglet.access.tenant_tokens.signing_keys import Encryption, SigningKeys

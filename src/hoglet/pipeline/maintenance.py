@@ -7,7 +7,7 @@ from typing import Any
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from hoglet.access import rate_windows
+from hoglet.access import rate_limit
 from hoglet.events.known_uuids import KnownUuids
 from hoglet.events.warnings import IngestionWarnings
 from hoglet.functions import pauses as pause_repository
@@ -43,7 +43,7 @@ class ExpiredRows:
             await self._dead_letters.prune(session)
             await drop_expired(session, self._clock.now())
             await pause_repository.drop_ended(session, self._clock.now())
-            await rate_windows.drop_expired(session, self._clock.now())
+            await rate_limit.drop_expired(session, self._clock.now())
             await host_rates.drop_idle(session, self._clock.now())
 
     async def delete_uuids(self) -> None:

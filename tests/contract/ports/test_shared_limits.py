@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, update
 
-from hoglet.access import rate_windows
-from hoglet.access.rate_limit import RateLimit, RateLimiter, RateSettings
-from hoglet.access.rate_windows import SharedWindows
+from hoglet.access import rate_limit
+from hoglet.access.rate_limit import RateLimit, RateLimiter, RateSettings, SharedWindows
 from hoglet.access.tables import RateWindowRow
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import SystemClock
@@ -88,9 +87,9 @@ async def test_windows_that_are_over_are_deleted(databases: list[Database]) -> N
     (limiter, _) = _limiters(databases)
     await limiter.take("key:a", RateLimit(per_minute=5))
     async with databases[0].write() as session:
-        await rate_windows.drop_expired(session, datetime.now(UTC) - timedelta(hours=1))
+        await rate_limit.drop_expired(session, datetime.now(UTC) - timedelta(hours=1))
         assert await session.scalar(select(func.count()).select_from(RateWindowRow)) == 1
-        await rate_windows.drop_expired(session, FAR)
+        await rate_limit.drop_expired(session, FAR)
         assert await session.scalar(select(func.count()).select_from(RateWindowRow)) == 0
 
 

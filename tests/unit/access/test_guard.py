@@ -15,8 +15,7 @@ from hoglet.access.auth import requires
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.keys import hash_key
 from hoglet.access.principals import ProjectScope
-from hoglet.access.rate_limit import RateLimit, RateLimiter, RateSettings
-from hoglet.access.rate_windows import MemoryWindows
+from hoglet.access.rate_limit import MemoryWindows, RateLimit, RateLimiter, RateSettings
 from hoglet.access.service import AccessService
 from hoglet.access.tables import PersonalKeyRow, UserRow
 from hoglet.web.app import RequestPolicy, create_application
