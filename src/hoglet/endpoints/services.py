@@ -8,8 +8,7 @@ from starlette.requests import Request
 
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.service import AccessService
-from hoglet.endpoints.analysis.analyzer import QueryAnalyzer
-from hoglet.endpoints.analysis.current import CurrentAnalyses
+from hoglet.endpoints.analysis.analyzer import CurrentAnalyses, QueryAnalyzer
 from hoglet.endpoints.jobs import (
     RUN_POLICY,
     EndpointHousekeeping,
