@@ -11,12 +11,6 @@ import structlog
 from starlette.applications import Starlette
 
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
-from hoglet.app.backup.server_file import (
-    ServerAddress,
-    make_token,
-    remove_server_file,
-    write_server_file,
-)
 from hoglet.app.backup.service import remove_leftovers
 from hoglet.app.http.application import build_application
 from hoglet.app.http.connections import (
@@ -34,6 +28,12 @@ from hoglet.app.startup.data_folder import DataFolderLock, prepare_data_folder
 from hoglet.app.startup.faults import startup_faults
 from hoglet.app.startup.logging import configure_logs
 from hoglet.app.startup.requirements import check_extras, raise_descriptor_limit
+from hoglet.app.startup.server_file import (
+    ServerAddress,
+    make_token,
+    remove_server_file,
+    write_server_file,
+)
 from hoglet.app.startup.tracing import tracing_of_server
 from hoglet.app.workers import build_workers, running
 from hoglet.functions.secrets.rotation import reencrypt_all

@@ -145,7 +145,7 @@ def _remote(url: str, key: str) -> urllib.request.Request:
 
 
 def _local(data_dir: Path | None) -> urllib.request.Request:
-    from hoglet.app.backup.server_file import TOKEN_HEADER, read_server_file
+    from hoglet.app.startup.server_file import TOKEN_HEADER, read_server_file
     from hoglet.settings import load_settings
 
     folder = load_settings(data_dir=data_dir).data_dir

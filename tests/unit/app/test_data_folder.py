@@ -11,18 +11,18 @@ import pytest
 from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import ensure_first_project
-from hoglet.app.backup.server_file import (
-    ServerAddress,
-    read_server_file,
-    remove_server_file,
-    write_server_file,
-)
 from hoglet.app.startup.data_folder import DataFolderLock, prepare_data_folder
 from hoglet.app.startup.faults import StartupFault, describe
 from hoglet.app.startup.secret_keys import (
     add_secret_key,
     open_secret_keys,
     read_secret_keys,
+)
+from hoglet.app.startup.server_file import (
+    ServerAddress,
+    read_server_file,
+    remove_server_file,
+    write_server_file,
 )
 from hoglet.kit.clock import SystemClock
 from hoglet.settings import Settings

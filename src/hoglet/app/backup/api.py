@@ -21,8 +21,8 @@ from starlette.routing import Route
 
 from hoglet.access.auth import authenticate
 from hoglet.access.principals import ANY_SCOPE, Principal
-from hoglet.app.backup.server_file import TOKEN_HEADER
 from hoglet.app.backup.service import BackupService
+from hoglet.app.startup.server_file import TOKEN_HEADER
 from hoglet.kit.errors import Forbidden
 
 PATH = "/_backup"

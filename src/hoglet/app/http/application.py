@@ -3,7 +3,6 @@
 from starlette.applications import Starlette
 
 from hoglet.app.backup.api import backup_route
-from hoglet.app.backup.server_file import make_token
 from hoglet.app.backup.service import BackupService
 from hoglet.app.http import openapi as api_document
 from hoglet.app.http.draining import Drain
@@ -11,6 +10,7 @@ from hoglet.app.http.readiness import Readiness
 from hoglet.app.http.routes import PROJECT_ROUTERS, ROUTERS, hot_routes
 from hoglet.app.services.container import Services
 from hoglet.app.services.features import Features
+from hoglet.app.startup.server_file import make_token
 from hoglet.console.application import mount_console
 from hoglet.settings import Settings
 from hoglet.web.app import ReadinessChecks, RequestPolicy, create_application
