@@ -15,6 +15,7 @@ from hoglet.app.services.endpoints import SCHEMA_SECONDS
 from hoglet.app.services.features import Features
 from hoglet.app.services.sandboxes import IngestSandboxes
 from hoglet.definitions.tracker import DefinitionTracker
+from hoglet.functions.compile.recompile import RECOMPILE_POLICY, Recompiler
 from hoglet.functions.jobs import BACKFILL_QUEUE, RECOMPILE_QUEUE
 from hoglet.pipeline.backfills import BACKFILL_POLICY, BackfillPager
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
@@ -45,7 +46,6 @@ from hoglet.pipeline.internal_events import INTERNAL_POLICY, INTERNAL_QUEUE, Int
 from hoglet.pipeline.maintenance import ExpiredRows, MaintenanceWorker
 from hoglet.pipeline.persons.deletions import DELETIONS_QUEUE
 from hoglet.pipeline.queue_metrics import QueueMetrics
-from hoglet.pipeline.recompile import RECOMPILE_POLICY, Recompiler
 from hoglet.pipeline.spool_backlog import SpoolBacklog
 from hoglet.pipeline.stored_events import StoredEvents
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox

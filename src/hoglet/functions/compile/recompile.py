@@ -4,18 +4,24 @@ Source: docs/spec/hog-functions.md#55-bytecode_error.
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import structlog
 
 from hoglet.access.principals import Project
+from hoglet.access.service import AccessService
 from hoglet.functions import repository
+from hoglet.functions.jobs import decode_recompile
 from hoglet.functions.json_types import FunctionFilters, FunctionMapping, SentFields
 from hoglet.functions.save.planner import action_ids, filters_of
 from hoglet.functions.service import FunctionService
+from hoglet.kit.backoff import Backoff
 from hoglet.kit.errors import Invalid, Unavailable
 from hoglet.kit.json import is_array, is_object
+from hoglet.queue import Job
+from hoglet.queue.worker import LEASE, JobPolicy
 
 log = structlog.get_logger(__name__)
 
@@ -108,3 +114,29 @@ def _texts(value: Any) -> Iterator[str]:
     elif is_object(value) or is_array(value):
         for each in value.values() if is_object(value) else value:
             yield from _texts(each)
+
+
+RECOMPILE_POLICY = JobPolicy(
+    lease=LEASE,
+    keeps_lease=True,
+    attempts=5,
+    backoff=Backoff(first=10, longest=10),
+    idle=timedelta(seconds=2),
+)
+
+
+class Recompiler:
+    """Processes ``functions.recompile`` jobs; idempotent."""
+
+    def __init__(self, functions: FunctionService, access: AccessService) -> None:
+        self._functions = functions
+        self._access = access
+
+    async def work(self, job: Job) -> None:
+        """Recompile the functions that a job names."""
+        wanted = decode_recompile(job.payload)
+        project = await self._access.project(wanted.project_id)
+        if project is not None:
+            await recompile(
+                self._functions, project, action_id=wanted.action_id, property_name=wanted.property
+            )
