@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
 _APPEND = ("hoglet.spool.rows:RowLog.append", "hoglet.spool.jetstream:JetStreamLog.append")
 _BEGIN = (
-    "hoglet.pipeline.ingest.log_source:LogSource.begin",
+    "hoglet.pipeline.ingest.spool_log.source:LogSource.begin",
     "hoglet.pipeline.ingest.sources:JobSource.begin",
 )
 _INSERT = ("hoglet.warehouse.clickhouse:ClickHouseWarehouse.insert_block",)

@@ -24,15 +24,15 @@ from hoglet.kit.ids import new_id
 from hoglet.pipeline.health import IngestMetrics, PipelineHealth
 from hoglet.pipeline.ingest.commit import FunctionReports, GroupCommitter, ProjectState
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
-from hoglet.pipeline.ingest.log_ranges import LogRanges
-from hoglet.pipeline.ingest.log_source import LogSource
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import (
     DEADLINE_SECONDS,
     PipelineSandboxClient,
 )
 from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
-from hoglet.pipeline.ingest.spool_losses import SpoolLosses
+from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses
+from hoglet.pipeline.ingest.spool_log.ranges import LogRanges
+from hoglet.pipeline.ingest.spool_log.source import LogSource
 from hoglet.pipeline.ingest.worker import (
     BatchWorker,
     GroupStages,

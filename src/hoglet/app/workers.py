@@ -30,12 +30,12 @@ from hoglet.pipeline.health import IngestMetrics
 from hoglet.pipeline.ingest.commit import FunctionReports, GroupCommitter, ProjectState
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
-from hoglet.pipeline.ingest.log_ranges import LogRanges
-from hoglet.pipeline.ingest.log_source import LogSource
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
 from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
-from hoglet.pipeline.ingest.spool_losses import SpoolLosses
+from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses
+from hoglet.pipeline.ingest.spool_log.ranges import LogRanges
+from hoglet.pipeline.ingest.spool_log.source import LogSource
 from hoglet.pipeline.ingest.worker import (
     BatchWorker,
     GroupStages,

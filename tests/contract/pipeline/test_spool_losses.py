@@ -10,7 +10,7 @@ from sqlalchemy import delete, update
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.kit.clock import FixedClock
 from hoglet.pipeline.ingest.sources import GroupLimits
-from hoglet.pipeline.ingest.spool_losses import WARNING
+from hoglet.pipeline.ingest.spool_log.losses import WARNING
 from hoglet.spool.tables import SpoolEntryRow, SpoolPartitionRow
 from hoglet.store.database import Database
 from support.databases import open_database

@@ -13,9 +13,9 @@ Source: docs/adr/0037-spool-log.md.
 import time
 from datetime import timedelta
 
-from hoglet.pipeline.ingest.log_group import LogGroup
-from hoglet.pipeline.ingest.log_ranges import LogRanges
 from hoglet.pipeline.ingest.sources import GroupLimits, SpooledGroup
+from hoglet.pipeline.ingest.spool_log.group import LogGroup
+from hoglet.pipeline.ingest.spool_log.ranges import LogRanges
 from hoglet.spool import SpoolLog
 from hoglet.spool.positions import OwnershipLost, Position
 

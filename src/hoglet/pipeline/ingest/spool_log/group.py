@@ -14,8 +14,8 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.events.spool import SPOOL_QUEUE, SpooledV1
-from hoglet.pipeline.ingest.log_ranges import LogBatch, LogRanges
 from hoglet.pipeline.ingest.sources import part_of
+from hoglet.pipeline.ingest.spool_log.ranges import LogBatch, LogRanges
 from hoglet.queue import NewJob, Priority
 from hoglet.queue.tables import JobRow
 from hoglet.spool.positions import Position

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.events.spool import SPOOL_QUEUE, SpooledV1, read_spooled
 from hoglet.kit.ids import new_id
 from hoglet.pipeline.ingest.sources import GroupLimits
-from hoglet.pipeline.ingest.spool_losses import SpoolLosses
+from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses
 from hoglet.queue import NewJob, Queue
 from hoglet.spool import SpoolEntry, SpoolLog, SpoolUnavailable, positions
 from hoglet.spool.owners import PartitionOwner
