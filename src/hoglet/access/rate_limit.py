@@ -1,9 +1,9 @@
 """Rate limits: requests per minute (burst) and hour (sustained), per key and project.
 
-Off unless settings define limits.
+Off unless settings define limits. Requests are counted in memory, or in PostgreSQL for all servers.
 
 Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
-docs/spec/query-endpoints.md#6-errors-keys-limits.
+docs/spec/query-endpoints.md#6-errors-keys-limits; docs/adr/0030-shared-limits.md.
 """
 
 import math

@@ -1,7 +1,11 @@
-"""Analyzes a query when it is saved: references, columns, and whether it can be materialized.
+"""Analyzes queries: references, columns, and whether they can be materialized.
 
-Source: docs/spec/query-endpoints.md#3-create-and-update-bodies and
-docs/spec/query-endpoints.md#72-what-can-be-materialized.
+A query is analyzed when it is saved, and again with the project's current definitions when its
+record is read: ``sum(properties.price)`` cannot run until an event has a numeric price.
+
+Source: docs/spec/query-endpoints.md#3-create-and-update-bodies,
+docs/spec/query-endpoints.md#72-what-can-be-materialized and
+docs/spec/data-and-queries.md#24-what-the-type-does-to-queries.
 """
 
 from hashlib import blake2b
