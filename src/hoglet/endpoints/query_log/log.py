@@ -20,6 +20,8 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from sqlalchemy.exc import OperationalError
 
 from hoglet.endpoints import repository
+from hoglet.endpoints.run.targets import RunTarget
+from hoglet.endpoints.schemas import RunRequest
 from hoglet.kit.errors import HogletError
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
@@ -73,7 +75,7 @@ class QueryLogEntry:
     execution_id: UUID
     query_id: str
     started_at: datetime
-    seconds: float
+    seconds: float = 0.0
     rows: int = 0
     rows_read: int = 0
     bytes_read: int = 0
@@ -81,6 +83,29 @@ class QueryLogEntry:
     is_materialized: bool = False
     user_id: int | None = None
     error: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        target: RunTarget,
+        request: RunRequest,
+        *,
+        execution_id: UUID,
+        started_at: datetime,
+        user_id: int | None,
+    ) -> "QueryLogEntry":
+        """The entry of a run, without its outcome."""
+        return cls(
+            project_id=target.project_id,
+            endpoint_id=target.endpoint_id if target.version else None,
+            name=target.name,
+            version=target.version,
+            query=target.query.get("query") or target.query["kind"],
+            execution_id=execution_id,
+            query_id=request.client_query_id or str(execution_id),
+            started_at=started_at,
+            user_id=user_id,
+        )
 
     def message(self) -> str:
         """The log line."""

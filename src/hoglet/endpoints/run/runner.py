@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from hoglet.access.principals import Project, ProjectScope
@@ -340,10 +340,11 @@ class EndpointRunner:
     def _note(
         self, user_id: int | None, answer: RunResult, request: RunRequest, seconds: float
     ) -> None:
-        result, now = answer.result, self._clock.now()
+        entry = self._entry(answer.target, request, answer.execution_id, user_id)
+        result = answer.result
         self._log.add(
-            QueryLogEntry(
-                **_common(answer.target, request, answer.execution_id, user_id, now),
+            replace(
+                entry,
                 seconds=seconds,
                 rows=result.row_count,
                 rows_read=0 if answer.is_cached else result.rows_read,
@@ -362,14 +363,25 @@ class EndpointRunner:
         *,
         execution_id: UUID,
     ) -> None:
-        now = self._clock.now()
+        entry = self._entry(target, request, execution_id, user_id)
         self._log.add(
-            QueryLogEntry(
-                **_common(target, request, execution_id, user_id, now),
+            replace(
+                entry,
                 seconds=failure.seconds,
                 is_materialized=failure.is_materialized,
                 error=str(failure.error),
             )
+        )
+
+    def _entry(
+        self, target: RunTarget, request: RunRequest, execution_id: UUID, user_id: int | None
+    ) -> QueryLogEntry:
+        return QueryLogEntry.of(
+            target,
+            request,
+            execution_id=execution_id,
+            started_at=self._clock.now(),
+            user_id=user_id,
         )
 
 
@@ -385,19 +397,3 @@ def _with_ttl(reading: ReadPlan, result: Result) -> Result:
     """
     seconds = effective_ttl_seconds(reading, result.computed_at)
     return result if result.cache_seconds == seconds else replace(result, cache_seconds=seconds)
-
-
-def _common(
-    target: RunTarget, request: RunRequest, execution_id: UUID, user_id: int | None, now: datetime
-) -> dict[str, Any]:
-    return {
-        "project_id": target.project_id,
-        "endpoint_id": target.endpoint_id if target.version else None,
-        "name": target.name,
-        "version": target.version,
-        "query": target.query.get("query") or target.query["kind"],
-        "execution_id": execution_id,
-        "query_id": request.client_query_id or str(execution_id),
-        "started_at": now,
-        "user_id": user_id,
-    }
