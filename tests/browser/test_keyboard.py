@@ -309,6 +309,25 @@ def test_a_person_is_edited_and_a_key_is_made(signed_in: Page, server: RunningSe
     expect(page.get_by_role("cell", name="By keyboard", exact=True)).to_be_visible()
 
 
+def test_tab_stays_in_the_dialog(signed_in: Page, server: RunningServer) -> None:
+    capture(server, "met", "trapped", {"$set": {"plan": "free"}})
+    page = signed_in
+    page.goto("/project/1/person/trapped")
+    page.get_by_role("button", name="Edit: plan").press("Enter")
+    dialog = page.get_by_role("dialog")
+    value = dialog.get_by_label("Value")  # the first field, a name, is disabled
+    expect(value).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    expect(dialog.get_by_role("button", name="Save")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(value).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Edit: plan")).to_be_focused()
+
+    page.get_by_role("button", name="Add property").press("Enter")
+    expect(dialog.get_by_label("Name")).to_be_focused()
+
+
 def test_dead_letters_are_redriven(signed_in: Page, server: RunningServer) -> None:
     body = {
         "type": "destination",

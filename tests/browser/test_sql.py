@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from pyarrow import parquet
 
-from support.console import post
-from support.server import RunningServer
+from support.console import post, wait_for
+from support.server import TOKEN, RunningServer
 
 pytestmark = pytest.mark.browser
 
@@ -80,6 +80,35 @@ def test_the_place_of_an_error_is_shown(signed_in: Page) -> None:
     page.goto("/project/1/sql?q=" + quote("SELECT 1,\n  nothing_like_it FROM events"))
     expect(page.get_by_role("alert").get_by_text("nothing_like_it").first).to_be_visible()
     expect(page.locator(".cm-lintRange-error").first).to_contain_text("nothing_like_it")
+
+
+def test_queries_are_completed(signed_in: Page, server: RunningServer) -> None:
+    batch = [
+        {"event": "sold", "distinct_id": "u", "properties": {"shelf": "A", "$set": {"vip": 1}}}
+    ]
+    server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
+    seen = "/api/projects/1/property_definitions?type=person&search=vip"
+    wait_for(lambda: server.client.get(seen).json()["results"])
+    post(server, "insight_variables", {"name": "shelf", "type": "String", "default_value": "A"})
+    page = signed_in
+    page.goto("/project/1/sql")
+    for before, typed, after, offered in (
+        ("SELECT event FROM ", "eve", "", "events"),
+        ("SELECT ", "distin", " FROM events", "distinct_id"),
+        ("SELECT ", "e.times", " FROM events AS e", "timestamp"),
+        ("SELECT ", "nam", " FROM (SELECT event AS name FROM events)", "name"),
+        ("SELECT properties.", "she", " FROM events", "shelf"),
+        ("SELECT person.properties.", "vi", " FROM events", "vip"),
+        ("SELECT ", "toStartOfH", "", "toStartOfHour"),
+        ("SELECT 1 FROM events WHERE event = ", "{", "", "variables.shelf"),
+    ):
+        write(page, before + after)
+        for _ in after:
+            page.keyboard.press("ArrowLeft")
+        page.keyboard.type(typed)
+        option = page.get_by_role("option", name=re.compile("^" + re.escape(offered)))
+        expect(option.first).to_be_visible()
+        page.keyboard.press("Escape")
 
 
 def test_columns_are_found_and_inserted(signed_in: Page) -> None:

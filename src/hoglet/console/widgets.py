@@ -13,6 +13,8 @@ from nicegui.elements.mixins.text_element import TextElement
 from hoglet.console.api_client import Reply
 from hoglet.console.source_excerpt import code_block, pointed
 
+_LONG_TITLE = 80
+
 
 class Text(TextElement):
     """Text in an element with the given tag, never parsed as HTML: ``Text("h2", "Properties")``."""
@@ -32,7 +34,9 @@ class Link(TextElement):
 def heading(text: str, note: str = "") -> None:
     """The page's title and subtitle."""
     with ui.column().classes("gap-0 min-w-0"):
-        Text("h1", text)
+        title = Text("h1", text)
+        if len(text) > _LONG_TITLE:
+            title.props["title"] = text  # only its first lines are shown
         if note:
             clamped(note).classes("text-sm muted break-words")
 

@@ -359,6 +359,22 @@
     setTimeout(() => restore(true), 300); // what was removed does not come back
   }).observe(document, { childList: true, subtree: true });
 
+  // --- Tab stays in the dialog that is open ---
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Tab" || event.defaultPrevented) return;
+    const open = [...document.querySelectorAll("[role=dialog]")].filter((each) => each.checkVisibility());
+    const box = open.at(-1);
+    if (!box) return;
+    const stops = [...box.querySelectorAll(`${FOCUSABLE}, [tabindex]`)].filter(
+      (each) => !each.disabled && each.tabIndex >= 0 && each.checkVisibility(),
+    );
+    const [from, to] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
+    const isInside = document.activeElement !== box && box.contains(document.activeElement);
+    if (!to || (isInside && document.activeElement !== from)) return;
+    event.preventDefault();
+    to.focus();
+  });
+
   // --- Enter in a one-line field sends its form ---
   document.addEventListener("keydown", (event) => {
     const field = event.target;

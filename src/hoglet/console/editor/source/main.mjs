@@ -210,7 +210,8 @@ export default {
     async complete(context) {
       const word = context.matchBefore(/[\w$]*/);
       const before = context.state.sliceDoc(Math.max(0, word.from - 1), word.from);
-      if (!context.explicit && word.from === word.to && before !== ".") return null;
+      const openers = this.language === "hogQL" ? ".{" : "."; // a variable begins with a brace
+      if (!context.explicit && word.from === word.to && !(before && openers.includes(before))) return null;
       const text = context.state.doc.toString();
       const answer = await ask(this.service, {
         kind: "HogQLAutocomplete",

@@ -9,7 +9,7 @@ from nicegui import ui
 from hoglet.console.api_client import Backend
 from hoglet.console.records import AliasRecord, EndpointVersionRecord, StoredQuery
 from hoglet.console.source_excerpt import code_block, diff_block
-from hoglet.console.widgets import exact_time, failed, notify, until_closed
+from hoglet.console.widgets import Text, exact_time, failed, notify, until_closed
 
 _PAGE = 50
 
@@ -66,9 +66,11 @@ def _pointing(numbers: list[int], point: Any) -> None:
 def _comparing(backend: Backend, path: str, numbers: list[int]) -> None:
     async def compare() -> None:
         with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):
-            ui.label(f"Version {before.value} to {after.value}").classes("text-lg font-medium")
+            title = f"Version {before.value} to {after.value}"
+            dialog.props["aria-label"] = title
+            Text("h2", title)
             await _difference(backend, path, before.value, after.value)
-            ui.button("Close", on_click=dialog.close).props("flat no-caps")
+            ui.button("Close", on_click=dialog.close).props("flat no-caps autofocus")
         await until_closed(dialog)
 
     if len(numbers) < 2:

@@ -9,7 +9,7 @@ from hoglet.console.components.live_table import LiveTable
 from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.records import DeadLetterRecord, RequestBody
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import empty, notify, until_closed
+from hoglet.console.widgets import Text, empty, notify, until_closed
 
 _PAGE = 500
 _AGAIN_SECONDS = 5.0
@@ -113,6 +113,8 @@ async def _show(dead_letter: DeadLetterRecord | dict[str, str]) -> None:
     """Show a dialog with a dead letter and the globals of its run."""
     text = orjson.dumps(dead_letter, option=orjson.OPT_INDENT_2).decode()
     with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):
+        dialog.props["aria-label"] = "Failed run"
+        Text("h2", "Failed run")
         code_block(text)
-        ui.button("Close", on_click=dialog.close).props("flat no-caps")
+        ui.button("Close", on_click=dialog.close).props("flat no-caps autofocus")
     await until_closed(dialog)

@@ -90,7 +90,8 @@ class PersonProperties:
             key.props("outlined dense").set_enabled(name is None)
             stored = "" if name is None else _typed(self._properties[name])
             value = ui.textarea("Value", value=stored).classes("w-full")
-            value.props("outlined dense autogrow autofocus")
+            value.props("outlined dense autogrow")
+            (key if name is None else value).props("autofocus")
             value.props["hint"] = (
                 'Numbers, true, false, null, {…} and […] are JSON; "12" is a text.'
             )
