@@ -74,7 +74,7 @@ _CLICKHOUSE_TYPES = {
     "Decimal": "Decimal(38, 10)",
     "String": "String",
     "UUID": "UUID",
-    "Date": "Date",
+    "Date": "Date32",
     "Boolean": "Bool",
     "Tuple": "Tuple",
     "JSON": "String",

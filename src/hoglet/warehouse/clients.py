@@ -52,6 +52,7 @@ _COMMON: dict[str, Any] = {
     "date_time_output_format": "iso",
     "session_timezone": "UTC",
     "date_time_overflow_behavior": "saturate",  # 1950 as a Date is 1970-01-01, not 2129-06-07
+    "enable_extended_results_for_datetime_functions": 1,  # the month of 1950 is not that of 1970
     # chDB 26.9 can push an expression below a sort and back endlessly ("Too many optimizations"),
     # e.g. with ORDER BY concat(a, b) over a join.
     "query_plan_execute_functions_after_sorting": 0,

@@ -66,7 +66,7 @@ _PLAIN = re.compile(
     re.DOTALL,
 )
 _TIME = re.compile(r"DateTime(?:64)?(?:\(.*\))?")
-_SECONDS = re.compile(r"DateTime(?:\(.*\))?")
+_SECONDS = re.compile(r"DateTime(?:\(.*\)|64\(0(?:,.*)?\))?")
 # Raw line ends and tabs are structure only: inside JSON strings they are escaped.
 _ROWS_BEGIN = b'\n\t"data":\n\t[\n'
 _ROWS_END = b"\n\t],\n"

@@ -99,7 +99,7 @@ select [1, 2][2], (1, 'a').2, {'k': 5}['k'], [1, 2, 3][2:3]
 select count() > 0, count() < 6 from events sample 1/2
 -- rows [[1, 1]]
 -- case: with ties
-select event, timestamp from events order by toDate(timestamp) desc limit 1 with ties
+select event, timestamp from (select event, timestamp from events order by toDate(timestamp) desc limit 1 with ties) order by timestamp desc
 -- rows [["purchase", "2026-01-07 09:10:00"], ["$pageview", "2026-01-07 09:00:00"]]
 -- case: ORDER BY after brackets of other kinds is ordinary
 select number from (select number from numbers(3)) where number in (select 1 union all select 2) order by number desc

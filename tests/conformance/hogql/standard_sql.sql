@@ -71,7 +71,7 @@ select toDate(timestamp) as day, count() as c from events group by day order by 
 -- case: and times
 -- timezone America/New_York
 select toStartOfDay(timestamp) as day, count() as c from events group by day order by day with fill from toDateTime('2026-01-04 00:00:00') to toStartOfDay(toDateTime('2026-01-08 10:00:00')) step interval 1 day
--- rows [["2026-01-04 05:00:00", 0], ["2026-01-05 05:00:00", 3], ["2026-01-06 05:00:00", 1], ["2026-01-07 05:00:00", 2]]
+-- rows [["2026-01-04 00:00:00-05:00", 0], ["2026-01-05 00:00:00-05:00", 3], ["2026-01-06 00:00:00-05:00", 1], ["2026-01-07 00:00:00-05:00", 2]]
 -- case: a table after those words is a name
 select 1 from events order by 1 with fill from events
 -- refused hogql_query_error: "events"

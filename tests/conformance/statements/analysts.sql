@@ -468,7 +468,7 @@ select countIf(timestamp >= '2026-10-25'), countIf(timestamp < '2026-10-25 03:30
 -- zone: Europe/Berlin
 select toStartOfHour(timestamp) as h, count() from events where toDate(timestamp) = '2026-10-25' group by h order by h
 -- ordered
-[(r[0].at.replace(minute=0, second=0, microsecond=0), len(r)) for _, r in sorted(by(lambda e: e.at.replace(minute=0, second=0, microsecond=0), [e for e in events if str(local(e).date()) == '2026-10-25']).items())]
+[(local(r[0]).replace(minute=0, second=0, microsecond=0), len(r)) for _, r in sorted(by(lambda e: e.at.replace(minute=0, second=0, microsecond=0), [e for e in events if str(local(e).date()) == '2026-10-25']).items())]
 
 -- case: property arrays contains
 select count() from events where has(JSONExtractArrayRaw(properties.meta.tags), '"t1"')

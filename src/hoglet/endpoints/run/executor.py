@@ -33,6 +33,7 @@ from hoglet.kit.json import dump_json
 from hoglet.warehouse import JsonParts, JsonRows, QueryBudget, QueryResult, Statistics, Warehouse
 from hoglet.warehouse.errors import QueryRefused
 from hoglet.warehouse.json_parts import refuse_large
+from hoglet.warehouse.values import public_type
 
 ROWS_AT_ONCE = 1_000  # larger results are encoded in a thread: 50,000 rows take 80 ms
 
@@ -305,7 +306,7 @@ def _column_types(compiled: EndpointSql, answer: JsonRows | QueryResult) -> list
     names = [name for name, _ in compiled.columns]
     if len(names) != len(answer.columns):  # untuple() expands to several columns
         names = [column.name for column in answer.columns]
-    return [[name, column.type] for name, column in zip(names, answer.columns, strict=True)]
+    return [[name, public_type(column.type)] for name, column in zip(names, answer.columns, strict=True)]
 
 
 def _key_of(row: Sequence[Any], keys: Sequence[Key]) -> list[Any]:

@@ -7,6 +7,8 @@ bytes as the state of an aggregate, and ``arrayReduce`` call functions that are 
 import re
 from typing import Any
 
+import msgspec
+
 from hoglet.hogql.errors import TYPE_MISMATCH, refused, unknown_function
 from hoglet.hogql.functions.registry import find_function, function_names
 from hoglet.hogql.plan import Expr, Number, Value
@@ -53,6 +55,34 @@ def check_named(name: str, args: tuple[Expr, ...], node: Any) -> None:
         found = find_function(called)
         if text and (found is None or not found.aggregate):
             raise unknown_function(called, node, function_names())
+
+
+_NARROW = re.compile(
+    rf"({_QUOTED.pattern})|\bdate\b|\bdatetime\b(?:\((?=\s*['\)]))?", re.IGNORECASE
+)
+
+
+def with_wide_types(name: str, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The arguments with ``Date32`` and ``DateTime64`` for types that end in 2149 and 2106.
+
+    Call it after ``check_named``.
+    """
+    place = _TAKE_TYPE.get(name)
+    given = None if place is None else args[place]
+    if not isinstance(given, Value) or place is None:
+        return args
+    wide = msgspec.structs.replace(given, value=_NARROW.sub(_wide, str(given.value)))
+    place %= len(args)
+    return (*args[:place], wide, *args[place + 1 :])
+
+
+def _wide(found: re.Match[str]) -> str:
+    word = found.group().lower()
+    if found.group(1):
+        return found.group()
+    if word == "date":
+        return "Date32"
+    return "DateTime64(0, " if word.endswith("(") else "DateTime64(0)"
 
 
 def _constant(name: str, arg: Expr, what: str, node: Any) -> str:

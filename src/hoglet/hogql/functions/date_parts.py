@@ -79,17 +79,21 @@ _CHAR_WORDS = re.compile("|".join(sorted(_CHAR_PATTERNS, key=len, reverse=True))
 type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
 
 
+_FITS = ") BETWEEN 0 AND 4294967295, "
+
+
 def _whole_seconds(value: Expr, context: QueryContext) -> Expr:
-    """A time as ``DateTime`` in UTC; a computed window is unchanged."""
+    """A time as ``DateTime`` in UTC, NULL outside its range; a computed window is unchanged."""
     if value.type.name == "Tuple":
         return value
     at = instant(as_time(value, context), context)
-    parts = ("toDateTime(", at, ", 'UTC')")
-    return TrustedSQL(parts=parts, type=DATETIME.or_null(at.type.nullable))
+    parts = ("if(toInt64(", at, _FITS, "toDateTime(", at, ", 'UTC'), NULL)")
+    return TrustedSQL(parts=parts, type=DATETIME.or_null())
 
 
 _NO_TIME = "toDateTime(946684800, 'UTC')"
 """Stands in for NULL: a window around the engine's epoch would start before the epoch."""
+_NO_TIME_64 = "toDateTime64(946684800, 0, 'UTC')"
 _DATES = frozenset({"week", "month", "quarter", "year"})
 
 
@@ -109,15 +113,26 @@ def _window(name: str) -> Builder:
 
 
 def _time_slots(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    """The half-hour slots from a time to a number of seconds later; empty for NULL."""
-    at = _whole_seconds(args[0], context)
-    sizes: list[str | Expr] = []
-    for size in args[1:]:
-        sizes += [", toUInt32(greatest(toInt64(ifNull(", size, ", 0)), 0))"]
-    found = ("timeSlots(assumeNotNull(", at, ")", *sizes, ")")
-    if not at.type.nullable:
+    """The half-hour slots from a time to a number of seconds later; empty for NULL.
+
+    The engine's own function rounds times before 1970 up.
+    """
+    at = instant(as_time(args[0], context), context)
+    at = TrustedSQL(parts=("toInt64(toStartOfSecond(ifNull(", at, f", {_NO_TIME_64})))"))
+    lasts, size = (_number_of_seconds(each) for each in (*args[1:], _HALF_HOUR)[:2])
+    first = ("toInt64(floor(", at, " / ", size, ")) * ", size)
+    slots = ("range(", *first, ", ", at, " + ", lasts, " + 1, ", size, ")")
+    found = ("arrayMap(slot -> toDateTime64(slot, 0, 'UTC'), ", *slots, ")")
+    if not args[0].type.nullable:
         return TrustedSQL(parts=found, type=type_)
-    return TrustedSQL(parts=("if(isNull(", at, "), [], ", *found, ")"), type=type_)
+    return TrustedSQL(parts=("if(isNull(", args[0], "), [], ", *found, ")"), type=type_)
+
+
+_HALF_HOUR = Number(text="1800", type=INTEGER)
+
+
+def _number_of_seconds(size: Expr) -> Expr:
+    return TrustedSQL(parts=("greatest(toInt64(ifNull(", size, ", 0)), 0)"))
 
 
 TIME_WINDOWS = {

@@ -28,8 +28,18 @@ def instant(value: Expr, context: QueryContext) -> Expr:
     """A date as its midnight; other values are unchanged."""
     if value.type.name != "Date":
         return value
-    parts = ("toDateTime(", value, f", '{context.timezone}')")
+    parts = ("toDateTime64(", value, f", 0, '{context.timezone}')")
     return TrustedSQL(parts=parts, type=DATETIME.or_null(value.type.nullable))
+
+
+_NARROW = "NOT BETWEEN 0 AND 4294967295"
+"""Seconds outside the engine's 32 bits."""
+
+
+def narrow(at: Expr) -> Expr:
+    """A timestamp as the engine's ``DateTime``; outside 1970 to 2106 the query fails."""
+    outside = ("throwIf(ifNull(toInt64(", at, f") {_NARROW}, 0), 'a time is out of range')")
+    return TrustedSQL(parts=("(toDateTime(", at, ") + ", *outside, ")"), type=at.type)
 
 
 def unit_of(step: Expr) -> str | None:
@@ -75,7 +85,8 @@ def difference(left: Expr, right: Expr, context: QueryContext) -> Expr | None:
     nullable = left.type.nullable or right.type.nullable
     names = {left.type.name, right.type.name}
     if names == {"Date"}:
-        return FunctionCall(function="minus", args=(left, right), type=INTEGER.or_null(nullable))
+        days = ("dateDiff('day', ", right, ", ", left, ")")
+        return TrustedSQL(parts=days, type=INTEGER.or_null(nullable))
     if names != {"DateTime"}:
         return None
     return TrustedSQL(parts=("toFloat64(", left, " - ", right, ")"), type=FLOAT.or_null(nullable))
@@ -99,8 +110,13 @@ def between(args: tuple[Expr, ...], type_: Type, context: QueryContext, name: st
 
 
 def unix_time(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    """``toUnixTimestamp``: dates and strings are in the project's time zone."""
-    if args[0].type.name == "String" and len(args) == 1:
-        parts = ("toUnixTimestamp(", args[0], f", '{context.timezone}')")
-        return TrustedSQL(parts=parts, type=INTEGER.or_null(type_.nullable))
-    return of_instants(args, type_, context, "toUnixTimestamp")
+    """``toUnixTimestamp``: dates and strings are in the project's time zone, or in the one given.
+
+    The engine's own function fails for timestamps before 1970 and after 2106.
+    """
+    if len(args) == 2:
+        parts = ("parseDateTime64BestEffortOrNull(", args[0], ", 6, ", args[1], ")")
+        at: Expr = TrustedSQL(parts=parts, type=DATETIME.or_null())
+    else:
+        at = instant(as_time(args[0], context), context)
+    return TrustedSQL(parts=("toInt64(", at, ")"), type=type_.or_null(at.type.nullable))

@@ -6,34 +6,29 @@ Source: docs/spec/query-endpoints.md#104-functions (differences from plain Click
 """
 
 from collections.abc import Callable
-from datetime import UTC
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
+from hoglet.hogql.functions.date_buckets import BUCKETS
+from hoglet.hogql.functions.date_conversions import CONVERSIONS
 from hoglet.hogql.functions.date_parts import TIME_WINDOWS, date_part, to_char
 from hoglet.hogql.functions.datetime_zone import (
     as_time,
     between,
     instant,
     moved,
-    of_instants,
-    unit_of,
-    unix_time,
 )
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.functions.text_calls import TEXT_BUILDERS
 from hoglet.hogql.functions.traffic import CHANNELS, TRAFFIC_BUILDERS
 from hoglet.hogql.plan import Expr, FunctionCall, Number, TrustedSQL, Value
 from hoglet.hogql.types import (
-    DATE,
-    DATETIME,
     FLOAT,
     INTEGER,
     INTERVAL,
     NUMBERS,
     STRING,
     TIMES,
-    UNKNOWN,
     Type,
 )
 
@@ -42,108 +37,6 @@ type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
 
 def _sql(type_: Type, *parts: str | Expr) -> TrustedSQL:
     return TrustedSQL(parts=parts, type=type_)
-
-
-def _now(args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
-    if args and args[0].type.name == "String":  # now('UTC'); the precision of now64(3) is ignored
-        if context.is_now_pinned:
-            return _sql(DATETIME, f"toTimeZone({_pinned(context)}, ", args[0], ")")
-        return _sql(DATETIME, "now64(6, ", args[0], ")")
-    return _sql(DATETIME, _present(context))
-
-
-def _present(context: QueryContext) -> str:
-    """The present time in the project's zone."""
-    if context.is_now_pinned:
-        return f"toTimeZone({_pinned(context)}, '{context.timezone}')"
-    return f"now64(6, '{context.timezone}')"
-
-
-def _pinned(context: QueryContext) -> str:
-    return f"toDateTime64('{context.now.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}', 6, 'UTC')"
-
-
-def _today(_args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
-    return _sql(DATE, f"toDate({_present(context)})")
-
-
-def _yesterday(_args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
-    return _sql(DATE, f"toDate({_present(context)} - toIntervalDay(1))")
-
-
-def _start_of_week(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    """Without a mode, weeks start on the project's ``week_start_day``; mode 3 means Monday."""
-    if len(args) == 1 and context.week_start_day:
-        args = (*args, Number(text="3", type=INTEGER))
-    return FunctionCall(function="toStartOfWeek", args=args, type=type_)
-
-
-def _zone(args: tuple[Expr, ...], index: int, context: QueryContext) -> str | Expr:
-    return _optional(args, index, f"'{context.timezone}'")
-
-
-def _optional(args: tuple[Expr, ...], index: int, default: str) -> str | Expr:
-    return args[index] if len(args) > index else default
-
-
-def _to_date(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    value = args[0]
-    if len(args) == 2:
-        return _sql(
-            DATE.or_null(type_.nullable), "toDate(", as_time(value, context), ", ", args[1], ")"
-        )
-    if value.type.name in {"String", "JSON", "Null"}:
-        parts = ("toDate(parseDateTime64BestEffortOrNull(", value, f", 6, '{context.timezone}'))")
-        return TrustedSQL(parts=parts, type=type_)
-    return FunctionCall(function="toDate", args=(value,), type=DATE.or_null(value.type.nullable))
-
-
-def _to_datetime(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    value, zone = args[0], _zone(args, 1, context)
-    if value.type.name in {"String", "JSON", "Null"}:
-        return _sql(type_, "parseDateTime64BestEffortOrNull(", value, ", 6, ", zone, ")")
-    type_ = DATETIME.or_null(value.type.nullable)
-    if value.type.name == "DateTime":
-        return value if len(args) == 1 else _sql(type_, "toTimeZone(", value, ", ", zone, ")")
-    return _sql(type_, "toDateTime(", value, ", ", zone, ")")
-
-
-def _to_datetime64(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    scale = _optional(args, 1, "6")
-    zone = _zone(args, 2, context)
-    if args[0].type.name == "String":
-        return _sql(
-            type_.or_null(),
-            "parseDateTime64BestEffortOrNull(",
-            args[0],
-            ", ",
-            scale,
-            ", ",
-            zone,
-            ")",
-        )
-    return _sql(type_, "toDateTime64(", args[0], ", ", scale, ", ", zone, ")")
-
-
-def _raw_datetime(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    return _sql(type_, "toDateTime(", args[0], ", ", _zone(args, 1, context), ")")
-
-
-def _in_zone(function: str, leading: int) -> Builder:
-    def build(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-        parts: list[str | Expr] = [f"{function}("]
-        for arg in args[:leading]:
-            parts += [arg, ", "]
-        return TrustedSQL(parts=(*parts, _zone(args, leading, context), ")"), type=type_)
-
-    return build
-
-
-def _best_effort(function: str) -> Builder:
-    def build(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-        return _sql(type_, f"{function}(", args[0], ", 6, ", _zone(args, 1, context), ")")
-
-    return build
 
 
 # Numbers that convert without loss need no NULL; others are NULL if they do not fit.
@@ -155,8 +48,9 @@ def _cast_or_null(target: str) -> Builder:
         value = args[0]
         if value.type.name in TIMES and target != "UUID":
             # toUnixTimestamp fails for timestamps before 1970 and after 2106.
-            seconds = "toInt64" if value.type.name == "DateTime" else "toUnixTimestamp"
-            return _sql(type_, f"to{target}({seconds}(", value, "))")
+            if value.type.name == "Date":
+                value = _sql(value.type, "toDateTime64(", value, ", 0, 'UTC')")
+            return _sql(type_, f"to{target}(toInt64(", value, "))")
         if (
             target == "Float32" and value.type.name in NUMBERS
         ):  # rounds to the nearest float, as for 1.1
@@ -209,33 +103,6 @@ def _transform(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> E
 
 def _holds_null(items: Expr) -> bool:
     return items.type.item is not None and items.type.item.nullable
-
-
-_DAYS_AND_MORE = frozenset({"week", "month", "quarter", "year"})
-
-
-def _date_trunc(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    if len(args) == 3:
-        at = as_time(args[1], context)
-        args = (args[0], _sql(at.type, "toTimeZone(", instant(at, context), ", ", args[2], ")"))
-    unit = str(args[0].value).lower() if isinstance(args[0], Value) else ""
-    if unit in _DAYS_AND_MORE:
-        return FunctionCall(function="dateTrunc", args=args, type=DATE.or_null(type_.nullable))
-    at = instant(args[1], context)
-    type_ = at.type if unit else UNKNOWN.or_null(at.type.nullable)
-    return FunctionCall(function="dateTrunc", args=(args[0], at), type=type_)
-
-
-def _start_of_interval(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    if unit_of(args[1]) in _DAYS_AND_MORE:
-        type_ = DATE.or_null(type_.nullable)
-    else:
-        args = (instant(args[0], context), *args[1:])
-    return FunctionCall(function="toStartOfInterval", args=args, type=type_)
-
-
-def _of_instants(name: str) -> Builder:
-    return lambda args, type_, context: of_instants(args, type_, context, name)
 
 
 def _timezone(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
@@ -294,10 +161,6 @@ def _if_null(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Exp
     return FunctionCall(function="ifNull", args=args, type=type_)
 
 
-def _date_bin(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    return _sql(type_, "toStartOfInterval(", args[1], ", ", args[0], ", ", args[2], ")")
-
-
 _UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond")
 
 
@@ -328,41 +191,8 @@ def _shift(operator: str) -> Builder:
     return build
 
 
-# Dates would be midnight in the engine's time zone.
-_NEED_INSTANTS = (
-    "toStartOfDay",
-    "toStartOfHour",
-    "toStartOfMinute",
-    "toStartOfFiveMinutes",
-    "toStartOfTenMinutes",
-    "toStartOfFifteenMinutes",
-    "timeSlot",
-    *(f"{word}{unit}" for word in ("add", "subtract") for unit in ("Hours", "Minutes", "Seconds")),
-)
-
-_BEST_EFFORT = _best_effort("parseDateTime64BestEffortOrNull")
-_BEST_EFFORT_US = _best_effort("parseDateTime64BestEffortUSOrNull")
-
 SPECIAL: dict[str, Builder] = {
-    **dict.fromkeys(
-        (
-            "parseDateTimeBestEffort",
-            "parseDateTimeBestEffortOrNull",
-            "parseDateTime64BestEffort",
-            "parseDateTime64BestEffortOrNull",
-        ),
-        _BEST_EFFORT,
-    ),
-    **dict.fromkeys(("toDateTimeUS", "parseDateTimeBestEffortUS"), _BEST_EFFORT_US),
-    "parseDateTimeOrNull": _in_zone("parseDateTimeOrNull", 2),
-    "str_to_date": _in_zone("parseDateTimeOrNull", 2),
-    "parseDateTimeInJodaSyntax": _in_zone("parseDateTimeInJodaSyntaxOrNull", 2),
-    "from_unixtime": _in_zone("toDateTime", 1),
-    "to_date": _to_date,
-    "curdate": _today,
-    "make_timestamptz": _in_zone("makeDateTime", 6),
     "timezone": _timezone,
-    "time_bucket": _start_of_interval,
     "timestampDiff": _between("dateDiff"),
     "date_subtract": _shift("minus"),
     "toString": _to_string,
@@ -371,43 +201,12 @@ SPECIAL: dict[str, Builder] = {
     "indexHint": lambda _args, type_, _context: Number(text="1", type=type_),
     "generateSeries": _series,
     "generate_series": _series,
-    **{name: _of_instants(name) for name in _NEED_INSTANTS},
     "dateDiff": _between("dateDiff"),
     "date_diff": _between("dateDiff"),
     "datediff": _between("dateDiff"),
     "age": _between("age"),
-    "toUnixTimestamp": unix_time,
-    "makeDateTime": _in_zone("makeDateTime", 6),
-    "make_timestamp": _in_zone("makeDateTime", 6),
-    "now": _now,
-    "now64": _now,
-    "nowInBlock": _now,
-    "current_timestamp": _now,
-    "today": _today,
-    "current_date": _today,
-    "yesterday": _yesterday,
-    "toDate": _to_date,
-    "date": _to_date,
-    "timestamp": _to_datetime,
     "caseWithExpression": _case,
     "_caseWithExpression": _case,
-    "dateTrunc": _date_trunc,
-    "date_trunc": _date_trunc,
-    "toStartOfInterval": _start_of_interval,
-    "toStartOfWeek": _start_of_week,
-    "toDateTime": _to_datetime,
-    "toDateTime64": _to_datetime64,
-    "toDateTime64OrNull": _to_datetime64,
-    "_toDateTime": _raw_datetime,
-    "_toDateTime64": _in_zone("toDateTime64", 2),
-    "toDateOrNull": _to_date,
-    "toDateTimeOrNull": _to_datetime,
-    "parseDateTime": _in_zone("parseDateTimeOrNull", 2),
-    "fromUnixTimestamp": _in_zone("toDateTime", 1),
-    "to_timestamp": _in_zone("toDateTime", 1),
-    "fromUnixTimestamp64Milli": _in_zone("fromUnixTimestamp64Milli", 1),
-    "fromUnixTimestamp64Micro": _in_zone("fromUnixTimestamp64Micro", 1),
-    "fromUnixTimestamp64Nano": _in_zone("fromUnixTimestamp64Nano", 1),
     "toInt": _cast_or_null("Int64"),
     "toInteger": _cast_or_null("Int64"),
     "toInt8": _cast_or_null("Int8"),
@@ -431,7 +230,6 @@ SPECIAL: dict[str, Builder] = {
     "ifNull": _if_null,
     "nvl": _if_null,
     "date_part": date_part,
-    "date_bin": _date_bin,
     "to_char": to_char,
     "dateAdd": _shift("plus"),
     "date_add": _shift("plus"),
@@ -441,7 +239,9 @@ SPECIAL: dict[str, Builder] = {
     "date_sub": _shift("minus"),
     "timestampSub": _shift("minus"),
     "subDate": _shift("minus"),
+    **BUCKETS,
     **CHANNELS,
+    **CONVERSIONS,
     **TEXT_BUILDERS,
     **TIME_WINDOWS,
     **TRAFFIC_BUILDERS,

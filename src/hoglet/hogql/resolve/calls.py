@@ -10,8 +10,8 @@ from hoglet.hogql.errors import (
     unknown_function,
 )
 from hoglet.hogql.functions import FunctionEntry, find_function, function_names
-from hoglet.hogql.functions.by_name import check_named
-from hoglet.hogql.functions.datetime_zone import as_time
+from hoglet.hogql.functions.by_name import check_named, with_wide_types
+from hoglet.hogql.functions.datetime_zone import as_time, narrow
 from hoglet.hogql.functions.special import SPECIAL
 from hoglet.hogql.functions.times import TIME_PLACES, ZONED
 from hoglet.hogql.functions.units import checked_unit
@@ -85,12 +85,15 @@ def build_call(
     params = _parameters(resolver, node, function, scope)
     if function.clickhouse.removesuffix("If") in _WHOLE_SECONDS:
         args = (_whole_seconds(args[0]), *args[1:])
+    if function.name in _NARROW and args[0].type.name == "DateTime":
+        args = (narrow(args[0]), *args[1:])
     if function.returns in _LISTS and not function.aggregate and function.name not in _KEEP_NULL:
         args = tuple([_not_null_text(arg) for arg in args])
     args = _times(function, args, resolver)
     type_ = function.type_of(tuple([arg.type for arg in args]))
     type_ = type_with_names(function.name, getattr(node, "args", ()), args, type_)
     check_named(function.name, args, node)
+    args = with_wide_types(function.name, args)
     if function.aggregate:
         refuse_nested(args, scope.aliases, node)
     distinct = bool(getattr(node, "distinct", False))
@@ -129,14 +132,22 @@ def _times(function: FunctionEntry, args: tuple[Expr, ...], resolver: Resolver) 
     return (*args[:place], as_time(args[place], resolver.context), *args[place + 1 :])
 
 
-# The engine does not accept fractions of a second here.
+# The engine accepts neither fractions of a second here nor times outside 1970 to 2106.
 _WHOLE_SECONDS = frozenset({"windowFunnel", "sequenceMatch", "sequenceCount"})
 
 
 def _whole_seconds(time: Expr) -> Expr:
-    if time.type.name != "DateTime":
+    """A timestamp, or a number of seconds, as a number without a sign."""
+    if time.type.name not in {"DateTime", "Integer"}:
         return time
-    return TrustedSQL(parts=("toDateTime(", time, ")"), type=time.type)
+    parts = ("toUInt64(toInt64(", time, f") + {_SECONDS_OF_YEARS})")
+    return TrustedSQL(parts=parts, type=time.type)
+
+
+_NARROW = frozenset({"sequenceMatchEvents", "dateTimeToUUIDv7"})
+"""The engine accepts only ``DateTime`` here."""
+_SECONDS_OF_YEARS = 62_167_219_200
+"""From the year 0 to 1970."""
 
 
 _LISTS = frozenset({"strings", "array", "unknown", "tuple"})

@@ -362,9 +362,11 @@ def cast_to(resolver: Resolver, expr: Any, name: str, node: Any, scope: Scope) -
 
 _FRACTIONS = frozenset({"Float", "Decimal"})
 _TYPE_WORDS = {
+    "date": "Date32",
+} | {
     word.lower(): word
     for word in (
-        "Array", "Map", "Tuple", "Nullable", "String", "Bool", "UUID", "Date", "Int8", "Int16",
+        "Array", "Map", "Tuple", "Nullable", "String", "Bool", "UUID", "Int8", "Int16",
         "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64",
     )
 }  # fmt: skip

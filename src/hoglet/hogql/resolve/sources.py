@@ -279,6 +279,7 @@ _EMPTY = {
     "JSON": "String",
     "Integer": "Int64",
     "Float": "Float64",
+    "Date": "Date32",
     "DateTime": "DateTime64(6)",
     "Boolean": "Bool",
 }

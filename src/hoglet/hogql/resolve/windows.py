@@ -112,20 +112,12 @@ def _fill_end(end: Expr, filled: Expr, context: QueryContext) -> Expr:
     if filled.type.name in TIMES:
         end = as_time(end, context)
     if filled.type.name == "Date":
-        return TrustedSQL(parts=("assumeNotNull(toDate(", end, "))"))
-    if filled.type.name == "DateTime" and isinstance(filled, FunctionCall):
-        if filled.function in _WHOLE_SECONDS:
-            return TrustedSQL(parts=("toDateTime(assumeNotNull(", end, f"), '{context.timezone}')"))
-        if filled.function == "dateTrunc":
-            parts = ("toDateTime64(assumeNotNull(", end, f"), 0, '{context.timezone}')")
-            return TrustedSQL(parts=parts)
+        return TrustedSQL(parts=("assumeNotNull(toDate32(", end, "))"))
+    if isinstance(filled, FunctionCall) and filled.function in _WHOLE_SECONDS:
+        parts = ("toDateTime64(assumeNotNull(", end, f"), 0, '{context.timezone}')")
+        return TrustedSQL(parts=parts)
     return TrustedSQL(parts=("assumeNotNull(", end, ")")) if end.type.nullable else end
 
 
-_WHOLE_SECONDS = frozenset(
-    {
-        "toStartOfDay", "toStartOfHour", "toStartOfMinute", "toStartOfFiveMinutes",
-        "toStartOfTenMinutes", "toStartOfFifteenMinutes", "timeSlot", "toStartOfInterval",
-    }
-)  # fmt: skip
+_WHOLE_SECONDS = frozenset({"dateTrunc", "toStartOfInterval"})
 """Date parts of these have no fraction; others have one of six digits."""

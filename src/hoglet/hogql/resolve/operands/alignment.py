@@ -70,7 +70,7 @@ def _as_time(expr: Expr, target: str, timezone: str) -> Expr:
     return (
         parsed
         if len(str(expr.value)) > len("2026-01-05")
-        else FunctionCall(function="toDate", args=(parsed,), type=DATE)
+        else FunctionCall(function="toDate32", args=(parsed,), type=DATE)
     )
 
 
