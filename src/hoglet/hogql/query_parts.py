@@ -120,12 +120,20 @@ class Modifiers(TypedDict, total=False):
     """Settings of PostHog's query engine; accepted, but without effect."""
 
 
+class QueryTags(TypedDict, total=False):
+    """Where PostHog's interface shows the query; accepted, without effect."""
+
+    name: str
+    productKey: str
+    scene: str
+
+
 class Node(TypedDict, total=False):
     """Keys of every query."""
 
     version: Number
-    response: Any
-    tags: dict[str, Any]
+    response: dict[str, Any]
+    tags: QueryTags
     modifiers: Modifiers
 
 
@@ -134,7 +142,7 @@ class Node(TypedDict, total=False):
 
 class _Series(TypedDict, total=False):
     version: Number
-    response: Any
+    response: dict[str, Any]
     name: str
     custom_name: str
     math: str

@@ -1,5 +1,7 @@
 """Property filters in SQL, by the rows they match."""
 
+import re
+
 import msgspec
 import pytest
 
@@ -87,7 +89,10 @@ CASES = [
     ({"key": "text", "value": "Go", "type": "element", "operator": "is_not"}, []),
     ({"key": "text", "value": "Stop", "type": "element", "operator": "is_not"}, [3]),
     ({"key": "price", "value": [90, 2], "operator": "gt"}, [1, 2, 3, 4]),
-    ({"key": "", "value": "x"}, [1, 2, 3, 4, 5, 6]),
+    ({}, [1, 2, 3, 4, 5, 6]),
+    ({"type": "empty"}, [1, 2, 3, 4, 5, 6]),
+    ({"type": "empty", "key": None, "value": None, "operator": None}, [1, 2, 3, 4, 5, 6]),
+    ({"type": "AND", "values": [{}, {"key": "price", "value": 100}]}, [4]),
     ({"type": "OR", "values": []}, [1, 2, 3, 4, 5, 6]),
     ({"type": "AND", "values": []}, [1, 2, 3, 4, 5, 6]),
     (
@@ -138,6 +143,41 @@ def test_refuses(item) -> None:
             context=CONTEXT,
             filters={"properties": [item]},
         )
+
+
+PRO = {"key": "plan", "value": "pro"}
+
+
+@pytest.mark.parametrize(
+    ("item", "attr", "part"),
+    [
+        ({"key": "plan"}, "value", "'plan' needs a value for its operator 'exact'"),
+        ({"key": "plan", "value": None, "operator": "gt"}, "value", "'gt'"),
+        ({"key": "email", "type": "person"}, "value", "'email' needs a value"),
+        ({"key": "created_at", "type": "person_metadata"}, "value", "needs a value"),
+        ({"key": "text", "type": "element"}, "value", "needs a value"),
+        ({"value": "pro"}, "key", "needs a key"),
+        ({"value": "pro", "key": " "}, "key", "needs a key"),
+        ({"type": "event"}, "key", "needs a key"),
+        ({"operator": "is_set"}, "key", "needs a key"),
+        ({"type": "hogql"}, "key", "needs a key"),
+        ({"type": "cohort"}, "value", "Not a cohort id"),
+        ({**PRO, "type": "evnt"}, "type", "Did you mean 'event'?"),
+        ({"type": "evnt"}, "type", "Did you mean 'event'?"),
+        ({"key": "plan", "type": "persn"}, "type", "Did you mean 'person'?"),
+        ({**PRO, "type": "empty"}, "type", "Use one of"),
+        ({**PRO, "type": "group"}, "group_type_index", "group type"),
+        ({"type": "OR", "values": [PRO, {"key": "plan"}]}, "values__1__value", "needs a value"),
+    ],
+    ids=str,
+)
+def test_incomplete_filters_are_refused(item, attr, part) -> None:
+    with pytest.raises(SourceError, match=re.escape(part)) as error:
+        compile_query(
+            "select 1 from events where {filters}", context=CONTEXT, filters={"properties": [item]}
+        )
+
+    assert error.value.attr == f"filters__properties__0__{attr}"
 
 
 def test_values_are_bound() -> None:

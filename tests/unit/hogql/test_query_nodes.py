@@ -165,6 +165,42 @@ def test_what_was_ignored_is_refused(query: dict[str, Any], attr: str, meant: st
 @pytest.mark.parametrize(
     ("query", "attr"),
     [
+        ({"series": [PAGE], "properties": [{"key": "a"}]}, "properties__0__value"),
+        ({"series": [{**PAGE, "properties": [{"value": 1}]}]}, "series__0__properties__0__key"),
+        ({"series": [{**PAGE, "math_hogql": "sum(1)"}]}, "series__0__math_hogql"),
+        ({"series": [{**PAGE, "math": "total", "math_hogql": "sum(1)"}]}, "series__0__math_hogql"),
+        ({"series": [{**PAGE, "math": "hogql"}]}, "series__0__math_hogql"),
+        ({"series": [{**PAGE, "math_property": "price"}]}, "series__0__math"),
+        ({"series": [{**PAGE, "math": "unique_group"}]}, "series__0__math_group_type_index"),
+        ({"series": [{**PAGE, "math_property_revenue_currency": {"static": "USD"}}]},
+         "series__0__math_property_revenue_currency"),
+        ({"series": [PAGE], "breakdownFilter": {"breakdown": "size", "breakdown_type": "group"}},
+         "breakdownFilter__breakdown_group_type_index"),
+        ({"series": [PAGE], "breakdownFilter": {"breakdowns": [{"property": 1, "type": "group"}]}},
+         "breakdownFilter__breakdowns__0__group_type_index"),
+        ({"series": [PAGE], "tags": {"scene": "Insight", "foo": 1}}, "tags__foo"),
+        ({"series": [PAGE], "tags": {"scene": 1}}, "tags__scene"),
+        ({"series": [PAGE], "response": "a"}, "response"),
+        ({"kind": "FunnelsQuery", "series": [{**PAGE, "math": "sum", "math_property": "a"}, PAGE]},
+         "series__0__math"),
+        ({"kind": "LifecycleQuery", "series": [{**PAGE, "math": "sum", "math_property": "a"}]},
+         "series__0__math"),
+        ({"kind": "RetentionQuery", "retentionFilter": {"targetEntity": {**PAGE, "math": "sum"}}},
+         "retentionFilter__targetEntity__math"),
+    ],
+)  # fmt: skip
+def test_incomplete_parts_and_keys_without_effect_are_refused(
+    query: dict[str, Any], attr: str
+) -> None:
+    with pytest.raises(SourceError) as found:
+        compile_insight({"kind": "TrendsQuery", **query}, CONTEXT)
+
+    assert found.value.attr == attr
+
+
+@pytest.mark.parametrize(
+    ("query", "attr"),
+    [
         ({"series": []}, "series"),
         ({"series": [{**PAGE, "math": "summ"}]}, "series__0__math"),
         ({"series": [PAGE, {**PAGE, "math": "sum"}]}, "series__1__math_property"),
@@ -180,7 +216,7 @@ def test_what_was_ignored_is_refused(query: dict[str, Any], attr: str, meant: st
         ({"series": [PAGE], "breakdownFilter": {"breakdowns": [{"type": "event"}]}},
          "breakdownFilter__breakdowns__0__property"),
         ({"series": [PAGE], "properties": [{"key": "a +", "type": "hogql"}]}, "properties__0__key"),
-        ({"series": [PAGE], "properties": [{"key": "a", "type": "person"},
+        ({"series": [PAGE], "properties": [{"key": "a", "value": 1, "type": "person"},
                                            {"key": "nope(1)", "type": "hogql"}]},
          "properties__1__key"),
         ({"series": [{**PAGE, "math": "hogql", "math_hogql": "sum(nope)"}]},

@@ -306,7 +306,9 @@ def _column_types(compiled: EndpointSql, answer: JsonRows | QueryResult) -> list
     names = [name for name, _ in compiled.columns]
     if len(names) != len(answer.columns):  # untuple() expands to several columns
         names = [column.name for column in answer.columns]
-    return [[name, public_type(column.type)] for name, column in zip(names, answer.columns, strict=True)]
+    return [
+        [name, public_type(column.type)] for name, column in zip(names, answer.columns, strict=True)
+    ]
 
 
 def _key_of(row: Sequence[Any], keys: Sequence[Key]) -> list[Any]:

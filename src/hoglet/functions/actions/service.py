@@ -7,8 +7,8 @@ docs/spec/hog-functions.md#55-bytecode_error and docs/spec/hog-functions.md#15-b
 (``…/actions/``).
 """
 
-from collections.abc import Awaitable, Callable
-from typing import Literal, TypedDict, cast
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal, TypedDict, cast
 
 from pydantic import Field
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -18,11 +18,14 @@ from hoglet.access.principals import ProjectScope, user_object
 from hoglet.access.repository import users_by_id
 from hoglet.access.schemas import UserObject
 from hoglet.functions.actions import repository as action_repository
+from hoglet.functions.filters.properties import KINDS
 from hoglet.functions.json_types import ActionStep, PropertyFilter
 from hoglet.functions.tables import ActionRow
 from hoglet.kit.clock import Clock
-from hoglet.kit.errors import NotFound
-from hoglet.kit.json import JsonObject
+from hoglet.kit.errors import Invalid, NotFound
+from hoglet.kit.json import JsonObject, is_array, is_object
+from hoglet.kit.property_operators import OPERATORS
+from hoglet.kit.suggestions import near
 from hoglet.store.database import Database
 from hoglet.web.openapi import extensible
 from hoglet.web.pagination import PageRequest
@@ -201,7 +204,34 @@ def _read(body: JsonObject) -> ActionChanges:
     sent = {name: getattr(fields, name) for name in fields.model_fields_set}
     if "steps" in sent:
         sent["steps"] = [step.model_dump(exclude_unset=True) for step in fields.steps]
+        for index, step in enumerate(fields.steps):
+            _check_filters(step.properties or [], f"steps__{index}__properties")
     return cast("ActionChanges", sent)
+
+
+_KINDS = (*KINDS, "session", "person_metadata")
+
+
+def _check_filters(filters: Sequence[Any], path: str) -> None:
+    """Reject property filters of an unknown type, or with an unknown operator.
+
+    Raises:
+        Invalid: ``attr`` is the path of the type or the operator.
+    """
+    for index, item in enumerate(filters):
+        place, values = f"{path}__{index}", item.get("values") if is_object(item) else None
+        if is_array(values) and not item.get("key"):
+            _check_filters(values, f"{place}__values")
+            continue
+        for key, known in (("type", _KINDS), ("operator", OPERATORS)):
+            value = item.get(key) if is_object(item) else None
+            if value is not None and value not in known:
+                hint = near(str(value), known) or f" Use one of {', '.join(known)}."
+                raise Invalid(
+                    f'"{value}" is not a valid choice.{hint}',
+                    code="invalid_choice",
+                    attr=f"{place}__{key}",
+                )
 
 
 async def _display(session: AsyncSession, row: ActionRow) -> ActionObject:

@@ -21,10 +21,17 @@ from hoglet.kit.errors import SourceError
 from hoglet.kit.json import array_at, is_array, is_object
 from hoglet.kit.property_operators import WITHOUT_VALUE
 from hoglet.kit.selectors import BadSelector, selector_pattern, tag_name_pattern
+from hoglet.kit.suggestions import near
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_expression
 
 MAX_NESTING = 10
+_COHORTS = ("cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort")
+KINDS = (
+    "empty", "event", "feature", "person", "group", "element", "event_metadata", "hogql",
+    "workflow_variable", *_COHORTS,
+)  # fmt: skip
+"""The types of property filters, of which functions support all but cohorts."""
 _BOOLEAN_TEXTS = {"true": True, "false": False}
 
 
@@ -48,16 +55,19 @@ def properties_to_trees(properties: Any, context: FilterContext) -> list["tree.E
 
 
 def property_to_tree(item: Any, context: FilterContext, *, depth: int = 0) -> "tree.Expression":
-    """One property filter; an incomplete one is the constant 1."""
+    """One property filter; an incomplete one of a known type is the constant 1."""
     if not is_object(item):
         raise FilterRefused("Every property filter must be an object")
     _check_types(item)
     if is_array(item.get("values")) and item.get("type") in {"AND", "OR"}:
         return _group(item, context, depth=depth)
     kind = item.get("type")
+    if kind and kind not in KINDS:
+        hint = near(kind, KINDS) or f" Use one of {', '.join(KINDS[1:])}."
+        raise FilterRefused(f'Property filters of type "{kind}" are not supported.{hint}')
     if kind == "hogql":
         return _expression(item)
-    if kind in {"cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort"}:
+    if kind in _COHORTS:
         raise FilterRefused(
             "Cohorts cannot be used in function filters. Use person property filters instead"
         )
@@ -93,7 +103,7 @@ def _check_types(item: PropertyFilter) -> None:
 
 
 def _is_complete(item: PropertyFilter) -> bool:
-    if not item.get("key") or not item.get("type"):
+    if not item.get("key") or item.get("type") in {None, "", "empty"}:
         return False
     return item.get("value") is not None or item.get("operator") in WITHOUT_VALUE
 
@@ -129,13 +139,11 @@ def _subject(item: PropertyFilter) -> "tree.Expression":
         return field(f"group_{_group_index(item)}", "properties", key)
     if kind == "event_metadata":
         return field(key)
-    if kind == "workflow_variable":
-        return field("variables", *key.split("."))
-    raise FilterRefused(f'Property filters of type "{kind}" are not supported')
+    return field("variables", *key.split("."))
 
 
 def _group_index(item: PropertyFilter) -> int:
-    index = item.get("group_type_index", 0)
+    index = item.get("group_type_index")
     if isinstance(index, str) and index.isdigit():
         index = int(index)
     if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < 5:

@@ -1,6 +1,8 @@
 """Translates property filters ``{key, value, operator, type}`` to HogQL conditions.
 
-A missing property is NULL, so ``exact`` does not match it and ``is_not`` does.
+A missing property is NULL, so ``exact`` does not match it and ``is_not`` does. A filter without a
+key, or without a value that its operator needs, is refused; ``{}`` and ``{"type": "empty"}``, which
+PostHog's interface sends for a row that nobody filled in, are no condition.
 
 Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
@@ -28,7 +30,7 @@ from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.query_nodes import PROPERTIES
 from hoglet.hogql.schema import TABLES
 from hoglet.hogql.types import DATETIME
-from hoglet.kit.property_operators import WITHOUT_VALUE
+from hoglet.kit.property_operators import OPERATORS, WITHOUT_VALUE
 from hoglet.kit.selectors import BadSelector, selector_pattern, tag_name_pattern
 from hoglet.syntax import tree
 
@@ -76,19 +78,18 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
             with located(f"values__{index}"):
                 inner.append(property_condition(each or {}, context, prefix, source))
         return some(inner) if item.get("type") == "OR" and inner else every(inner)
+    if _is_empty(item):
+        return TRUE
     kind = item.get("type") or "event"
     _check_source(item, kind, source)
+    _check_complete(item, kind)
     if kind == "hogql":
-        return read_expression(str(item.get("key") or "1"), "key")
+        return read_expression(str(item["key"]), "key")
     if kind in _COHORTS:
         return _cohort(item, context, prefix, source)
-    if not item.get("key"):
-        return TRUE
     if kind == "element":
         return _element(item, context, prefix)
     value, operator = item.get("value"), item.get("operator") or "exact"
-    if value is None and operator not in WITHOUT_VALUE:
-        return TRUE
     if kind == PERSON_METADATA:
         return _person_metadata(item, context, prefix, source)
     target = _target(item, kind, prefix) if source == EVENTS else _own_target(item, prefix, source)
@@ -100,6 +101,33 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     return every([index, condition])
 
 
+def _is_empty(item: Mapping[str, Any]) -> bool:
+    """Whether it is ``{}`` or ``{"type": "empty"}``; null means "not sent"."""
+    return all(value is None or (key, value) == ("type", "empty") for key, value in item.items())
+
+
+def _check_complete(item: Mapping[str, Any], kind: str) -> None:
+    """Reject an unknown type, and a filter without its key or value.
+
+    Raises:
+        SourceError: ``attr`` is the missing or wrong part.
+    """
+    if kind not in _KINDS:
+        hint = near(kind, _KINDS) or f" Use one of {', '.join(_KINDS)}."
+        text = f"Property filters of type '{kind}' are not supported.{hint}"
+        raise refused(text, attr="type")
+    if kind in _COHORTS:
+        return
+    if not str(item.get("key") or "").strip():
+        raise refused("A property filter needs a key, the name of the property", attr="key")
+    operator = item.get("operator") or "exact"
+    if kind == "hogql" or item.get("value") is not None or operator not in OPERATORS:
+        return
+    if operator not in WITHOUT_VALUE:
+        text = f"The filter on '{item['key']}' needs a value for its operator '{operator}'"
+        raise refused(f"{text}; is_set and is_not_set need none", attr="value")
+
+
 def filter_expressions(items: Any, path: str) -> Iterator[tuple[str, str]]:
     """HogQL expressions in property filters, e.g. ``("properties__0__key", "1 = 1")``."""
     if isinstance(items, Mapping):
@@ -109,7 +137,7 @@ def filter_expressions(items: Any, path: str) -> Iterator[tuple[str, str]]:
         if isinstance(item, Mapping) and isinstance(item.get("values"), list):
             yield from filter_expressions(item["values"], f"{path}__{index}__values")
         elif isinstance(item, Mapping) and item.get("type") == "hogql":
-            yield f"{path}__{index}__key", str(item.get("key") or "1")
+            yield f"{path}__{index}__key", str(item.get("key") or "1")  # refused if it is empty
 
 
 def group_members(item: Mapping[str, Any]) -> Sequence[Any] | None:
@@ -172,9 +200,9 @@ def _hint(item: Mapping[str, Any], kind: str, context: QueryContext, source: Fil
     if kind in _COLUMNS:
         column = TABLES[_COLUMNS[kind]].fields.get(key)
         return Hint(context, is_time_column=getattr(column, "type", None) == DATETIME)
-    bag = {"feature": "event", "group": f"group_{_group_index(item)}"}.get(kind, kind)
-    if source.table == "groups" and item.get("group_type_index") is None:
-        bag = "group"
+    bag = {"feature": "event"}.get(kind, kind)
+    if kind == "group" and (source == EVENTS or item.get("group_type_index") is not None):
+        bag = f"group_{_group_index(item)}"
     return Hint(context, is_time_property=context.property_type(bag, key) == "DateTime")
 
 
@@ -191,7 +219,10 @@ def _own_target(item: Mapping[str, Any], prefix: Prefix, source: FilteredTable) 
 
 
 def _group_index(item: Mapping[str, Any]) -> int:
-    index = item.get("group_type_index") or 0
+    index = item.get("group_type_index")
+    if index is None:
+        text = f"The filter on '{item.get('key')}' needs the number of its group type"
+        raise refused(text, attr="group_type_index")
     if index not in range(5):
         raise refused(f"Unknown group type index: {index}", attr="group_type_index")
     return index
@@ -216,6 +247,8 @@ _CHAINS = {
     "event_metadata": (),
 }
 PERSON_METADATA = "person_metadata"
+_COHORTS = ("cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort")
+_KINDS = (*_CHAINS, PERSON_METADATA, "group", "element", "hogql", *_COHORTS)
 _METADATA = ("created_at", "is_identified", "last_seen_at")
 _LAST_SEEN = (
     "SELECT person_id FROM (SELECT person_id, max(timestamp) AS last_seen_at FROM events "
@@ -227,10 +260,6 @@ def _target(item: Mapping[str, Any], kind: str, prefix: Prefix) -> Condition:
     key = str(item["key"])
     if kind == "group":
         return group_property(_group_index(item), key, prefix)
-    if kind not in _CHAINS:
-        known = (*_CHAINS, PERSON_METADATA, "group", "cohort", "element", "hogql")
-        text = f"Property filters of type '{kind}' are not supported."
-        raise refused(text + (near(kind, known) or f" Use one of {', '.join(known)}."), attr="type")
     columns = {("event", "$elements_chain"): "elements_chain", ("person", "distinct_id"): key}
     column = columns.get(("event" if kind == "feature" else kind, key))
     return field(*prefix, column) if column else field(*prefix, *_CHAINS[kind], key)
@@ -258,7 +287,6 @@ def _person_metadata(
     return operator_condition(target, operator, value, hint)
 
 
-_COHORTS = frozenset({"cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort"})
 _MEMBERSHIP = {None: False, "in": False, "exact": False, "not_in": True, "is_not": True}
 
 
@@ -289,8 +317,6 @@ def _element(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> 
     value = item.get("value")
     if key not in _ELEMENT_KEYS:
         raise refused(f"Unknown element property '{key}'.{near(key, _ELEMENT_KEYS)}", attr="key")
-    if value is None and operator not in WITHOUT_VALUE:
-        return TRUE
     if key == "href":
         href = field(*prefix, "elements_chain_href")
         return operator_condition(href, operator, value, Hint(context))

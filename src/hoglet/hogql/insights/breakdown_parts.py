@@ -60,7 +60,7 @@ def breakdown_items(filter_: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def check_items(items: Sequence[Mapping[str, Any]], *, several: bool) -> None:
-    """Reject breakdowns without a name, and cohorts combined with others.
+    """Reject breakdowns without a name or group type, and cohorts combined with others.
 
     ``several`` means that they come from ``breakdowns``, to which error paths then point.
 
@@ -72,6 +72,10 @@ def check_items(items: Sequence[Mapping[str, Any]], *, several: bool) -> None:
         if not name or not isinstance(name, str | int) or name is True:
             attr = f"breakdowns__{index}__property" if several else "breakdown"
             raise refused("A breakdown needs the name of a property", attr=attr)
+        if item.get("type") == "group" and item.get("group_type_index") is None:
+            key = f"breakdowns__{index}__" if several else "breakdown_"
+            text = f"The breakdown by '{name}' needs the number of its group type"
+            raise refused(text, attr=f"{key}group_type_index")
     kinds = {item.get("type") for item in items}
     if "cohort" in kinds and len(kinds) > 1:
         raise refused("A breakdown by cohorts cannot be combined with others")
@@ -119,7 +123,7 @@ def part_of(name: Any, item: Mapping[str, Any], context: QueryContext) -> Expres
 
 def _field(kind: str, name: str, item: Mapping[str, Any]) -> Expression:
     if kind == "group":
-        return group_property(item.get("group_type_index") or 0, name)
+        return group_property(item["group_type_index"], name)
     chains: dict[str, tuple[str, ...]] = {
         "event": ("properties", name),
         "person": ("person", "properties", name),

@@ -73,9 +73,9 @@ def measure_of(  # noqa: PLR0911 (one return a kind)
     if math == "unique_session":
         return Measure(_distinct(call("nullIf", field("$session_id"), constant(""))))
     if math == "unique_group":
-        return Measure(_distinct(group_key(node.get("math_group_type_index") or 0)))
+        return Measure(_distinct(group_key(group_of(node))))
     if math == "hogql":
-        return Measure(read_expression(str(node.get("math_hogql") or "count()")))
+        return Measure(read_expression(str(node["math_hogql"]), "math_hogql"))
     if math.endswith(_PER_ACTOR) and math.removesuffix(_PER_ACTOR) in _AGGREGATES:
         value = _aggregate(math.removesuffix(_PER_ACTOR), field("x"))
         return Measure(value, entity_of(query), call("count"))
@@ -90,8 +90,7 @@ def countable(node: Node, query: Mapping[str, Any]) -> list[Expression]:
     """Condition that an event is counted: some events have no group."""
     math = node.get("math")
     if math == "unique_group":
-        key = group_key(node.get("math_group_type_index") or 0)
-        return [compare("!=", key, constant(None))]
+        return [compare("!=", group_key(group_of(node)), constant(None))]
     counts_actors = math == "dau" or math in ACTIVE_DAYS or math in FIRST_TIME
     return entity_conditions(query) if counts_actors else []
 
@@ -119,10 +118,6 @@ def _property_measure(math: str, node: Node) -> Measure:
     name = node.get("math_property")
     if not name:
         raise refused(f"Math '{math}' needs math_property", attr="math_property")
-    if node.get("math_property_revenue_currency"):
-        raise refused(
-            "math_property_revenue_currency is not supported", attr="math_property_revenue_currency"
-        )
     kind = node.get("math_property_type")
     if kind == "session_properties" or (kind != "person_properties" and name == _DURATION):
         # A session counts once, not once per event.
@@ -144,7 +139,7 @@ def _chain(kind: Any, name: str, node: Node) -> tuple[str, ...]:
     if kind == "person_properties":
         return "person", "properties", name
     if kind in _GROUP_PROPERTIES:
-        return f"group_{_group(node)}", "properties", name
+        return f"group_{group_of(node)}", "properties", name
     if kind in _GROUPS:
         return f"group_{_GROUPS.index(kind)}", "properties", name
     known = (*_EVENT_PROPERTIES[1:], "person_properties", "session_properties", *_GROUP_PROPERTIES)
@@ -157,8 +152,51 @@ def _number(expr: Expression, node: Node) -> Expression:
     return number if factor is None else call("multiply", number, constant(factor))
 
 
-def _group(node: Node) -> int:
-    index = node.get("math_group_type_index") or 0
-    if index not in range(5):
-        raise refused(f"Unknown group type index: {index}", attr="math_group_type_index")
+def group_of(node: Node) -> int:
+    """The group type that a series counts.
+
+    Raises:
+        SourceError: it is missing.
+    """
+    index = node.get("math_group_type_index")
+    if index is None:
+        text = "Math over groups needs math_group_type_index, the number of the group type"
+        raise refused(text, attr="math_group_type_index")
     return int(index)
+
+
+# --- keys of a series that belong to some maths only
+
+
+def check_math(node: Node, kind: str) -> None:
+    """Reject math that the insight does not compute, and keys that its math does not read.
+
+    Args:
+        node: a series, entity or exclusion.
+        kind: of the insight, ``FunnelsQuery``.
+
+    Raises:
+        SourceError: ``attr`` is the key.
+    """
+    math = node.get("math")
+    if kind not in _WITH_MATH and math not in _OF_ACTORS:
+        known = ", ".join(each for each in _OF_ACTORS if each)
+        text = f"Math '{math}' has no effect in {kind}. Use one of {known}, or none."
+        raise refused(text, attr="math")
+    if kind == "FunnelsQuery" and math not in {*_OF_ACTORS, *FIRST_TIME, _FIRST_WITH_FILTERS}:
+        known = ", ".join(("total", "dau", *sorted(FIRST_TIME), _FIRST_WITH_FILTERS))
+        raise refused(f"Math '{math}' has no effect in funnels. Use one of {known}.", attr="math")
+    if math == "hogql" and not str(node.get("math_hogql") or "").strip():
+        raise refused("Math 'hogql' needs an expression in math_hogql", attr="math_hogql")
+    if node.get("math_hogql") and math != "hogql":
+        raise refused("math_hogql has no effect without math 'hogql'", attr="math_hogql")
+    if node.get("math_property") and not math:
+        text = f"math_property has no effect without math. Use one of {', '.join(_AGGREGATES)}."
+        raise refused(text, attr="math")
+    if node.get("math_property_revenue_currency"):
+        raise refused("Currencies are not converted", attr="math_property_revenue_currency")
+
+
+_OF_ACTORS = (None, "", "total", "dau")
+_FIRST_WITH_FILTERS = "first_time_for_user_with_filters"
+_WITH_MATH = frozenset({"TrendsQuery", "StickinessQuery", "FunnelsQuery"})

@@ -16,7 +16,7 @@ from hoglet.hogql.insights import lifecycle, stickiness
 from hoglet.hogql.insights.build_result import Built
 from hoglet.hogql.insights.date_range import compare_to
 from hoglet.hogql.insights.funnels import build as funnels
-from hoglet.hogql.insights.measures import measure_of
+from hoglet.hogql.insights.measures import check_math, measure_of
 from hoglet.hogql.insights.paths import build as paths
 from hoglet.hogql.insights.retention import build as retention
 from hoglet.hogql.insights.series import (
@@ -125,6 +125,7 @@ def check_parts(query: Mapping[str, Any], context: QueryContext) -> None:
     compare_to(query)
     for path, node in entities(query):
         with located(path):
+            check_math(node, "exclusions" if "exclusions" in path else query["kind"])
             series_condition(node, context)
             if query["kind"] == "TrendsQuery":
                 measure_of(node, query)

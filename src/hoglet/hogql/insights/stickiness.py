@@ -22,6 +22,7 @@ from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import DateSpan, previous_span, span_of
+from hoglet.hogql.insights.measures import group_of
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (
     action_object,
@@ -115,9 +116,9 @@ def _entity(query: Mapping[str, Any], node: Mapping[str, Any]) -> Expression:
     if kind not in _MATHS:
         raise refused(f"Math '{kind}' is not supported in stickiness", attr="series")
     if kind == "unique_group":
-        return group_key(node.get("math_group_type_index") or 0)
+        return group_key(group_of(node))
     if kind == "hogql":
-        text = call("toString", read_expression(str(node.get("math_hogql") or "person_id")))
+        text = call("toString", read_expression(str(node["math_hogql"])))
         return call("nullIf", text, constant(""))
     return entity_of(query)
 
