@@ -37,6 +37,24 @@ async def test_actions_are_made_read_changed_and_listed(hoglet):
     assert (await client.get(f"{BASE}/x")).status_code == 404
 
 
+async def test_property_filters_of_unknown_types_and_operators_are_refused(hoglet):
+    rule = {"key": "plan", "value": "pro", "type": "event"}
+    for part, attr in (
+        ({**rule, "type": "evnt"}, "properties__0__type"),
+        ({"key": "plan", "type": "evnt"}, "properties__0__type"),
+        ({**rule, "operator": "exakt"}, "properties__0__operator"),
+        ({"type": "OR", "values": [rule, {**rule, "type": 1}]}, "properties__0__values__1__type"),
+    ):
+        steps = [{"event": "e", "properties": [rule]}, {"event": "e", "properties": [part]}]
+        response = await hoglet.client.post(BASE, json={"name": "a", "steps": steps})
+        assert (response.status_code, response.json()["attr"]) == (400, f"steps__1__{attr}")
+    steps = [
+        {"event": "e", "properties": [rule, {}, {"type": "empty"}, {**rule, "type": "session"}]}
+    ]
+    response = await hoglet.client.post(BASE, json={"name": "a", "steps": steps})
+    assert response.status_code == 201, response.text
+
+
 async def test_a_number_is_replaced_by_the_boolean_that_python_takes_for_it(hoglet):
     """SQLAlchemy left the row as it was, and the response showed the new value."""
     condition = {"key": "paid", "type": "event", "operator": "exact"}

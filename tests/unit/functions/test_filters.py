@@ -106,6 +106,7 @@ def test_nothing_at_all_is_true():
          [32, "/a", 32, "elements_chain_href", 1, 1, 11]),
         ({"type": "hogql", "key": "properties.k = 1"}, [33, 1, *K, 11]),
         ({"type": None, "value": 1}, [33, 1]),
+        ({"type": "empty", "value": 1}, [33, 1]),
         ({"value": None}, [33, 1]),
         ({"operator": "exact", "value": True}, [32, "true", *K, 11]),
     ],
@@ -127,6 +128,9 @@ def test_a_boolean_property_is_compared_with_a_boolean():
     ("item", "reason"),
     [
         ({"type": "cohort", "value": 1}, "person property"),
+        ({"type": "evnt", "value": 1}, "Did you mean 'event'?"),
+        ({"type": "evnt"}, "Did you mean 'event'?"),
+        ({"type": "group", "value": 1}, "group_type_index"),
         ({"operator": "between", "value": [2, 1]}, "lower"),
         ({"operator": "between", "value": ["a", 1]}, "numbers"),
         ({"operator": "in", "value": "a"}, "list"),
