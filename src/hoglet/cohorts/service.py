@@ -94,13 +94,28 @@ class CohortService:
             filters = self._criteria(fields, sent)
         if source.query is not None:
             await self._check_query(scope.project, source.query)
+        row = self._new_row(scope, fields, source)
+        row.filters = filters
+        if filters is not None:
+            await self._check_criteria(scope.project, filters, None)
+        async with self.database.write() as session:
+            session.add(row)
+            await session.flush()
+            await self._enqueue_first(session, row, source)
+            await self._record(session, scope, row, "created", {})
+            view = await self._display(session, row)
+        self._changed()
+        return view
+
+    def _new_row(
+        self, scope: ProjectScope, fields: CohortFields, source: StaticSource
+    ) -> CohortRow:
         now = self._clock.now()
-        row = CohortRow(
+        return CohortRow(
             project_id=scope.project.id,
             name=fields.name,
             description=fields.description or "",
             deleted=False,
-            filters=filters,
             query=source.query,
             groups=fields.groups or [],
             is_static=bool(fields.is_static),
@@ -114,16 +129,6 @@ class CohortService:
             created_by_id=scope.user_id,
             created_at=now,
         )
-        if filters is not None:
-            await self._check_criteria(scope.project, filters, None)
-        async with self.database.write() as session:
-            session.add(row)
-            await session.flush()
-            await self._enqueue_first(session, row, source)
-            await self._record(session, scope, row, "created", {})
-            view = await self._display(session, row)
-        self._changed()
-        return view
 
     async def update(
         self,
@@ -142,11 +147,7 @@ class CohortService:
         async with self.database.read() as session:
             stored = await self.row(session, scope, cohort_id)
         filters = await self._new_criteria(scope.project, stored, fields, sent)
-        upload = None
-        if csv is not None:
-            if not stored.is_static:
-                raise Invalid("Only static cohorts support files.", attr="csv")
-            upload = await read_source(fields, {"csv"}, csv)
+        upload = None if csv is None else await _read_upload(stored, fields, csv)
         async with self.database.write() as session:
             row = await self.row(session, scope, cohort_id)
             before = {name: getattr(row, name) for name in _LOGGED}
@@ -336,6 +337,12 @@ class CohortService:
             },
         )
         return await self.create(scope, fields, {"name", "is_static", "query"}, None)
+
+
+async def _read_upload(stored: CohortRow, fields: CohortFields, csv: bytes) -> StaticSource:
+    if not stored.is_static:
+        raise Invalid("Only static cohorts support files.", attr="csv")
+    return await read_source(fields, {"csv"}, csv)
 
 
 def as_uuids(values: list[Any], attr: str) -> set[UUID]:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from starlette.requests import Request
 
+from hoglet.access.service import AccessService
 from hoglet.cohorts.calculation.schedule import DEFAULT_AGE, CohortSchedule
 from hoglet.cohorts.calculation.service import UNEXPECTED, CohortCalculator
 from hoglet.cohorts.compiler import CohortCompiler
@@ -63,7 +64,20 @@ def build_cohorts(
     members = CohortMembers(endpoints.warehouse, seconds=seconds)
     parts = (database, access.clock, compiler, members, changed)
     calculator, static = CohortCalculator(*parts), StaticCohorts(*parts)
+    handler = _handler(access, queue, calculator, static)
+    policy = JobPolicy(at_once=AT_ONCE, lease=timedelta(hours=1))
+    return CohortServices(
+        service=CohortService(access, queue, compiler, changed=changed),
+        static=static,
+        persons=CohortPersons(database, endpoints.warehouse, compiler, members),
+        schedule=CohortSchedule(database, access.clock, queue, age=age),
+        worker=LeasedWorker(queue, database, access.clock, COHORTS, handler, policy=policy),
+    )
 
+
+def _handler(
+    access: AccessService, queue: Queue, calculator: CohortCalculator, static: StaticCohorts
+) -> JobHandler:
     async def work(job: Job) -> None:
         request = read_job(job.payload)
         if isinstance(request, CalculateV1):
@@ -72,7 +86,7 @@ def build_cohorts(
             await static.fill(request)
         elif not await static.merge(request):
             later = access.clock.now() + _WHILE_FILLING
-            async with database.write() as session:
+            async with access.database.write() as session:
                 await queue.enqueue(session, [merge_job(request, later)])
 
     async def give_up(job: Job) -> None:
@@ -80,16 +94,7 @@ def build_cohorts(
         if isinstance(request, FillV1):
             await static.fail(request, UNEXPECTED, "error")
 
-    policy = JobPolicy(at_once=AT_ONCE, lease=timedelta(hours=1))
-    return CohortServices(
-        service=CohortService(access, queue, compiler, changed=changed),
-        static=static,
-        persons=CohortPersons(database, endpoints.warehouse, compiler, members),
-        schedule=CohortSchedule(database, access.clock, queue, age=age),
-        worker=LeasedWorker(
-            queue, database, access.clock, COHORTS, JobHandler(work, give_up), policy=policy
-        ),
-    )
+    return JobHandler(work, give_up)
 
 
 def services_of(request: Request) -> CohortServices:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import platform
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -72,8 +72,6 @@ async def open_services(
             await stack.enter_async_context(embedded_writer(database, settings))
             await claim_warehouse(database, warehouse, settings, clock)
         secret_keys = await open_secret_keys(database, settings)
-        box = SecretBox([key.encode() for key in secret_keys])
-        access = AccessService(database, clock, rates=_rates(settings), box=box)
         registry = CollectorRegistry()
         sandboxes = Sandboxes(settings, registry)
         stack.push_async_callback(sandboxes.close)
@@ -88,12 +86,19 @@ async def open_services(
             queue=await _open_queue(database, clock, name),
             sandboxes=sandboxes,
             outbound=outbound,
-            access=access,
+            access=_access(settings, database, clock, secret_keys),
             registry=registry,
             health=PipelineHealth(registry),
             secret_keys=secret_keys,
             spool_logs=await open_spool_logs(database, settings, stack),
         )
+
+
+def _access(
+    settings: Settings, database: Database, clock: Clock, secret_keys: Sequence[str]
+) -> AccessService:
+    box = SecretBox([key.encode() for key in secret_keys])
+    return AccessService(database, clock, rates=_rates(settings), box=box)
 
 
 async def _open_storage(

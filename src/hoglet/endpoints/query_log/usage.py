@@ -76,8 +76,7 @@ class EndpointUsage:
             version: only runs of this version; then ``version`` is in the response too.
 
         Returns:
-            ``{"name", "after", "before", "count", "errors", "p50_ms", "p95_ms",
-            "cache_hit_share", …, "days": [{"day": "2026-01-05", "count": 3, …}]}``
+            ``{"name", "after", "count", …, "days": [{"day": "2026-01-05", "count": 3, …}]}``
 
         Raises:
             NotFound: no such endpoint or version.

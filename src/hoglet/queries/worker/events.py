@@ -83,13 +83,8 @@ def plan_events(payload: Any) -> EventsPlan:
     names = display_name(request.name_properties)
     items = read_items(node["select"], names)
     totals = total_names(items)
-    wheres = [
-        (text, f"where__{index}", _condition(text, f"where__{index}", totals))
-        for index, text in enumerate(node.get("where", []))
-    ]
-    is_grouped = any(item.is_aggregate for item in items) or any(
-        is_having for _, _, is_having in wheres
-    )
+    where, having = _conditions(node.get("where", []), totals)
+    is_grouped = bool(having) or any(item.is_aggregate for item in items)
     ordering = _ordering(node.get("orderBy"), items, names, is_grouped=is_grouped)
     with _about_keys():
         found, values = _bounds(node, context)
@@ -101,8 +96,6 @@ def plan_events(payload: Any) -> EventsPlan:
     keys = dict.fromkeys(
         key for item in items if not item.is_aggregate for key in _pieces(item, item.key)
     )
-    where = [_Piece(text, path, "(", "\n)") for text, path, is_having in wheres if not is_having]
-    having = [_Piece(text, path, "(", "\n)") for text, path, is_having in wheres if is_having]
     query = QueryText()
     _add(query, "SELECT ", columns, _LINE)
     _add(query, "\nFROM events\nWHERE ", [*map(_Piece, [*found, "{filters}"]), *where], " AND ")
@@ -149,7 +142,18 @@ class EventOrder(NamedTuple):
     cursor: str | None
 
 
-def _condition(text: str, path: str, totals: frozenset[str]) -> bool:
+def _conditions(texts: Sequence[str], totals: frozenset[str]) -> tuple[list[_Piece], list[_Piece]]:
+    """The conditions of WHERE, and those of HAVING."""
+    where: list[_Piece] = []
+    having: list[_Piece] = []
+    for index, text in enumerate(texts):
+        path = f"where__{index}"
+        clause = having if _has_aggregate(text, path, totals) else where
+        clause.append(_Piece(text, path, "(", "\n)"))
+    return where, having
+
+
+def _has_aggregate(text: str, path: str, totals: frozenset[str]) -> bool:
     """Whether a condition contains aggregates.
 
     Raises:
