@@ -117,6 +117,19 @@ def test_refusals_are_one_sentence(server: ServerProject, folder: Path) -> None:
     assert "No server answers at http://127.0.0.1:9" in nobody.stderr
 
 
+def test_endpoints_that_differ_in_case_are_pulled_to_two_files(
+    server: ServerProject, tmp_path: Path
+) -> None:
+    for name in ("Cased", "cased"):
+        body = {"name": name, "query": {"kind": "HogQLQuery", "query": "select 1"}}
+        server.client.post("/api/projects/@current/endpoints/", json=body).raise_for_status()
+
+    for _ in range(2):
+        assert command(server, "pull", "Cased", "cased", "--to", str(tmp_path)).exit_code == 0
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["Cased.yaml", "cased-2.yaml"]
+    assert command(server, "diff", str(tmp_path)).output == ""
+
+
 def test_a_missing_alias_is_told_from_a_missing_endpoint(server: ServerProject) -> None:
     body = {"name": "aliased", "query": {"kind": "HogQLQuery", "query": "select 1"}}
     server.client.post("/api/projects/@current/endpoints/", json=body).raise_for_status()
@@ -144,7 +157,7 @@ def test_a_missing_alias_is_told_from_a_missing_endpoint(server: ServerProject) 
         ("name: bad\n\nquery: selet 1\n", 3, "400 invalid_input: query: 1:1"),
         ("name: bad\nquery: |-\n  select 1,\n    nope(2)\n", 4, "unknown_function: query: 2:3"),
         ("name: bad\nquery:\n  kind: HogQLQuery\n  query: |\n    selet\n", 5, "query: 1:1"),
-        ("name: bad\nquery:\n  kind: TrendsQuery\n  seris: []\n", 3, "query__seris"),
+        ("name: bad\nquery:\n  kind: TrendsQuery\n  seris: []\n", 4, "query__seris"),
         ("name: bad\nquery: select 1\nsync_frequency: hourly\n", 3, "invalid_choice"),
     ],
 )

@@ -332,6 +332,40 @@ def test_one_refusal_leaves_everything_as_it_was(
     assert contents(after) == {"hoglet.yaml": b"name: Other\ntimezone: UTC\n"}
 
 
+NAMELESS = "inputs_schema:\n  - {key: a, type: string}\n  - {key: b, type: nope}\n"
+REFUSED = [
+    ("hoglet.yaml", "name: A\ntest_account_filters: [{key: a, operator: nope}]\n", 2),
+    ("actions.yaml", "- name: One\n- name: Two\n  steps: [{url_matching: nope}]\n", 2),
+    ("cohorts.yaml", "- name: One\n  filters: {properties: {type: AND, values: []}}\n", 1),
+    ("variables.yaml", "one: {}\ntwo: {type: Nope}\n", 2),
+    ("functions/a/function.yaml", NAMELESS, 3),
+    ("functions/a/draft.yaml", f"name: b\n{NAMELESS}", 4),
+    ("endpoints/a.yaml", "tags: [a]\nquery: |\n  select 1,\n    nope(2)\n", 4),
+    ("endpoints/a.sql", "select 1,\n  nope(2)\n", 2),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "line"), REFUSED, ids=[each[0] for each in REFUSED])
+def test_a_refusal_names_file_and_line(
+    server: ServerProject, tmp_path: Path, name: str, text: str, line: int
+) -> None:
+    project = new_project(server)
+    files = {"hoglet.yaml": "name: A\n", "functions/a/code.hog": "return 1\n"}
+    files |= {"functions/a/function.yaml": "name: A\n", "endpoints/a.yaml": "tags: [a]\n"}
+    files |= {"endpoints/a.sql": "select 1\n", name: text}
+    if name == "endpoints/a.yaml":
+        del files["endpoints/a.sql"]
+    for each, content in files.items():
+        broken(tmp_path, each, content)
+
+    refused = run(server, project, "push", "-C", str(tmp_path))
+
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith(f"{tmp_path / name}:{line}: "), refused.stderr
+    assert "Nothing was changed" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+
+
 def test_a_secret_that_nobody_gives_stops_the_push(server: ServerProject, tmp_path: Path) -> None:
     project = new_project(server)
     broken(tmp_path, "hoglet.yaml", "name: Other\n")

@@ -49,7 +49,8 @@ DEFAULTS: Document = {
     "optional_breakdown_properties": [],
 }
 ORDER = ("name", "description", "query", *(name for name in DEFAULTS if name != "description"))
-_NAME = re.compile(r"[\w-]+")
+_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,127}")
+_FILE_NAME = re.compile(r"[\w-]+")
 _VARIABLE = re.compile(r"\bvariables\s*\.\s*[`]?(\w+)")
 _VARIABLE_KEYS = ("name", "type", "default", "choices", "multi", "value")
 
@@ -78,6 +79,11 @@ def read_file(path: Path, shared: Mapping[str, VariableDocument] | None = None) 
             raise BadFile(f"{path}: {name} is missing.")
     if not isinstance(loaded["name"], str):
         raise BadFile(f"{place_of(path, 'name')}: name must be a string.")
+    if not _NAME.fullmatch(loaded["name"]):
+        raise BadFile(
+            f"{place_of(path, 'name')}: the name of an endpoint starts with a letter and has at "
+            f"most 128 letters, digits, hyphens and underscores, not {loaded['name']!r}."
+        )
     given = {name: value for name, value in loaded.items() if value is not None}
     document = {"name": given["name"], **DEFAULTS, **given}
     query = _read_query(path, loaded["query"])
@@ -95,7 +101,7 @@ def path_of(folder: Path, name: str) -> Path:
     Raises:
         BadFile: a server sent a name that no endpoint can have, such as ``../../.profile``.
     """
-    if not _NAME.fullmatch(name):
+    if not _FILE_NAME.fullmatch(name):
         raise BadFile(f"The server has an endpoint {name!r}: there is no file of such a name.")
     return folder / f"{name}.yaml"
 

@@ -130,8 +130,7 @@ def write_folder(
             _write_draft(project.folders[key], kind, draft, changed)
     known = {name_of(path): path for path in endpoint_files(folder)}
     for name, document in sorted(project.objects["endpoint"].items()):
-        path = known.get(name) or _free_path(folder, name, known.values())
-        known[name] = path
+        path = known.setdefault(name, file_for(folder / ENDPOINTS, name, known))
         _write_endpoint(path, document, variables, changed)
     return changed
 
@@ -142,13 +141,21 @@ def _retained(kind: str, files: Project, server: Project, *, prune: bool) -> dic
     return {name: item for name, item in here.items() if name in there or not prune}
 
 
-def _free_path(folder: Path, name: str, taken: Collection[Path]) -> Path:
-    """An unused file for an endpoint; names differ by more than case, which some systems ignore."""
-    used, number = {path.stem.lower() for path in taken}, 2
+def file_for(endpoints: Path, name: str, taken: Mapping[str, Path]) -> Path:
+    """The file of an endpoint: its own, or an unused one.
+
+    File names differ by more than case, which some systems ignore.
+
+    Args:
+        endpoints: the folder of the endpoints.
+        name: the name of the endpoint.
+        taken: the files of endpoints by their names.
+    """
+    used, number = {path.stem.lower() for path in taken.values()}, 2
     stem = name
     while stem.lower() in used:
         stem, number = f"{name}-{number}", number + 1
-    return endpoint_file.path_of(folder / ENDPOINTS, stem)
+    return taken.get(name) or endpoint_file.path_of(endpoints, stem)
 
 
 def place_functions(

@@ -32,18 +32,25 @@ _NEVER_SENT = frozenset({"template_id"})  # in updates: it records the origin of
 class PushFailed(HogletError):
     """The server refused a change; earlier changes were rolled back.
 
-    ``change`` is the refused change and ``reason`` the server's; None and empty for a stopped push.
+    ``change`` is the refused change, ``reason`` and ``field`` the server's; None and empty for a
+    stopped push.
     """
 
     code = "push_failed"
     blame = "author"
 
     def __init__(
-        self, detail: str, *, change: PlannedChange | None = None, reason: str = ""
+        self,
+        detail: str,
+        *,
+        change: PlannedChange | None = None,
+        reason: str = "",
+        field: str = "",
     ) -> None:
         super().__init__(detail)
         self.change = change
         self.reason = reason
+        self.field = field
 
 
 def push(
@@ -73,13 +80,14 @@ def push(
         except HogletError as error:
             failed = _take_back(undo)
             left = _explain_undone(undo, failed)
-            detail = f"{change}: {error.detail}\n{left}"
-            raise PushFailed(detail, change=change, reason=error.detail) from error
+            detail = f"{change}: {error.detail.rstrip('.')}. {left}"
+            field = getattr(error, "field", None) or getattr(error, "attr", None) or ""
+            raise PushFailed(detail, change=change, reason=error.detail, field=field) from error
         undo.append((change, lambda change=change: _revert(server, change)))
         on_change(len(undo))
         if should_stop():
             failed = _take_back(undo)
-            raise PushFailed(f"The push was stopped.\n{_explain_undone(undo, failed)}")
+            raise PushFailed(f"The push was stopped. {_explain_undone(undo, failed)}")
 
 
 class ChangedMeanwhile(HogletError):
@@ -198,7 +206,7 @@ def _explain_undone(undo: list[Undo], failed: list[PlannedChange]) -> str:
         if failed
         else f"Nothing was changed: {len(undo)} earlier changes were rolled back."
     )
-    return "\n".join([text, *filter(None, (_loss(change) for change, _ in undo))])
+    return " ".join([text, *filter(None, (_loss(change) for change, _ in undo))])
 
 
 def _loss(change: PlannedChange) -> str:

@@ -54,12 +54,13 @@ def place_of(path: Path, key: str | None, detail: str = "") -> str:
         detail: the message of the error; its line numbers are relative to the query.
     """
     root = yaml.compose(path.read_text(encoding="utf-8"), Loader)
-    node = _value(root, (key or "").partition("__")[0])
+    steps = (key or "").split("__")
+    node = _value(root, steps[0])
     if node is None:
         return str(path)
     inner, named = _value(node, "query") or node, _IN_QUERY.search(detail)
     if named is None or not isinstance(inner, yaml.ScalarNode):
-        return f"{path}:{node.start_mark.line + 1}"
+        return f"{path}:{_deepest(node, steps[1:]).start_mark.line + 1}"
     is_block = inner.style in ("|", ">")  # a block starts on the line after its mark
     return f"{path}:{inner.start_mark.line + is_block + int(named[1])}"
 
@@ -68,6 +69,18 @@ def place_of_item(path: Path, number: int) -> str:
     """The line of the item with this index of a list: ``cohorts.yaml:7``."""
     root = yaml.compose(path.read_text(encoding="utf-8"), Loader)
     return f"{path}:{root.value[number].start_mark.line + 1}"
+
+
+def _deepest(node: yaml.Node, steps: list[str]) -> yaml.Node:
+    """The innermost node that the steps lead to, keys of mappings and indexes of lists."""
+    for step in steps:
+        inner = _value(node, step)
+        if isinstance(node, yaml.SequenceNode) and step.isdecimal() and int(step) < len(node.value):
+            inner = node.value[int(step)]
+        if inner is None:
+            break
+        node = inner
+    return node
 
 
 def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:

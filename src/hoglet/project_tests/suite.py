@@ -6,13 +6,13 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 from hoglet.project_files.folder import PROJECT, read_folder
-from hoglet.project_files.list_file import place_in_list
 from hoglet.project_files.model import Project
+from hoglet.project_files.places import place_of_change
 from hoglet.project_files.plan import check_code, make_plan
 from hoglet.project_files.push import PushFailed, push
 from hoglet.project_files.references import Names
 from hoglet.project_files.server_project import ServerProject
-from hoglet.project_files.yaml_files import BadFile, place_of
+from hoglet.project_files.yaml_files import BadFile
 from hoglet.project_tests.cases import Case
 from hoglet.project_tests.embedded import Embedded, ProjectApi, open_embedded
 from hoglet.project_tests.endpoint_cases import EndpointCases
@@ -62,12 +62,9 @@ def _push_named(api: ProjectApi, files: Project, folder: Path) -> Names:
     try:
         push(server, make_plan(server.project, wanted, prune=False))
     except PushFailed as refused:
-        raise BadFile(f"{_place(folder, refused)}: {refused.reason}") from None
+        place = str(folder / PROJECT)
+        if refused.change is not None:
+            field = refused.field or refused.reason.partition(": ")[0]
+            place = place_of_change(folder, files, refused.change, field)
+        raise BadFile(f"{place}: {refused.reason}") from None
     return server.names
-
-
-def _place(folder: Path, refused: PushFailed) -> str:
-    change = refused.change
-    if change is None or change.kind == "project":
-        return place_of(folder / PROJECT, refused.reason.partition(": ")[0])
-    return place_in_list(folder, change.kind, change.name)

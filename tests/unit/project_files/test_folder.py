@@ -93,6 +93,8 @@ WRONG = [
     ),
     ("endpoints/more.yaml", "name: by_plan\nquery: select 1\n", "another file defines"),
     ("endpoints/more.yaml", "name: more\n", "more.yaml: query is missing"),
+    ("endpoints/more.yaml", "query: a\nname: 1a\n", "more.yaml:2: the name of an endpoint starts"),
+    ("endpoints/so much.yaml", "query: a\n", "so much.yaml: the name of an endpoint starts"),
     (
         "endpoints/by_plan.yaml",
         "variables: {plan: {type: Number}}\n",

@@ -114,20 +114,24 @@ def pull(
     yes: Yes = False,
 ) -> None:
     """Write the server's endpoints to files; --prune deletes files of other endpoints."""
-    from hoglet.project_files.endpoint_file import BadFile, path_of, write_text
+    from hoglet.project_files.endpoint_file import BadFile, write_text
     from hoglet.project_files.endpoint_sync import Endpoints
+    from hoglet.project_files.folder import file_for
 
     if prune and names:
         raise typer.BadParameter("--prune requires pulling all endpoints; do not specify names.")
     there = Endpoints(connect())
     _write(to)
-    gone = files_without_endpoint(_documents([to]), there.records) if prune else []
+    here = _documents([to])
+    paths = {document["name"]: path for path, document in here}
+    gone = files_without_endpoint(here, there.records) if prune else []
     confirm([f"file {path}" for path, _ in gone], yes=yes)
     for name in names or sorted(there.records):
         document = there.document(name)
         if document is None:
             raise BadFile(f"There is no endpoint {name}. See hoglet endpoints list.")
-        path, content = path_of(to, name), write_text(document).encode()
+        path = paths.setdefault(name, file_for(to, name, paths))
+        content = write_text(document).encode()
         if not path.exists() or path.read_bytes() != content:
             _write(path, content)
             print(f"wrote {path}")
