@@ -27,6 +27,9 @@ def test_from_nothing_to_an_event_a_delivery_and_an_endpoint(
     signed_in: Page, server: RunningServer
 ) -> None:
     page = signed_in
+    page.goto("/project/1/events")
+    page.get_by_role("link", name="Send an event").click()
+    expect(page).to_have_url(re.compile("/project/1$"))
     page.goto("/")
     expect(page).to_have_url(re.compile("/project/1$"))
     expect(page.get_by_text(TOKEN, exact=True)).to_be_visible()

@@ -22,7 +22,7 @@ from hoglet.console.records import (
 )
 from hoglet.console.snippets import call_snippets
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import counted, failed
+from hoglet.console.widgets import Link, counted, failed
 from hoglet.kit.json import JsonObject
 
 _REFRESH = {"blocking": "Cached if fresh", "force": "Computed now"}
@@ -126,9 +126,12 @@ class _RunForm:
             chosen = ui.toggle(list(self._calls()), value="curl", on_change=self._show_call)
             self._language = chosen.props("no-caps dense")
             self._call = code_block("", wraps=True).mark("call")
-            ui.button("openapi.json", icon="download", on_click=self._download).props(
-                "flat dense no-caps"
-            ).tooltip("Types of variables and rows, for client generators")
+            with ui.element("div").classes("toolbar"):
+                ui.button("openapi.json", icon="download", on_click=self._download).props(
+                    "flat dense no-caps"
+                ).tooltip("Types of variables and rows, for client generators")
+                keys = f"/project/{self._backend.project_id}/settings?tab=Personal+keys"
+                Link("Create a key for HOGLET_API_KEY", keys)
         self._show_call()
 
     def _show_call(self) -> None:

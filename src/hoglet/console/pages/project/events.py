@@ -59,6 +59,8 @@ class _EventList:
         self._backend = backend
         self._events = FollowedList[EventRecord](lambda event: event["id"])
         self._requests = 0
+        self._has_older = False
+        self._is_empty = False
 
     async def draw(self) -> None:
         names = Suggestions(self._backend)
@@ -123,6 +125,7 @@ class _EventList:
             columns=",".join(self._columns.value),
         )
         self._events.clear()
+        self._is_empty = False
         await self._show()
 
     async def _follow(self) -> None:
@@ -137,17 +140,24 @@ class _EventList:
             return  # the filters were changed in the meantime
         if not reply.is_good:
             self._events.clear()
+            self._is_empty = False
             self._box.clear()
             with self._box:
                 failed(reply)
             return
         had_rows = bool(self._events.items)
         has_changed = self._events.take_newest(reply.body["results"], reply.next_page)
-        if had_rows and not has_changed:
+        if not has_changed and (had_rows or self._is_empty):
             return
         if had_rows and self._events.items:
             self._draw_rows()
             return
+        if not self._events.items:
+            every = await self._backend.get("/events", limit=1, after=_EVER)
+            if request != self._requests:
+                return
+            self._has_older = every.is_good and bool(every.body["results"])
+        self._is_empty = not self._events.items
         self._box.clear()
         with self._box:
             if self._events.items:
@@ -175,9 +185,9 @@ class _EventList:
             hint = f"No event matches these filters ({_RANGES[self._after.value]})."
             with empty("Nothing found", hint, "search_off"):
                 Link("Remove the filters", every).classes("act")
-        elif self._after.value != "all":
-            hint = "New events appear here as they arrive."
-            with empty(f"No events: {_RANGES[self._after.value]}", hint, "events"):
+        elif self._has_older:
+            hint = f"The period is {_RANGES[self._after.value]}; there are older events."
+            with empty("No events in this period", hint, "events"):
                 Link("Show older events", every).classes("act")
         else:
             with empty("No events yet", "New events appear here as they arrive.", "events"):
