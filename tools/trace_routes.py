@@ -5,7 +5,8 @@
 Starts the complete application in this process on a temporary folder, traces a first run of an
 endpoint, the creation of a function, and an event from capture to its delivery; prints for each
 the files in which functions were called and how often control passed from one file to another.
-Workers are processes of their own and are not counted; neither is code that runs at import.
+A file counts if a function or method in it is called. Workers are processes of their own and are
+not counted; neither is code that runs at import, the caller, or the building of the executor.
 """
 
 import argparse
@@ -27,10 +28,12 @@ from hoglet.access.bootstrap import ensure_first_project
 from hoglet.app import workers
 from hoglet.app.services.container import open_services
 from hoglet.app.services.features import build_features
+from hoglet.pipeline.delivery.executor import Executor
 from hoglet.project_tests.embedded import Embedded
 from hoglet.settings import Settings
 
 SOURCE = Path(inspect.getfile(workers)).parents[1]
+CALLER = SOURCE / "project_tests"
 KEY, TOKEN = "phx_" + "t" * 40, "phc_" + "t" * 40
 TOOL = sys.monitoring.PROFILER_ID
 
@@ -45,7 +48,7 @@ class Trace:
 
     def on_start(self, code: CodeType, _offset: int) -> object:
         """A function of any module is called."""
-        if not code.co_filename.startswith(str(SOURCE)):
+        if not code.co_filename.startswith(str(SOURCE)) or code.co_filename.startswith(str(CALLER)):
             return sys.monitoring.DISABLE
         if not code.co_flags & inspect.CO_OPTIMIZED:  # the body of a module or class
             return sys.monitoring.DISABLE
@@ -87,9 +90,12 @@ class Receiver(BaseHTTPRequestHandler):
 class Application(Embedded):
     """The application of ``hoglet test`` with an executor."""
 
-    async def deliver(self) -> None:
+    def build_executor(self) -> Executor:
+        """The executor of the application."""
+        return workers._executor(self.services, self.features)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+    async def deliver(self, executor: Executor) -> None:
         """Run everything that is due."""
-        executor = workers._executor(self.services, self.features)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         while executor._running or await executor._lease_some():  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
             if executor._running:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
                 await asyncio.wait(list(executor._running))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
@@ -153,11 +159,11 @@ async def trace_delivery(application: Application) -> Trace:
     url = f"http://127.0.0.1:{server.server_port}/in"
     await application.call("POST", "/api/projects/1/hog_functions/", destination(url))
     event = {"event": "buy", "distinct_id": "ada", "properties": {}}
-    trace = Trace()
+    trace, executor = Trace(), application.build_executor()
     with trace.tracing():
         await application.call("POST", "/batch/", {"api_key": TOKEN, "batch": [event]})
         await application.ingestion.drain()
-        await application.deliver()
+        await application.deliver(executor)
     server.shutdown()
     return trace
 

@@ -41,6 +41,9 @@ COMPILE_SECONDS = 5.0
 REMEMBERED = 2_000
 RELATIVE_DATES_SECONDS = 30  # how long a compilation that used the clock is valid
 _encoder = msgspec.json.Encoder(order="sorted", enc_hook=str)
+_RUN = operation_path(operations.compile_run)
+_READ = operation_path(operations.compile_read)
+_BUILD = operation_path(operations.compile_build)
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ class QueryCompiler:
         """
         request = CompileRequest(query=query, variables=variables, page=page)
         context = await self.context(project, system_tables=system_tables)
-        return await self._compile(operations.compile_run, request, context)
+        return await self._compile(_RUN, request, context)
 
     async def compile_read(
         self,
@@ -159,7 +162,7 @@ class QueryCompiler:
         request = CompileRequest(query=query, variables=variables, page=page, buckets=buckets)
         context = await self.context(project)
         context = msgspec.structs.replace(context, saved_tables={TABLE: table})
-        return await self._compile(operations.compile_read, request, context)
+        return await self._compile(_READ, request, context)
 
     async def compile_build(
         self,
@@ -176,7 +179,7 @@ class QueryCompiler:
         """
         request = CompileRequest(query=query, variables=variables, buckets=buckets, changes=changes)
         context = await self.context(project, unlimited=True)
-        return await self._compile(operations.compile_build, request, context)
+        return await self._compile(_BUILD, request, context)
 
     async def compile_insight(
         self, project: Project, query: QueryNode, *, system_tables: Sequence[str] = ()
@@ -193,10 +196,10 @@ class QueryCompiler:
         return CompiledInsight(compiled.queries, compiled.date_range, context)
 
     async def _compile(
-        self, operation: Operation, request: CompileRequest, context: CompileContext
+        self, operation: str, request: CompileRequest, context: CompileContext
     ) -> EndpointSql:
         unnamed = msgspec.structs.replace(context, schema=_named(context.schema))
-        key = _encoder.encode([operation_path(operation), request, unnamed])
+        key = _encoder.encode([operation, request, unnamed])
         now = self._clock.now().timestamp()
         remembered = self._known.get(key)
         if remembered is not None and remembered[0] > now:
