@@ -3,7 +3,17 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text, Uuid, false
+from sqlalchemy import (
+    BigInteger,
+    ForeignKey,
+    Index,
+    Integer,
+    SmallInteger,
+    String,
+    Text,
+    Uuid,
+    false,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hoglet.functions.json_types import (
@@ -226,3 +236,15 @@ class IntegrationRow(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     created_by: Mapped[int | None] = mapped_column(Integer)
+
+
+class SecretKeyCheckRow(Base):
+    """A known text, encrypted like stored secrets; at most one row.
+
+    A server whose keys do not decrypt it has other keys than the servers before it.
+    """
+
+    __tablename__ = "secret_key_check"
+
+    id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, default=1)
+    encrypted: Mapped[str] = mapped_column(Text)

@@ -8,7 +8,7 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.secrets.box import SecretBox
-from hoglet.functions.secrets.tables import SecretKeyCheckRow
+from hoglet.functions.tables import SecretKeyCheckRow
 from hoglet.store.database import Database
 
 _LOCK = 7_226_315  # an arbitrary constant that nothing else in the database locks
