@@ -88,7 +88,7 @@ async def test_values_in_json(endpoints: EndpointWorld, sql: str, value: Any) ->
     assert (await endpoints.ran("a"))["results"] == [[value]]
 
 
-async def test_refresh_words(endpoints: EndpointWorld) -> None:
+async def test_refresh_modes(endpoints: EndpointWorld) -> None:
     await endpoints.create("SELECT count() FROM events", name="a", cache_age_seconds=300)
 
     async def status(word: str) -> tuple[int, object]:
