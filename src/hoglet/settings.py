@@ -86,8 +86,8 @@ def _address(*schemes: str) -> AfterValidator:
 def _listening_address(text: str) -> str:
     if "/" in text or not text.strip():
         raise ValueError(
-            "this is the address to listen on, such as 127.0.0.1 or 0.0.0.0; commands "
-            "find the server by HOGLET_URL"
+            "this is the address to listen on, such as 127.0.0.1 or 0.0.0.0; commands use "
+            "HOGLET_URL to find the server"
         )
     return text.strip()
 
@@ -101,7 +101,7 @@ def _database_url(text: str) -> str:
         raise ValueError("it must name a persistent database")
     if text.startswith("sqlite") and (url.query or url.database.startswith("file:")):
         raise ValueError("SQLite takes a path, without options")
-    if "@" in (url.host or ""):  # half of a password, which errors would repeat
+    if "@" in (url.host or ""):  # part of a password, which errors would print
         raise ValueError("write @ as %40 in the user name and the password")
     return text
 
@@ -127,10 +127,10 @@ def _warehouse_url(text: str) -> str:
         is_complete = False
     if not is_complete:
         raise ValueError("not a URL such as clickhouse://user@host:8123/name")
-    if "?" in text or "#" in text:  # would be ignored, secure=1 as well
+    if "?" in text or "#" in text:  # options would be ignored, even secure=1
         raise ValueError(
-            "it has no options after ?; clickhouses:// is TLS, and ? and # in a password are "
-            "written %3F and %23"
+            "it cannot have options after ?; use clickhouses:// for TLS, and write ? and # in a "
+            "password as %3F and %23"
         )
     return text
 
@@ -348,8 +348,7 @@ class Settings(BaseSettings):
     query_queue_seconds: float = Field(
         30,
         ge=0,
-        description="Maximum time a run waits for a free query slot, in seconds; then it is "
-        "refused.",
+        description="Seconds that a run waits for a free query slot before it is rejected.",
     )
     query_cache_bytes: int = Field(
         64 * 1024**2, ge=0, description="Memory for cached results of endpoints, in bytes."
@@ -518,7 +517,7 @@ class Settings(BaseSettings):
 
     def resolved_database_url(self) -> str:
         """URL of the metadata database, ``sqlite+aiosqlite:////data/hoglet.db`` by default."""
-        path = quote(str(self.data_dir.absolute() / "hoglet.db"))  # # and % are for files, too
+        path = quote(str(self.data_dir.absolute() / "hoglet.db"))  # a path can contain # and %
         return self.database_url or f"sqlite+aiosqlite:///{path}"
 
     def resolved_warehouse_url(self) -> str:
@@ -573,7 +572,7 @@ _SECRET = frozenset(
 
 
 def _refuse_misspelt(environment: Mapping[str, str]) -> None:
-    """Other variables may begin with HOGLET_ too, so only close ones are refused."""
+    """Other variables may begin with HOGLET_, too, so only near misses are rejected."""
     known = [*Settings.model_fields, *_CLIENT_VARIABLES]
     prefix = Settings.model_config.get("env_prefix", "").lower()
     for variable in sorted(environment):
@@ -589,14 +588,14 @@ def _refuse_misspelt(environment: Mapping[str, str]) -> None:
 
 
 def _unfit(name: str, text: str) -> ValueError:
-    """A rule across settings; the name is part of the error, see :func:`_sentence`."""
+    """The error of a rule that involves several settings; ``name`` is the one to report."""
     error = ValueError(text)
     error.add_note(name)
     return error
 
 
 def _sentence(problem: ErrorDetails, given: dict[str, Any]) -> str:
-    """``HOGLET_PORT is "abc": a valid integer is wanted.``; secrets are not repeated."""
+    """``HOGLET_PORT is "abc": input should be …``; values of secrets are not shown."""
     cause = problem.get("ctx", {}).get("error")
     notes: list[str] = getattr(cause, "__notes__", [])
     name = notes[0] if notes else str(problem["loc"][0])

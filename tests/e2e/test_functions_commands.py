@@ -217,7 +217,7 @@ def test_a_backfill_of_everything_asks_first(server: ServerProject) -> None:
 
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert "run on all stored events" in ran.stderr
-    assert "--start and --end; without a terminal, everything requires --yes." in ran.stderr
+    assert "--start and --end, or confirm with --yes, since there is no terminal." in ran.stderr
     assert (
         server.client.get(f"/api/projects/@current/hog_functions/{function_id}/").json()[
             "batch_export_id"

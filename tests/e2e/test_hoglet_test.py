@@ -363,7 +363,7 @@ BAD = [
     (
         "functions/hook/tests.yaml",
         "- name: a\n  event: {event: x}\n  expect: {status: good}\n",
-        "tests.yaml:3: expect.status is one of",
+        "tests.yaml:3: expect.status must be one of",
     ),
     (
         "functions/hook/tests.yaml",
@@ -401,17 +401,17 @@ BAD = [
     (
         "functions/hook/tests.yaml",
         "- name: a\n  event: {event: x}\n  groups: {company: 5}\n  expect: {matched: true}\n",
-        "tests.yaml:3: groups.company is a mapping",
+        "tests.yaml:3: groups.company must be a mapping",
     ),
     (
         "functions/hook/tests.yaml",
         "- name: a\n  event: {event: x}\n  groups: {a: {properties: []}}\n  expect: {logs: []}\n",
-        "tests.yaml:3: groups.a.properties is a mapping",
+        "tests.yaml:3: groups.a.properties must be a mapping",
     ),
     (
         "functions/hook/tests.yaml",
         "- name: a\n  event: {event: x}\n  person: {properties: [1]}\n  expect: {matched: true}\n",
-        "tests.yaml:3: person.properties is a mapping",
+        "tests.yaml:3: person.properties must be a mapping",
     ),
     (
         "functions/hook/tests.yaml",
@@ -456,7 +456,7 @@ BAD = [
     (
         "functions/hook/tests.yaml",
         "- name: a\n  event: {event: x, properties: [1]}\n  expect: {matched: true}\n",
-        "tests.yaml:2: event.properties is a mapping",
+        "tests.yaml:2: event.properties must be a mapping",
     ),
     (
         "endpoints/by_plan.tests.yaml",

@@ -484,7 +484,7 @@ def test_a_push_that_ends_in_the_middle(
         assert (diff.exit_code, killed in diff.stderr) == (1, True)
         again = run(server, project, "push", "-C", str(files), HOGLET_URL=meddler.url, **SECRETS)
         assert (again.exit_code, killed in again.stderr) == (0, True)
-        assert "This one makes the rest." in again.stderr
+        assert "This push applies the rest." in again.stderr
         meddler.close()
         assert done(server, project, "push", "-C", str(files)) == "nothing to do\n"
         assert not (files / ".hoglet-push.json").exists()

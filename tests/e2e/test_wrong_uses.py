@@ -40,7 +40,7 @@ def tail(where: str) -> tuple[str, ...]:
 
 
 OTHER_KEY = "Give another key with --key, or hoglet login --url http://127.0.0.1:"
-NO_PROJECT = "choose another --project, or omit it for your current one."
+NO_PROJECT = "choose another --project, or omit it to use your current one."
 WRONG = [
     Wrong(("functions", "list", "--key", "phx_wrong"), OTHER_KEY, 2),
     Wrong(("functions", "list", "--json", "--key", "phx_wrong"), OTHER_KEY, 2),
@@ -49,7 +49,7 @@ WRONG = [
     Wrong(("login", "--key", "phx_wrong"), OTHER_KEY, 2),
     Wrong(
         ("functions", "list", "--project", "99"),
-        f"reaches no project 99 at {{url}}: {NO_PROJECT}",
+        f"has no access to a project 99 at {{url}}: {NO_PROJECT}",
         2,
     ),
     Wrong(("functions", "list", "--project", "a/../1"), NO_PROJECT, 2),
@@ -82,7 +82,7 @@ WRONG = [
         ("endpoints", "pull", "--to", "{project}/hoglet.yaml"), "yaml cannot be written: File", 2
     ),
     Wrong(("functions", "list", "--url", "{url}/api"), "404 not_found: Not found. --url is", 1),
-    Wrong(("query", "select 1", "--url", "{url}/api"), "leave out /api", 1),
+    Wrong(("query", "select 1", "--url", "{url}/api"), "remove /api", 1),
     Wrong(tail("nope ="), "400 hogql_syntax_error: --where: 1:7: ", 1),
     Wrong(tail("(("), "400 hogql_syntax_error: --where: 1:3: ", 1),
     Wrong(tail("event = 'a') or (1 = 1"), "--where: 1:12: ')' is not expected here", 1),

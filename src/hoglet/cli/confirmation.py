@@ -40,9 +40,10 @@ def confirm_extent(sentence: str, narrower: str, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise BadUsage(
-            f"{sentence} Limit it with {narrower}; without a terminal, everything requires --yes."
+            f"{sentence} Limit it with {narrower}, or confirm with --yes, since there is no "
+            "terminal."
         )
-    print(f"{sentence} {narrower} limit it.")
+    print(f"{sentence} Use {narrower} to limit it.")
     _ask("Continue?")
 
 

@@ -1,4 +1,4 @@
-"""The installed command. It imports little: Ctrl-C while commands are imported is no traceback.
+"""The installed command; imports little, so that Ctrl-C during imports prints no traceback.
 
 A server starts without the other commands, whose packages would stay in its memory.
 """

@@ -1,4 +1,4 @@
-"""Runs a command; interrupts and a lost standard output become exit codes. Imports little."""
+"""Runs a command; interrupts and a closed standard output become exit codes. Imports little."""
 
 import errno
 import io
@@ -27,7 +27,7 @@ def guarded(command: Callable[[], object]) -> None:
                 sys.stdout.flush()
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
-    except BrokenPipeError:  # the reader has enough, as head has
+    except BrokenPipeError:  # the reader closed the pipe, as head does
         _drop_output()
         sys.exit(_FAILED)
     except OSError as error:

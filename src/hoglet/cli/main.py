@@ -46,7 +46,7 @@ def demo(
     data_dir: Annotated[
         Path | None, typer.Option(help="Folder of the server; a temporary one by default.")
     ] = None,
-    port: Annotated[int, typer.Option(help="Port of the server; 0: a free one.")] = 0,
+    port: Annotated[int, typer.Option(help="Port of the server; 0 for a free port.")] = 0,
     limit: Annotated[
         int | None, typer.Option(help="Only the first departures, for a quick run.", min=1)
     ] = None,

@@ -49,7 +49,7 @@ class StdioBridge:
 
     Args:
         client: a client of the server.
-        output: receives one message a line.
+        output: receives one message per line.
     """
 
     def __init__(self, client: ApiClient, output: TextIO) -> None:

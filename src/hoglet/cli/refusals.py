@@ -64,7 +64,7 @@ def print_hint(text: str) -> None:
 
 
 def _print(text: str, style: str) -> None:
-    from rich.console import Console  # a server that starts does without it
+    from rich.console import Console  # imported here, so that servers do not load it
     from rich.text import Text
 
     Console(stderr=True).print(Text(text, style=style), soft_wrap=True)

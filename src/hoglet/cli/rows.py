@@ -42,7 +42,7 @@ def choose_format(shape: RowFormat | None, output: Path | None, *, as_json: bool
         BadUsage: they contradict each other, or the output cannot show the format.
     """
     if as_json and shape not in (None, RowFormat.JSON):
-        raise BadUsage(f"--json and --format {shape} contradict each other: give one of the two.")
+        raise BadUsage(f"--json and --format {shape} contradict each other: use only one of them.")
     if as_json:
         return RowFormat.JSON
     if output is not None:
@@ -56,14 +56,14 @@ def _format_of_file(shape: RowFormat | None, output: Path) -> RowFormat:
     ending = output.suffix.removeprefix(".").lower()
     found = shape or (ending if ending in {*RowFormat} else RowFormat.CSV)
     if found == RowFormat.TABLE:
-        raise BadUsage("--format table is for a terminal: give --output another format.")
+        raise BadUsage("--format table is for a terminal: use another format with --output.")
     return RowFormat(found)
 
 
 def print_rows(answer: QueryResponse, shape: RowFormat, output: Path | None, more: str) -> None:
-    """Print the rows, or write them to a file; ``more`` says how to get those that are not there.
+    """Print the rows, or write them to a file; ``more`` says how to get the remaining ones.
 
-    Results without columns, as of insights, are printed as JSON.
+    Results without columns, such as those of insights, are printed as JSON.
 
     Raises:
         BadUsage: the file cannot be written, or the results do not fit the format.
@@ -73,7 +73,7 @@ def print_rows(answer: QueryResponse, shape: RowFormat, output: Path | None, mor
     try:
         _print(answer, shape, output)
     except OSError as error:
-        if output is None:  # of standard output, which is nobody's wrong use
+        if output is None:  # standard output failed, which is not a usage error
             raise
         raise BadUsage(f"{output} cannot be written: {error.strerror}.") from None
     if answer.get("hasMore"):

@@ -17,7 +17,7 @@ from hoglet.cli.server.responses import ReadinessResponse
 
 _SECONDS = 10
 _STATES = ("ready", "delayed", "leased", "failed")
-_OLD_STATES = {"buried": "failed"}  # of servers before 0.1
+_OLD_STATES = {"buried": "failed"}  # used by servers before 0.1
 
 
 def status(as_json: AsJson = False) -> None:
@@ -93,7 +93,7 @@ def queue_rows(metrics: str) -> list[tuple[str, ...]]:
 
 
 def dead_letters(metrics: str) -> int | None:
-    """Number of dead letters that were not redriven; None before the first measurement."""
+    """Number of dead letters not yet redriven; None before the first measurement."""
     for line in metrics.splitlines():
         if line.startswith("hoglet_dead_letters "):
             return int(float(line.rpartition(" ")[2]))

@@ -22,7 +22,7 @@ _MOST_AT_ONCE = 1000
 _COLUMNS = ("uuid", "timestamp", "event", "distinct_id", "properties")
 _ANY_TIME = {"after": "all", "before": "2200-01-01"}  # clocks of clients may be ahead
 _RECENT = f"created_at >= now() - toIntervalSecond({_LATENESS_SECONDS})"
-_WHERE = "query__where__0"  # the field of a refusal that is about --where
+_WHERE = "query__where__0"  # the error field that refers to --where
 
 
 def tail(
@@ -40,7 +40,7 @@ def tail(
     ] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Print events as they are stored, oldest first; Ctrl-C ends. --json prints one a line."""
+    """Print events as they are stored, oldest first; Ctrl-C stops. --json prints one per line."""
     client = connect()
     chosen = _Chosen(tuple(event or ()), where)
     console = Console(highlight=False, soft_wrap=True)

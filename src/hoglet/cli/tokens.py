@@ -91,7 +91,7 @@ def rotate(
 
 @tokens_app.command("revoke")
 def revoke(key_id: Annotated[str, typer.Argument(help="Id of the signing key.")]) -> None:
-    """Revoke a signing key; all its tokens end at once."""
+    """Revoke a signing key; all its tokens stop working immediately."""
     connect().call("DELETE", f"/tenant_tokens/keys/{quote(key_id, safe='')}/")
     print(f"revoked {key_id}")
 

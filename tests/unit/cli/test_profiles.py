@@ -53,7 +53,7 @@ def test_what_is_nearest_wins(given: Given, url: str, key: str) -> None:
 
 def test_two_servers_at_once_are_refused() -> None:
     given = Given(url=SHOP, profile="test", explicit=frozenset({"profile", "url"}))
-    with pytest.raises(BadProfile, match="give one of the two"):
+    with pytest.raises(BadProfile, match="use only one of them"):
         resolve(given)
 
 

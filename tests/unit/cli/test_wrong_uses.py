@@ -58,9 +58,9 @@ WRONG = [
     Wrong("endpoints alias set a b", "Missing argument"),
     Wrong("query", "Missing argument"),
     Wrong("query select --format excel", "excel"),
-    Wrong("query select --json --format csv", "give one of the two"),
-    Wrong("query select -o rows.txt --format table", "give --output another format"),
-    Wrong("endpoints run a --json --format ndjson", "give one of the two"),
+    Wrong("query select --json --format csv", "use only one of them"),
+    Wrong("query select -o rows.txt --format table", "use another format with --output"),
+    Wrong("endpoints run a --json --format ndjson", "use only one of them"),
     Wrong("functions list --key phc_abc --url {nobody}", "use a personal API key (phx_…)"),
     Wrong("query  ", "Missing argument"),
     Wrong("events tail --last -1", "'--last'"),
@@ -157,7 +157,9 @@ WRONG = [
     Wrong("mcp --url nonsense.invalid --key k", "No server answers at http://nonsense.invalid"),
     Wrong("mcp --url {other} --key k", "does not respond like a hoglet server"),
     Wrong("mcp --url {nobody}", "There is no key"),
-    Wrong("test {folder}/zone/functions", "zone/hoglet.yaml:2: timezone is the name of a time"),
+    Wrong(
+        "test {folder}/zone/functions", "zone/hoglet.yaml:2: timezone must be the name of a time"
+    ),
     Wrong("test -C {folder}/half", "half/hoglet.yaml:2:1: "),
     Wrong("push -C {folder}/zone --key k --url {nobody}", "zone/hoglet.yaml:2: "),
     Wrong("test -C {folder}/deep", "function.yaml:"),  # what is wrong depends on the stack
@@ -165,7 +167,9 @@ WRONG = [
     Wrong("test -C {folder}/mapping", "function.yaml:2: inputs of a mapping"),
     Wrong("test -C {folder}/tag", "function.yaml:2:14: could not determine a constructor"),
     Wrong("test -C {folder}/alias", "function.yaml:1:1: it contains itself"),
-    Wrong("push -C {folder}/secret --key k --url {nobody}", "secret names an environment variable"),
+    Wrong(
+        "push -C {folder}/secret --key k --url {nobody}", "secret must name an environment variable"
+    ),
     Wrong("test -C {folder}/when", "a.tests.yaml:2: the timestamp 'nope' is not a time"),
     Wrong("test -C {folder}/named nowhere", "There is no file or folder nowhere"),
     Wrong("test -C {folder}/named -k nothing", "contains nothing; check -k."),

@@ -75,7 +75,7 @@ def _copy(file: Path, target_url: str, advance: "RowsCopied") -> dict[str, int]:
 
 
 async def _release_leases(file: Path) -> None:
-    """No server holds them any more; on PostgreSQL they would first have to expire."""
+    """Release the leases of the stopped server, which would otherwise have to expire first."""
     from hoglet.kit.clock import SystemClock
     from hoglet.queue.sql import SqlQueue
     from hoglet.store.database import Database

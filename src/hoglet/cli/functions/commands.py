@@ -149,7 +149,7 @@ def redrive(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Redrive a function's dead letters, by default all that were not redriven yet."""
+    """Redrive a function's dead letters, by default all that have not been redriven yet."""
     client = connect()
     path = f"/hog_functions/{find_id(client, function)}/dead_letters"
     pairs = (("class", classes), ("after", after), ("before", before))

@@ -57,7 +57,7 @@ def redrive(
     before: Before = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the count.")] = False,
 ) -> None:
-    """Redrive dead letters: by id, class or time, or all that were not redriven yet."""
+    """Redrive dead letters: by id, class or time, or all that have not been redriven yet."""
     filters = _filters(classes, after, before)
     body = {"ids": ids} if ids else filters or {"all": True}
     client = connect()

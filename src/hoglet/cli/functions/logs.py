@@ -23,9 +23,9 @@ from hoglet.cli.server.responses import FunctionLogLine
 _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}
 _LEVELS = ("DEBUG", "LOG", "INFO", "WARN", "ERROR")
 _RECONNECT_SECONDS = 2.0
-_MOST_READ = 500  # of the past, in one answer
-_LATENESS = timedelta(seconds=30)  # how far behind the newest line the server looks, too
-_MOST_KEPT = 20_000  # lines to recognise; beyond it those too old to come again are forgotten
+_MOST_READ = 500  # past lines in one response
+_LATENESS = timedelta(seconds=30)  # the server looks this far behind the newest line, too
+_MOST_KEPT = 20_000  # known lines; beyond this, lines too old to be sent again are dropped
 
 
 def logs(
@@ -76,7 +76,7 @@ class _Seen:
         now = datetime.now(UTC)
         self._newest = datetime.fromisoformat(past[-1]["timestamp"]) if past else now
         self._from = self._newest - _LATENESS
-        if len(past) == _MOST_READ:  # what was before was left out on purpose
+        if len(past) == _MOST_READ:  # earlier lines were left out on purpose
             self._from = max(self._from, datetime.fromisoformat(past[0]["timestamp"]))
         self._keys = set(map(_key, past))
 

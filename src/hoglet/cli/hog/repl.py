@@ -32,7 +32,7 @@ class Session:
         self._values = values
         self._entries: list[str] = []
         self._printed = 0
-        self._seed = secrets.randbits(64)  # a run from the start draws the same numbers again
+        self._seed = secrets.randbits(64)  # every run from the start draws the same numbers
 
     def enter(self, text: str) -> list[str]:
         """Run one entry. Returns the lines to show: what it prints, its value, or its error."""

@@ -31,7 +31,7 @@ _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}
 
 def dev(
     folder: Folder = Path(),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: a free one.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for a free port.")] = 8000,
     no_tests: Annotated[bool, typer.Option("--no-tests", help="Do not run the tests.")] = False,
 ) -> None:
     """Serve a project from a temporary folder; push and test its files whenever they change.

@@ -1,4 +1,4 @@
-"""``hoglet pull``: from a server, hoglet's or PostHog's, to a project's files."""
+"""``hoglet pull``: reads a project from a server, hoglet's or PostHog's, into files."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -92,7 +92,7 @@ def _project_or(start: Path) -> Path:
 
 
 def _delete_files(target: Path, here: Any, change: Any) -> list[Path]:
-    """Delete the files of an object that stand alone; lists were written without it."""
+    """Delete an object's own files; files that list several objects were already rewritten."""
     from hoglet.project_files.folder import endpoint_files, name_of, remove_draft, remove_function
 
     if change.kind == "function":

@@ -45,7 +45,7 @@ def diff(
         project = find_project(folder)
         files, client = read_folder(project), connect()
         plan = make_plan(ServerProject(client).project, files, prune=prune)
-    _report_killed_push(PushJournal(project, client.target), "hoglet push makes the rest.")
+    _report_killed_push(PushJournal(project, client.target), "hoglet push applies the rest.")
     if as_json:
         print_json([_as_json(change) for change in plan.changes])
         raise typer.Exit(FAILED if plan.changes else 0)
@@ -84,7 +84,7 @@ def push(
     client = connect()
     server, journal = ServerProject(client), PushJournal(project, client.target)
     plan = make_plan(server.project, files, prune=prune)
-    _report_killed_push(journal, "This one makes the rest.")
+    _report_killed_push(journal, "This push applies the rest.")
     if dry_run:
         print_plan(plan.changes)
         return

@@ -86,7 +86,7 @@ class ApiClient:
             found = root.call("GET", "/_readyz")
         except ApiRefused as refusal:  # a hoglet server that is not ready says why
             return '"checks"' in refusal.detail
-        except ApiUnreachable:  # what answers is no JSON; a later request tells if nothing does
+        except ApiUnreachable:  # not JSON; a later request reports an unreachable server
             return False
         return isinstance(found, dict) and isinstance(found.get("checks"), dict)
 
@@ -148,12 +148,12 @@ class ApiClient:
         is_chosen = self._project != _OWN and self._base.endswith(f"/projects/{self._project}")
         if is_chosen and refusal.names_nothing and not self._has_project():
             raise NoProject(
-                f"This key reaches no project {unquote(self._project)} at {self.url}: choose "
-                "another --project, or omit it for your current one."
+                f"This key has no access to a project {unquote(self._project)} at {self.url}: "
+                "choose another --project, or omit it to use your current one."
             )
         named = name_missing(refusal, path)
         if named.names_nothing and urlsplit(self.url).path:
-            hint = f"{named.detail} --url is {self.url}: leave out /api and what follows it."
+            hint = f"{named.detail} --url is {self.url}: remove /api and everything after it."
             return ApiRefused(hint, status=named.status)
         return named
 

@@ -142,7 +142,7 @@ def _foreign_answers() -> Generator[None]:
         yield
     except (TypeError, LookupError, AttributeError, ValueError) as error:
         if not _is_foreign():
-            raise  # a bug of ours
+            raise  # a bug in hoglet
         raise not_hoglet(current_connection().url) from error
 
 
@@ -211,13 +211,13 @@ def _profile(given: Given) -> Profile | None:
 def _check_same_server(given: Given, profile: Profile) -> None:
     if server_url(given.url or "") != server_url(profile.url):
         raise BadProfile(
-            f"--url is {given.url}, the profile {given.profile} is for {profile.url}: "
-            "give one of the two."
+            f"--url is {given.url}, but the profile {given.profile} is for {profile.url}: use "
+            "only one of them."
         )
 
 
 def _old_variable() -> str | None:
-    """``HOGLET_HOST`` used to hold the server's URL as well; no listening address is a URL."""
+    """``HOGLET_HOST`` used to hold the server's URL, too; a listening address is never a URL."""
     old = os.environ.get("HOGLET_HOST", "")
     if not old.startswith(_SCHEMES):
         return None

@@ -42,7 +42,7 @@ class Profiles:
         """The profile with this name.
 
         Raises:
-            BadProfile: there is none.
+            BadProfile: there is no such profile.
         """
         if name not in self.by_name:
             known = ", ".join(sorted(self.by_name)) or "none yet; hoglet login creates one"

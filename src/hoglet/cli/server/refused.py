@@ -68,7 +68,7 @@ def read_refusal(error: HTTPError, url: str) -> ApiRefused:
     text = error.read().decode(errors="replace")
     target = error.headers.get("Location")
     if target and error.code in _REDIRECTS:
-        return ApiRefused(f"The server redirects to {target}: give that URL.", status=error.code)
+        return ApiRefused(f"The server redirects to {target}: use that URL.", status=error.code)
     retry_after = error.headers.get("Retry-After", "")
     seconds = int(retry_after) if retry_after.isdecimal() else 1
     wait = max(seconds, 1) if error.code == HTTPStatus.TOO_MANY_REQUESTS else None
