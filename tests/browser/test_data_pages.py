@@ -267,7 +267,7 @@ def test_a_person_is_deleted_with_the_events(signed_in: Page, server: RunningSer
     page.goto("/project/1/person/gil")
     expect(page.get_by_text("In no cohort")).to_be_visible()
     page.get_by_role("button", name="Delete person").click()
-    page.get_by_role("switch", name="Delete the events").click()
+    page.get_by_role("switch", name="Also delete the events").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page).to_have_url(re.compile("/project/1/persons$"))
     persons = "/api/projects/1/persons?distinct_id=gil"

@@ -181,7 +181,7 @@ def test_a_row_keeps_the_focus_when_the_list_changes(
     wait_for(lambda: not server.client.get(path).json()["enabled"])
 
     tab_to(page, "Select Toggled", back=True)
-    server.client.patch(path, json={"deleted": True})  # by somebody else: the row goes
+    server.client.patch(path, json={"deleted": True})  # by another user: the row disappears
     expect(page.get_by_text("Nothing found")).to_be_visible(timeout=30_000)
     expect(page.get_by_label("Search functions")).to_be_focused()
 

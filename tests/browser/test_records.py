@@ -199,4 +199,6 @@ def test_the_form_of_a_variable_says_how_queries_name_it(signed_in: Page) -> Non
     page.get_by_role("button", name="New variable").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name", exact=True).fill("Limit to (max_rows)")
-    expect(dialog.get_by_text("Queries name it {variables.limit_to_maxrows}")).to_be_visible()
+    expect(
+        dialog.get_by_text("Queries refer to it as {variables.limit_to_maxrows}")
+    ).to_be_visible()

@@ -316,7 +316,7 @@ def test_of_two_tabs_the_second_save_is_refused_until_it_overwrites(
 
     other.get_by_role("button", name="Save", exact=True).click()
     dialog = other.get_by_role("dialog", name="Changed elsewhere")
-    expect(dialog.get_by_text("in another tab or by somebody else")).to_be_visible()
+    expect(dialog.get_by_text("in another tab or by another user")).to_be_visible()
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_be_hidden()
     assert stored(server, function_id)["hog"] == "print('first')"

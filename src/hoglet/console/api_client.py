@@ -35,7 +35,7 @@ class Reply:
 
     @property
     def is_good(self) -> bool:
-        """Whether it succeeded."""
+        """Whether the request succeeded."""
         return self.status < 400
 
     @property

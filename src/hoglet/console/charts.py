@@ -23,7 +23,7 @@ _MEASURES = {
     "filtered": _Measure("Did not match", ""),
     "fetch": _Measure("Requests", "busy"),
 }
-_NOT_DRAWN = frozenset({"dead_lettered", "filtered"})  # equals "failed"; would dwarf the runs
+_NOT_DRAWN = frozenset({"dead_lettered", "filtered"})  # equals "failed"; too many to show
 _SAME_AS_RUNS = frozenset({"triggered", "billable_invocation"})
 _TEXT = {"color": "#808794"}  # readable on white and on near-black
 _GRID_LINE = {"lineStyle": {"color": "rgba(128, 135, 148, 0.25)"}}

@@ -29,7 +29,7 @@ async def signed_in_page(
     Args:
         sessions: resolves sessions.
         request: the page's request.
-        project_id: from the path.
+        project_id: the project in the path.
         section: the active page of the sidebar, its path without the slash, or "-" for none.
         build: renders the page's content.
     """

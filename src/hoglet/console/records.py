@@ -214,7 +214,7 @@ DeadLetterRecord = TypedDict(
         "last_failed_at": str,
     },
 )
-"""A run that failed for good."""
+"""A run that failed permanently."""
 
 
 class ChartSeries(TypedDict):

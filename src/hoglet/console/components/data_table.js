@@ -1,10 +1,10 @@
-// A table of rows with typed cells, sorted and extended in the browser. Every text is set as text.
-const HELD_FROM = 160; // pixels: a list that is read stands still
-const LONG = 300; // characters: fewer are shown whole
-const ONE_LINE = 40; // characters of a value that is not broken: ids, times, addresses
+// A table with typed cells, sorted and extended in the browser. Values are only ever set as text.
+const HELD_FROM = 160; // pixels scrolled from which new rows no longer move the list
+const LONG = 300; // characters; shorter values are shown in full
+const ONE_LINE = 40; // characters; values up to this length are not wrapped: ids, times, addresses
 const WRAPPED = new Set(["text", "mono", "value", "tree"]);
-const OPEN_LEVELS = 2; // of a tree; deeper ones open when asked for
-const MOST_ITEMS = 50; // of a level of a tree, before "Show all"
+const OPEN_LEVELS = 2; // levels of a tree that are open at first
+const MOST_ITEMS = 50; // items shown per level of a tree, before "Show all"
 const numbers = new Intl.NumberFormat("en");
 const isTree = (value) => value !== null && typeof value === "object" && Object.keys(value).length > 0;
 
@@ -43,7 +43,7 @@ const ValueTree = {
     </ul>`,
 };
 
-// A switch shows the row's value again after each update: a click that was refused is undone.
+// After each update a switch shows the row's value, so a rejected click is undone.
 const shownAs = { updated: (input, { value }) => (input.checked = value) };
 
 export default {

@@ -30,9 +30,9 @@ def column(key: str, label: str, kind: Kind = "text") -> dict[str, str]:
 
     The kind determines how a cell shows ``row[key]``, and what else it reads:
 
-    - ``link``: leads to ``row["<key>_href"]``, or ``row["href"]``; ``<key>_note`` is a second line.
+    - ``link``: links to ``row["<key>_href"]``, or ``row["href"]``; ``<key>_note`` is a second line.
     - ``time``: an ISO time, shown relative to now, exact on hover.
-    - ``mono``: as code; ``<key>_href`` and ``<key>_link`` are a link behind it.
+    - ``mono``: as code; ``<key>_href`` and ``<key>_link`` are a link after it.
     - ``clipped``: one line of a long text, all of it on hover.
     - ``badge``: ``<key>_tone`` is ``ok``, ``warn``, ``danger``, ``busy`` or absent.
     - ``spark``: pairs ``[[succeeded, failed], ...]`` as bars; ``<key>_note`` describes them.
@@ -48,13 +48,13 @@ class DataTable(ui.element, component="data_table.js"):
 
     Args:
         label: names the table for screen readers.
-        columns: from ``column``; the first one names the row.
+        columns: created with ``column``; the first one names the row.
         rows: one dictionary per row.
         key: key of a row's unique value.
         page_size: rows shown before "Show more".
         selectable: a checkbox for each row; ``selected`` has the keys.
-        follows: rows arrive on their own; while the page is scrolled down, new ones are counted
-            instead of shown.
+        follows: rows arrive on their own; while the page is scrolled down, new rows are
+            counted instead of shown.
         on_row: called with the key of a clicked row.
         on_select: called with the keys of the selected rows.
         on_action: called with ``(key, column, value)``.

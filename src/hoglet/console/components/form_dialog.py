@@ -18,7 +18,7 @@ class FormDialog:
     Args:
         title: also names the dialog for screen readers.
         button: sends the form.
-        wide: for rows of fields.
+        wide: whether the dialog is wide enough for rows of fields.
     """
 
     def __init__(self, title: str, button: str, *, wide: bool = False) -> None:

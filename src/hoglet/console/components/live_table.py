@@ -15,7 +15,7 @@ class LiveTable:
 
     Args:
         label: names the table for screen readers.
-        columns: from ``column``; the first one names the row.
+        columns: created with ``column``; the first one names the row.
         nothing: renders the empty state.
         options: the options of ``DataTable``.
     """

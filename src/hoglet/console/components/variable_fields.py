@@ -40,7 +40,7 @@ def with_values(variables: dict[str, VariableRecord], given: VariableValues) -> 
 
 
 def with_examples(variables: dict[str, VariableRecord]) -> VariableValues:
-    """``variables`` of a query that is only checked: an example value for each."""
+    """``variables`` for checking a query without running it: an example value for each."""
     return with_values(
         variables, {name: _EXAMPLES[each["type"]] for name, each in variables.items()}
     )

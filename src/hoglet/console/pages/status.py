@@ -21,7 +21,7 @@ _HIDDEN = ("_created", "_bucket", "_sum")
 _PACKAGES = ("hoglet", "chdb", "nicegui", "granian")
 _REFRESH_SECONDS = 5.0
 _FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
-    ("spool lag seconds", "the oldest event that waits to be stored", lambda age: f"{age:.0f} s"),
+    ("spool lag seconds", "the oldest event waiting to be stored", lambda age: f"{age:.0f} s"),
     (
         "disk free bytes",
         "free on the disk of the data folder",
@@ -30,8 +30,8 @@ _FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
 )
 
 _WORKERS_DIE = (
-    "Mostly for want of memory: the log says which program or query it was, and "
-    "HOGLET_WORKER_MEMORY_BYTES is the limit."
+    "Usually because they ran out of memory: the log names the program or query, and "
+    "HOGLET_WORKER_MEMORY_BYTES sets the limit."
 )
 
 

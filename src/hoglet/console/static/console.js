@@ -1,5 +1,5 @@
 // The console's shell: theme, sidebar, keyboard, jump dialog, relative times. Loaded in the head,
-// before anything is drawn. Texts of users are only ever set as textContent.
+// before anything is drawn. User text is only ever set as textContent.
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -14,11 +14,11 @@
     try {
       value === null ? localStorage.removeItem(name) : localStorage.setItem(name, value);
     } catch {
-      // without storage the choice lasts as long as the page
+      // without storage, the choice is lost when the page is closed
     }
   };
 
-  // --- theme: the system's, unless chosen ---
+  // --- theme: the system's unless the user chose one ---
   const system = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (stored("hoglet:theme") ?? (system.matches ? "dark" : "light")) === "dark";
   const applyTheme = () => {
@@ -36,7 +36,7 @@
   root.dataset.sidebar = stored("hoglet:sidebar") ?? "open";
   applyTheme();
 
-  // --- icons: drawn for hoglet on a grid of 24, as lines ---
+  // --- icons: line drawings on a 24-unit grid ---
   const LINE =
     "@@fill:none;stroke:currentColor;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round";
   const ICONS = {
@@ -100,7 +100,7 @@
   const UNKNOWN = "M12 11.9v.2M6 11.9v.2M18 11.9v.2";
   globalThis.hogletIcon = (name) => ({ icon: (ICONS[name] ?? UNKNOWN) + LINE });
 
-  // --- relative times, the exact one on hover ---
+  // --- relative times; the exact time is shown on hover ---
   const STEPS = [
     [60, "second", 1],
     [3600, "minute", 60],
@@ -254,7 +254,7 @@
     draw();
   };
 
-  // --- the keys, on "?" ---
+  // --- the list of shortcuts, opened with "?" ---
   const KEYS_HELP = [
     ["Ctrl K", "Jump to a page, function or endpoint"],
     ["/", "Search on this page"],
@@ -326,7 +326,7 @@
     }
   });
 
-  // --- a form that is drawn again: the focus goes to what has the same name, or near it ---
+  // --- a re-rendered form: focus returns to the field with the same name, or to one near it ---
   const BOXES = ".pane, #content, [role=dialog]";
   const FOCUSABLE = "button, input, select, textarea, a[href], summary";
   const nameOf = (element) =>
@@ -356,7 +356,7 @@
   new MutationObserver(() => {
     if (!isLost()) return;
     restore(false);
-    setTimeout(() => restore(true), 300); // what was removed does not come back
+    setTimeout(() => restore(true), 300); // the removed field does not come back
   }).observe(document, { childList: true, subtree: true });
 
   // --- Tab stays in the dialog that is open ---
@@ -385,12 +385,12 @@
     const button = field.closest("[data-form]")?.querySelector("[data-submit]");
     if (!button) return;
     event.preventDefault();
-    field.blur(); // fields that wait for the end of typing send their value
+    field.blur(); // debounced fields send their value
     field.focus();
     setTimeout(() => button.click());
   });
 
-  // --- Ctrl+S saves and Ctrl+Enter runs from every field of a page; editors do so themselves ---
+  // --- Ctrl+S saves and Ctrl+Enter runs from every field of a page; editors have their own keys ---
   const KEYS = { s: "[data-save]", enter: "[data-run]" };
   document.addEventListener("keydown", (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.defaultPrevented || event.isComposing) return;
@@ -400,12 +400,12 @@
     if (!button) return;
     event.preventDefault();
     const field = document.activeElement;
-    field?.blur(); // fields that wait for the end of typing send their value
+    field?.blur(); // debounced fields send their value
     field?.focus();
     setTimeout(() => button.click());
   });
 
-  // --- a session that ended, a server that came back ---
+  // --- ended sessions, restarted servers ---
   const banner = (role, ...content) => {
     const shown = make("div", { role, class: "banner" }, ...content);
     document.body.append(shown);
@@ -416,7 +416,7 @@
     const shown = banner("status", text);
     setTimeout(() => shown.remove(), 3000);
   };
-  // Something that takes longer than a moment; what waits for something else is counted with it.
+  // Counts operations that take noticeable time; overlapping ones show one indicator.
   let waits = 0;
   const progress = make("div", { class: "progress", role: "progressbar", "aria-label": "Working" });
   globalThis.hogletWaiting = (isWaiting) => {
@@ -435,7 +435,7 @@
     try {
       return act(sessionStorage);
     } catch {
-      return null; // without storage nothing is said
+      return null; // without storage, no message is shown
     }
   };
   addEventListener("DOMContentLoaded", () => {
@@ -452,7 +452,7 @@
     if (popup) new MutationObserver(note).observe(popup, { attributeFilter: ["aria-hidden"] });
   });
 
-  // --- pages that follow by themselves pause in a hidden tab ---
+  // --- pages that refresh by themselves pause in a hidden tab ---
   document.addEventListener("visibilitychange", () =>
     globalThis.emitEvent?.("hoglet-visible", !document.hidden),
   );

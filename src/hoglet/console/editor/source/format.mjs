@@ -18,9 +18,9 @@ const tokens = (text, isSql) => {
   return found;
 };
 
-// Indents lines by the brackets that are open where they begin.
+// Indents each line by the number of brackets open at its start.
 export const indentLines = (text) => {
-  const opened = []; // the number of the line of each bracket that is open
+  const opened = []; // line numbers of the open brackets
   let line = "";
   let indent = 0;
   const lines = [];

@@ -23,7 +23,7 @@ const ATOMS = words("true false null undefined");
 
 const TOKENS = { function: tags.function(tags.variableName) };
 
-// What follows the opening of a string or comment, to its end or the end of the line.
+// The rest of a string or comment, up to its end or the end of the line.
 const inside = (stream, state) => {
   const { end, kind } = state.open;
   while (!stream.eol()) {
@@ -39,7 +39,7 @@ const inside = (stream, state) => {
   return kind;
 };
 
-// The indentation of a new line: that of the one before, and more after an open bracket.
+// The indentation of a new line: that of the previous line, plus one step after an open bracket.
 const indent = (_state, after, context) => {
   const line = context.state.doc.lineAt(context.pos);
   const before = line.number > 1 ? context.state.doc.line(line.number - 1).text : "";

@@ -172,7 +172,7 @@ export default {
       this.view.dispatch(this.view.state.replaceSelection(text));
       this.view.focus();
     },
-    // What the server refused, at a line and column from 1; it stays until the text changes.
+    // The server's error, at a 1-based line and column; it stays until the text changes.
     showProblem(line, column, message) {
       const { doc } = this.view.state;
       if (!line || line > doc.lines) return;

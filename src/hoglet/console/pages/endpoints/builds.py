@@ -46,7 +46,7 @@ async def builds_panel(backend: Backend, path: str, state: MaterializationRecord
             if builds is None:
                 failed(reply)
             elif not builds:
-                can = "Switch Materialized on above: each build of the table is listed here."
+                can = "Turn on Materialized above; builds of the table are listed here."
                 cannot = f"The query cannot be materialized: {state.get('reason')}"
                 empty("No builds yet", can if state["can_materialize"] else cannot, "history")
             else:

@@ -52,7 +52,7 @@ def endpoint_head(backend: Backend, path: str, record: EndpointRecord) -> None:
 
 
 class _Acts:
-    """The buttons to copy an endpoint under another name (how it is renamed) and to delete it."""
+    """The buttons to copy an endpoint under another name (instead of renaming) and to delete it."""
 
     def __init__(self, backend: Backend, path: str, record: EndpointRecord) -> None:
         self._backend = backend

@@ -16,9 +16,9 @@ from hoglet.console.records import EndpointRecord, StoredQuery
 from hoglet.console.widgets import confirm, counted, failed, notify
 
 _NEWER = (
-    "Version {newer} was saved in another tab or by somebody else after you opened version "
-    "{opened}. Save makes what is on this page the version after it; no version is lost, and "
-    "Versions compares them."
+    "Version {newer} was saved in another tab or by another user after you opened version "
+    "{opened}. Save creates another version from what is on this page; no version is lost, and "
+    "you can compare them under Versions."
 )
 
 

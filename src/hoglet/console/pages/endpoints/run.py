@@ -190,8 +190,8 @@ def golden_case_panel(
             ui.label(
                 f"Append it to endpoints/{name}.tests.yaml. hoglet test runs the endpoint on these "
                 f"{counted(len(events), 'event')}, the project's newest, and compares the rows. "
-                "If the rows above count others as well, hoglet test --update writes those of "
-                "these events."
+                "If the rows above include other events, hoglet test --update replaces them with "
+                "the rows of these."
             ).classes("text-sm muted")
             title = f"as of {datetime.now(UTC):%Y-%m-%d %H:%M}"
             code_block(golden_case(title, events, variables, result), wraps=True).mark("golden")

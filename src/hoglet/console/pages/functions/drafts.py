@@ -14,11 +14,11 @@ from hoglet.console.widgets import Link, confirm, moment, notify, url_value
 
 _CONFLICT = 409
 _CHANGED = (
-    "This function was saved in another tab or by somebody else after you opened it. Overwrite "
+    "This function was saved in another tab or by another user after you opened it. Overwrite "
     "saves what is on this page; the other version stays under History. Cancel saves nothing."
 )
 _CHANGED_DRAFT = (
-    "The draft was saved in another tab or by somebody else after you opened this page. Overwrite "
+    "The draft was saved in another tab or by another user after you opened this page. Overwrite "
     "replaces it. Cancel saves nothing."
 )
 

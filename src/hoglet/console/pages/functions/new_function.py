@@ -46,7 +46,7 @@ BLANKS = (
         "destination",
         "Blank destination",
         "Destinations",
-        "Runs after an event was stored, and sends it somewhere.",
+        "Runs after an event is stored, and sends it somewhere.",
         hog=_PRINT_EVENT,
     ),
     Blank(

@@ -27,7 +27,7 @@ _LAST_ERRORS = (
 
 @dataclass(slots=True)
 class RecentRuns:
-    """By function: succeeded and failed runs by hour, the last run, the last error of 7 days."""
+    """Per function: succeeded and failed runs by hour, the last run, the last error of 7 days."""
 
     hours: Hours = field(default_factory=dict)
     last_run: dict[str, str] = field(default_factory=dict)

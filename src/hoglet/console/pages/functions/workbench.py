@@ -283,7 +283,7 @@ def untestable_panel(backend: Backend, function: FunctionRecord) -> None:
     url = f"{backend.address}/public/webhooks/{function['id']}"
     Text("h2", "Webhook URL")
     code_block(url, wraps=True)
-    ui.label("Enter it at the sender. It answers while the function is enabled.").classes("muted")
+    ui.label("Enter it at the sender. It responds while the function is enabled.").classes("muted")
     Text("h2", "Test")
     curl = (
         f"curl {shlex.quote(url)} \\\n"

@@ -158,9 +158,7 @@ class _Definitions:
 
     def _nothing(self) -> None:
         if self._search.value:
-            empty(
-                "Nothing found", f"No name of {self._kind.plural} matches the search.", "search_off"
-            )
+            empty("Nothing found", f"No {self._kind.plural} match the search.", "search_off")
             return
         hint = f"Names of captured {self._kind.plural} appear here."
         with empty(f"No {self._kind.plural} yet", hint, "list"):

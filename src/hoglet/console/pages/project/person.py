@@ -115,7 +115,7 @@ class _Person:
         dialog = FormDialog(f"Delete {name}?", "Delete")
         with dialog.fields():
             ui.label("Properties and distinct ids are deleted. This cannot be undone.")
-            with_events = ui.switch("Delete the events of this person, too")
+            with_events = ui.switch("Also delete the events of this person")
 
         async def send() -> Reply:
             query = "delete_events=true" if with_events.value else ""

@@ -20,7 +20,7 @@ def properties_table(properties: Properties, hint: str) -> None:
 
 
 def value_tree(value: Any, levels: int = _LEVELS) -> Any:
-    """Objects and lists with their scalars as text; deeper levels, and empty ones, are JSON.
+    """Objects and lists with scalars as text; empty ones and deeper levels are JSON text.
 
     Scalars are text because browsers would round large numbers.
 

@@ -1,4 +1,4 @@
-"""The page of variables: named values of queries that callers of an endpoint supply."""
+"""The page of variables: named values in queries, supplied by callers of an endpoint."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -104,7 +104,9 @@ class _Form:
             self._name.on_value_change(self._show_code)
             self._show_code()
         else:
-            ui.label(f"Queries name it {{variables.{variable['code_name']}}}.").classes("muted")
+            ui.label(f"Queries refer to it as {{variables.{variable['code_name']}}}.").classes(
+                "muted"
+            )
         self._type = ui.select(_TYPES, value=shown["type"], label="Type", on_change=self._retype)
         self._type.props("outlined dense options-dense").classes("w-full")
         self._default = ui.input("Default value", value=_text(shown["default_value"]))
@@ -122,7 +124,7 @@ class _Form:
 
     def _show_code(self) -> None:
         code = code_name(self._name.value or "") or "plan_name"
-        self._name.props["hint"] = f"Queries name it {{variables.{code}}}"
+        self._name.props["hint"] = f"Queries refer to it as {{variables.{code}}}"
 
     def body(self) -> RequestBody:
         is_list = self._type.value == "List"
@@ -155,7 +157,7 @@ def _lines(values: list[Any] | None) -> str:
 _VARIABLES = RecordKind(
     noun="variable",
     title="Variables",
-    note="Values that queries name and callers of an endpoint supply",
+    note="Values that queries use and callers of an endpoint supply",
     icon="input",
     path="/insight_variables",
     columns=[
@@ -169,5 +171,5 @@ _VARIABLES = RecordKind(
     form=_form,
     users=_users,
     is_deleted_with_patch=False,
-    on_delete="Their stored queries keep the value they have.",
+    on_delete="Their stored queries keep their current values.",
 )

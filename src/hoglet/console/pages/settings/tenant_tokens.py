@@ -46,7 +46,8 @@ class TenantTokens:
         ui.button("Create tenant token", icon="add", on_click=self._create)
         with section("Signing keys"):
             ui.label(
-                "Tokens are signed, not stored. A new key ends the tokens that earlier keys signed."
+                "Tokens are signed, not stored. Creating a new key revokes the tokens signed "
+                "with earlier keys."
             )
             button = ui.button("Rotate signing key", icon="refresh", on_click=self._rotate)
             button.props("outline").style("align-self: flex-start")
@@ -96,7 +97,7 @@ class TenantTokens:
     async def _rotate(self) -> None:
         dialog = FormDialog("Rotate signing key", "Rotate")
         with dialog.fields():
-            grace = ui.select(_GRACES, value=0, label="Tokens of earlier keys end")
+            grace = ui.select(_GRACES, value=0, label="Tokens of earlier keys stop working")
             grace.props(f"{_FIELD} autofocus").classes("w-full")
 
         async def send() -> Reply:

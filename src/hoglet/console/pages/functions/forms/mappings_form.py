@@ -30,7 +30,7 @@ class MappingsForm:
 
     Args:
         mappings: as stored; None if the function has none.
-        choices: for filters and inputs.
+        choices: the choices for filters and inputs.
         on_change: called after every change.
     """
 
