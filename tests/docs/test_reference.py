@@ -15,6 +15,19 @@ from hoglet.web.router import DeclaredRoute
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
 LITERAL_CODE = re.compile(r"\bcode(?:: ClassVar\[str\])? ?= ?\"([a-z_]+)\"")
+DATA = frozenset(
+    {
+        "query",
+        "cohorts",
+        "persons",
+        "events",
+        "property_definitions",
+        "event_definitions",
+        "project_secret_api_keys",
+        "mcp_tools",
+    }
+)
+OF_ONE = re.compile(r"/\{\w+_id\}$")
 PURE = ("hog/", "hogql/", "syntax/")  # they name the codes of bytecode and of materialization too
 
 
@@ -36,6 +49,21 @@ def test_every_route_is_documented() -> None:
         for method in set(route.methods or ()) - {"HEAD"}:
             row = re.compile(rf"^\| {method} \| `\S*{re.escape(route.path)}` \|", re.MULTILINE)
             assert row.search(text), f"{method} {route.path}"
+
+
+def test_routes_of_data_are_compared_one_by_one() -> None:
+    text = page("../compatibility.md")
+    routes = [route for router in PROJECT_ROUTERS for route in router.routes]
+    paths = {route.path.removeprefix("/") for route in routes if isinstance(route, DeclaredRoute)}
+    compared = {path for path in paths if path.split("/")[0] in DATA}
+
+    assert len(compared) > 30
+    assert [path for path in sorted(compared) if f"{of_one(path)}`" not in text] == []
+
+
+def of_one(path: str) -> str:
+    """The path as the page names it: routes of one object stand beside their list."""
+    return path if path.startswith(("query", "persons", "events")) else OF_ONE.sub("", path)
 
 
 def test_every_error_code_in_the_source_is_documented() -> None:

@@ -40,6 +40,9 @@ ILLEGAL_TYPE = "illegal_type_of_argument"
 NOT_AGGREGATE = "not_an_aggregate"
 ILLEGAL_AGGREGATION = "illegal_aggregation"
 
+LIST_OF_PROPERTY = "a list in a property is JSON: JSONExtract(properties, 'key', 'Array(String)')"
+"""The hint where an array is needed and a string was given."""
+
 ERRORS_OF_RUNS = frozenset({ARITY, ILLEGAL_TYPE, NOT_AGGREGATE, ILLEGAL_AGGREGATION})
 """Codes of queries that parse but fail when run; saved nevertheless (ADR 14)."""
 

@@ -143,3 +143,7 @@ with recursive chain as (select event, timestamp, 1 as n from events where event
 -- case: a name like those of hoglet's own recursions
 select * from recursion_0
 -- refused unknown_table
+
+-- case: IN the name of a query of WITH reads its rows
+with buyers as (select distinct distinct_id from events where event = 'purchase') select countIf(distinct_id in buyers) - countIf(distinct_id in (select distinct_id from buyers)), countIf(distinct_id in buyers) > 0, countIf(distinct_id not in buyers) > 0 from events
+-- rows [[0, 1, 1]]

@@ -13,7 +13,7 @@ from hoglet.hogql.diagnostics.positions import (
     only_call,
 )
 from hoglet.hogql.diagnostics.reads import Kind
-from hoglet.hogql.errors import ILLEGAL_TYPE, refused
+from hoglet.hogql.errors import ILLEGAL_TYPE, LIST_OF_PROPERTY, refused
 from hoglet.hogql.functions import find_function
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
@@ -150,6 +150,16 @@ def _argument(found: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(message, node, code=code)
 
 
+def _no_array(found: re.Match[str], code: str, query: Any) -> SourceError:
+    node, name = _function_of(found, query)
+    given = _GIVEN.search(found.string)
+    type_ = types_of_hogql(given["type"]) if given else None
+    what = f"{name}() takes an array" if name else "An argument must be an array"
+    message = what if type_ is None else f"{what}, not {with_article(type_)}"
+    hint = LIST_OF_PROPERTY if type_ in {None, "String"} else None
+    return refused(message, node, code=code, hint=hint)
+
+
 def _lambda_result(found: re.Match[str], code: str, query: Any) -> SourceError:
     node = call_of(found["function"], query)
     name = getattr(node, "name", None) or found["function"]
@@ -160,6 +170,7 @@ def _lambda_result(found: re.Match[str], code: str, query: Any) -> SourceError:
 
 _T = r"(?:[^\s,()`']|\([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\))+"
 
+_GIVEN = re.compile(rf"(?:Found|Actual|got|has type) '?(?P<type>{_T}?)'?(?:\.| instead|$)")
 
 TYPE_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (
@@ -204,6 +215,10 @@ TYPE_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
             r"'(?P<function>\w+)'\. Expected: (?P<expected>.+?), got: (?P<given>.+?)\.?$"
         ),
         _argument,
+    ),
+    (
+        re.compile(r"function '?(?P<function>\w+)'? must be (?:an )?[aA]rray"),
+        _no_array,
     ),
     (re.compile(r"There is no supertype for types (?P<types>.+?)(?: because|$)"), _no_common_type),
     (

@@ -55,12 +55,26 @@ def resolve_compare(resolver: Resolver, node: tree.CompareOperation, scope: Scop
     if node.op in {"in cohort", "not in cohort"}:
         return _cohort(resolver, node, scope)
     left = resolver.expression(node.left, scope)
-    right = resolver.expression(node.right, scope)
+    right = resolver.expression(_members(node, scope), scope)
     if resolver.context.timezone != "UTC" and node.op in _ORDER:
         left, right = _stored_times(left, right, scope), _stored_times(right, left, scope)
     if node.is_null_comparison_style and is_null(right):
         return _compare_null(node.op, left, right)
     return compare_resolved(resolver, node.op, left, right, scope, node)
+
+
+def _members(node: tree.CompareOperation, scope: Scope) -> tree.Expression:
+    """The right side; ``x IN buyers`` of a CTE is ``x IN (SELECT * FROM buyers)``, as in SQL."""
+    right = node.right
+    if node.op not in _MEMBERSHIP or not isinstance(right, tree.Field) or len(right.chain) != 1:
+        return right
+    name = str(right.chain[0])
+    if scope.cte(name) is None or scope.knows(name):
+        return right
+    table = tree.JoinExpr(table=right, start=right.start, end=right.end)
+    return tree.SelectQuery(
+        select=(tree.Field(chain=("*",)),), select_from=table, start=right.start, end=right.end
+    )
 
 
 def compare_resolved(  # noqa: PLR0917 (as compare, plus the resolver)

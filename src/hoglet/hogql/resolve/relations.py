@@ -8,7 +8,14 @@ from typing import Any
 
 import orjson
 
-from hoglet.hogql.errors import ARITY, TABLE_DENIED, refused, unknown_table
+from hoglet.hogql.errors import (
+    ARITY,
+    ILLEGAL_TYPE,
+    LIST_OF_PROPERTY,
+    TABLE_DENIED,
+    refused,
+    unknown_table,
+)
 from hoglet.hogql.plan import (
     RECURSION,
     Expr,
@@ -298,13 +305,22 @@ def resolve_array_join(
     items = [_aliased(item) for item in node.array_join_list or ()]
     borrowed = _borrow_aliases(node, scope) if items else []
     scope.unresolved = {item.alias for item in items}
-    found = [(item.alias, resolver.expression(item.expr, scope)) for item in items]
+    found = [(item.alias, _array(resolver, item.expr, scope)) for item in items]
     scope.unresolved = set()
     for name in borrowed:
         del scope.macros[name]
     for alias, expr in found:
         scope.aliases[alias] = Name(name=alias, type=expr.type.item or UNKNOWN)
     return tuple(found)
+
+
+def _array(resolver: Resolver, node: tree.Expression, scope: Scope) -> Expr:
+    """What ARRAY JOIN unfolds; the engine names no position if it is a string."""
+    resolved = resolver.expression(node, scope)
+    if resolved.type.name == "String":
+        message = "ARRAY JOIN takes an array, not a String"
+        raise refused(message, node, code=ILLEGAL_TYPE, hint=LIST_OF_PROPERTY)
+    return resolved
 
 
 def _aliased(item: Any) -> tree.Alias:
