@@ -206,7 +206,7 @@ type BreakdownType = Literal[
 type Bins = Annotated[int, Range(1, 100)]
 
 
-class Breakdown(TypedDict, total=False):
+class BreakdownPart(TypedDict, total=False):
     """One of several breakdowns."""
 
     type: BreakdownType
@@ -227,4 +227,4 @@ class BreakdownFilter(TypedDict, total=False):
     breakdown_histogram_bin_count: Bins
     breakdown_hide_other_aggregation: bool
     breakdown_path_cleaning: bool
-    breakdowns: Annotated[list[Breakdown], MaxLength(3)]
+    breakdowns: Annotated[list[BreakdownPart], MaxLength(3)]

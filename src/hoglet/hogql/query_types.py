@@ -57,7 +57,7 @@ class TrendsFilter(TypedDict, total=False):
     hideWeekends: bool
 
 
-class Exclusion(Entity, total=False):
+class FunnelExclusion(Entity, total=False):
     """A series that must not occur between two steps of a funnel."""
 
     funnelFromStep: FunnelStep
@@ -72,7 +72,7 @@ class Exclusion(Entity, total=False):
 class FunnelsFilter(TypedDict, total=False):
     """Options of funnels."""
 
-    exclusions: list[Exclusion]
+    exclusions: list[FunnelExclusion]
     binCount: Annotated[int, Range(1, 90)]
     breakdownAttributionType: Literal["first_touch", "last_touch", "all_events", "step"]
     breakdownAttributionValue: FunnelStep
