@@ -25,6 +25,8 @@ _MEASURES = {
 }
 _NOT_DRAWN = frozenset({"dead_lettered", "filtered"})  # equals "failed"; too many to show
 _SAME_AS_RUNS = frozenset({"triggered", "billable_invocation"})
+SERIES = ["#5b7cff", "#d9730d", "#2f9e66", "#c2417c", "#8b5cf6", "#0e8fa8", "#a8741a", "#808794"]
+"""Colors of series, readable on white and on near-black."""
 _TEXT = {"color": "#808794"}  # readable on white and on near-black
 _GRID_LINE = {"lineStyle": {"color": "rgba(128, 135, 148, 0.25)"}}
 
@@ -35,6 +37,7 @@ def chart_frame(labels: list[str]) -> ChartOptions:
         "tooltip": {"trigger": "axis", "renderMode": "richText"},  # never HTML
         "aria": {"enabled": True},
         "animation": False,
+        "color": SERIES,
         "textStyle": _TEXT,
         "legend": {"type": "scroll", "bottom": 0, "textStyle": _TEXT},
         "grid": {"left": 56, "right": 16, "top": 16, "bottom": 56},
