@@ -202,6 +202,27 @@ def test_the_keys_are_listed_and_lead_to_pages(signed_in: Page) -> None:
     expect(page).to_have_url(re.compile("/events$"))
 
 
+def test_the_jump_dialog_and_the_menu_of_phones_give_the_focus_back(signed_in: Page) -> None:
+    page = signed_in
+    page.goto("/project/1/cohorts")
+    page.get_by_role("button", name="New cohort").focus()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("nothing has this name")
+    expect(page.get_by_text("Nothing has this name.")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="New cohort")).to_be_focused()
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    menu = page.get_by_role("button", name="Open the menu")
+    menu.press("Enter")
+    expect(menu).to_have_attribute("aria-expanded", "true")
+    tab_to(page, "Events")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("navigation", name="Main")).to_be_hidden()
+    expect(menu).to_be_focused()
+    expect(menu).to_have_attribute("aria-expanded", "false")
+
+
 def test_a_function_is_made_from_a_template_filtered_and_explained(
     signed_in: Page, server: RunningServer
 ) -> None:

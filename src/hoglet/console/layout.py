@@ -85,7 +85,7 @@ def _shell(projects: list[ProjectRecord], project_id: str, section: str) -> None
 
 def _top_bar(projects: list[ProjectRecord], project_id: str) -> ui.element:
     with ui.element("header").classes("topbar") as bar:
-        _icon_button("menu", "Open the menu", "fold")
+        _icon_button("menu", "Open the menu", "fold").props["aria-expanded"] = "false"
         Text("span", _name(projects, project_id)).classes("where")
         _icon_button("search", "Jump to a page, function or endpoint", "jump")
     return bar
@@ -135,11 +135,12 @@ def _act(name: str, title: str) -> ui.element:
     return button
 
 
-def _icon_button(icon: str, label: str, act: str) -> None:
+def _icon_button(icon: str, label: str, act: str) -> ui.element:
     button = _act(act, label)
     button.props["aria-label"] = label
     with button:
         ui.icon(icon)
+    return button
 
 
 def _name(projects: list[ProjectRecord], project_id: str) -> str:

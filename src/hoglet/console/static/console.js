@@ -202,8 +202,9 @@
       placeholder: "Jump to …",
       autocomplete: "off",
     });
-    const list = make("ul", { id: "jump-list", role: "listbox", "aria-label": "Results" });
-    dialog = make("dialog", { class: "jump", "aria-label": "Jump to" }, input, list);
+    const list = make("ul", { id: "jump-list", role: "listbox", "aria-label": "Results", tabindex: "-1" });
+    const nothing = make("p", { class: "jump-nothing", role: "status" });
+    dialog = make("dialog", { class: "jump", "aria-label": "Jump to" }, input, list, nothing);
     document.body.append(dialog);
     dialog.addEventListener("close", () => dialog.remove());
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
@@ -229,6 +230,7 @@
         }),
       );
       list.hidden = shown.length === 0;
+      nothing.textContent = items.length && !shown.length ? "Nothing has this name." : "";
       if (shown.length) input.setAttribute("aria-activedescendant", `jump-${chosen}`);
       list.children[chosen]?.scrollIntoView({ block: "nearest" });
       return shown;
@@ -285,9 +287,14 @@
 
   // --- clicks and keys ---
   const narrow = matchMedia("(max-width: 800px)");
+  const menuButton = () => document.querySelector(".topbar [data-act=fold]");
+  const setMenu = (state) => {
+    root.dataset.menu = state;
+    menuButton()?.setAttribute("aria-expanded", String(state === "open"));
+  };
   const fold = () => {
     if (narrow.matches) {
-      root.dataset.menu = root.dataset.menu === "open" ? "closed" : "open";
+      setMenu(root.dataset.menu === "open" ? "closed" : "open");
       return;
     }
     root.dataset.sidebar = root.dataset.sidebar === "open" ? "folded" : "open";
@@ -298,7 +305,7 @@
     const button = event.target.closest?.("[data-act]");
     if (button) ACTS[button.dataset.act]?.();
     else if (root.dataset.menu === "open" && !event.target.closest?.(".sidebar"))
-      root.dataset.menu = "closed";
+      setMenu("closed");
   });
   const isTyping = (target) =>
     target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName ?? "");
@@ -310,7 +317,10 @@
       jump();
       return;
     }
-    if (event.key === "Escape") root.dataset.menu = "closed";
+    if (event.key === "Escape" && root.dataset.menu === "open") {
+      setMenu("closed");
+      menuButton()?.focus();
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     if (event.key === "/") {
       event.preventDefault();
