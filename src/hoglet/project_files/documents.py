@@ -10,7 +10,8 @@ from typing import Any, Literal, NotRequired, TypedDict
 type Kind = Literal["variable", "action", "cohort", "function", "draft", "endpoint"]
 
 type Document = Mapping[str, Any]
-"""A document of any kind, for code that treats all kinds alike: compare, show, refer."""
+"""A document of any kind, for code that treats all kinds alike: comparing, printing, resolving
+references."""
 
 type QueryDocument = Mapping[str, Any]
 """A query with names instead of ids: ``{"kind": "HogQLQuery", "query": "select 1"}``."""

@@ -29,7 +29,7 @@ class Endpoints:
         return None if record is None else document_of(record, self.variables)
 
     def difference(self, wanted: EndpointDocument) -> list[str]:
-        """Lines of a unified diff from the server's state to the wanted one; ``[]`` if equal."""
+        """Lines of a unified diff from the server's state to the desired one; ``[]`` if equal."""
         there = self.document(wanted["name"])
         before = "" if there is None else write_text(there)
         return list(
@@ -56,7 +56,7 @@ class Endpoints:
         self._client.call("DELETE", f"/endpoints/{name}/")
 
     def push(self, wanted: EndpointDocument) -> list[str]:
-        """Update the server to the wanted state; returns a sentence for each change."""
+        """Update the server to the desired state; returns a sentence for each change."""
         name, there = wanted["name"], self.document(wanted["name"])
         if same_json(there, wanted):
             return []
@@ -110,7 +110,10 @@ class Endpoints:
             made = self._client.call("POST", "/insight_variables/", body)
             if made["code_name"] != code:
                 self._client.call("DELETE", f"/insight_variables/{made['id']}/")
-                raise BadFile(f'The name "{body["name"]}" gives {made["code_name"]}, not {code}.')
+                raise BadFile(
+                    f'The variable name "{body["name"]}" yields the code name '
+                    f"{made['code_name']}, not {code}."
+                )
             self.variables[made["id"]] = made
             return f"created variable {code}"
         if all(same_json(found[key], value) for key, value in body.items()):

@@ -71,7 +71,7 @@ def read_folder(folder: Path) -> Project:
     for path in endpoint_files(folder):
         document = endpoint_file.read_file(path, project.objects["variable"])
         if document["name"] in project.objects["endpoint"]:
-            raise BadFile(f"{path}: another file defines the endpoint {document['name']}, too.")
+            raise BadFile(f"{path}: another file also defines the endpoint {document['name']}.")
         project.objects["endpoint"][document["name"]] = document
         for code, variable in document["variables"].items():
             shared = variable.copy()

@@ -58,7 +58,7 @@ def _why_not(kind: str, document: Document) -> str:
         return "it has no criteria"
     sources = {str(filters.get("source", "")) for filters in _filters_of(kind, document)}
     warehouse = next((each for each in sorted(sources) if each.startswith("data-warehouse")), "")
-    return f"functions on {warehouse} are never run here" if warehouse else ""
+    return f"functions on {warehouse} do not run here" if warehouse else ""
 
 
 def _filters_of(kind: str, document: Document) -> Iterator[dict[str, Any]]:
@@ -72,12 +72,12 @@ def _adapt_function(document: FunctionDocument, templates: frozenset[str]) -> It
     template = document["template_id"]
     if template is not None and template not in templates:
         document["template_id"] = None
-        yield f"its template {template} is unknown here; the function keeps its code"
+        yield f"its template {template} does not exist here; the function keeps its code"
     for filters in _filters_of("function", document):
         for key in sorted(filters.keys() - _FILTERS):
             document["enabled"] = False
             del filters[key]
-            yield f"filters.{key} is unknown here: it was removed, and the function is disabled"
+            yield f"filters.{key} is not supported: it was removed, and the function is disabled"
     schema = {item.get("key"): item for item in document["inputs_schema"]}
     for key, value in document["inputs"].items():
         if schema.get(key, {}).get("type") in _INTEGRATION_TYPES and value.get("value"):
@@ -86,7 +86,7 @@ def _adapt_function(document: FunctionDocument, templates: frozenset[str]) -> It
             was_enabled = " and the function is disabled" if document["enabled"] else ""
             document["enabled"] = False
             yield (
-                f"inputs.{key} names an integration of the other server: it is empty"
+                f"inputs.{key} refers to an integration of the other server: it is now empty"
                 f"{was_enabled}; create one with hoglet integrations create and set its id"
             )
 

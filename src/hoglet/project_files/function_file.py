@@ -84,7 +84,7 @@ def read_function(folder: Path) -> FunctionDocument:
         raise BadFile(f"{place}: unknown {', '.join(unknown)}. Known: {', '.join(KEYS)}.")
     kind = loaded.get("type", "destination")
     if kind not in TYPES:
-        raise BadFile(f"{place_of(path, 'type')}: type is one of {', '.join(TYPES)}.")
+        raise BadFile(f"{place_of(path, 'type')}: type must be one of {', '.join(TYPES)}.")
     given = {key: value for key, value in loaded.items() if value is not None}
     document: dict[str, Any] = {"name": folder.name, **DEFAULTS, **given, "type": kind}
     check_shapes(path, document)
@@ -111,8 +111,8 @@ def read_input(path: Path, key: Any, value: Any) -> InputDocument:
         return _without_generated(value)
     if not isinstance(value["secret"], str) or not _ENVIRONMENT.fullmatch(value["secret"]):
         raise BadFile(
-            f"{place_of(path, 'inputs')}: {key}: secret names an environment variable, such as "
-            "env:SLACK_TOKEN; values of secrets are not stored in files."
+            f"{place_of(path, 'inputs')}: {key}: secret must name an environment variable, such "
+            "as env:SLACK_TOKEN; values of secrets are not stored in files."
         )
     return {"secret": value["secret"]}
 
@@ -215,16 +215,16 @@ def check_shapes(path: Path, document: Document) -> None:
     """Check the types of the fields that are present in a document.
 
     Raises:
-        BadFile: one has another type.
+        BadFile: one has the wrong type.
     """
     for key, kind in (("filters", dict), ("inputs", dict), ("inputs_schema", list),
                       ("mappings", list), ("enabled", bool)):  # fmt: skip
         if not isinstance(document.get(key, kind()), kind):
             words = {dict: "a mapping", list: "a list", bool: "true or false"}
-            raise BadFile(f"{place_of(path, key)}: {key} is {words[kind]}.")
+            raise BadFile(f"{place_of(path, key)}: {key} must be {words[kind]}.")
     for key in ("inputs_schema", "mappings"):
         if not all(isinstance(item, dict) for item in document.get(key, [])):
-            raise BadFile(f"{place_of(path, key)}: {key} is a list of mappings.")
+            raise BadFile(f"{place_of(path, key)}: {key} must be a list of mappings.")
     mappings = document.get("mappings", [])
     if not all(isinstance(item.get("inputs"), dict | None) for item in mappings):
         raise BadFile(f"{place_of(path, 'mappings')}: inputs of a mapping must be a mapping.")

@@ -1,7 +1,7 @@
 """Records the progress of a push in the project's folder, so that a killed push can be reported.
 
 A push that ends by itself rolls back and deletes the file. After SIGKILL or a power cut the file
-stays; the next push or diff says how far the killed one came.
+stays; the next push or diff reports how far the killed one got.
 """
 
 import contextlib

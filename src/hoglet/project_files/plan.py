@@ -64,7 +64,7 @@ class PlannedChange:
 
     @property
     def result(self) -> Document | None:
-        """The document that the server will store; for some keys it keeps its own values."""
+        """The document that the server will store; it keeps its own values of some keys."""
         if self.kind != "function" or self.before is None or self.after is None:
             return self.after
         kept = {key: self.before.get(key) for key in _LEFT_TO_SERVER if self.after.get(key) is None}
@@ -72,7 +72,7 @@ class PlannedChange:
 
     @property
     def loss(self) -> str:
-        """What a deletion loses that no file contains; renaming an endpoint loses it, too."""
+        """What deleting (or renaming) an endpoint loses, because no file contains it."""
         return f" with its {self.versions} versions" if self.versions > 1 else ""
 
 
@@ -167,8 +167,8 @@ def with_secrets(
     """Fill in the values of a function's secrets.
 
     Args:
-        document: from the files; secret inputs are ``{"secret": "env:NAME"}``.
-        stored: from the server; it keeps a secret whose variable is not set.
+        document: the document in the files; secret inputs are ``{"secret": "env:NAME"}``.
+        stored: the document on the server, which keeps secrets whose variable is not set.
         environment: the environment variables.
 
     Raises:

@@ -91,7 +91,7 @@ def push(
 
 
 class ChangedMeanwhile(HogletError):
-    """Somebody else changed an object after the plan was made."""
+    """Another user changed an object after the plan was made."""
 
     code = "changed_meanwhile"
     blame = "author"

@@ -27,7 +27,7 @@ class NamedSecret(NamedTuple):
 
 
 def named_secrets(project: Project) -> list[NamedSecret]:
-    """Secret inputs of functions that were written, those of mappings included."""
+    """Secret inputs of the written functions, including those of mappings."""
     found: list[NamedSecret] = []
     for key in project.objects["function"]:
         path = project.folders[key] / function_file.SETTINGS

@@ -203,7 +203,8 @@ class ServerProject:
         if kind == "variable" and made["code_name"] != name:
             self._api.call("DELETE", f"{folder}{made['id']}/")
             raise BadFile(
-                f"The variable's name {body['name']} gives {made['code_name']}, not {name}."
+                f"The variable name {body['name']} yields the code name {made['code_name']}, not "
+                f"{name}."
             )
         self._ids[kind, name] = str(made["id"])
         if kind in self.names.by_id:

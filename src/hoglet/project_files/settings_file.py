@@ -41,7 +41,7 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "test_account_filters": (partial(_is_list_of, dict), "a list of property filters"),
     "person_display_name_properties": (
         lambda value: value is None or _is_list_of(str, value),
-        "a list of names of properties",
+        "a list of property names",
     ),
 }
 SETTINGS = tuple(_VALUES)
@@ -61,7 +61,7 @@ def read_settings(path: Path) -> SettingsDocument:
     """
     loaded = load(path) or {}
     if not isinstance(loaded, dict):
-        raise BadFile(f"{path}: the project is a mapping with name and timezone.")
+        raise BadFile(f"{path}: the project must be a mapping with name and timezone.")
     unknown = [str(key) for key in loaded if key not in _VALUES]
     if unknown:
         place = place_of(path, unknown[0])
@@ -69,7 +69,7 @@ def read_settings(path: Path) -> SettingsDocument:
     for key, value in loaded.items():
         is_right, words = _VALUES[key]
         if not is_right(value):
-            raise BadFile(f"{place_of(path, key)}: {key} is {words}.")
+            raise BadFile(f"{place_of(path, key)}: {key} must be {words}.")
     return cast("SettingsDocument", loaded)
 
 

@@ -43,7 +43,7 @@ def _in_project(folder: Path) -> Iterator[str]:
     for path in sorted(folder.glob("*.y*ml")):
         if path.name in _MISSPELLED:
             right = f"{path.stem.removesuffix('s')}s.yaml"
-            yield f"{path}: nothing reads a file of this name; rename it to {right}."
+            yield f"{path}: hoglet does not read files of this name; rename it to {right}."
 
 
 def _in_functions(folder: Path) -> Iterator[str]:
@@ -51,11 +51,11 @@ def _in_functions(folder: Path) -> Iterator[str]:
         names = [each.name for each in path.glob("[!.]*") if each.suffix in _READ]
         for name in sorted(set(names) - set(_OF_FUNCTION)):
             yield (
-                f"{path / name}: nothing reads a file of this name. "
+                f"{path / name}: hoglet does not read files of this name. "
                 f"Known: {', '.join(_OF_FUNCTION)}."
             )
         if names and "function.yaml" not in names:
-            yield f"{path / 'function.yaml'} is missing: it has the type and name of the function."
+            yield f"{path / 'function.yaml'} is missing: it has the function's type and name."
 
 
 def _in_endpoints(folder: Path) -> Iterator[str]:
@@ -66,7 +66,9 @@ def _in_endpoints(folder: Path) -> Iterator[str]:
         if ending and not is_there:
             yield f"{path}: there is no endpoint {stem}.yaml to which this file belongs."
         if ending == ".tests.yml":
-            yield f"{path}: nothing reads a file of this name; rename it to {stem}.tests.yaml."
+            yield (
+                f"{path}: hoglet does not read files of this name; rename it to {stem}.tests.yaml."
+            )
 
 
 def _at_other_depths(folder: Path) -> Iterator[str]:
@@ -76,4 +78,4 @@ def _at_other_depths(folder: Path) -> Iterator[str]:
             parts = path.relative_to(folder / kind).parts
             is_skipped = any(part.startswith(".") or part in _OF_OTHERS for part in parts)
             if path.suffix in _READ and len(parts) != depth and not is_skipped and path.is_file():
-                yield f"{path}: nothing reads a file here; files of {kind} are in {where}."
+                yield f"{path}: hoglet does not read files here; files of {kind} are in {where}."

@@ -61,7 +61,7 @@ def place_of(path: Path, key: str | None, detail: str = "") -> str:
     inner, named = _value(node, "query") or node, _IN_QUERY.search(detail)
     if named is None or not isinstance(inner, yaml.ScalarNode):
         return f"{path}:{_deepest(node, steps[1:]).start_mark.line + 1}"
-    is_block = inner.style in ("|", ">")  # a block starts on the line after its mark
+    is_block = inner.style in ("|", ">")  # a block's text starts on the line after its mark
     return f"{path}:{inner.start_mark.line + is_block + int(named[1])}"
 
 

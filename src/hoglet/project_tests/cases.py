@@ -122,7 +122,7 @@ class _Reader:
     def _check_function(self, given: JsonObject, expect: JsonObject) -> None:
         for key in ("event", "person", "groups", "inputs", "request", "record"):
             if not isinstance(given.get(key), dict | None):
-                raise self._wrong(f"{key} is a mapping", key)
+                raise self._wrong(f"{key} must be a mapping", key)
         self._check_globals(given)
         if not any(given.get(key) for key in ("event", "request", "record")):
             raise self._wrong("event is missing: the event that the function receives")
@@ -134,12 +134,12 @@ class _Reader:
 
     def _check_expected_run(self, expect: JsonObject) -> None:
         if expect.get("status") not in {None, *STATUSES}:
-            raise self._wrong(f"expect.status is one of {', '.join(STATUSES)}", "expect")
+            raise self._wrong(f"expect.status must be one of {', '.join(STATUSES)}", "expect")
         if not isinstance(expect.get("matched"), bool | None):
             raise self._wrong("expect.matched must be true or false", "expect")
         for key in ("requests", "logs", "captures", "emails"):
             if not isinstance(expect.get(key), list | None):
-                raise self._wrong(f"expect.{key} is a list", "expect")
+                raise self._wrong(f"expect.{key} must be a list", "expect")
         for request in expect.get("requests") or []:
             if not isinstance(request, dict):
                 raise self._wrong("expect.requests must be a list of mappings", "expect")
@@ -148,12 +148,14 @@ class _Reader:
     def _check_globals(self, given: JsonObject) -> None:
         for name, group in (given.get("groups") or {}).items():
             if not isinstance(group, dict):
-                raise self._wrong(f"groups.{name} is a mapping with key and properties", "groups")
+                raise self._wrong(
+                    f"groups.{name} must be a mapping with key and properties", "groups"
+                )
             if not isinstance(group.get("properties"), dict | None):
-                raise self._wrong(f"groups.{name}.properties is a mapping", "groups")
+                raise self._wrong(f"groups.{name}.properties must be a mapping", "groups")
         for key in ("event", "person"):
             if not isinstance((given.get(key) or {}).get("properties"), dict | None):
-                raise self._wrong(f"{key}.properties is a mapping", key)
+                raise self._wrong(f"{key}.properties must be a mapping", key)
 
     def _check_patterns(self, expected: Any) -> None:
         """Check that all texts between slashes are regular expressions."""
@@ -197,7 +199,7 @@ class _Reader:
             raise self._wrong(words, "timezone")
         for key in ("columns", "rows"):
             if not isinstance(expect.get(key), list | None):
-                raise self._wrong(f"expect.{key} is a list", "expect")
+                raise self._wrong(f"expect.{key} must be a list", "expect")
         if not all(isinstance(row, list | dict) for row in expect.get("rows") or []):
             raise self._wrong("expect.rows must be a list of rows, each a list of values", "expect")
 

@@ -68,8 +68,8 @@ class Embedded:
         """The scope of a project's owner."""
         principal = await self.services.access.identify(_KEY)
         project = await self.services.access.project(project_id)
-        assert principal is not None, "the key was made with the folder"  # noqa: S101
-        assert project is not None, "callers made it"  # noqa: S101
+        assert principal is not None, "the key was created with the folder"  # noqa: S101
+        assert project is not None, "callers created it"  # noqa: S101
         return ProjectScope(project, principal)
 
     async def call(self, method: str, path: str, body: Any = None) -> Any:

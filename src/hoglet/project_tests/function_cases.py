@@ -258,7 +258,7 @@ class FunctionCases:
             outcome.logs += _printed([line.message for line in ended.record.messages.logs])
             if ended.lease_end is LeaseEnd.ENDED:
                 break
-            assert ended.invoke is not None, "a run that waits goes on"  # noqa: S101
+            assert ended.invoke is not None, "a waiting run must have a continuation"  # noqa: S101
             invoke = ended.invoke
             clock.at = max(clock.at, ended.run_at or clock.at)
         outcome.trace += steps.trace

@@ -119,7 +119,7 @@ def junit(outcomes: Sequence[CaseOutcome]) -> bytes:
 
 
 def _in_one_line(differences: Sequence[str]) -> str:
-    """What lists of failures show: ``status: - "success" + "failed"``."""
+    """The summary of a failure in lists: ``status: - "success" + "failed"``."""
     line = " ".join(each.strip() for each in differences)
     return line if len(line) <= _MESSAGE else f"{line[: _MESSAGE - 1]}…"
 

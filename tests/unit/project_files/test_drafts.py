@@ -66,8 +66,8 @@ def test_a_draft_is_read_from_its_files(tmp_path: Path) -> None:
     [
         ("[1]", "a draft must be a mapping"),
         ("name: B\nenabled: true\n", "draft.yaml:2: unknown enabled. Known: name, "),
-        ("name: B\nmappings: {a: 1}\n", "draft.yaml:2: mappings is a list."),
-        ("inputs: {token: {secret: hunter2}}\n", "secret names an environment variable"),
+        ("name: B\nmappings: {a: 1}\n", "draft.yaml:2: mappings must be a list."),
+        ("inputs: {token: {secret: hunter2}}\n", "secret must name an environment variable"),
     ],
 )
 def test_a_wrong_draft_is_named_with_its_line(tmp_path: Path, text: str, says: str) -> None:

@@ -50,13 +50,17 @@ def test_a_folder_is_read(tmp_path: Path) -> None:
 
 WRONG = [
     ("hoglet.yaml", "name: x\ncolour: red\n", "hoglet.yaml:2: unknown colour"),
-    ("hoglet.yaml", "[1]\n", "hoglet.yaml: the project is a mapping"),
+    ("hoglet.yaml", "[1]\n", "hoglet.yaml: the project must be a mapping"),
     ("hoglet.yaml", "name: [\n", "hoglet.yaml:2"),
     ("functions/say/function.yaml", "name: a\nkind: x\n", "function.yaml:2: unknown kind"),
-    ("functions/say/function.yaml", "name: a\ntype: x\n", "function.yaml:2: type is one of"),
-    ("functions/say/function.yaml", "name: a\nfilters: []\n", "function.yaml:2: filters is a"),
-    ("functions/say/function.yaml", "enabled: 1\n", "function.yaml:1: enabled is true or false"),
-    ("functions/say/function.yaml", "mappings: [1]\n", "function.yaml:1: mappings is a list"),
+    ("functions/say/function.yaml", "name: a\ntype: x\n", "function.yaml:2: type must be one of"),
+    ("functions/say/function.yaml", "name: a\nfilters: []\n", "function.yaml:2: filters must be a"),
+    (
+        "functions/say/function.yaml",
+        "enabled: 1\n",
+        "function.yaml:1: enabled must be true or false",
+    ),
+    ("functions/say/function.yaml", "mappings: [1]\n", "function.yaml:1: mappings must be a list"),
     ("functions/say/function.yaml", "name: a\ninputs:\n  t: {secret: abc}\n", "environment"),
     ("functions/say/function.yaml", "- 1\n", "function.yaml: a function must be a mapping"),
     ("variables.yaml", "plan: 1\n", "variables.yaml"),
@@ -91,7 +95,7 @@ WRONG = [
         "filters: &a {events: [*a]}\n",
         "function.yaml:1:10: it contains",
     ),
-    ("endpoints/more.yaml", "name: by_plan\nquery: select 1\n", "another file defines"),
+    ("endpoints/more.yaml", "name: by_plan\nquery: select 1\n", "another file also defines"),
     ("endpoints/more.yaml", "name: more\n", "more.yaml: query is missing"),
     ("endpoints/more.yaml", "query: a\nname: 1a\n", "more.yaml:2: the name of an endpoint starts"),
     ("endpoints/so much.yaml", "query: a\n", "so much.yaml: the name of an endpoint starts"),
@@ -118,18 +122,30 @@ def test_a_wrong_file_is_named_with_its_line(
 
 
 STRAY = [
-    ("functions/say/test.yaml", "test.yaml: nothing reads a file of this name. Known: function"),
-    ("functions/say/function.yml", "function.yml: nothing reads"),
+    (
+        "functions/say/test.yaml",
+        "test.yaml: hoglet does not read files of this name. Known: function",
+    ),
+    ("functions/say/function.yml", "function.yml: hoglet does not read"),
     ("functions/new/code.hog", "new/function.yaml is missing"),
     ("functions/new/tests.yaml", "new/function.yaml is missing"),
     ("endpoints/by_plans.tests.yaml", "there is no endpoint by_plans.yaml to which this file"),
-    ("endpoints/by_plan.tests.yml", "by_plan.tests.yml: nothing reads a file of this name"),
+    ("endpoints/by_plan.tests.yml", "by_plan.tests.yml: hoglet does not read files of this name"),
     ("endpoints/by_plans.sql", "there is no endpoint by_plans.yaml"),
-    ("endpoints/eu/by_plan.yaml", "nothing reads a file here; files of endpoints are in endp"),
+    (
+        "endpoints/eu/by_plan.yaml",
+        "hoglet does not read files here; files of endpoints are in endp",
+    ),
     ("functions/eu/say/function.yaml", "files of functions are in functions/NAME/"),
-    ("functions/say.hog", "say.hog: nothing reads a file here"),
-    ("action.yaml", "action.yaml: nothing reads a file of this name; rename it to actions.yaml"),
-    ("variables.yml", "variables.yml: nothing reads a file of this name; rename it to variables.y"),
+    ("functions/say.hog", "say.hog: hoglet does not read files here"),
+    (
+        "action.yaml",
+        "action.yaml: hoglet does not read files of this name; rename it to actions.yaml",
+    ),
+    (
+        "variables.yml",
+        "variables.yml: hoglet does not read files of this name; rename it to variables.y",
+    ),
 ]
 
 
