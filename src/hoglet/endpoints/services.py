@@ -91,9 +91,9 @@ class EndpointBackends:
 
     Attributes:
         warehouse: the engine.
-        queue: for builds and background runs.
+        queue: runs builds and background runs.
         sandbox: compiles queries.
-        registry: for the metrics of queries.
+        registry: has the metrics of queries.
     """
 
     warehouse: Warehouse

@@ -114,7 +114,7 @@ async def get_icon(request: Request, scope: Reads) -> Response:  # noqa: ARG001 
 
     Raises:
         Invalid: the parameter is missing.
-        NotFound: otherwise.
+        NotFound: in all other cases.
     """
     if not request.query_params.get("id"):
         raise Invalid("The parameter id is required.")

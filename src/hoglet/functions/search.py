@@ -33,7 +33,7 @@ def search(query: str, rows: Sequence[Searchable]) -> list[tuple[object, MatchTy
     """The keys of matching rows, best first; ties keep the order of ``rows``.
 
     Args:
-        query: as :func:`clean_query` returns it, not empty.
+        query: the result of :func:`clean_query`, not empty.
         rows: the candidates.
     """
     ranked = [(rank, row.key) for row in rows if (rank := _exact_rank(query, row)) is not None]

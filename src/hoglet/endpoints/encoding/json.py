@@ -28,7 +28,7 @@ def encode_rows(
     """Rows as a JSON array of arrays.
 
     Args:
-        columns: with ClickHouse's types, which determine the encoding.
+        columns: columns with ClickHouse's types, which determine the encoding.
         rows: Python values in the order of ``columns``.
         timezone: the project's time zone, used for timestamps.
 

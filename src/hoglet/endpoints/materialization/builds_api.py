@@ -40,7 +40,7 @@ class Build(DocumentedResponse):
 async def list_materialization_builds(request: Request, name: str, scope: Reader) -> Response:
     """List the builds of an endpoint's tables in the last 30 days, newest first.
 
-    Of all versions, or of ``?version=`` (a number or an alias).
+    They are those of all versions, or of ``?version=`` (a number or an alias).
     """
     services, page = services_of(request), parse_page(request.query_params)
     version = await services.aliases.number(scope, name, read_version(request))

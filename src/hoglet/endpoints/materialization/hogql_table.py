@@ -2,7 +2,7 @@
 
 A table that can be built incrementally carries its own state: per row the number of events it was
 computed from and a sum of their hashes, and the digest of the query that computed it. A build
-compares them with the present events, copies the rows of unchanged buckets and computes the others.
+compares them with the current events, copies the rows of unchanged buckets and computes the others.
 State and rows are written by one statement, so they agree even if events arrive during the build.
 
 Source: docs/spec/query-endpoints.md#77-incremental-builds and docs/adr/0032-incremental-tables.md.

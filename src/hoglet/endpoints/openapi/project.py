@@ -24,7 +24,7 @@ def project_document(
     """The complete document.
 
     Args:
-        project_name: for the title.
+        project_name: used in the title.
         place: the base URL and prefix of the request.
         documents: the documents of single endpoints, see ``openapi.document``.
     """

@@ -52,7 +52,7 @@ def row_schema(columns: Sequence[RecordColumn], types: Sequence[Type]) -> OpenAp
 
     Args:
         columns: the columns of the record, ``[{"name": "n", "type": "integer"}]``.
-        types: from the compiler; empty for versions saved before types were stored.
+        types: the compiler's types; empty for versions saved before types were stored.
     """
     cells = _cells(columns, types)
     row: OpenApiObject = {

@@ -55,7 +55,7 @@ class UsageAnswer(Figures):
 async def read_usage(request: Request, name: str, scope: Reader) -> Response:
     """Get the usage of an endpoint by day, in the project's time zone.
 
-    Of all versions, or of ``?version=`` (a number or an alias).
+    Usage is that of all versions, or of ``?version=`` (a number or an alias).
     """
     services, days = services_of(request), read_number(request, "days", least=1)
     version = await services.aliases.number(scope, name, read_version(request))

@@ -64,7 +64,7 @@ class Result:
         return self.computed_at + timedelta(seconds=self.cache_seconds)
 
     def is_fresh(self, now: datetime, *, times: int = 1) -> bool:
-        """Whether it is younger than ``times`` its cache time."""
+        """Whether the result is younger than ``times`` its cache time."""
         return now < self.computed_at + timedelta(seconds=self.cache_seconds * times)
 
     @property

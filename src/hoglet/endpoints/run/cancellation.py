@@ -118,7 +118,7 @@ class CancellableRuns:
     A run is announced before anything is read for it and watched while it computes, so it can be
     cancelled at any time, with ``requests`` by other servers too.
 
-    Concurrency: for one event loop.
+    Concurrency: used from one event loop.
     """
 
     def __init__(self, requests: CancelRequests) -> None:

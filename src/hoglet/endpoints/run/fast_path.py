@@ -105,7 +105,7 @@ class FastPath[P: Planned]:
         runner: has the result cache and logs runs.
         after_rows: encodes the end of the body of a cached run.
 
-    Concurrency: for one event loop.
+    Concurrency: used from one event loop.
     """
 
     def __init__(self, runner: EndpointRunner, after_rows: Callable[[RunResult], Pieces]) -> None:

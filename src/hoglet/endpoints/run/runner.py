@@ -231,7 +231,7 @@ class EndpointRunner:
         Args:
             endpoint_id: the endpoint.
             query_id: the ``client_query_id`` of the run.
-            execution_id: for a background run, the id of its query in the engine.
+            execution_id: the id of a background run's query in the engine.
             elsewhere: also ask other servers, which takes two seconds if none has the run.
 
         Returns:

@@ -61,7 +61,7 @@ async def list_signing_keys(request: Request, scope: Reader) -> Response:
 @router.delete(_TOKENS + "/keys/{key_id}")
 @describe({204: None})
 async def revoke_signing_key(request: Request, key_id: str, scope: Writer) -> Response:
-    """Revoke a signing key; all its tokens end at once."""
+    """Revoke a signing key; all its tokens stop working immediately."""
     await _keys(request).revoke(scope, key_id)
     return Response(status_code=204)
 
@@ -71,7 +71,7 @@ async def revoke_signing_key(request: Request, key_id: str, scope: Writer) -> Re
 async def rotate_signing_key(request: Request, scope: Writer) -> Response:
     """Create a signing key; only this response contains its secret.
 
-    Tokens of earlier keys end at once, or after ``grace_seconds``.
+    Tokens of earlier keys stop working immediately, or after ``grace_seconds``.
     """
     check_grant(scope.principal, _GRANTED)
     body = validate(RotateBody, await read_object(request))

@@ -96,7 +96,7 @@ class QueryCompiler:
 
     Args:
         sandbox: parses untrusted text.
-        clock: for relative dates.
+        clock: the reference of relative dates.
         schema_of: property types and group types of a project.
         tables: the project's materialized endpoints.
         is_sharded: whether the warehouse is a cluster.

@@ -137,7 +137,7 @@ class EndpointSql(msgspec.Struct, frozen=True):
 
     ``keys`` is the sort order for cursors; ``filtered`` are the table columns that runs filter by;
     ``system_tables`` are those whose rows must be bound, e.g. ``system.actions``; ``state`` reads
-    the present state of the buckets of a table that can be built incrementally.
+    the current state of the buckets of a table that can be built incrementally.
     """
 
     sql: str

@@ -83,7 +83,7 @@ def _refusing_malformed[Message, Outcome](
                 return function(msgspec.convert(payload, message))
             except _MALFORMED as error:
                 raise SourceError(
-                    f"A part of the query has an unexpected form ({error}).",
+                    f"A part of the query has an unexpected shape ({error}).",
                     code="hogql_query_error",
                 ) from error
 

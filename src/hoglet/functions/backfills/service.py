@@ -113,7 +113,7 @@ class Backfills:
 
         Args:
             scope: the caller and project.
-            batch_export_id: from :meth:`enable`.
+            batch_export_id: the id returned by :meth:`enable`.
             body: ``{"start_at", "end_at", "with_filters"}``; with filters it is a replay: the
                 function's current filter and mappings are applied to each event.
 

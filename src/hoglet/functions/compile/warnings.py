@@ -85,7 +85,7 @@ class SaveWarnings:
 
         Args:
             schema: the stored ``inputs_schema``.
-            inputs: as compiled, ``{"url": {"value": "{event.url}", "bytecode": [...]}}``.
+            inputs: the compiled inputs, ``{"url": {"value": "{event.url}", "bytecode": [...]}}``.
             attr: path of the inputs.
         """
         for item in schema:

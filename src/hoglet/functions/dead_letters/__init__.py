@@ -1,1 +1,1 @@
-"""Runs that failed for good: list, inspect, redrive."""
+"""Runs that failed permanently: list, inspect, redrive."""

@@ -62,7 +62,7 @@ class Requirement(NamedTuple):
 def requirements(
     condition: ConditionTree | None, event_name: str | None = None
 ) -> list[Requirement] | None:
-    """Tests of which at least one passes whenever the condition holds.
+    """Tests; whenever the condition holds, at least one of them passes.
 
     Args:
         condition: JSON of ``hoglet.syntax.tree``.
@@ -316,7 +316,7 @@ def _cannot_fail_to_compare(
 
 
 def _searches(name: str, arguments: list[ConditionTree], searched: set[tuple[str, ...]]) -> bool:
-    """Whether this searches a field with a valid pattern."""
+    """Whether a call searches a field with a valid pattern."""
     if name != "match" or len(arguments) != 2 or arguments[1]["node"] != "Constant":
         return False
     chain, pattern = _searched_chain(arguments[0]), arguments[1]["value"]

@@ -162,7 +162,7 @@ class Condition(NamedTuple):
     reads: bool
 
     def holds(self, values: FilterGlobals) -> bool:
-        """Whether it returns true.
+        """Whether the condition returns true.
 
         Any other value does not match, such as the 1 of an incomplete property filter.
 
@@ -226,7 +226,7 @@ def match_function(
     """Match one function.
 
     Args:
-        function: with its conditions.
+        function: the function, with its conditions.
         values: the filter globals of an event.
         conditions: compiled conditions; the process-wide cache by default.
     """
@@ -252,7 +252,7 @@ def mask_key(function: ExecutableFunction, values: Globals) -> str | None:
     """The masking hash of a run, or None if it is not masked.
 
     Args:
-        function: with ``masking``.
+        function: a function with ``masking``.
         values: the globals of the run with ``inputs``.
 
     Returns:

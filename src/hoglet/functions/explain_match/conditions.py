@@ -62,7 +62,7 @@ class ExplanationRequest(msgspec.Struct, kw_only=True):
     """A function and a run to explain.
 
     Attributes:
-        function: with the stored or newly compiled conditions.
+        function: the function, with its stored or newly compiled conditions.
         globals: the globals of the run.
         filters: the filters of the function, as stored.
         mapping_filters: the filters of its mappings, in their order.

@@ -27,7 +27,7 @@ def build_filter(filters: FunctionFilters, context: FilterContext) -> "tree.Expr
     """The condition of a function.
 
     Args:
-        filters: as :func:`~hoglet.functions.filters.normalize.normalize_filters` returns them.
+        filters: normalized by :func:`~hoglet.functions.filters.normalize.normalize_filters`.
         context: see :class:`FilterContext`.
 
     Raises:

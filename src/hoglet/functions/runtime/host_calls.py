@@ -81,7 +81,7 @@ class HostCalls:
             call: the requested call.
             invocation_id: identifies the delivery, the same for every attempt.
             number: index of the call within its run, from 0.
-            attempt: from 1.
+            attempt: number of the attempt, from 1.
         """
         if call.name == "fetch":
             wanted = msgspec.convert(call.request, FetchRequest)

@@ -53,7 +53,7 @@ class StepRequest(msgspec.Struct, kw_only=True):
         function: the function to run.
         globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``,
         docs/spec/hog-functions.md#132-globals-and-inputs.
-        journal: from :func:`new_journal` or :func:`resume`.
+        journal: the result of :func:`new_journal` or :func:`resume`.
         mapping: number of the mapping whose inputs override the function's, or None.
         with_rendering: fill in ``StepHostCall.rendered``.
         from_filter: evaluate the filter first (a redriven dead letter of class ``filter``).

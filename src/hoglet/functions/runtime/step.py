@@ -156,7 +156,7 @@ class _Run:
                 self._judge_statuses(step)
 
     def _settle_events(self, step: Step) -> None:
-        """Judge the events of a batch by the returned list, or all by the statuses."""
+        """Decide each event of a batch by the returned list, or all of them by the statuses."""
         count = len(self.request.globals["events"])
         try:
             results = event_results(self.function, step.result, count, mapping=self.request.mapping)
@@ -253,7 +253,7 @@ class _Run:
 
 
 def _of_deepest_event(globals_: Globals) -> Globals:
-    """The globals for the host; of a batch, those of the longest chain of captures."""
+    """The globals for the host; for a batch, those of the longest chain of captures."""
     if "events" not in globals_ or "event" in globals_:
         return globals_
     depth = max((depth_of(object_at(each, "event")) for each in globals_["events"]), default=0)

@@ -19,9 +19,9 @@ async def claim_keys(database: Database, box: SecretBox, *, may_replace: bool) -
     """Record the keys at a database's first start; compare them at later ones.
 
     Args:
-        database: with the newest schema.
-        box: with the configured keys.
-        may_replace: whether other keys than the recorded ones replace them.
+        database: the database, with the newest schema.
+        box: has the configured keys.
+        may_replace: whether keys other than the recorded ones may replace them.
 
     Returns:
         False if the database belongs to other keys.
@@ -30,7 +30,7 @@ async def claim_keys(database: Database, box: SecretBox, *, may_replace: bool) -
         if await _opens(session, box):
             return True
     async with database.write() as session:
-        await database.serialize(session, _LOCK)  # of two first starts, one records
+        await database.serialize(session, _LOCK)  # the first of two servers records its keys
         if await _opens(session, box):
             return True
         if not may_replace and await _recorded(session):

@@ -36,7 +36,7 @@ def read_globals(
         body: the body of the request; ``clickhouse_event`` wins over ``globals``.
         project: project global, unless the request has one.
         source: function global, unless the request has one.
-        now: for events without a timestamp.
+        now: the time of events without a timestamp.
         name_properties: properties for person names.
 
     Raises:

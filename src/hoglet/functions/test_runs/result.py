@@ -39,7 +39,7 @@ class TestRunLogLine(TypedDict):
 
 @extensible
 class TestRunObject(TypedDict):
-    """The result of a test run; ``trace`` only if it was asked for."""
+    """The result of a test run; ``trace`` only if it was requested."""
 
     result: Any
     status: TestRunStatus

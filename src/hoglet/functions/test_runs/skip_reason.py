@@ -36,7 +36,7 @@ def skip_reason(node: Any, values: Globals) -> str:
 
     Args:
         node: a condition that evaluated to something other than true.
-        values: from ``filter_globals``.
+        values: the result of ``filter_globals``.
 
     Returns:
         ``event = 'bought' does not hold: event is '$pageview'``.
