@@ -1,4 +1,4 @@
-// The helpers of printed programs. One top-level function after another; each is copied into a
+// The helpers of printed programs: top-level functions, each copied into a
 // program that calls it, with the helpers named in its text. Bodies are browser JavaScript without
 // modules. Behaviour: docs/spec/hog-language.md#4-values, docs/spec/hog-language.md#5-semantics-of-operators, docs/spec/hog-language.md#6-scopes-closures-calls, docs/spec/hog-language.md#7-errors, docs/spec/hog-language.md#8-printing, docs/spec/hog-language.md#9-standard-library and docs/spec/hog-language.md#14-javascript.
 
@@ -238,8 +238,8 @@ function ilike(text, pattern) { return __like(text, pattern, true) }
 function notLike(text, pattern) { return !__like(text, pattern) }
 function notILike(text, pattern) { return !__like(text, pattern, true) }
 function __expression(pattern, ignoreCase) {
-    // RE2 to RegExp. What RE2 refuses is refused, what it spells otherwise is respelled; flags in
-    // the middle of a pattern need a browser that knows (?i:...).
+    // RE2 to RegExp: rejects what RE2 rejects and translates other spellings; flags in
+    // the middle of a pattern need a browser that supports (?i:...).
     const refuse = (what) => { throw new Error(`Invalid regular expression: ${what}`) }
     const space = '\\t\\n\\f\\r '
     const classes = { alnum: 'a-zA-Z0-9', alpha: 'a-zA-Z', ascii: '\\x00-\\x7F', blank: '\\t ', cntrl: '\\x00-\\x1F\\x7F', digit: '0-9', graph: '!-~', lower: 'a-z', print: ' -~', punct: '!-\\/:-@\\[-`\\{-~', space: '\\t\\n\\v\\f\\r ', upper: 'A-Z', word: '\\w', xdigit: '0-9a-fA-F' }

@@ -74,7 +74,7 @@ class Execution:
 
     Attributes:
         journal: entries to store with the run, for :meth:`replay` after a crash.
-        steps: statements that ran, with the values they set and the calls they made, likewise.
+        steps: the statements that ran in traced programs, with the values they set and their calls.
         trace: ``{"line": 3, "name": "total", "value": "4"}`` of traced programs.
 
     An execution belongs to one thread at a time and cannot be copied or stored; its journal can.

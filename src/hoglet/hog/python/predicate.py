@@ -54,7 +54,7 @@ def compile_predicate(
     Args:
         expression: the result of ``hoglet.hog.compile.compile_expression``.
         known_globals: roots that every event has; ``and`` and ``or`` can then stop early.
-        budget: for expressions that are not simple.
+        budget: the limits of expressions that are not simple.
         failure: makes the exception that the function raises.
 
     Returns:
@@ -99,7 +99,7 @@ def compile_batch_predicate(
     Args:
         expression: the result of ``hoglet.hog.compile.compile_expression``.
         known_globals: roots that every event has; ``and`` and ``or`` can then stop early.
-        budget: for expressions that are not simple, for each event.
+        budget: the limits per event of expressions that are not simple.
         on_error: called for each event whose evaluation fails.
 
     Returns:

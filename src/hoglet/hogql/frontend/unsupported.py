@@ -85,7 +85,7 @@ def _refuse_after_brackets(source: str, blank: str) -> None:
 
 
 def _refuse_repeated(source: str, blank: str) -> None:
-    """Reject clauses of which the parser keeps only the last, or none.
+    """Reject repeated or misplaced clauses; the parser keeps only the last one, or none.
 
     ``order by a order by b``, ``limit 1 limit 2`` and ``limit 1 order by a``.
     """

@@ -181,7 +181,7 @@ def clean(values: Sequence[str]) -> list[str | None]:
 
 
 def is_rest(values: Sequence[str]) -> bool:
-    """Whether these are the placeholders of values beyond the limit."""
+    """Whether values are the placeholders of values beyond the limit."""
     return bool(values) and values[0] == REST
 
 

@@ -54,7 +54,7 @@ def inspect_query(
     Args:
         query: HogQL text, or a tree of it.
         context: the project.
-        variables: by code name.
+        variables: values by code name.
         filters: filters for ``{filters}``.
         values: values of other placeholders.
     """

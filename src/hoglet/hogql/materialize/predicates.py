@@ -56,7 +56,7 @@ class Predicate(msgspec.Struct, frozen=True):
 
     @property
     def is_exact(self) -> bool:
-        """Whether it matches a single value of the stored column."""
+        """Whether the predicate matches a single value of the stored column."""
         return self.operator in EQUALITY and self.text is None
 
 
@@ -207,7 +207,7 @@ _OF_A_ROW = frozenset({"generateuuidv4", "arrayjoin"})
 
 
 def _is_scalar(call: tree.Call) -> bool:
-    """Whether it is a scalar function with the same result for every row of a run."""
+    """Whether a call is a scalar function with the same result for every row of a run."""
     function = find_function(call.name)
     name = call.name.lower()
     changes = name in _OF_A_ROW or name.startswith("rand")

@@ -111,7 +111,7 @@ def seek_after(
     Args:
         root: the resolved query.
         columns: names and types of its columns.
-        seek: with keys.
+        seek: the position; it must have keys.
     """
     inner = msgspec.structs.replace(root, order_by=()) if isinstance(root, Select) else root
     names = [Name(source="page", name=name, type=type_) for name, type_ in columns]

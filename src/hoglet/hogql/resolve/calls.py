@@ -272,7 +272,7 @@ def _unit(node: Any) -> Any:
 
 
 def is_star(node: Any) -> bool:
-    """Whether it is ``*``, as in ``count(*)``."""
+    """Whether an argument is ``*``, as in ``count(*)``."""
     return isinstance(node, tree.Field) and node.chain == ("*",)
 
 

@@ -60,7 +60,7 @@ def property_text(expr: Expr, scope: Scope) -> Expr | None:
 
 
 def is_text_constant(expr: Expr) -> bool:
-    """Whether it is a string, a list of strings, or a function of such, independent of rows."""
+    """Whether an expression is a string, a list of strings, or a function of these only."""
     if isinstance(expr, Value):
         return expr.bind in {"String", "Array(String)"}
     if isinstance(expr, FunctionCall) and expr.args and not expr.aggregate:

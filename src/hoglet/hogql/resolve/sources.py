@@ -49,7 +49,7 @@ class Source(Protocol):
         ...
 
     def has_fields(self, name: str) -> bool:
-        """Whether that field is a table or a property bag, with fields of its own."""
+        """Whether the field is a table or a property bag, which has fields of its own."""
         ...
 
     def resolve(self, chain: Chain, node: Any) -> Expr:
@@ -246,7 +246,7 @@ class EmptySource(QuerySource):
         return name in self._joined or super().has_fields(name)
 
     def resolve(self, chain: Chain, node: Any) -> Expr:
-        """A column; fields of joined tables, of which there are no rows, are NULL."""
+        """A column; fields of joined tables, which have no rows, are NULL."""
         fields = self._joined.get(str(chain[0]))
         if fields is None:
             return super().resolve(chain, node)

@@ -46,12 +46,12 @@ class Operand:
 
     @property
     def constant(self) -> bool:
-        """Whether it is a literal."""
+        """Whether the operand is a literal."""
         return self.value is not _UNKNOWN
 
     @property
     def is_number(self) -> bool:
-        """Whether it is always a number."""
+        """Whether the operand is always a number."""
         return self.kind in NUMBERS
 
 

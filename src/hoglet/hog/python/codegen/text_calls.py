@@ -68,7 +68,7 @@ def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | N
 
 
 def _is_plain_text(operand: Operand) -> bool:
-    """Whether it is a literal that the method treats like the function: not empty and ASCII."""
+    """Whether an operand is a literal that the method handles correctly: non-empty ASCII."""
     return isinstance(operand.value, str) and operand.value != "" and operand.value.isascii()
 
 

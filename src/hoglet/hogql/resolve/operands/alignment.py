@@ -26,12 +26,12 @@ NEVER = Number(text="0", type=BOOLEAN)
 
 
 def is_null(expr: Expr) -> bool:
-    """Whether it is the literal NULL."""
+    """Whether an expression is the literal NULL."""
     return isinstance(expr, Number) and expr.text == "NULL"
 
 
 def may_hold_null(expr: Expr) -> bool:
-    """Whether it may be NULL; also for unknown types."""
+    """Whether an expression may be NULL; true for unknown types."""
     return expr.type.nullable or expr.type.name == "Unknown"
 
 
@@ -91,7 +91,7 @@ def _number(expr: Expr) -> Expr:
 
 
 def text_of(expr: Expr) -> Expr:
-    """As a string; NULL stays NULL."""
+    """The expression as a string; NULL stays NULL."""
     if expr.type.name == "String":
         return expr
     return FunctionCall(function="toString", args=(expr,), type=STRING.or_null(expr.type.nullable))

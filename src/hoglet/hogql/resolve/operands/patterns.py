@@ -37,7 +37,7 @@ def check_pattern_argument(function: str, args: Sequence[Expr], nodes: Sequence[
     """Reject a call whose constant pattern is not a regular expression.
 
     Args:
-        function: as the engine calls it.
+        function: its name in the engine.
         args: the resolved arguments.
         nodes: the arguments in the query.
 
