@@ -516,7 +516,7 @@ def test_given_keys_are_not_printed(tmp_path: Path):
 
 
 def test_data_is_closed_to_other_users(start: Start):
-    os.mkfifo(start.folder / "other", 0o644)  # of somebody else: not ours to change
+    os.mkfifo(start.folder / "other", 0o644)  # of another user: must not be changed
     start.folder.chmod(0o755)
     for path in start.folder.iterdir():
         path.chmod(0o755 if path.is_dir() else 0o644)

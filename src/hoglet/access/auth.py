@@ -138,7 +138,7 @@ def check_reach(principal: Principal, project: Project) -> None:
     """Check that the restrictions of the key include the project.
 
     Raises:
-        Forbidden: they do not.
+        Forbidden: they exclude it.
     """
     if principal.scoped_teams and project.id not in principal.scoped_teams:
         raise Forbidden(f"This key does not have access to project {project.id}.")

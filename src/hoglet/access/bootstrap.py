@@ -65,7 +65,7 @@ async def ensure_first_project(
     Concurrency: if several servers start at once on one database, only one creates it.
 
     Args:
-        database: with its schema created.
+        database: its schema must exist.
         clock: the time of creation.
         personal_api_key: a key to register with all scopes; if omitted, a new data folder gets a
             random one.

@@ -205,7 +205,7 @@ def _log_sources(
 def build_pipeline(
     services: Services, features: Features, outbox: TelemetryOutbox
 ) -> list[BackgroundWorker]:
-    """The workers of the pipeline: ingestion, runs, copies of persons, ingestion warnings."""
+    """The workers of the pipeline: ingestion, runs, replication of persons, ingestion warnings."""
     batches, owners, copies, committer = build_ingestion(services, features, outbox)
     maintenance = _maintenance(services, features, outbox)
     internal = JobHandler(_internal_events(services, features, committer).work, finishes_jobs=True)

@@ -43,7 +43,7 @@ def compile_cohort(payload: Any) -> PersonsSql:
         return _compile_query(request.query or {}, context)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise SourceError(
-            f"A part of the criteria has an unexpected form ({error}).", code="hogql_query_error"
+            f"A part of the criteria has an unexpected shape ({error}).", code="hogql_query_error"
         ) from error
 
 

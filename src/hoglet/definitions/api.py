@@ -107,7 +107,7 @@ async def read_property_definition(
 async def read_property_forms(
     request: Request, definition_id: str, scope: PropertyReader
 ) -> Response:
-    """How the latest values are written, and how many do not convert to the type."""
+    """Get how the latest values are written, and how many do not convert to the type."""
     return JsonResponse(
         await services_of(request).properties.count_forms(scope.project, definition_id)
     )

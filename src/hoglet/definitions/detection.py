@@ -40,7 +40,7 @@ def detect_type(key: str, value: Any, *, now: float) -> str | None:
 
     Args:
         key: the property's name.
-        value: as JSON has it.
+        value: the JSON value.
         now: seconds since 1970; integers near it are timestamps if the key names a time.
 
     Example:

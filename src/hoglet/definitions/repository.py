@@ -139,7 +139,7 @@ async def count_properties(session: AsyncSession, project_id: int, kind: str) ->
 
 
 async def known_events(session: AsyncSession, project_id: int, names: Collection[str]) -> set[str]:
-    """The names that are defined, of those given."""
+    """Which of the given names are defined."""
     found: set[str] = set()
     for part in _parts(list(names)):
         row = EventDefinitionRow
@@ -194,7 +194,7 @@ async def save_event_properties(
 
 
 async def dropped_kinds(session: AsyncSession, project_id: int) -> set[str]:
-    """Kinds of which names have ever been dropped because of the limit."""
+    """Kinds whose names have ever been dropped because of the limit."""
     row = DroppedDefinitionsRow
     return set(await session.scalars(select(row.kind).where(row.project_id == project_id)))
 

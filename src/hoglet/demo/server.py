@@ -69,7 +69,7 @@ class DemoServer:
         raise ServerFailed(f"hoglet serve did not become ready:\n{tail}")
 
     def stop(self) -> None:
-        """SIGTERM, then wait."""
+        """Send SIGTERM and wait for the process to end."""
         self._process.terminate()
         try:
             self._process.wait(timeout=30)

@@ -33,7 +33,7 @@ def unpack(
     """Decompress and decode base64.
 
     Args:
-        body: as received.
+        body: the body as received.
         query: the URL's parameters, of which ``compression`` is used.
         content_encoding: the header of that name, or ``""``.
         limit_bytes: maximum decompressed size.
@@ -97,7 +97,7 @@ def parse(text: bytes) -> ParsedBody:
 
 
 def deep_event_refusal() -> InvalidPayload:
-    """The refusal of an event that is nested too deeply."""
+    """The error for an event that is nested too deeply."""
     return InvalidPayload(f"An event is nested deeper than {NESTING_LIMIT} levels.")
 
 

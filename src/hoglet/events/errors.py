@@ -22,13 +22,13 @@ class MissingDistinctId(Invalid):
 
 
 class MissingApiKey(Unauthenticated):
-    """No project token in any of its places."""
+    """The request has no project token."""
 
     code = "missing_api_key"
 
 
 class InvalidApiKey(Unauthenticated):
-    """A token of no project."""
+    """The token does not belong to a project."""
 
     code = "invalid_api_key"
 

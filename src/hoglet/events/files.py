@@ -64,7 +64,7 @@ def read_events(
         path: the file; ``.gz``, ``.br`` and ``.zst`` are decompressed.
         kind: ``auto`` uses the file name (``.ndjson``, ``.jsonl``, ``.json``, ``.csv``,
             ``.parquet``).
-        columns: for CSV, and tables of Parquet.
+        columns: the column names of CSV and Parquet.
         exports: shared by all files of an import, because it remembers the persons of rows.
 
     Raises:

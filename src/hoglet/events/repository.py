@@ -87,7 +87,7 @@ class EventsRepository:
         Args:
             session: a write transaction.
             project_id: the project of the persons.
-            changes: with each version incremented.
+            changes: the changed rows, with each version incremented.
             checked: detect changes by other processes since the load; only on PostgreSQL.
 
         Raises:

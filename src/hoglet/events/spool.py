@@ -37,7 +37,7 @@ class SpooledV1(msgspec.Struct, frozen=True, kw_only=True):
         received_at: the server's time, to correct timestamps with ``sent_at`` and ``offset``.
         ip: the client's address, None when the project discards it.
         body: JSON text that :func:`hoglet.events.parse.batch_of` reads.
-        sent_at: from the URL, if the body has none.
+        sent_at: the value in the URL, used if the body has none.
         trace: ``traceparent`` of the request, see :mod:`hoglet.kit.tracing`.
         id: unique; UUIDs of events without one are derived from it. None if the job's id is used.
         events: number of events in the body.

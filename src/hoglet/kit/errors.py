@@ -1,6 +1,6 @@
 """The errors of hoglet: what happened, who can fix it, and whether a retry helps.
 
-Errors carry ``code``, ``blame`` and ``retry`` and know nothing of HTTP. The only mapping, in
+Errors carry ``code``, ``blame`` and ``retry`` and are independent of HTTP. The only mapping, in
 ``hoglet.web.error_handlers``, turns them into a status and ``{type, code, detail, attr}``. Messages
 are written for the person who has to change something.
 

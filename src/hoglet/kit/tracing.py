@@ -69,16 +69,16 @@ class _NoSpan:
     parent_header: str | None = None
 
     def set(self, name: str, value: str | float) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def rename(self, name: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def fail(self, kind: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def end(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 _NO_SPAN = _NoSpan()

@@ -23,7 +23,7 @@ def migrate(database_url: str) -> None:
     Blocking: call it before the event loop starts, or in a thread.
 
     Args:
-        database_url: as :class:`hoglet.store.database.Database` takes it; the async SQLite driver
+        database_url: a URL for :class:`hoglet.store.database.Database`; the async SQLite driver
             is replaced by the blocking one.
 
     Raises:

@@ -43,7 +43,7 @@ def signed_headers(
     Args:
         signer: credentials, region and service.
         target: where the request goes; path and query are signed as sent.
-        method: in upper case.
+        method: the HTTP method in upper case.
         headers: without ``Host``.
         body: empty for none.
         now: aware; AWS tolerates a difference of a few minutes.

@@ -131,7 +131,7 @@ class NatsConnection:
         self._failure = error
 
     async def _on_lost(self) -> None:
-        if self._connected is not None:  # otherwise we are closing it ourselves
+        if self._connected is not None:  # otherwise hoglet is closing it
             log.warning("the connection to NATS is lost", action="spool_lost")
         self._lost_at = time.monotonic()
         await self._on_change()

@@ -29,7 +29,8 @@ def copy_tables(source_url: str, target_url: str, advance: RowsCopied) -> dict[s
     """Copy every row, in one transaction on the target. Blocking.
 
     Args:
-        source_url: with a blocking driver; the database has the newest schema and no server uses
+        source_url: a URL with a blocking driver; the database has the newest schema and no server
+        uses
             it.
         target_url: like ``source_url``; the database has no rows.
         advance: reports progress.

@@ -178,7 +178,7 @@ def _connect_embedded(url: str, settings: dict[str, Any]) -> Client:
 
 @cache
 def _import_engine() -> None:
-    """Import chDB without pyarrow and numpy, which it needs only for result formats we never use.
+    """Import chDB without pyarrow and numpy, which only result formats unused here need.
 
     Idempotency: once a process, before its first connection.
     """

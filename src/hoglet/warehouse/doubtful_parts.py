@@ -41,7 +41,7 @@ class _Content(msgspec.Struct, frozen=True):
 
     Attributes:
         parts: names of doubtful parts by table.
-        inserting: for each insert in progress, the table's highest block number before it.
+        inserting: the table's highest block number before each insert in progress.
         boot: boot id of the machine when ``inserting`` was written. ``inserting`` is not flushed
             to disk, so it is ignored after a reboot.
     """

@@ -198,7 +198,7 @@ def _other(number: int, text: str) -> HogletError:
     if number == Code.TOO_MANY_QUERIES:
         return WarehouseBusy("The warehouse is running too many queries; try again.")
     if number in _DOWN or number >= 999:
-        return WarehouseDown("The warehouse is not available at present; try again.")
+        return WarehouseDown("The warehouse is currently not available; try again later.")
     if number == Code.LOGICAL_ERROR:
         return Bug(text)
     return QueryRefused(text, code=_REFUSED.get(number))

@@ -18,7 +18,7 @@ _UNFINISHED = ("tmp", "delete_tmp", "detached", "shadow")
 class WriteGate:
     """Lets writes pass until it is closed; closing it waits for writes in progress.
 
-    Concurrency: for one event loop; ``leave`` may be called once for each ``enter``.
+    Concurrency: used from one event loop; ``leave`` may be called once for each ``enter``.
     """
 
     def __init__(self) -> None:

@@ -138,7 +138,7 @@ class _Watched:
                 reason=reason_of(error),
             )
             if not self._status:
-                refusal = Unavailable("The database does not answer at present; try again.")
+                refusal = Unavailable("The database is currently not available; try again later.")
                 await problem(refusal)(self._scope, receive, self._sender)
             return
         await logger.aerror(

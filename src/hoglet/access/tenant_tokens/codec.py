@@ -115,7 +115,7 @@ def verify_token(token: SignedToken, secret: str, *, project_id: int, now: datet
     """What a token may run.
 
     Args:
-        token: from :func:`read_token`.
+        token: the result of :func:`read_token`.
         secret: the text of the signing key that it names.
         project_id: the project id of the signing key.
         now: decides whether it has expired.

@@ -23,7 +23,7 @@ def build_application(
 
     Args:
         services: the services.
-        features: built on them.
+        features: the services of the features.
         drain: the shutdown delay, a check of ``/_readyz``.
         local_token: authenticates commands on this machine; random by default.
     """

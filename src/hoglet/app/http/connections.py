@@ -131,7 +131,7 @@ class ConnectionReaper:
         """Close connections past their deadline; returns how many.
 
         Args:
-            now: from ``time.monotonic``, which is also the event loop's clock.
+            now: the value of ``time.monotonic``, which is also the event loop's clock.
         """
         before, self._waiting = self._waiting, {}
         everything = list(open_connections(self._port))

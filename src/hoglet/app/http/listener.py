@@ -36,7 +36,7 @@ def check_free(host: str, port: int) -> None:
     """Check that a port is free before a process is started on it.
 
     Raises:
-        StartupFault: as :func:`bind`.
+        StartupFault: see :func:`bind`.
     """
     bind(host, port).close()
 

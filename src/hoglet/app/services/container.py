@@ -58,7 +58,7 @@ async def open_services(
 
     Args:
         settings: the settings of the server.
-        clock: the time; by default that of the system.
+        clock: source of the current time; the system clock by default.
         with_warehouse: False for work that does not use it; it is then neither opened nor migrated.
 
     Library errors propagate; ``hoglet.app.startup.faults`` turns them into messages.

@@ -104,7 +104,7 @@ async def _check(database: Database, keys: list[str], settings: Settings) -> Non
 
 
 def _may_replace(database: Database, counts: Counts) -> bool:
-    """Whether these keys are known to be right although the recorded key is not among them.
+    """Whether these keys are correct even though the recorded key is not among them.
 
     They decrypt all stored secrets: an older version, which does not know the record, rotated them.
     Without secrets, another server on the same PostgreSQL may be about to encrypt the first one.

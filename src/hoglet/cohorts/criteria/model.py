@@ -59,15 +59,15 @@ class Behavior(_Criterion, frozen=True, kw_only=True, tag="behavioral"):
         value: the kind, which decides which other fields are used; unused ones keep their default.
         key: the name of an event, or the id of an action if ``event_type`` is ``actions``.
         event_filters: property filters of the event.
-        time_value: with ``time_interval``, the length of the window, or of a period (regularly).
+        time_value: the length of the window, or of a period (regularly), in ``time_interval``.
         explicit_datetime: the start of the window, absolute or relative, instead of ``time_value``.
         explicit_datetime_to: its end; now if None.
         operator: compares the number of events with ``operator_value``: ``gte``, ``lte``, ``gt``,
             ``lt``, ``eq`` or ``exact``.
         seq_event: the later event of a sequence, like ``key``.
-        seq_time_value: with ``seq_time_interval``, the longest time between the events of a
-            sequence, or the last part of the window (stopped, restarted).
-        min_periods: how many of ``total_periods`` must have enough events.
+        seq_time_value: in ``seq_time_interval``, the longest time between the events of a sequence,
+        or the last part of the window (stopped, restarted). min_periods: how many of
+        ``total_periods`` must have enough events.
     """
 
     value: BehaviorKind

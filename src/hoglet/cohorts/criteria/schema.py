@@ -224,7 +224,7 @@ def _periods(node: CriteriaNode, path: str) -> CriteriaNode:
     if total > MOST_PERIODS:
         raise Invalid(f"At most {MOST_PERIODS} periods.", attr=f"{path}__total_periods")
     if least > total:
-        raise Invalid("There are fewer periods than that.", attr=f"{path}__min_periods")
+        raise Invalid("Must not be greater than total_periods.", attr=f"{path}__min_periods")
     return {"min_periods": least, "total_periods": total}
 
 

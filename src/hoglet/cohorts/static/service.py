@@ -166,7 +166,7 @@ class StaticCohorts(MemberComputation):
             await self._check_strays(members.strays)
 
     async def _check_strays(self, strays: PersonsSql) -> None:
-        """Fail if an empty cohort is due to a query that selected other values than person ids."""
+        """Fail if a cohort is empty because its query selected values other than person ids."""
         value = await self.members.first_value(strays)
         if value is not None:
             raise Invalid(

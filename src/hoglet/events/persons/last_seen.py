@@ -32,7 +32,7 @@ async def with_last_seen(
     Args:
         warehouse: stores the events.
         project_id: the project of the persons.
-        persons: a page of them.
+        persons: a page of the project's persons.
     """
     owners = {name: person.id for person in persons for name in person.distinct_ids}
     if not owners or len(owners) > _MOST_IDS:

@@ -104,7 +104,7 @@ class DistinctId(msgspec.Struct):
 
 
 def is_never_merged(distinct_id: str) -> bool:
-    """Whether it cannot identify a person: a placeholder of a broken client, or too long."""
+    """Whether an id cannot identify a person: a placeholder of a broken client, or too long."""
     return len(distinct_id) > MAX_DISTINCT_ID_LENGTH or distinct_id.strip().lower() in NEVER_MERGED
 
 

@@ -27,7 +27,7 @@ class PersonUpdate(msgspec.Struct, array_like=True, omit_defaults=True):
         overwrite: ``$set`` and campaign properties.
         once: ``$set_once`` and the ``$initial_…`` twins.
         unset: ``$unset``.
-        merge_from: the other distinct id of ``$identify``, ``$create_alias`` and the like.
+        merge_from: the other distinct id of ``$identify``, ``$create_alias`` and similar events.
         identifies: ``$identify`` with an anonymous id marks the person as identified.
         dangerously: merges even an identified person.
     """

@@ -222,10 +222,10 @@ class CompletionBatcher:
         why: str | None,
         error_class: DeadLetterClass = "disabled",
     ) -> None:
-        """End a run without executing it; ``why`` is the reason in its dead letter, None for none.
+        """End a run without executing it; ``why`` None writes no dead letter.
 
         Raises:
-            LeaseLost: as in :meth:`commit`.
+            LeaseLost: see :meth:`commit`.
         """
         dead_letter = None if why is None else record.dead_letter(error_class, why)
         await self._wait(

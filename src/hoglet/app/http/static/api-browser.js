@@ -1,5 +1,5 @@
 // Shows the OpenAPI document of this server: operations by tag, search, schemas, curl commands.
-// Text of the document reaches the page as text only, never as HTML.
+// The document's text is inserted as text, never as HTML.
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
 const MAX_DEPTH = 6;
@@ -134,7 +134,7 @@ function curlView(openapi, each) {
     try {
       await navigator.clipboard.writeText(command.textContent);
       button.textContent = "Copied";
-    } catch {  // no permission, or a page without TLS: the reader copies the selection
+    } catch {  // no permission, or a page without TLS: the user copies the selection
       getSelection().selectAllChildren(command);
       button.textContent = "Selected: press Ctrl+C";
     }
