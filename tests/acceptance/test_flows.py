@@ -371,7 +371,7 @@ def test_a_terraform_shaped_life(project: Project) -> None:
 
 
 def differences(wanted: Any, seen: Any, path: str = "") -> list[str]:
-    """Paths of ``wanted`` that ``seen`` shows otherwise; keys beside them do not count."""
+    """Paths of ``wanted`` whose values differ in ``seen``; additional keys are ignored."""
     if isinstance(wanted, dict) and isinstance(seen, dict):
         found: list[str] = []
         for key, value in wanted.items():

@@ -27,12 +27,12 @@ FOCUSED = """() => {
 
 
 def tab_to(page: Page, name: str, *, back: bool = False) -> None:
-    """Press Tab until something of this name has the focus, which is visible at every stop."""
+    """Press Tab until an element of this name has the focus; the focus is visible at every stop."""
     for _ in range(MOST_STOPS):
         page.keyboard.press("Shift+Tab" if back else "Tab")
         stop: dict[str, Any] = page.evaluate(FOCUSED)
         if stop["isBody"]:
-            continue  # the end of the page; the next stop is its first
+            continue  # the end of the page; the next stop is the first element
         assert stop["isVisible"], f"the focus cannot be seen at {stop}"
         assert stop["isOnPage"], f"the focus is on something hidden: {stop}"
         if re.fullmatch(name, stop["name"].strip()):
@@ -43,7 +43,7 @@ def tab_to(page: Page, name: str, *, back: bool = False) -> None:
 
 
 def enter(page: Page) -> None:
-    """Skip the sidebar, as everybody does who uses the keyboard."""
+    """Skip the sidebar, as keyboard users do."""
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     tab_to(page, "Skip to content")
     page.keyboard.press("Enter")

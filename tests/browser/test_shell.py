@@ -24,7 +24,7 @@ def test_the_theme_is_switched_and_remembered(signed_in: Page) -> None:
     expect(root).to_have_attribute("data-theme", "dark")
     expect(page.locator("body")).to_have_class(re.compile("body--dark"))
 
-    page.get_by_role("button", name="Theme").click()  # back to what the system wishes
+    page.get_by_role("button", name="Theme").click()  # back to the theme of the system
     page.emulate_media(color_scheme="dark")
     expect(root).to_have_attribute("data-theme", "dark")
 

@@ -309,7 +309,7 @@ def test_of_two_tabs_the_second_save_is_refused_until_it_overwrites(
         tab.get_by_role("textbox", name="Code").click()
         tab.keyboard.press("Control+A")
         tab.keyboard.insert_text("print('first')" if tab is page else "print('second')")
-    page.get_by_role("switch", name="Enabled").click()  # a change of this tab is none of another
+    page.get_by_role("switch", name="Enabled").click()  # does not change the saved version
     expect(page.get_by_text("Enabled.")).to_be_visible()
     page.keyboard.press("Control+s")
     expect(page.get_by_text("Saved.")).to_be_visible()

@@ -78,7 +78,7 @@ def _place(label: str, draws: Any) -> dict[str, str]:
 
 
 def _spare(label: str) -> dict[str, str]:
-    """Something that nobody misses, once each."""
+    """An object that may be deleted; each is given out once."""
     spares = SEEDS["spares"].get(label.split(" ")[1], [])
     return SEEDS["project"] | (spares.pop() if spares else {})
 

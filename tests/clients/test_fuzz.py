@@ -75,7 +75,7 @@ def test_fuzz(server: RunningServer, post: Post, tmp_path: Path) -> None:
 
 
 def unreached(server: RunningServer, seen: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
-    """What was answered by the operations that never did what they are for."""
+    """The answers of operations that never succeeded."""
     paths = server.client.get(DOCUMENT).json()["paths"]
     return {
         label: seen.get(label, {})

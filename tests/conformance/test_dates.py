@@ -197,11 +197,11 @@ def test_the_wall_clock_decides(seconds: int, zone: str, count: int, unit: str) 
 
     found = resolve_date(f"-{count}{unit}", DateClock(now, zone)).at
 
-    # candidates: every instant near it that a clock in the zone shows as this time
+    # candidates: every nearby instant that a clock in the zone shows as this time
     near = [wall.replace(tzinfo=UTC) - timedelta(minutes=offset) for offset in range(-720, 841, 15)]
     same = [at for at in near if at.astimezone(ZoneInfo(zone)).replace(tzinfo=None) == wall]
     if same:
         assert instant(found) == min(same)
-    else:  # in a gap: as much after it as the wall time is after its beginning
+    else:  # in a gap: as far after the gap as the wall time is after its start
         shown = found.replace(tzinfo=None)
         assert timedelta(0) < shown - wall <= timedelta(hours=1)

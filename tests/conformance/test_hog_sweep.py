@@ -1,5 +1,6 @@
-"""Library functions and operators over arguments of every type: as the official machine answers,
-but for what docs/hog-differences.yaml lists.
+"""Library functions and operators with arguments of every type answer like the official machine.
+
+Exceptions are listed in docs/hog-differences.yaml.
 """
 
 from collections import Counter

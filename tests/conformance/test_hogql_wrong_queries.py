@@ -43,7 +43,7 @@ CASES = list(read())
 
 
 def error_of(query: str, world: HogqlWorld) -> tuple[str, SourceError] | None:
-    """Who refuses the query, and how; None when nobody does."""
+    """The part that refuses the query, and its error; None if the query is accepted."""
     try:
         compiled = compile_query(query, context=CONTEXT)
     except SourceError as error:

@@ -25,7 +25,7 @@ def test_the_document_is_valid() -> None:
 
 
 def test_schemas_have_names_of_the_domain() -> None:
-    """Two models of one name would be told apart by the path of their modules."""
+    """Two models of the same name would get names that contain their module paths."""
     names = api_document()["components"]["schemas"]
 
     assert [name for name in names if name.startswith("hoglet__")] == []

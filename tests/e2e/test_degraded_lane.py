@@ -23,7 +23,7 @@ RUNS = 40  # of each function
 
 
 class _Arrivals(LocalHttp):
-    """A web server that notes the paths asked for, in order."""
+    """A web server that records the requested paths in order."""
 
     def __init__(self) -> None:
         self.paths: list[str] = []

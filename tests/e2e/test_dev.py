@@ -16,7 +16,7 @@ from support.watched_command import can_be_interrupted, read_until
 
 @pytest.mark.parametrize("command", ["dev", "demo"])
 def test_a_port_in_use_is_refused(tmp_path: Path, command: str) -> None:
-    """Another hoglet there would answer health checks and get the project."""
+    """Another hoglet on this port would answer the health checks and receive the project."""
     project = tmp_path / "shop"
     assert CliRunner().invoke(app, ["init", str(project)]).exit_code == 0
     with socket.create_server(("127.0.0.1", 0)) as other:

@@ -41,7 +41,7 @@ _EVENT = b'{"api_key": "' + TOKEN.encode() + b'", "event": "a", "distinct_id": "
 
 
 class Target(NamedTuple):
-    """A route that works when it is asked properly."""
+    """A route, with a correct request to it."""
 
     method: bytes
     path: bytes

@@ -27,7 +27,7 @@ def capture(server: RunningServer, distinct_id: str) -> None:
 
 
 def _can_be_interrupted() -> None:
-    """Whoever runs the tests in the background made their children ignore Ctrl-C."""
+    """Shells that run the tests in the background make their children ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

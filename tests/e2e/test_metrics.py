@@ -38,7 +38,7 @@ class Metrics:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory):
-    """A server that stored seven events, delivered two runs, gave one up and answered queries."""
+    """A server that stored seven events, delivered two runs, abandoned one and answered queries."""
     receiver = Receiver()
     running = RunningServer(tmp_path_factory.mktemp("metrics") / "data").start()
     for event, hog in (("good", f"fetch('{receiver.url}/x')"), ("bad", "throw Error('no')")):

@@ -76,7 +76,7 @@ def posthog() -> Generator[PostHog]:
 
 @pytest.fixture(scope="module")
 def shop(posthog: PostHog, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended]:
-    """The folder that the page's pull makes, and what the command said."""
+    """The folder that the ``hoglet pull`` of the page makes, and the output of the command."""
     folder = tmp_path_factory.mktemp("moving") / "shop"
     words = ["pull", "--url", posthog.url, "--key", POSTHOG_KEY, "--to", str(folder), "--json"]
     return folder, hoglet(words)

@@ -51,7 +51,7 @@ print(json.dumps(asyncio.run(find(sys.argv[1], sys.argv[2:]))))
 
 
 class Unavailable(LocalHttp):
-    """A receiver that always asks to come back later."""
+    """A receiver that always answers that it is unavailable."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -131,7 +131,7 @@ def test_nothing_of_a_deleted_person_is_left(server: RunningServer, receiver: Un
 
 
 def _make_functions(client: httpx.Client, url: str) -> str:
-    """Runs that wait, stand in line, and fail; the id of the last function."""
+    """Make functions whose runs wait, are queued, and fail; returns the id of the last one."""
     function_id = ""
     retry = {"max_attempts": 10, "max_elapsed_seconds": 3600}
     for name, more in {
@@ -253,7 +253,7 @@ async def _bury_batches(data_dir: Path) -> None:
 
 
 def _compact(data_dir: Path) -> None:
-    """What free pages of the file still hold is no longer of the database."""
+    """Drop the free pages of the file, which still hold deleted rows."""
     with sqlite3.connect(data_dir / "hoglet.db") as connection:
         connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -34,7 +34,7 @@ OF_ALL_PROJECTS = (
 )
 ENDLESS = "logs/stream"
 EMPTY_TABLES = {
-    # there is nothing in hoglet that would fill them
+    # nothing in hoglet fills these
     "batch_export_log_entries",
     "console_logs_log_entries",
     "heatmaps",

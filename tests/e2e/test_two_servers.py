@@ -187,7 +187,7 @@ class _People:
         raise AssertionError("no server accepts events")
 
     def components(self) -> set[frozenset[str]]:
-        """The distinct ids of each person that is left when all merges are done."""
+        """The distinct ids of each person that remains after all merges."""
         group = {one: {one} for one in self.ids}
         for into, other in self.merges:
             joined = group[into] | group[other]

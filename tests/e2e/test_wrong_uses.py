@@ -1,4 +1,4 @@
-"""Wrong uses that a server notices, and commands whose output or patience ends early.
+"""Wrong uses that a server notices, and commands whose output or time limit ends early.
 
 Each is one sentence that says what to change, with an exit code; never a traceback. Wrong uses that
 need no server are in ``tests/unit/cli/test_wrong_uses.py``.

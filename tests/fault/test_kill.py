@@ -114,7 +114,7 @@ def _stored(server: RunningServer, *projects: int) -> Counter[str]:
 
 
 def _account(server: RunningServer) -> dict[str, object]:
-    """What the function itself tells; for the message of a failure."""
+    """What the function reports about itself; for the message of a failed test."""
     functions = "/api/projects/1/hog_functions/"
     found = server.client.get(functions).json()["results"][0]
     totals = server.client.get(f"{functions}{found['id']}/metrics/totals?breakdown_by=name").json()

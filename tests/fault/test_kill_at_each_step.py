@@ -25,12 +25,12 @@ from support.warehouses import new_clickhouse_database
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
-SECONDS = 240  # until a server comes to a step
+SECONDS = 240  # until a server reaches a step
 BROKER_STEPS = ("range fixed", "block inserted", "runs enqueued, not committed", "not trimmed")
 
 
 class DyingServer(RunningServer):
-    """Kills itself, or another process, at a step."""
+    """A server that kills itself, or one of its processes, at a step."""
 
     module = "support.dying_server"
 
@@ -40,13 +40,13 @@ class DyingServer(RunningServer):
         self.environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
 
     def start_until(self, step: str = "", *, process: int | None = None) -> None:
-        """Start it; it lives until the second call of the step, without one for ever."""
+        """Start the server, which dies at the second call of the step; without a step, never."""
         number = f"{step}:2" if process is None else f"{step}:2:{process}"
         self.environment[VARIABLE] = number if step else ""
         self.start()
 
     def wait_for_death(self, step: str) -> None:
-        """Wait until it has come to the step."""
+        """Wait until the server has died at the step."""
         assert self.process is not None
         deadline = time.monotonic() + SECONDS
         while self.process.poll() is None:

@@ -19,7 +19,7 @@ ONE_ATTEMPT = {"retry": {"max_attempts": 1}}
 
 
 class SilentReceiver:
-    """Accepts connections and says nothing, or ``drip`` bytes of an endless answer."""
+    """Accepts connections and sends nothing, or an endless answer byte by byte."""
 
     def __init__(self, *, drips: bool = False) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=512)

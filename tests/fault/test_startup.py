@@ -276,7 +276,7 @@ def certificates_garbage(start: Start) -> None:
     start.environment |= {"SMTP_HOST": "localhost", "SMTP_CA_FILE": str(start.folder / "ca.pem")}
 
 
-# Of a kind with other faults; a start costs two seconds of processor time.
+# Similar to other faults; a start costs two seconds of processor time.
 ALIKE = {
     bot_list_binary,
     certificates_garbage,

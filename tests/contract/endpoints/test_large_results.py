@@ -1,5 +1,7 @@
-"""The largest answer: one bound, whoever writes it and in whatever form
-(docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 15)."""
+"""The largest answer: one limit, for every writer and every form.
+
+Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation, row 15.
+"""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -14,7 +16,7 @@ from hoglet.warehouse import ClickHouseWarehouse
 from support.endpoints import EndpointWorld, open_endpoints
 
 MOST_BYTES = 3_000_000
-# Constants count once in the engine, whatever they are in each row: our own count has to refuse.
+# The engine counts a constant once, not once for each row: our own count has to refuse.
 BY_ENGINE = "SELECT number, repeat('x', 1000) FROM numbers(50000) LIMIT {rows}"
 BY_US = "SELECT number, tuple(repeat('x', 1000), 1) FROM numbers(50000) LIMIT {rows}"
 DIFFERENT = "SELECT number, repeat(toString(number % 10), 1000) FROM numbers(50000) LIMIT {rows}"

@@ -76,7 +76,7 @@ def any_wish(random: Random, kind: str) -> dict[str, Any]:
 
 
 def named(wish: dict[str, Any]) -> set[str | None]:
-    """The tenants that a wish names, as they are in results."""
+    """The tenants that a wish names, as results would show them."""
     sent = wish.get("variables", {}).get("tenant")
     values = sent if isinstance(sent, list) else [sent]
     return {None if value == "" else str(value) for value in values if value is not None}

@@ -61,7 +61,7 @@ async def test_inline(endpoints: EndpointWorld, word: str, age: str, wanted: str
     if wanted == HIT_AND_LATER:
         await endpoints.rooms.jobs.work_off()
     if wanted in (NEW, LATER, HIT_AND_LATER):
-        assert await outcome(endpoints, "blocking") == HIT  # and it was kept
+        assert await outcome(endpoints, "blocking") == HIT  # and the result was kept
 
 
 async def test_direct_is_only_for_materialized_versions(endpoints: EndpointWorld) -> None:

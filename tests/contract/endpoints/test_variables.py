@@ -1,6 +1,7 @@
-"""Variables of HogQL endpoints (docs/spec/query-endpoints.md#3-create-and-update-bodies and.
+"""Variables of HogQL endpoints.
 
-Source: docs/spec/query-endpoints.md#52-variables.
+Source: docs/spec/query-endpoints.md#3-create-and-update-bodies and
+docs/spec/query-endpoints.md#52-variables.
 """
 
 from datetime import UTC, datetime

@@ -199,7 +199,7 @@ async def test_the_oldest_letters_are_dropped(hoglet):
         assert await add(hoglet, made, name=name) == []
     (line,) = await add(hoglet, made, name="c")
     assert (line.source_id, line.level) == (made["id"], "WARN")
-    assert await add(hoglet, made, name="d") == []  # told once within an hour
+    assert await add(hoglet, made, name="d") == []  # reported once an hour at most
 
     assert [one["event"] for one in (await listed(hoglet, made))["results"]] == ["d", "c"]
     hoglet.clock.advance(seconds=8 * 24 * 3600)

@@ -71,7 +71,7 @@ async def test_requests_are_spaced_out(timed, receivers):
 
 
 async def test_slow_hosts_delay_no_others(timed, receivers):
-    """Ten functions ask a host that never answers in time; another's runs go through at once."""
+    """Ten functions call a host that never answers in time; runs for another host end at once."""
     slow, quick = receivers
     slow.seconds = 30
     async with open_runs(timed) as runs:

@@ -127,7 +127,7 @@ async def test_workers_that_do_not_start_do_not_count(hoglet, runs, receiver, mo
 
 
 async def test_runs_that_share_a_commit_with_a_lost_one_are_recorded(hoglet, runs, receiver):
-    """One transaction ends all three; one of them has another holder by then."""
+    """One transaction ends all three; by then, another worker has taken over one of them."""
     made = await destination(hoglet, receiver)
     await runs.trigger(made, "a", "b", "c")
     jobs = await hoglet.queue.lease(INVOKE_QUEUE, limit=3, duration=LEASE)

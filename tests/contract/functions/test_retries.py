@@ -108,7 +108,7 @@ async def test_attempts_are_told_and_exhausted(hoglet, runs, receiver):
         "no further attempts",
     ]
     assert all(f"Attempt {n} of fetch failed: status 503" in lines[n - 1] for n in (1, 2, 3))
-    # The program goes on with the last answer; the run is failed all the same.
+    # The program continues with the last answer; the run still counts as failed.
     assert [one.message for one in await runs.lines_of_log("INFO")] == ["503"]
     (letter,) = await letters_of(hoglet, made)
     assert (letter["class"], letter["attempts"]) == ("fetch", 3)
@@ -211,7 +211,7 @@ async def test_while_a_host_asks_to_wait_other_runs_of_the_function_wait_too(
     counted = [
         one.headers["x-hoglet-attempt"] for one in receiver.arrivals if one.path == "/second"
     ]
-    assert counted == ["1"]  # waiting is no attempt
+    assert counted == ["1"]  # waiting does not count as an attempt
 
 
 async def test_the_delivery_id_stays_over_attempts_restarts_and_a_redrive(hoglet, runs, receiver):

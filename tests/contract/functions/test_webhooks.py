@@ -1,6 +1,7 @@
-"""Incoming webhooks and site scripts: docs/spec/hog-functions.md#137-source_webhook and.
+"""Incoming webhooks and site scripts.
 
-Source: docs/spec/hog-functions.md#138-site-functions.
+Source: docs/spec/hog-functions.md#137-source_webhook and
+docs/spec/hog-functions.md#138-site-functions.
 """
 
 import base64

@@ -237,7 +237,7 @@ async def test_a_disabled_function_gets_no_letter_of_what_it_does_not_want(line:
 async def test_a_crash_between_insert_and_commit_changes_nothing(
     line: Line, monkeypatch: pytest.MonkeyPatch
 ):
-    """The rows are in the warehouse, the commit is lost: the group is worked off again."""
+    """The rows are in the warehouse, but the commit is lost: the group is processed again."""
     line.functions.functions = [_function(line)]
     await line.capture(*[_event(uuid=str(UUID(int=number + 1))) for number in range(20)])
 

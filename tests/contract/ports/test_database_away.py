@@ -1,4 +1,4 @@
-"""Which failures of the database are told from wrong statements, on SQLite and PostgreSQL."""
+"""An unreachable database is told apart from wrong statements, on SQLite and PostgreSQL."""
 
 import asyncio
 from pathlib import Path

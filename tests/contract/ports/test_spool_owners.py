@@ -34,7 +34,7 @@ async def servers(database: Database, clock: FixedClock) -> list[PartitionOwner]
 
 
 async def _divide(servers: Sequence[PartitionOwner], rounds: int = 3) -> list[int]:
-    """Let all servers look at each other some times; how many partitions each has."""
+    """Let the servers divide the partitions a few times; returns how many each one has."""
     for _ in range(rounds):
         for server in servers:
             await server.divide()

@@ -184,7 +184,7 @@ SHORT_AND_REGULAR = (
 async def test_the_short_path_answers_like_the_regular_one(
     queries: QueryWorld, query: dict[str, Any], more: dict[str, Any]
 ) -> None:
-    """Language models get one key more, which only the regular path adds."""
+    """Language models get one more key, which only the regular path adds."""
     await queries.ran(query, **{**more, "refresh": "blocking"})
     await queries.ran(query, **more)
     short = await queries.ran(query, **more)
@@ -199,7 +199,7 @@ async def test_the_short_path_answers_like_the_regular_one(
 
 
 async def test_the_short_path_notices_another_project(queries: QueryWorld) -> None:
-    """What was remembered of a request holds for the project as it was."""
+    """What is remembered about a request is valid only for the project at that time."""
     node = {"kind": "HogQLQuery", "query": "select toString(toDateTime(0))"}
     for _ in range(3):
         assert (await queries.ran(node))["timezone"] == "UTC"

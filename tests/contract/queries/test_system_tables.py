@@ -32,7 +32,7 @@ type Json = dict[str, Any]
 SHOWN = "2026-01-05T12:00:00Z"
 FILTERS = {"events": [{"id": "$pageview", "name": 'it\'s \\ "quoted"\n\tü 😀'}]}
 OTHER = 1
-"""The first project, which every world has besides its own."""
+"""The first project, which exists in every world beside the world's own project."""
 
 
 def a_function(project_id: int, **fields: Any) -> HogFunctionRow:

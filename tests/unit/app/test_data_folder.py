@@ -53,7 +53,7 @@ async def test_the_key_is_made_once_and_readable_by_its_owner_only(
 
 
 async def test_a_database_in_use_gets_no_new_key(sqlite_database: Database, tmp_path: Path):
-    """Also when the database is elsewhere, and the folder was lost with the key in it."""
+    """Even when the data folder was lost, with the key in it, and the database is elsewhere."""
     await ensure_first_project(sqlite_database, SystemClock())
     settings = Settings(data_dir=tmp_path)
 

@@ -1,4 +1,4 @@
-"""A database belongs to its encryption keys, also before it holds a secret."""
+"""A database belongs to its encryption keys, even before it holds a secret."""
 
 import asyncio
 from pathlib import Path

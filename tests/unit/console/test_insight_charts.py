@@ -1,4 +1,4 @@
-"""Results of insights become charts: one case for each shape of.
+"""Results of insights become charts: one case for each shape of result.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """

@@ -243,7 +243,7 @@ async def test_an_event_that_is_nested_too_deeply_is_refused_and_the_others_kept
 
 @pytest.mark.parametrize("kind", ["ndjson", "json"])
 async def test_numbers_that_no_double_holds_are_imported_as_text(sqlite_database, tmp_path, kind):
-    """One of them ended the import of its file."""
+    """A single such number once stopped the import of its file."""
     path = tmp_path / f"e.{kind}"
     numbers = ["1e400", "9" * 400, "-" + "9" * 5000, "NaN", "18446744073709551616"]
     lines = [f'{{"event": "e", "distinct_id": "u", "properties": {{"x": {x}}}}}' for x in numbers]
@@ -258,7 +258,7 @@ async def test_numbers_that_no_double_holds_are_imported_as_text(sqlite_database
 
 
 async def test_cells_are_numbers_only_where_json_has_them(sqlite_database, tmp_path):
-    """Postcodes lost their zeros, and whoever is called Nan or Inf the name."""
+    """Postcodes once lost their zeros, and people called Nan or Inf their names."""
     cells = {
         "12": 12, "-1.5": -1.5, " 7": 7, "1e5": 100000.0, "007": "007", "1_000": "1_000",
         "nan": "nan", "Infinity": "Infinity", "12e4567": "12e4567", "9" * 400: "9" * 400,

@@ -1,6 +1,7 @@
-"""Inputs: docs/spec/hog-functions.md#42-value-validation and.
+"""Inputs of functions: validation of values, templates and generated keys.
 
-Source: docs/spec/hog-functions.md#43-templating-and-generated-keys.
+Source: docs/spec/hog-functions.md#42-value-validation and
+docs/spec/hog-functions.md#43-templating-and-generated-keys.
 """
 
 import pytest

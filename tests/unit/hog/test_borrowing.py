@@ -1,4 +1,4 @@
-"""Variables that hold the host's data as it stands: nobody can tell them from copies."""
+"""Variables that hold the host's data itself: programs cannot tell it from copies."""
 
 # ruff: noqa: E501 (a case a line)
 import copy
@@ -68,7 +68,7 @@ CASES = [
     ("let l := event.list; let i := l[1]; print(has(l, i), indexOf(l, i), i in l)", "true 1 true"),
     ("fun f(a, b) { return a == b } let p := event.properties; print(f(p.a, p.a))", "true"),
     ("let p := event.properties; for (let k, v in p) { print(v == p[k]) }", "true\n" * 4 + "true"),
-    # tagged forms and numbers beyond 2^53 come alive at the leaf
+    # tagged forms and numbers beyond 2^53 become values when the leaf is read
     ("let e := event; print(e.at, e.day, e.big)", "DateTime(1714739696.5, 'UTC') Date(2024, 5, 3) 1152921504606847000"),
     ("let e := event; print(typeof(e.at), typeof(e.day), typeof(e.error), typeof(e.whole))", "datetime date error integer"),
     ("let d := event.at; print(keys(d), length(d), typeof(d), d.zone)", "[] null datetime UTC"),

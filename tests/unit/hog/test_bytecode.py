@@ -1,4 +1,4 @@
-"""Layouts of bytecode: the examples of the specification, and each layout of.
+"""Layouts of bytecode: the examples of the specification, and each layout of the format.
 
 Source: docs/spec/hog-language.md#12-bytecode.
 """

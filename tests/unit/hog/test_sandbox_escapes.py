@@ -35,7 +35,7 @@ PLAIN = (str, int, float, bool, type(None))
 
 
 def is_plain(value: object) -> bool:
-    """Data of JSON and nothing else."""
+    """Whether a value is JSON data and nothing else."""
     if isinstance(value, dict):
         return all(type(key) is str and is_plain(item) for key, item in value.items())
     return type(value) in PLAIN or (type(value) is list and all(map(is_plain, value)))
@@ -58,7 +58,7 @@ def test_nothing_of_python_is_reached(source: str, monkeypatch: pytest.MonkeyPat
 
 
 def run(program) -> list:
-    """Everything that a run shows to anyone."""
+    """Everything that a run makes visible: output, errors and calls."""
     seen = []
 
     def lookup(*given):

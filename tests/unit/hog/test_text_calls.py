@@ -1,4 +1,4 @@
-"""Library functions that generated code prints as methods give what the functions give."""
+"""Library functions that generated code calls as methods return what the functions return."""
 
 import pytest
 

@@ -168,7 +168,7 @@ def test_expressions_that_double_each_other_are_refused_in_time() -> None:
     ids=lambda text: text[7:30],
 )
 def test_long_texts_are_read_in_time(text: str) -> None:
-    """Reading goes over the text before the caps do: it must not go over it again and again."""
+    """The parser reads the text before any limit applies, so it must not reread it repeatedly."""
     started = time.thread_time()
     with contextlib.suppress(SourceError):
         compile_query(text, context=CONTEXT)

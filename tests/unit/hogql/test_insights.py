@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (a query reads best on one line)
-"""Insight queries: what they answer about the world."""
+"""Insight queries: their results for the events of the test world."""
 
 import msgspec
 import pytest

@@ -82,7 +82,7 @@ def attempt(steps: list[tuple[str, bool]], events: list[Seen], place: int) -> At
 
 
 def most(names: dict[int, str], events: list[Seen]) -> Attempt:
-    """As many of the steps as can be done in order, the first way of several."""
+    """The longest sequence of steps that can be done in order; of several, the first."""
     for count in range(len(names), 0, -1):
         ways = [done for chosen in combinations(names, count)
                 if (done := in_order({step: names[step] for step in chosen}, events))]  # fmt: skip
@@ -178,7 +178,7 @@ def test_an_optional_step_counts_in_its_place_only() -> None:
 
 
 def strict_ways(steps: list[tuple[str, bool]], events: list[Seen]) -> list[Attempt]:
-    """Every way of going through ``steps`` where no other event lies between."""
+    """Every way to go through ``steps`` with no other event in between."""
     if not steps or not events:
         return [{}]
     (name, is_optional), place = steps[0], -len(steps)

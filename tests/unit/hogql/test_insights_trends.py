@@ -195,7 +195,7 @@ def test_active_people_by_values_of_the_days_before(answer, display) -> None:
         if seen.event == "$pageview":
             by_value.setdefault(seen.properties.get("$browser"), []).append(seen)
     day = {seen.properties.get("$browser") for seen in week if seen.at >= last - timedelta(days=1)}
-    assert set(by_value) - day  # some values are of the days before alone: no rest is made of them
+    assert set(by_value) - day  # values of earlier days only do not become "other"
     found = {
         line["breakdown_value"]: line["data"][-1] if line["data"] else line["aggregated_value"]
         for line in lines

@@ -1,5 +1,5 @@
 # ruff: noqa: E501, ISC004 (a query reads best on one line)
-"""A materialised run gives the rows of the inline run; what cannot be shown to is refused."""
+"""A materialised run gives the rows of the inline run, or the query is refused."""
 
 import itertools
 
@@ -49,7 +49,7 @@ SAME = [
      [{"f": "2026-01-06"}]),
     ("select event from events where event = {variables.e} order by timestamp desc", [{"e": "purchase"}]),
     ("select count() from events where {variables.f} <= timestamp", [{"f": "2026-01-06"}]),
-    # parts of which no row counts hold a default, which is not the least value
+    # parts without a matching row hold a default, which is not the smallest value
     ("select minIf(timestamp, event = 'purchase'), maxIf(-length(event), event = 'purchase'), "
      "min(timestamp) filter (where event = 'purchase'), minArray(if(event = 'purchase', [length(event)], [])), "
      "minArrayIf(if(event = 'purchase', [length(event)], []), event != '$autocapture') "
@@ -162,7 +162,7 @@ def test_same_rows(query: str, runs, hogql_world: HogqlWorld) -> None:
         inline = compile_query(query, context=CONTEXT, variables=variables)
         read = compile_query(plan.read("kept"), context=context, variables=variables)
         expected, found = hogql_world.run(inline), hogql_world.run(read)
-        if "order by" not in query or "with ties" in query:  # which of equals comes first is open
+        if "order by" not in query or "with ties" in query:  # equal rows have no fixed order
             expected, found = sorted(map(repr, expected)), sorted(map(repr, found))
 
         assert expected == found

@@ -67,7 +67,7 @@ def sample(shape: Any) -> Any:
 
 
 def with_key(path: list[str | int], key: str, keys: Mapping[str, Any]) -> Any:
-    """An object that holds only the way to a key and what tells its kind."""
+    """An object that holds only the path to a key and the kind of the object there."""
     if not path:
         kind = {"kind": keys["kind"][0]} if isinstance(keys.get("kind"), Choice) else {}
         return {**kind, key: None}
@@ -77,7 +77,7 @@ def with_key(path: list[str | int], key: str, keys: Mapping[str, Any]) -> Any:
 
 
 def cases(kind: str) -> Iterator[tuple[list[str | int], str, Mapping[str, Any]]]:
-    """Path, key and keys: about a hundred of a kind, too many for a test each."""
+    """Path, key and keys: about a hundred per kind, too many for one test each."""
     for path, keys in places(NODES[kind]):
         for key in keys:
             yield path, key, keys

@@ -71,7 +71,7 @@ def test_the_engine_reads_no_table_that_was_not_checked(
 
 
 def test_the_generator_makes_every_scope() -> None:
-    """Each table, and each place where one can stand: a test of nothing would find nothing."""
+    """Each table, and each place where a table can be: otherwise the tests would prove nothing."""
     seen: Counter[str] = Counter()
 
     @settings(max_examples=1500, database=None, derandomize=True)
@@ -139,7 +139,7 @@ def _compiled_insight(query: dict[str, Any]) -> list[CompiledQuery]:
 _NAMES = r"Secret|secret|\beve\b|\bs9\b|other\.com|0000000e\b"
 _STRANGER = re.compile(_NAMES + r"|\b99\b")
 _STRANGER_IN_INSIGHTS = re.compile(_NAMES + r"|, 99(?:\.0)?\]")
-"""As a value, at the end of a row: an hour or a day may have the number 99."""
+"""Only as a value at the end of a row, because an hour or a day may have the number 99."""
 
 
 @_SHARED

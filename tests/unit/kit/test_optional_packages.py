@@ -37,7 +37,7 @@ def test_a_server_on_sqlite_does_without_the_dialect_of_postgresql() -> None:
 
 
 def test_the_embedded_engine_opens_without_pyarrow() -> None:
-    """chDB imports it for results as Arrow tables, which the server does not ask it for."""
+    """chDB imports pyarrow only for Arrow tables, which the server never requests."""
     assert _loaded("from hoglet.warehouse.clients import *", _CONNECT, "pyarrow") == "False"
 
 

@@ -92,7 +92,7 @@ async def test_a_wrong_password_may_be_mended(tmp_path: Path) -> None:
 
 
 async def test_protection_is_not_given_up() -> None:
-    """A server, or somebody between, that offers no STARTTLS gets nothing."""
+    """A server (or an attacker in between) that offers no STARTTLS gets nothing."""
     with MailServer("none") as server:
         result = await mailer(server.port, security="starttls").send(message())
 

@@ -34,7 +34,7 @@ NAMES: dict[str, list[str]] = {
 
 
 async def resolve(host: str) -> list[str]:
-    """As a name server would; what only looks like a name is not known to it."""
+    """Resolve like a name server, which does not know addresses that only look like names."""
     found = NAMES.get(host.lower().rstrip("."))
     if found is None:
         raise OSError("no such host")
@@ -76,7 +76,7 @@ async def test_private_targets_are_refused(target: Target, theme: str) -> None:
             written = url.replace("{port}", str(target.port))
             result = await strict.fetch(OutboundRequest(written), timeout_s=2)
 
-            # A name that nobody knows is no refusal, but reaches nothing either.
+            # An unknown name is not refused, but reaches nothing either.
             unknown = isinstance(result, NetworkFailure) and result.name == "ResolutionError"
             assert unknown or isinstance(result, RequestRefused), (url, result)
     assert target.hits == 0

@@ -1,4 +1,4 @@
-"""What readiness hears of the pipeline's failures."""
+"""How failures of the pipeline affect readiness."""
 
 from uuid import uuid4
 

@@ -179,7 +179,7 @@ async def test_each_part_of_a_stream_can_be_read_when_it_comes(encoding: str) ->
 
     async def stream() -> AsyncGenerator[bytes]:
         for number, part in enumerate(parts):
-            assert b"".join(seen) == b"".join(parts[:number])  # the reader has all before
+            assert b"".join(seen) == b"".join(parts[:number])  # all earlier parts have arrived
             yield part
 
     class Reading(Sent):

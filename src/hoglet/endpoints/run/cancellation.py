@@ -47,7 +47,7 @@ class CancelRequests:
         """Ask other servers to cancel a run, and wait until it has ended.
 
         Returns:
-            Whether one had it.
+            Whether another server had the run.
         """
         if not self.is_shared:
             return False
@@ -84,7 +84,7 @@ class CancelRequests:
         return [request for request in requests if request[1] in keys]
 
     async def report(self, row_id: UUID, *, is_ended: bool) -> None:
-        """Tell the asking server that the run was found, or has ended."""
+        """Report to the requesting server that the run was found, or has ended."""
         now = self._clock.now()
         values = {"ended_at": now} if is_ended else {"found_at": now}
         async with self._database.write() as session:
