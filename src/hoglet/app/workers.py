@@ -77,7 +77,9 @@ async def running(workers: list[BackgroundWorker]) -> AsyncGenerator[None]:
     The order is that of data flow: later workers still process the output of earlier ones.
     """
     stopping = asyncio.Event()
-    tasks = [asyncio.create_task(_guarded(one, stopping), name=one.name) for one in workers]
+    tasks = [
+        asyncio.create_task(_guarded(worker, stopping), name=worker.name) for worker in workers
+    ]
     try:
         yield
     finally:

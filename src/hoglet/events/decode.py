@@ -113,16 +113,18 @@ def _without_deep_events(value: Any) -> tuple[Any, int]:
     if isinstance(value, dict) and isinstance(value.get("batch"), list):
         events: list[Any] = value["batch"]
         head = {key: item for key, item in value.items() if not is_deeper_than(item, 0)}
-        kept = [event for event in events if not is_deeper_than(event, NESTING_LIMIT - 2)]
-        batch: Any = {**head, "batch": kept}
+        shallow = [event for event in events if not is_deeper_than(event, NESTING_LIMIT - 2)]
+        batch: Any = {**head, "batch": shallow}
     elif isinstance(value, list):
         events = value
-        batch = kept = [event for event in events if not is_deeper_than(event, NESTING_LIMIT - 1)]
+        batch = shallow = [
+            event for event in events if not is_deeper_than(event, NESTING_LIMIT - 1)
+        ]
     else:
         raise deep_event_refusal()
-    if not kept:
+    if not shallow:
         raise deep_event_refusal()
-    return batch, len(events) - len(kept)
+    return batch, len(events) - len(shallow)
 
 
 def _of_field(data: bytes) -> bytes:

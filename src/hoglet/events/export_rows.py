@@ -55,12 +55,12 @@ class ExportRows:
             if value:
                 properties.setdefault(name, value)
         self._set_person(row, properties)
-        kept = {key: row[key] for key in _KEPT if row.get(key) is not None}
+        values = {key: row[key] for key in _KEPT if row.get(key) is not None}
         used = _KEPT | _MOVED.keys() | {"properties", "person_properties"}
         self.left_out |= {
             key for key, value in row.items() if key not in used and value is not None
         }
-        return {**kept, "properties": properties}
+        return {**values, "properties": properties}
 
     def _set_person(self, row: Row, properties: Row) -> None:
         """Set a person's properties on its first event, and on events before which they changed."""

@@ -250,7 +250,7 @@ class StoredEventLookup:
             seconds: time limit of the query.
         """
         where = "project_id = {project_id:Int64} AND uuid IN {uuids:Array(UUID)}"
-        params: QueryParameters = {"project_id": project_id, "uuids": [str(one) for one in uuids]}
+        params: QueryParameters = {"project_id": project_id, "uuids": [str(uuid) for uuid in uuids]}
         if between is not None:
             where += (
                 " AND timestamp BETWEEN {start:DateTime64(6, 'UTC')} AND {end:DateTime64(6, 'UTC')}"

@@ -100,7 +100,7 @@ class DeclaredRoute(NamedTuple):
     def called(self) -> list[Dependency]:
         """The dependencies called before the handler, e.g. a check of scopes."""
         named = arguments_of(self.endpoint).dependencies
-        return [*(one.dependency for one in self.dependencies), *(call for _, call in named)]
+        return [*(item.dependency for item in self.dependencies), *(call for _, call in named)]
 
 
 class Router:
@@ -170,8 +170,8 @@ class HandlerRoute(Route):
         return match, child
 
     async def _respond(self, request: Request) -> Response:
-        for one in self._declared.dependencies:
-            await one.dependency(request)
+        for item in self._declared.dependencies:
+            await item.dependency(request)
         arguments = self._arguments
         values: dict[str, Any] = {name: request.path_params[name] for name in arguments.path}
         values.update(dict.fromkeys(arguments.requests, request))

@@ -131,7 +131,7 @@ def resume(
     status = answer.get("status") if is_object(answer) else None
     call = (name, status if isinstance(status, int) else None)
     said = (answer.get("body"), answer.get("error")) if is_object(answer) else ()
-    body = next((one for one in said if isinstance(one, str)), None)
+    body = next((text for text in said if isinstance(text, str)), None)
     refusal = step.journal.refusal
     if body is not None and isinstance(status, int) and status >= 400:
         refusal = body[:_REFUSAL_CHARACTERS]

@@ -174,8 +174,11 @@ def rendered_call(name: str, arguments: list[Any]) -> str:
         >>> rendered_call("fetch", ["https://host", {}])
         "fetch('https://host', {})"
     """
-    arguments = [_without_signer(one) for one in arguments]
-    shown = [f"'{one}'" if isinstance(one, str) else _indented(one) for one in arguments]
+    arguments = [_without_signer(argument) for argument in arguments]
+    shown = [
+        f"'{argument}'" if isinstance(argument, str) else _indented(argument)
+        for argument in arguments
+    ]
     return f"{name}({', '.join(shown)})"
 
 

@@ -69,7 +69,7 @@ def refused_test_run(detail: str, *, attr: str | None, code: str | None = None) 
 
 def _event(given: JsonObject, url: str, now: datetime) -> EventGlobal:
     properties = given.get("properties")
-    made = event_globals(
+    built = event_globals(
         url,
         EventFields(
             uuid=str(given.get("uuid") or new_id()),
@@ -79,7 +79,7 @@ def _event(given: JsonObject, url: str, now: datetime) -> EventGlobal:
             timestamp=str(given.get("timestamp") or iso_z(now)),
         ),
     )
-    return {**made, **given, "properties": made["properties"], "uuid": made["uuid"]}
+    return {**built, **given, "properties": built["properties"], "uuid": built["uuid"]}
 
 
 def _event_of_row(row: Mapping[str, Any], url: str, now: datetime) -> EventGlobal:

@@ -159,7 +159,7 @@ class HostCallStub:
         """Perform a call, or mock its result."""
         if self._calls is None:
             return HostCallResult(answer=self._mock(call), has_answer=True)
-        made = await self._calls.make(
+        result = await self._calls.make(
             self._project_id,
             call,
             invocation_id=self.invocation_id,
@@ -167,11 +167,11 @@ class HostCallStub:
             attempt=1,
         )
         self._made += 1
-        if made.problem is not None and not made.problem.startswith("status "):
-            self._result.log("error", made.problem)
-        if made.note is not None:
-            self._result.log("info", made.note)
-        return made
+        if result.problem is not None and not result.problem.startswith("status "):
+            self._result.log("error", result.problem)
+        if result.note is not None:
+            self._result.log("info", result.note)
+        return result
 
     def _mock(self, call: StepHostCall) -> Any:
         self._result.log("info", f"Async function '{call.name}' was mocked with arguments:")

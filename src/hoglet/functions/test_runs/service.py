@@ -211,8 +211,8 @@ class TestRunService:
             result.note_captures(step)
             if step.outcome != "call" or step.call is None:
                 break
-            made = await caller.make(step.call)
-            journal = resume(step, made.answer, has_answer=made.has_answer)
+            outcome = await caller.make(step.call)
+            journal = resume(step, outcome.answer, has_answer=outcome.has_answer)
         result.note_trace(step.trace)
         if step.error is not None:
             result.fail(step.error)

@@ -260,18 +260,18 @@ async def enqueue_runs(
     """Enqueue the runs that pass masking, in the caller's transaction."""
     billed: dict[UUID, str] = {}
     jobs: list[NewJob] = []
-    for one in await _unmasked(session, invocations, tally, now):
-        tally.count(one.function_id, "other", "triggered")
-        billed.setdefault(one.event_uuid, one.function_id)
-        priority = Priority.LOW if one.is_slow else Priority.NORMAL
+    for invocation in await _unmasked(session, invocations, tally, now):
+        tally.count(invocation.function_id, "other", "triggered")
+        billed.setdefault(invocation.event_uuid, invocation.function_id)
+        priority = Priority.LOW if invocation.is_slow else Priority.NORMAL
         jobs.append(
             NewJob(
                 queue=INVOKE_QUEUE,
-                payload=one.payload,
-                id=one.id,
+                payload=invocation.payload,
+                id=invocation.id,
                 priority=priority,
-                ordering_key=one.line or None,
-                lane=one.function_id,
+                ordering_key=invocation.line or None,
+                lane=invocation.function_id,
             )
         )
     for function_id in billed.values():
@@ -298,32 +298,32 @@ def dead_letters_of(project_id: int, tally: BatchCounters) -> list[NewDeadLetter
 async def _unmasked(
     session: AsyncSession, invocations: Sequence[Invocation], tally: BatchCounters, now: datetime
 ) -> Sequence[Invocation]:
-    masked = [one for one in invocations if one.mask]
+    masked = [invocation for invocation in invocations if invocation.mask]
     if not masked:
         return invocations
     wanted: dict[tuple[UUID, str], tuple[int, int]] = {}
-    for one in masked:
-        key = (UUID(one.function_id), one.mask)
+    for invocation in masked:
+        key = (UUID(invocation.function_id), invocation.mask)
         number, _ = wanted.get(key, (0, 0))
-        wanted[key] = (number + 1, one.mask_ttl)
+        wanted[key] = (number + 1, invocation.mask_ttl)
     raised = await raise_counters(session, wanted, now)
     left = {
-        (UUID(one.function_id), one.mask): masked_allowance(
-            raised[UUID(one.function_id), one.mask].old,
-            raised[UUID(one.function_id), one.mask].new,
-            one.mask_threshold or None,
+        (UUID(invocation.function_id), invocation.mask): masked_allowance(
+            raised[UUID(invocation.function_id), invocation.mask].old,
+            raised[UUID(invocation.function_id), invocation.mask].new,
+            invocation.mask_threshold or None,
         )
-        for one in masked
+        for invocation in masked
     }
     allowed: list[Invocation] = []
-    for one in invocations:
-        key = (UUID(one.function_id), one.mask)
-        if one.mask and left[key] <= 0:
-            tally.count(one.function_id, "other", "masked")
+    for invocation in invocations:
+        key = (UUID(invocation.function_id), invocation.mask)
+        if invocation.mask and left[key] <= 0:
+            tally.count(invocation.function_id, "other", "masked")
             continue
-        if one.mask:
+        if invocation.mask:
             left[key] -= 1
-        allowed.append(one)
+        allowed.append(invocation)
     return allowed
 
 

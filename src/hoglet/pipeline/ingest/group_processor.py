@@ -95,11 +95,11 @@ class LoadedState:
         """Apply the changes made by a piece."""
         self._is_changed = True
         self._persons.update((person.id, person) for person in result.persons.persons)
-        self._ids.update((one.distinct_id, one) for one in result.persons.ids)
+        self._ids.update((row.distinct_id, row) for row in result.persons.ids)
         for person in result.persons.deleted:
             self._persons.pop(person.id, None)
         self._types.update(result.new_group_types)
-        self._groups.update(((one.index, one.key), one) for one in result.groups)
+        self._groups.update(((row.index, row.key), row) for row in result.groups)
         self._seen.update(result.new_uuids)
 
     async def _load(self, wanted: LookupRequest) -> PersonStoreState:
@@ -117,11 +117,11 @@ class LoadedState:
             self._seen |= await self._events.seen(session, self._project_id, wanted.uuids)
         for person in persons.persons:
             self._persons.setdefault(person.id, person)
-        for one in persons.ids:
-            self._ids.setdefault(one.distinct_id, one)
+        for row in persons.ids:
+            self._ids.setdefault(row.distinct_id, row)
         self._retired |= persons.retired
-        for one in groups:
-            self._groups.setdefault((one.index, one.key), one)
+        for group in groups:
+            self._groups.setdefault((group.index, group.key), group)
         return persons
 
     def _person_state(self, wanted: LookupRequest) -> PersonStoreState:
@@ -129,9 +129,9 @@ class LoadedState:
         names = {name for name in (*wanted.distinct_ids, *wanted.merging) if name in self._ids}
         merged = {self._ids[name].person_id for name in wanted.merging if name in self._ids}
         if merged:
-            names.update(name for name, one in self._ids.items() if one.person_id in merged)
+            names.update(name for name, row in self._ids.items() if row.person_id in merged)
         ids = [self._ids[name] for name in names]
-        persons = {one.person_id for one in ids}
+        persons = {row.person_id for row in ids}
         unknown = {*wanted.distinct_ids, *wanted.merging} - names
         retired = {name: self._retired[name] for name in unknown if name in self._retired}
         loaded = [self._persons[person] for person in persons]

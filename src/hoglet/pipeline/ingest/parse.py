@@ -55,12 +55,16 @@ class FunctionSet:
         self.project = project
         self.conditions = Conditions()
         self.transformations = [
-            one for one in functions if one.type == "transformation" and one.enabled
+            function
+            for function in functions
+            if function.type == "transformation" and function.enabled
         ]
-        destinations = [one for one in functions if one.type == "destination"]
-        self.on_events = FunctionIndex([one for one in destinations if one.source == "events"])
+        destinations = [function for function in functions if function.type == "destination"]
+        self.on_events = FunctionIndex(
+            [function for function in destinations if function.source == "events"]
+        )
         self.on_persons = FunctionIndex(
-            [one for one in destinations if one.source == "person-updates"]
+            [function for function in destinations if function.source == "person-updates"]
         )
 
 
@@ -82,14 +86,14 @@ def parse_batch(request: ReadRequest, functions: FunctionSet) -> ParsedBatch:
     readings: list[ParsedEvent] = []
     for part in request.parts:
         for event, own_uuid, historical in _events_of(part):
-            kept = transformer.apply(event)
-            if kept is None:
+            result = transformer.apply(event)
+            if result is None:
                 continue
-            chain_elements(kept.properties)
-            reading = _reading(kept, part.received_at, own_uuid=own_uuid, historical=historical)
+            chain_elements(result.properties)
+            reading = _reading(result, part.received_at, own_uuid=own_uuid, historical=historical)
             reading.trace = part.trace
             readings.append(reading)
-            observer.observe_event(kept.event, kept.properties, part.received_at)
+            observer.observe_event(result.event, result.properties, part.received_at)
     return ParsedBatch(request, functions, readings, tally, observer)
 
 
@@ -97,17 +101,17 @@ def lookups_needed(group: ParsedBatch) -> LookupRequest:
     """The lookups that the second phase needs."""
     merging: set[str] = set()
     groups: set[tuple[str, str]] = set()
-    for one in group.readings:
-        if one.effect is not None and one.effect.merge_from:
-            merging.update((one.event.distinct_id, one.effect.merge_from))
-        groups.update((one.groups or {}).items())
-        if one.group_effect is not None:
-            groups.add((one.group_effect.group_type, one.group_effect.group_key))
+    for parsed in group.readings:
+        if parsed.effect is not None and parsed.effect.merge_from:
+            merging.update((parsed.event.distinct_id, parsed.effect.merge_from))
+        groups.update((parsed.groups or {}).items())
+        if parsed.group_effect is not None:
+            groups.add((parsed.group_effect.group_type, parsed.group_effect.group_key))
     return LookupRequest(
-        distinct_ids=list({one.event.distinct_id for one in group.readings}),
+        distinct_ids=list({parsed.event.distinct_id for parsed in group.readings}),
         merging=list(merging),
         groups=list(groups),
-        uuids=[one.event.uuid for one in group.readings if one.has_own_uuid],
+        uuids=[parsed.event.uuid for parsed in group.readings if parsed.has_own_uuid],
     )
 
 

@@ -66,9 +66,9 @@ class _BatchProcessor:
         self._last_change: dict[UUID, tuple[ParsedEvent, Person]] = {}
 
     def run(self) -> BatchResult:
-        for one in self._group.readings:
-            if self._is_new(one):
-                self._act_on(one)
+        for parsed in self._group.readings:
+            if self._is_new(parsed):
+                self._act_on(parsed)
         self._triggers.count_filtered(self._group.functions.on_events, later=True)
         self._trigger_on_persons()
         return BatchResult(
@@ -94,14 +94,14 @@ class _BatchProcessor:
             (
                 "functions_left_out",
                 {
-                    "event": one.event.event,
-                    "uuid": str(one.event.uuid),
-                    "distinct_id": one.event.distinct_id,
+                    "event": parsed.event.event,
+                    "uuid": str(parsed.event.uuid),
+                    "distinct_id": parsed.event.distinct_id,
                     "reason": self._group.request.reason,
                     "dead_letters": letters,
                 },
             )
-            for one in self._group.readings
+            for parsed in self._group.readings
         ]
 
     def _is_new(self, parsed: ParsedEvent) -> bool:
@@ -174,8 +174,8 @@ class _BatchProcessor:
         index = self._group.functions.on_persons
         if not index.functions:
             return
-        for one, person in self._last_change.values():
-            self._trigger(index, one, person, _NO_GROUPS)
+        for parsed, person in self._last_change.values():
+            self._trigger(index, parsed, person, _NO_GROUPS)
         self._triggers.count_filtered(index)
 
     def _filter_globals(

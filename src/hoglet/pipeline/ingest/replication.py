@@ -139,22 +139,38 @@ class WarehouseReplicator:
 def person_rows(project_id: int, changes: PersonStoreState) -> Rows:
     """Warehouse rows of persons, distinct ids and overrides."""
     persons = [
-        (project_id, one.id, one.created_at, one.text, int(one.is_identified), 0, one.version)
-        for one in changes.persons
+        (
+            project_id,
+            person.id,
+            person.created_at,
+            person.text,
+            int(person.is_identified),
+            0,
+            person.version,
+        )
+        for person in changes.persons
     ]
     persons += [
-        (project_id, one.id, one.created_at, "{}", int(one.is_identified), 1, one.version)
-        for one in changes.deleted
+        (
+            project_id,
+            person.id,
+            person.created_at,
+            "{}",
+            int(person.is_identified),
+            1,
+            person.version,
+        )
+        for person in changes.deleted
     ]
     return {
         "persons": persons,
         "person_distinct_ids": [
-            (project_id, one.distinct_id, one.person_id, 0, one.version) for one in changes.ids
+            (project_id, row.distinct_id, row.person_id, 0, row.version) for row in changes.ids
         ],
         "person_distinct_id_overrides": [
-            (project_id, one.distinct_id, one.person_id, 0, one.version)
-            for one in changes.ids
-            if one.moved
+            (project_id, row.distinct_id, row.person_id, 0, row.version)
+            for row in changes.ids
+            if row.moved
         ],
     }
 
@@ -163,7 +179,15 @@ def group_rows(project_id: int, groups: Iterable[GroupState]) -> Rows:
     """Warehouse rows of groups."""
     return {
         "groups": [
-            (project_id, one.index, one.key, one.created_at, one.updated_at, one.text, one.version)
-            for one in groups
+            (
+                project_id,
+                group.index,
+                group.key,
+                group.created_at,
+                group.updated_at,
+                group.text,
+                group.version,
+            )
+            for group in groups
         ]
     }

@@ -157,7 +157,7 @@ class JobGroup:
         batches = [read_spooled(job.payload) for job in jobs]
         self.id = jobs[0].group or jobs[0].id
         self.project_id = batches[0].project_id
-        self.parts = [part_of(one, job.id) for one, job in zip(batches, jobs, strict=True)]
+        self.parts = [part_of(batch, job.id) for batch, job in zip(batches, jobs, strict=True)]
         self.retries = jobs[0].retries
 
     def held(self) -> AbstractAsyncContextManager[None]:

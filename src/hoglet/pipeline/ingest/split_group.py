@@ -19,16 +19,16 @@ def merge_results(pieces: Sequence[BatchResult]) -> BatchResult:
     """Merge the results of the pieces, as if the group had been processed as a whole."""
     return BatchResult(
         blocks=_blocks(pieces),
-        stored=sum(one.stored for one in pieces),
+        stored=sum(piece.stored for piece in pieces),
         persons=_persons(pieces),
-        new_group_types={kind: i for one in pieces for kind, i in one.new_group_types.items()},
-        groups=list({(g.index, g.key): g for one in pieces for g in one.groups}.values()),
-        new_uuids=[uuid for one in pieces for uuid in one.new_uuids],
-        invocations=[run for one in pieces for run in one.invocations],
+        new_group_types={kind: i for piece in pieces for kind, i in piece.new_group_types.items()},
+        groups=list({(g.index, g.key): g for piece in pieces for g in piece.groups}.values()),
+        new_uuids=[uuid for piece in pieces for uuid in piece.new_uuids],
+        invocations=[run for piece in pieces for run in piece.invocations],
         tally=_tally(pieces),
-        observation=merge_observations([one.observation for one in pieces]),
-        warnings=[warning for one in pieces for warning in one.warnings],
-        set_aside=[part for one in pieces for part in one.set_aside],
+        observation=merge_observations([piece.observation for piece in pieces]),
+        warnings=[warning for piece in pieces for warning in piece.warnings],
+        set_aside=[part for piece in pieces for part in piece.set_aside],
     )
 
 
@@ -42,11 +42,11 @@ def _blocks(pieces: Sequence[BatchResult]) -> dict[int, bytes]:
 
 def _persons(pieces: Sequence[BatchResult]) -> PersonStoreState:
     """The last state of each person; one that a later piece merged into another is only deleted."""
-    persons = {one.id: one for piece in pieces for one in piece.persons.persons}
-    ids = {one.distinct_id: one for piece in pieces for one in piece.persons.ids}
-    deleted = [one for piece in pieces for one in piece.persons.deleted]
-    for one in deleted:
-        persons.pop(one.id, None)
+    persons = {person.id: person for piece in pieces for person in piece.persons.persons}
+    ids = {row.distinct_id: row for piece in pieces for row in piece.persons.ids}
+    deleted = [person for piece in pieces for person in piece.persons.deleted]
+    for person in deleted:
+        persons.pop(person.id, None)
     return PersonStoreState(
         list(persons.values()),
         list(ids.values()),
