@@ -36,6 +36,13 @@ def test_a_query_is_run_shared_and_saved_as_an_endpoint(
     expect(page.get_by_role("cell", name="<b>2,")).to_be_visible()
 
     page.get_by_role("button", name="Save as endpoint").click()
+    name_field = page.get_by_label("Name", exact=True)
+    expect(name_field).to_be_focused()
+    placeholder = "field => getComputedStyle(field, '::placeholder').opacity"
+    assert name_field.evaluate(placeholder) == "1"
+    page.get_by_label("Description", exact=True).focus()
+    expect(page.locator(".q-field--float", has=name_field)).to_have_count(0)
+    assert name_field.evaluate(placeholder) == "0"  # the label covers it
     page.get_by_label("Name", exact=True).fill("not a name")
     page.get_by_role("button", name="Save", exact=True).click()
     name = page.locator(".q-field--error", has=page.get_by_label("Name", exact=True))
