@@ -2,7 +2,6 @@
 
 import gzip
 import time
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -10,8 +9,7 @@ import pytest
 
 from acceptance.conftest import CaseStage
 from support.server import KEY
-
-WAIT_SECONDS = 20
+from support.waiting import wait_for
 
 
 class Project:
@@ -65,15 +63,6 @@ class Project:
 @pytest.fixture
 def project(stage: CaseStage) -> Project:
     return Project(stage)
-
-
-def wait_for[T](look: Callable[[], T], enough: Callable[[T], Any] = bool) -> T:
-    """Look again until it is enough."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not enough(found := look()):
-        assert time.monotonic() < deadline, f"still {found!r}"
-        time.sleep(0.1)
-    return found
 
 
 def event(name: str = "bought", distinct_id: str = "u1", **properties: Any) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """An action of the project in a saved insight."""
 
-import time
-
 from support.server import ServerProject
+from support.waiting import wait_for
 
 
 def test_a_trend_over_an_action_counts_the_events_of_its_steps(server: ServerProject) -> None:
@@ -16,10 +15,10 @@ def test_a_trend_over_an_action_counts_the_events_of_its_steps(server: ServerPro
     saved = client.post("/api/projects/@current/endpoints", json={"name": "paid", "query": query})
 
     assert saved.status_code == 201, saved.text
-    for _ in range(100):
+
+    def counted() -> float:
         answer = client.post("/api/projects/@current/endpoints/paid/run", json={"refresh": "force"})
         assert answer.status_code == 200, answer.text
-        if answer.json()["results"][0]["count"] == 2:
-            return
-        time.sleep(0.1)
-    raise AssertionError(answer.text)
+        return answer.json()["results"][0]["count"]
+
+    wait_for(counted, lambda count: count == 2)

@@ -1,18 +1,17 @@
 """One server on a ClickHouse server behind HTTP: from capture to a deleted person."""
 
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.server import TOKEN, RunningServer
+from support.waiting import wait_for
 from support.warehouses import new_clickhouse_database
 
 BASE = "/api/projects/1"
 ENDPOINTS = "/api/environments/1/endpoints"
-SECONDS = 90
 
 
 @pytest.fixture(scope="module")
@@ -20,15 +19,6 @@ def database(clickhouse_server: str) -> Generator[str]:
     """The address of an empty database."""
     with new_clickhouse_database(clickhouse_server) as url:
         yield url
-
-
-def until[T](work: Callable[[], T], fits: Callable[[T], Any]) -> T:
-    """Ask again until the answer fits."""
-    deadline = time.monotonic() + SECONDS
-    while not fits(answer := work()):
-        assert time.monotonic() < deadline, answer
-        time.sleep(0.1)
-    return answer
 
 
 def rows(server: RunningServer, query: str) -> Any:
@@ -53,19 +43,19 @@ def test_capture_query_materialize_and_delete(tmp_path: Path, database: str) -> 
         ]
         body = {"api_key": TOKEN, "batch": batch}
         assert client.post("/batch/", json=body).status_code == 200
-        until(lambda: rows(server, "select count() from events"), lambda found: found == [[3]])
+        wait_for(lambda: rows(server, "select count() from events"), lambda found: found == [[3]])
         sums = (
             "select person.properties.name, sum(toFloat(properties.price)) from events group by 1"
         )
         expected = [["ann", 3.5], ["bob", 40.0]]
-        until(lambda: sorted(rows(server, sums)), lambda found: found == expected)
+        wait_for(lambda: sorted(rows(server, sums)), lambda found: found == expected)
         assert rows(server, "select distinct properties.note from events") == [["it's \t\\N ☃"]]
 
         query = {"kind": "HogQLQuery", "query": f"{sums} order by 1"}
         made = {"name": "sums", "query": query, "is_materialized": True}
         assert client.post(ENDPOINTS, json=made).status_code == 201
         status = f"{ENDPOINTS}/sums/materialization_status"
-        until(lambda: client.get(status).json(), lambda found: found["ready"])
+        wait_for(lambda: client.get(status).json(), lambda found: found["ready"])
         table = client.post(f"{ENDPOINTS}/sums/run", json={"refresh": "force"}).json()
         assert (table["endpoint_materialized"], table["results"]) == (True, expected)
 
@@ -73,7 +63,7 @@ def test_capture_query_materialize_and_delete(tmp_path: Path, database: str) -> 
         deleted = client.delete(f"{BASE}/persons/{person}/", params={"delete_events": "true"})
         assert deleted.status_code == 202
         done = f"{BASE}/persons/deletion_status/?status=completed"
-        until(lambda: client.get(done).json()["count"], lambda count: count == 1)
+        wait_for(lambda: client.get(done).json()["count"], lambda count: count == 1)
         assert rows(server, sums) == [["bob", 40.0]]
 
         assert server.stop() == 0

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from hoglet.cli.endpoints.versions import complete_endpoints
 from hoglet.cli.functions.reference import complete_functions
 from hoglet.cli.main import app
 from support.server import KEY, ServerProject
+from support.waiting import wait_for
 
 FUNCTION = {
     "type": "destination",
@@ -37,16 +37,11 @@ def function_id(server: ServerProject) -> str:
         body = {"event": "plan_chosen", "distinct_id": "ada", "properties": {"plan": plan}}
         server.client.post("/capture/", json={"api_key": server.token, **body})
     made = server.client.post("/api/projects/@current/hog_functions/", json=FUNCTION).json()
-    deadline = time.monotonic() + 60
     query = {"kind": "HogQLQuery", "query": "select count() from events"}
-    while time.monotonic() < deadline:
-        body = {"query": query, "refresh": "force_blocking"}
-        if server.client.post("/api/projects/@current/query/", json=body).json()["results"] == [
-            [2]
-        ]:
-            return made["id"]
-        time.sleep(0.1)
-    raise AssertionError("the events did not arrive")
+    body = {"query": query, "refresh": "force_blocking"}
+    path = "/api/projects/@current/query/"
+    wait_for(lambda: server.client.post(path, json=body).json()["results"] == [[2]])
+    return made["id"]
 
 
 def run(server: ServerProject, *words: str) -> Result:
@@ -159,9 +154,7 @@ def test_a_name_cannot_command_the_terminal(server: ServerProject, function_id: 
     body = {"api_key": server.token, "event": "\x1b[31mred\x9b", "distinct_id": "\x07a\nb"}
     server.client.post("/capture/", json=body).raise_for_status()
     words = ("events", "tail", "--no-follow", "--where", "event like '%red%'")
-    until = time.monotonic() + 60
-    while not (shown := run(server, *words).stdout) and time.monotonic() < until:
-        time.sleep(0.1)
+    shown = wait_for(lambda: run(server, *words).stdout)
     assert "␛[31mred\ufffd ␇a\nb {" in shown
 
 

@@ -1,13 +1,12 @@
 """``count_matches`` on a server: counts of stored events, recomputed in Python."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from support.accepted import SECONDS
 from support.server import ServerProject
+from support.waiting import wait_for
 
 NAMES = ("bought", "looked", "left")
 PLANS = ("pro", "free", None)
@@ -66,10 +65,7 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[int], bool]]] = {
 def server(server: ServerProject) -> ServerProject:
     body = {"api_key": server.token, "batch": [GROUP, *EVENTS]}
     server.client.post("/batch/", json=body).raise_for_status()
-    deadline = time.monotonic() + SECONDS
-    while count(server)["examined"] < COUNT + 1:
-        assert time.monotonic() < deadline, "the events were not stored"
-        time.sleep(0.2)
+    wait_for(lambda: count(server)["examined"], lambda examined: examined > COUNT)
     return server
 
 

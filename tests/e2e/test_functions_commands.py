@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from hoglet.cli.main import app
 from support.server import ServerProject
+from support.waiting import wait_for
 
 FUNCTION = {
     "type": "destination",
@@ -39,14 +40,8 @@ def make(server: ServerProject) -> tuple[str, str]:
     return made["id"], f"/api/projects/@current/hog_functions/{made['id']}/"
 
 
-def wait_for(server: ServerProject, path: str, wanted: Any) -> None:
-    deadline, answer = time.monotonic() + 30, None
-    while time.monotonic() < deadline:
-        answer = server.client.get(path).json()
-        if wanted(answer):
-            return
-        time.sleep(0.1)
-    raise AssertionError(answer)
+def wait_for_page(server: ServerProject, path: str, count: int) -> None:
+    wait_for(lambda: server.client.get(path).json()["count"], lambda found: found == count)
 
 
 def test_dead_letters_are_listed_and_run_again(server: ServerProject) -> None:
@@ -54,7 +49,7 @@ def test_dead_letters_are_listed_and_run_again(server: ServerProject) -> None:
     for name in ("ada", "grace"):
         body = {"api_key": server.token, "event": "seen", "distinct_id": name}
         assert server.client.post("/capture/", json=body).status_code == 200
-    wait_for(server, path + "dead_letters/", lambda page: page["count"] == 2)
+    wait_for_page(server, path + "dead_letters/", 2)
 
     assert "0 would be queued" in command(
         server, "redrive", function_id, "--dry-run", "--class", "fetch"
@@ -64,7 +59,7 @@ def test_dead_letters_are_listed_and_run_again(server: ServerProject) -> None:
     assert "not yet" in dry[1]
     server.client.patch(path, json={"hog": "print('said')"})
     assert command(server, "redrive", function_id) == "2 queued, 0 skipped\n"
-    wait_for(server, path + "logs/?search=said", lambda page: page["count"] == 2)
+    wait_for_page(server, path + "logs/?search=said", 2)
     assert "0 would be queued" in command(server, "redrive", function_id, "--dry-run")
 
 
@@ -148,12 +143,8 @@ def test_a_stored_event_is_explained(server: ServerProject) -> None:
     assert server.client.post("/batch/", json=sent).status_code == 200
     stored = "/api/projects/@current/query/"
     query = {"kind": "HogQLQuery", "query": "select count() from events where event = 'paid'"}
-    deadline = time.monotonic() + 30
-    while server.client.post(stored, json={"query": query, "refresh": "force_blocking"}).json()[
-        "results"
-    ] != [[3]]:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    body = {"query": query, "refresh": "force_blocking"}
+    wait_for(lambda: server.client.post(stored, json=body).json()["results"] == [[3]])
 
     command_line = ("explain", "Explained", "--event")
     assert "paid matches, and the function would run." in command(server, *command_line, uuids[0])
@@ -201,7 +192,7 @@ def test_a_draft_is_tested_and_published(server: ServerProject) -> None:
     assert "would run" in command(server, "explain", "Drafted", "--event", event, "--draft")
     sent = {"api_key": server.token, "event": "drafted", "distinct_id": "eve"}
     assert server.client.post("/capture/", json=sent).status_code == 200
-    wait_for(server, path + "logs/?search=first", lambda page: page["count"] == 1)
+    wait_for_page(server, path + "logs/?search=first", 1)
     assert command(server, "publish", "Drafted") == "published Drafted, version 2\n"
     deadline = time.monotonic() + 30
     while not server.client.get(path + "logs/?search=second").json()["count"]:

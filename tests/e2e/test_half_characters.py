@@ -6,8 +6,7 @@ an escape, everything else as U+FFFD; no event, run, log line or answer is lost 
 
 import itertools
 import json
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
 import httpx
@@ -15,6 +14,7 @@ import pytest
 
 from support.recorder import Recorder
 from support.server import ServerProject
+from support.waiting import wait_for
 
 FUNCTIONS = "/api/projects/@current/hog_functions/"
 ENDPOINTS = "/api/projects/@current/endpoints/"
@@ -30,16 +30,6 @@ def receiver() -> Generator[Recorder]:
     recorder = Recorder()
     yield recorder
     recorder.close()
-
-
-def wait_for[T](read: Callable[[], T], wanted: Callable[[T], object] = bool) -> T:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        found = read()
-        if wanted(found):
-            return found
-        time.sleep(0.1)
-    raise AssertionError(found)
 
 
 def create(server: ServerProject, hog: str, event: str = "halved", **more: Any) -> str:

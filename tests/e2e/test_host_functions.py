@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from support.mailbox import MailServer
 from support.places import LINKOPING, write_places
 from support.server import TOKEN, RunningServer
+from support.waiting import wait_for
 
 FUNCTIONS = "/api/projects/1/hog_functions/"
 PLACE = "89.160.20.0/24"
@@ -67,16 +68,6 @@ def mailing(server: RunningServer, event: str, hog: str, **more: Any) -> str:
 def capture(server: RunningServer, event: str, **properties: Any) -> None:
     body = {"api_key": TOKEN, "event": event, "distinct_id": "ada", "properties": properties}
     assert server.client.post("/capture/", json=body).status_code == 200
-
-
-def wait_for[T](read: Callable[[], T], wanted: Callable[[T], object]) -> T:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        found = read()
-        if wanted(found):
-            return found
-        time.sleep(0.1)
-    raise AssertionError(found)
 
 
 def totals(server: RunningServer, function: str) -> dict[str, int]:

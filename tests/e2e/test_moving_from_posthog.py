@@ -5,11 +5,9 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Generator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import brotli
 import pyarrow as pa
@@ -19,6 +17,7 @@ import pytest
 from support.posthog import KEY as POSTHOG_KEY
 from support.posthog import PostHog, uuid
 from support.server import KEY, RunningServer
+from support.waiting import wait_for
 
 PAGE = Path("docs/moving-from-posthog.md")
 SECRETS = {"TELL_BILLING_TOKEN": "s3cr3t", "TELL_BILLING_HEADERS": '{"X-Shop": "1"}'}
@@ -172,28 +171,24 @@ def test_every_command_of_the_page_works(
 
 def emails(server: RunningServer, expected: int) -> list[str]:
     """Those of the persons, who arrive a little after their events."""
-    persons: list[Any] = []
-    for _ in range(300):
-        persons = server.client.get("/api/projects/1/persons/").json()["results"]
-        if len(persons) >= expected:
-            break
-        time.sleep(0.2)
+    persons = wait_for(
+        lambda: server.client.get("/api/projects/1/persons/").json()["results"],
+        lambda found: len(found) >= expected,
+    )
     return sorted(each["properties"]["email"] for each in persons)
 
 
 def paid(server: RunningServer, expected: int) -> list[list[object]]:
     """What the moved endpoint answers, when the events have arrived."""
-    rows: list[list[object]] = []
-    for _ in range(900):  # minutes, on a busy machine
+
+    def rows() -> list[list[object]]:
         answer = server.client.post(
             "/api/projects/1/endpoints/by_plan/run", json={"refresh": "force"}
         )
         assert answer.status_code == 200, answer.text
-        rows = answer.json()["results"]
-        if rows and rows[0][1] == expected:
-            break
-        time.sleep(0.2)
-    return rows
+        return answer.json()["results"]
+
+    return wait_for(rows, lambda found: bool(found) and found[0][1] == expected, 180)
 
 
 def test_a_strict_pull_says_that_something_is_missing(posthog: PostHog, tmp_path: Path) -> None:

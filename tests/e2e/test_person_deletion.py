@@ -5,8 +5,7 @@ import json
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -22,10 +21,10 @@ from hoglet.queue.tables import JobRow
 from hoglet.store.database import Database
 from support.local_http import Handler, LocalHttp
 from support.server import TOKEN, RunningServer
+from support.waiting import wait_for
 
 SECRET, OTHER = "ZQX7secretOfAnn", "ZQX7secretOfBob"
 BASE = "/api/projects/1"
-SECONDS = 60
 _FIND = """
 import asyncio, json, sys
 from hoglet.warehouse import open_warehouse
@@ -80,34 +79,25 @@ def server(tmp_path: Path) -> Generator[RunningServer]:
     running.kill()
 
 
-def until[T](work: Callable[[], T], fits: Callable[[T], Any]) -> T:
-    """Ask again until the answer fits."""
-    deadline = time.monotonic() + SECONDS
-    while not fits(answer := work()):
-        assert time.monotonic() < deadline, answer
-        time.sleep(0.1)
-    return answer
-
-
 def test_nothing_of_a_deleted_person_is_left(server: RunningServer, receiver: Unavailable) -> None:
     client = server.client
     failing = _make_functions(client, receiver.url)
     _capture(client, ("ann", SECRET), ("bob", OTHER))
-    until(lambda: _rows(client, "select count() from events"), lambda rows: rows == [[2]])
+    wait_for(lambda: _rows(client, "select count() from events"), lambda rows: rows == [[2]])
     person = _person(client, "ann")
     _store_answers(client)
-    until(lambda: receiver.count, lambda count: count >= 6)
+    wait_for(lambda: receiver.count, lambda count: count >= 6)
     printed = "select count() from log_entries where match(message, 'secretOf(Ann|Bob)')"
-    until(lambda: _rows(client, printed), lambda rows: rows == [[2]])
+    wait_for(lambda: _rows(client, printed), lambda rows: rows == [[2]])
     asyncio.run(_bury_batches(server.data_dir))
-    until(lambda: _letters(client, failing), lambda letters: letters == ["ann", "bob"])
+    wait_for(lambda: _letters(client, failing), lambda letters: letters == ["ann", "bob"])
     assert {"jobs", "ordered_runs", "query_runs", "endpoint_runs"} <= set(
         _found_in_database(server.data_dir, SECRET)
     )
 
     deleted = client.delete(f"{BASE}/persons/{person}/", params={"delete_events": "true"})
     assert deleted.status_code == 202
-    until(
+    wait_for(
         lambda: client.get(f"{BASE}/persons/deletion_status/?status=completed").json()["count"],
         lambda count: count == 1,
     )
@@ -177,7 +167,7 @@ def _rows(client: httpx.Client, query: str) -> Any:
 def _person(client: httpx.Client, distinct_id: str) -> str:
     """The person's id; persons are committed a moment after their events can be queried."""
     path = f"{BASE}/persons/?distinct_id={distinct_id}"
-    found = until(lambda: client.get(path).json()["results"], bool)
+    found = wait_for(lambda: client.get(path).json()["results"], bool)
     return found[0]["uuid"]
 
 
@@ -186,14 +176,14 @@ def _store_answers(client: httpx.Client) -> None:
     node = {"kind": "HogQLQuery", "query": "select event, properties.card from events"}
     body = {"query": node, "refresh": "force_async", "client_query_id": "kept"}
     client.post(f"{BASE}/query/", json=body).raise_for_status()
-    until(lambda: client.get(f"{BASE}/query/kept/").status_code, lambda status: status == 200)
+    wait_for(lambda: client.get(f"{BASE}/query/kept/").status_code, lambda status: status == 200)
     saved = {"name": "cards", "query": node, "is_materialized": True}
     client.post(f"{BASE}/endpoints/", json=saved).raise_for_status()
     _ready(client)
     run = f"{BASE}/endpoints/cards/run"
     asked = {"refresh": "force_async", "client_query_id": "kept"}
     client.post(run, json=asked).raise_for_status()
-    until(
+    wait_for(
         lambda: client.get(f"{run}?client_query_id=kept").status_code,
         lambda status: status == 200,
     )
@@ -201,7 +191,7 @@ def _store_answers(client: httpx.Client) -> None:
 
 def _ready(client: httpx.Client) -> None:
     status = f"{BASE}/endpoints/cards/materialization_status"
-    until(
+    wait_for(
         lambda: client.get(status).json(),
         lambda shown: shown["status"] == "Completed" and shown["last_materialized_at"],
     )

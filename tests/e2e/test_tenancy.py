@@ -7,7 +7,6 @@ Generated from the server's own list of routes and tables: a new route fails her
 import asyncio
 import json
 import re
-import time
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +20,8 @@ from hoglet.store.database import Database
 from support.fuzz_places import Json, P, Seeds
 from support.fuzz_seeds import seed
 from support.server import RunningServer
+from support.waiting import wait_for
 
-SECONDS = 60
 _PARAMETER = re.compile(r"\{(\w+)\}")
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -227,10 +226,10 @@ def test_bodies_that_name_objects_of_another_project(tenants: Tenants) -> None:
     assert deleted.json()["persons_found"] == 0
     static = {"name": "s", "is_static": True, "_create_static_person_ids": [person]}
     made = tenants.client.post(f"{base}/cohorts/", json=static).json()
-    deadline = time.monotonic() + SECONDS
-    while (shown := tenants.client.get(f"{base}/cohorts/{made['id']}/").json())["is_calculating"]:
-        assert time.monotonic() < deadline, shown
-        time.sleep(0.1)
+    shown = wait_for(
+        lambda: tenants.client.get(f"{base}/cohorts/{made['id']}/").json(),
+        lambda cohort: not cohort["is_calculating"],
+    )
     assert shown["count"] == 0
 
 
@@ -240,8 +239,5 @@ def _in_cohort(cohort: int) -> str:
 
 def _until_stored(tenants: Tenants) -> None:
     """Logs and metrics reach the warehouse a moment later."""
-    deadline = time.monotonic() + SECONDS
     for table in ("events", "persons", "app_metrics", "log_entries", "query_log"):
-        while not tenants.select(1, table):
-            assert time.monotonic() < deadline, table
-            time.sleep(0.2)
+        wait_for(lambda table=table: tenants.select(1, table))

@@ -16,7 +16,6 @@ removed once it passes.
 import copy
 import json
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +24,7 @@ from uuid import UUID
 
 import httpx
 
+from support.waiting import pauses
 from support.yaml_tables import read_table
 
 ERROR_KEYS = {"type", "code", "detail", "attr"}
@@ -77,16 +77,15 @@ def play(case: Case, stage: Stage) -> None:
     values = stage.values | {key: fill(value, stage.values) for key, value in case.values.items()}
     for number, raw in enumerate(case.steps, 1):
         step = fill(copy.deepcopy(raw), values)
-        deadline = time.monotonic() + _WAIT_SECONDS
+        more = pauses(_WAIT_SECONDS)
         while True:
             response = send(stage, step, values)
             try:
                 check(response, step)
                 break
             except AssertionError as error:
-                if not step.get("wait") or time.monotonic() > deadline:
+                if not step.get("wait") or not next(more, False):
                     raise AssertionError(_report(number, step, response, error)) from None
-                time.sleep(0.1)
         for name, path in (step.get("save") or {}).items():
             values[name] = find(response.json(), path)
 

@@ -1,6 +1,5 @@
 """Records what a server accepted; verifies it was stored once and delivered at least once."""
 
-import time
 import uuid
 from collections import Counter
 from typing import Any
@@ -9,6 +8,7 @@ import httpx
 
 from support.receiver import Receiver
 from support.server import TOKEN, RunningServer
+from support.waiting import pauses
 
 SECONDS = 120  # until everything accepted is expected to be through; a busy machine needs many
 _QUERY = "SELECT toString(uuid), count() FROM events GROUP BY 1 LIMIT 50000"
@@ -62,12 +62,10 @@ class Accepted:
     def assert_all_there(self) -> None:
         """Check that everything answered 200 is stored once and was delivered under one id."""
         stored: dict[str, int] = {}
-        deadline = time.monotonic() + SECONDS
-        while time.monotonic() < deadline:
+        for _ in pauses(SECONDS):
             stored = self.stored()
             if self.answered <= stored.keys() and self.answered <= self._arrived():
                 break
-            time.sleep(0.5)
         assert self.answered - stored.keys() == set(), self.server.log()[-3000:]
         assert {one for one, number in stored.items() if number > 1} == set()
         if self.receiver is not None:
