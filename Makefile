@@ -52,7 +52,8 @@ test: setup oracle ## the tests (some minutes), measured for make coverage
 
 # The double has the same engine as make test, so it is asked what the way by HTTP can change: values,
 # forms of results, errors, inserts. A real server is asked everything.
-OVER_HTTP := $(addprefix tests/contract/,endpoints queries cohorts pipeline) \
+NOT_OVER_HTTP := $(addprefix %/test_,editors.py mcp.py openapi.py records.py tenant_tokens.py versions.py)
+OVER_HTTP := $(filter-out $(NOT_OVER_HTTP),$(wildcard $(addsuffix /test_*.py,$(addprefix tests/contract/,endpoints queries cohorts pipeline)))) \
 	$(addprefix tests/conformance/,test_hogql.py test_hogql_functions.py test_hogql_values.py test_hogql_wrong_queries.py)
 CLICKHOUSE_TESTS := $(if $(HOGLET_TEST_CLICKHOUSE_URL),$(addprefix tests/contract/,endpoints queries cohorts definitions pipeline ports) $(wildcard tests/conformance/test_hogql*.py) \
 	tests/e2e/test_clickhouse_server.py,$(OVER_HTTP))
