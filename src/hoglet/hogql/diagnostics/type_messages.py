@@ -150,6 +150,27 @@ def _argument(found: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(message, node, code=code)
 
 
+_PLACES = {"first": 1, "second": 2}
+_EXPECTED = {
+    "a string containing JSON or a JSON object": "a string of JSON",
+    "integer": "an Integer",
+    "integer or array of integers": "an Integer",
+    "array of source values to transform from": "an array",
+    "a function": "a lambda",
+    "a function with 1 arguments": "a lambda with one argument",
+}
+
+
+def _ordinal_argument(found: re.Match[str], code: str, query: Any) -> SourceError:
+    node, name = _function_of(found, query)
+    expected, given = _EXPECTED.get(found["expected"], found["expected"]), found["given"]
+    place = f"Argument {_PLACES[found['place'].lower()]} of {name}()" if name else "An argument"
+    message = f"{place} must be {expected}"
+    if given and "lambda" not in (type_ := types_of_hogql(given)):
+        message += f", not {with_article(type_)}"
+    return refused(message, node, code=code)
+
+
 def _no_array(found: re.Match[str], code: str, query: Any) -> SourceError:
     node, name = _function_of(found, query)
     given = _GIVEN.search(found.string)
@@ -175,8 +196,8 @@ _GIVEN = re.compile(rf"(?:Found|Actual|got|has type) '?(?P<type>{_T}?)'?(?:\.| i
 TYPE_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (
         re.compile(
-            rf"Illegal types (?P<one>{_T}) and (?P<two>{_T}) of arguments of function "
-            r"(?P<function>\w+)"
+            rf"Illegal types \(?(?P<one>{_T})(?: and|,)? (?P<two>{_T})\)? of arguments "
+            r"(?:of|for)(?: aggregate)? function (?P<function>\w+)"
         ),
         _illegal_types,
     ),
@@ -219,6 +240,15 @@ TYPE_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (
         re.compile(r"function '?(?P<function>\w+)'? must be (?:an )?[aA]rray"),
         _no_array,
+    ),
+    (
+        re.compile(
+            r"(?P<place>[Ff]irst|[Ss]econd) argument (?:of|for)(?: function| this overload of)? "
+            r"'?(?P<function>\w+)'?,? (?:must|should) be (?P<expected>(?:(?! but )[^.,])+)"
+            r"(?:(?:[.,] (?:Actual|found|got|illegal type:)| but it has type) "
+            r"'?(?P<given>.+?)'?(?: instead)?(?:\.?$|: ))?"
+        ),
+        _ordinal_argument,
     ),
     (re.compile(r"There is no supertype for types (?P<types>.+?)(?: because|$)"), _no_common_type),
     (
