@@ -49,6 +49,12 @@ def test_saves_are_applied_until_ctrl_c(tmp_path: Path) -> None:
         code = project / "functions" / "welcome-webhook" / "code.hog"
         code.write_text("let x :=\n")
         read_until(process, "code.hog:1:")
+        code.write_text("print('hi')\n")
+        endpoint = project / "endpoints" / "by_plan.yaml"
+        before = endpoint.read_text()
+        endpoint.write_text("query: |\n  select 1,\n    nope(2)\n")
+        read_until(process, "endpoints/by_plan.yaml:3: update endpoint by_plan: ")
+        endpoint.write_text(before)
         code.write_text("print('hello')\n")
         read_until(process, "applied: update function Welcome webhook: hog")
         process.send_signal(signal.SIGINT)

@@ -10,9 +10,18 @@ from hoglet.project_files.folder import PROJECT, VARIABLES, endpoint_files, name
 from hoglet.project_files.list_file import LISTS, place_in_list
 from hoglet.project_files.model import Project
 from hoglet.project_files.plan import PlannedChange
+from hoglet.project_files.push import PushFailed
 from hoglet.project_files.yaml_files import place_of
 
 _LINE_OF_QUERY = re.compile(r"query: (\d+):\d+: ")
+
+
+def located(failed: PushFailed, folder: Path, files: Project) -> PushFailed:
+    """The error with the file and line that the refused change comes from."""
+    if failed.change is None:
+        return failed
+    place = place_of_change(folder, files, failed.change, failed.field, failed.reason)
+    return PushFailed(f"{place}: {failed.detail}") if place else failed
 
 
 def place_of_change(

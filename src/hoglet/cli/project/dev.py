@@ -142,8 +142,9 @@ class _Session:
     def _push(self) -> bool:
         """Push the files; errors are printed, and the next save tries again."""
         from hoglet.project_files.folder import read_folder
+        from hoglet.project_files.places import located
         from hoglet.project_files.plan import check_code, make_plan, secret_variables
-        from hoglet.project_files.push import push
+        from hoglet.project_files.push import PushFailed, push
         from hoglet.project_files.server_project import ServerProject
 
         try:
@@ -153,7 +154,10 @@ class _Session:
                 os.environ.setdefault(name, name)
             server = ServerProject(self._client)
             plan = make_plan(server.project, files, prune=True)
-            push(server, plan)
+            try:
+                push(server, plan)
+            except PushFailed as failed:
+                raise located(failed, self._project, files) from None
         except HogletError as error:
             print_error(error.detail)
             return False

@@ -73,6 +73,7 @@ def push(
     """
     from hoglet.project_files.folder import find_project, read_folder
     from hoglet.project_files.journal import PushJournal
+    from hoglet.project_files.places import located
     from hoglet.project_files.plan import check_code, check_secrets, make_plan
     from hoglet.project_files.push import PushFailed
     from hoglet.project_files.push import push as push_plan
@@ -97,23 +98,12 @@ def push(
         try:
             push_plan(server, plan, should_stop, journal.reached)
         except PushFailed as failed:
-            raise _located(failed, project, files) from None
+            raise located(failed, project, files) from None
         finally:
             journal.end()
     if plan.changes:
         counts = ((verb, sum(c.verb == verb for c in plan.changes)) for verb in _VERBS)
         print("pushed: " + ", ".join(f"{count} {_VERBS[verb]}" for verb, count in counts))
-
-
-def _located(failed: Any, folder: Path, files: Any) -> Exception:
-    """The error with the file and line that the refused change comes from."""
-    from hoglet.project_files.places import place_of_change
-    from hoglet.project_files.push import PushFailed
-
-    if failed.change is None:
-        return failed
-    place = place_of_change(folder, files, failed.change, failed.field, failed.reason)
-    return PushFailed(f"{place}: {failed.detail}") if place else failed
 
 
 def _report_killed_push(journal: Any, then: str) -> None:
