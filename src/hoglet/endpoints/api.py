@@ -36,7 +36,7 @@ from hoglet.endpoints.schemas import (
     UpdateBody,
     read,
 )
-from hoglet.endpoints.services import EndpointServices, place_of, services_of
+from hoglet.endpoints.services import EndpointServices, services_of, urls_of
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.web.openapi import PAGE, Page, describe, flag, number
 from hoglet.web.pagination import PageRequest, envelope, parse_page
@@ -63,13 +63,14 @@ async def list_endpoints(request: Request, scope: Reader) -> Response:
         parse_page(request.query_params, default=None, maximum=None),
     )
     filters = await _list_filters(request, services, page)
-    count, found = await services.service.page(scope, filters)
-    await _show_current(services, scope, found)
-    users = await _users(services, found)
-    place = place_of(request, scope)
-    aliases = await services.aliases.of([each.endpoint.id for each in found])
+    count, endpoints = await services.service.page(scope, filters)
+    await _show_current(services, scope, endpoints)
+    users = await _users(services, endpoints)
+    urls = urls_of(request, scope)
+    aliases = await services.aliases.of([each.endpoint.id for each in endpoints])
     results = [
-        records.endpoint_record(each, users, place, aliases.get(each.endpoint.id)) for each in found
+        records.endpoint_record(each, users, urls, aliases.get(each.endpoint.id))
+        for each in endpoints
     ]
     return JsonResponse(envelope(request, page, count, results))
 
@@ -80,9 +81,9 @@ async def create_endpoint(request: Request, scope: Writer) -> Response:
     """Create an endpoint."""
     services = services_of(request)
     body = read(CreateBody, await read_object(request))
-    found = await services.service.create(scope, body)
+    stored = await services.service.create(scope, body)
     services.forget()
-    return await _record(request, scope, found, status=201)
+    return await _record(request, scope, stored, status=201)
 
 
 @router.post("/endpoints/last_execution_times")
@@ -105,8 +106,8 @@ async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
     await services.notes.flush_executions()
     if number is not None:
         return await _version(request, scope, name, number)
-    found = await services.service.read(scope, name)
-    return await _record(request, scope, await services.analyses.show(scope.project, found))
+    stored = await services.service.read(scope, name)
+    return await _record(request, scope, await services.analyses.show(scope.project, stored))
 
 
 @router.patch(_ONE)
@@ -125,10 +126,10 @@ async def update_endpoint(request: Request, name: str, scope: Writer) -> Respons
     changed = await services.service.update(scope, name, body, target)
     services.forget()
     if changed.targeted:
-        return await _version(request, scope, name, changed.found.version.number)
+        return await _version(request, scope, name, changed.stored.version.number)
     problem = changed.materialization_error
     extra = {} if problem is None else {"materialization_error": problem}
-    return await _record(request, scope, changed.found, extra=extra)
+    return await _record(request, scope, changed.stored, extra=extra)
 
 
 @router.delete(_ONE)
@@ -147,10 +148,10 @@ async def materialization_status(request: Request, name: str, scope: Reader) -> 
     """Get the materialization status of an endpoint."""
     number = await _asked_version(request, scope, name)
     services = services_of(request)
-    found = await services.service.read(scope, name, number)
-    found = await services.analyses.show(scope.project, found)
-    status = records.status_object(found.version, found.materialization)
-    return JsonResponse(status | {"name": found.endpoint.name})
+    stored = await services.service.read(scope, name, number)
+    stored = await services.analyses.show(scope.project, stored)
+    status = records.status_object(stored.version, stored.materialization)
+    return JsonResponse(status | {"name": stored.endpoint.name})
 
 
 @router.post("/endpoints/{name}/materialization_preview")
@@ -161,10 +162,10 @@ async def materialization_preview(request: Request, name: str, scope: Reader) ->
     await services.service.read(scope, name)
     body = read(PreviewBody, await read_object(request))
     number = await _asked_version(request, scope, name, body.version)
-    found = await services.service.read(scope, name, number)
-    version = found.version
+    stored = await services.service.read(scope, name, number)
+    version = stored.version
     buckets = body.bucket_overrides or version.bucket_overrides
-    table = f"{found.endpoint.name}_v{version.number}"
+    table = f"{stored.endpoint.name}_v{version.number}"
     preview = await services.analyser.preview(scope.project, version.query, buckets, table)
     return JsonResponse(msgspec.to_builtins(preview))
 
@@ -178,13 +179,13 @@ async def list_versions(request: Request, name: str, scope: Reader) -> Response:
         parse_page(request.query_params, default=None, maximum=None),
     )
     await services.notes.flush_executions()
-    current, found = await services.service.versions(
+    current, versions = await services.service.versions(
         scope, name, limit=page.limit, offset=page.offset
     )
-    await _show_current(services, scope, found)
-    users, place = await _users(services, found), place_of(request, scope)
+    await _show_current(services, scope, versions)
+    users, urls = await _users(services, versions), urls_of(request, scope)
     aliases = await _aliases(services, current.endpoint_id)
-    results = [records.version_record(each, current, users, place, aliases) for each in found]
+    results = [records.version_record(each, current, users, urls, aliases) for each in versions]
     return JsonResponse(envelope(request, page, current.number, results))
 
 
@@ -246,31 +247,31 @@ async def _creator(services: EndpointServices, text: str) -> int:
 async def _record(
     request: Request,
     scope: ProjectScope,
-    found: FoundEndpoint,
+    stored: FoundEndpoint,
     *,
     status: int = 200,
     extra: Mapping[str, Any] | None = None,
 ) -> Response:
     services = services_of(request)
-    users, aliases = await _users(services, [found]), await _aliases(services, found.endpoint.id)
-    record = records.endpoint_record(found, users, place_of(request, scope), aliases)
+    users, aliases = await _users(services, [stored]), await _aliases(services, stored.endpoint.id)
+    record = records.endpoint_record(stored, users, urls_of(request, scope), aliases)
     return JsonResponse(record | dict(extra or {}), status_code=status)
 
 
 async def _version(request: Request, scope: ProjectScope, name: str, number: int) -> Response:
     services = services_of(request)
-    found, current = await services.service.read_with_current(scope, name, number)
-    found = await services.analyses.show(scope.project, found)
-    users, aliases = await _users(services, [found]), await _aliases(services, found.endpoint.id)
-    place = place_of(request, scope)
-    return JsonResponse(records.version_record(found, current, users, place, aliases))
+    stored, current = await services.service.read_with_current(scope, name, number)
+    stored = await services.analyses.show(scope.project, stored)
+    users, aliases = await _users(services, [stored]), await _aliases(services, stored.endpoint.id)
+    urls = urls_of(request, scope)
+    return JsonResponse(records.version_record(stored, current, users, urls, aliases))
 
 
 async def _show_current(
-    services: EndpointServices, scope: ProjectScope, found: Sequence[FoundEndpoint]
+    services: EndpointServices, scope: ProjectScope, endpoints: Sequence[FoundEndpoint]
 ) -> None:
     """Analyze again the versions that were invalid when saved; they may be valid by now."""
-    for each in found:
+    for each in endpoints:
         if records.is_invalid(each.version):
             await services.analyses.show(scope.project, each)
 
@@ -287,9 +288,11 @@ async def _aliases(services: EndpointServices, endpoint_id: UUID) -> Names | Non
     return (await services.aliases.of([endpoint_id])).get(endpoint_id)
 
 
-async def _users(services: EndpointServices, found: Sequence[FoundEndpoint]) -> Mapping[int, User]:
-    ids = [each.endpoint.created_by_id for each in found]
-    ids += [each.version.created_by_id for each in found]
+async def _users(
+    services: EndpointServices, endpoints: Sequence[FoundEndpoint]
+) -> Mapping[int, User]:
+    ids = [each.endpoint.created_by_id for each in endpoints]
+    ids += [each.version.created_by_id for each in endpoints]
     async with services.database.read() as session:
         return await people.users_by_id(session, ids)
 

@@ -50,7 +50,7 @@ _TIMES = ("cache_age_seconds", "data_freshness_seconds", "sync_frequency")
 class Changed:
     """The outcome of a PATCH: the version to return (``targeted``: as a version object)."""
 
-    found: FoundEndpoint
+    stored: FoundEndpoint
     targeted: bool
     materialization_error: str | None = None
 
@@ -95,8 +95,8 @@ class EndpointService:
             if body.is_materialized:
                 await self._materializer.enable(session, scope.project, endpoint, version)
             await self._log(session, scope, endpoint, "created")
-            found = await repository.find_version(session, endpoint)
-        return _must(found)
+            stored = await repository.find_version(session, endpoint)
+        return _must(stored)
 
     async def read(
         self, scope: ProjectScope, name: str, number: int | None = None
@@ -114,9 +114,9 @@ class EndpointService:
     ) -> tuple[FoundEndpoint, EndpointVersionRow]:
         """A version together with the current one."""
         async with self._database.read() as session:
-            found = await self._find(session, scope, name, number)
+            stored = await self._find(session, scope, name, number)
             current = await self._find(session, scope, name)
-        return found, current.version
+        return stored, current.version
 
     async def page(
         self, scope: ProjectScope, filters: ListFilters
@@ -139,8 +139,8 @@ class EndpointService:
     async def delete(self, scope: ProjectScope, name: str) -> None:
         """Soft-delete an endpoint: all its routes return 404 and its name becomes available."""
         async with self._database.write() as session:
-            found = await self._find_target(session, scope, name, None)
-            endpoint = found.endpoint
+            stored = await self._find_target(session, scope, name, None)
+            endpoint = stored.endpoint
             endpoint.live_name = None
             endpoint.updated_at = self._clock.now()
             await self._materializer.disable_all(session, endpoint.id)
@@ -168,9 +168,9 @@ class EndpointService:
         elif body.bucket_overrides is not None or body.is_materialized:
             prepared = await self._read_again(scope, name, target, body.bucket_overrides)
         async with self._database.write() as session:
-            found = await self._find_target(session, scope, name, target)
+            stored = await self._find_target(session, scope, name, target)
             return await self._change(
-                session, scope, found, body, prepared, targeted=target is not None
+                session, scope, stored, body, prepared, targeted=target is not None
             )
 
     async def variables(self, scope: ProjectScope) -> Sequence[InsightVariable]:
@@ -189,21 +189,21 @@ class EndpointService:
         self,
         session: AsyncSession,
         scope: ProjectScope,
-        found: FoundEndpoint,
+        stored: FoundEndpoint,
         body: UpdateBody,
         prepared: tuple[QueryNode, Analysis] | None,
         *,
         targeted: bool,
     ) -> Changed:
-        endpoint, now = found.endpoint, self._clock.now()
+        endpoint, now = stored.endpoint, self._clock.now()
         changed = (
-            body.query is not None and prepared and not same_json(prepared[0], found.version.query)
+            body.query is not None and prepared and not same_json(prepared[0], stored.version.query)
         )
-        active = active_after(found, body, targeted=targeted, renewed=bool(changed))
+        active = active_after(stored, body, targeted=targeted, renewed=bool(changed))
         refuse_contradictions(body, is_active=active)
-        version = found.version
+        version = stored.version
         if changed and prepared:
-            version = next_version(scope, found, *prepared, now)
+            version = next_version(scope, stored, *prepared, now)
             session.add(version)
             endpoint.current_version = version.number
         elif prepared:
@@ -215,7 +215,7 @@ class EndpointService:
             endpoint.tags = sorted_tags(body.tags)
         endpoint.updated_at = version.updated_at = now
         await session.flush()
-        problem = await self._follow_materialization(session, scope, found, version, body)
+        problem = await self._follow_materialization(session, scope, stored, version, body)
         await self._log(session, scope, endpoint, "updated")
         after = await repository.find_version(session, endpoint, version.number)
         return Changed(_must(after), targeted, problem)
@@ -300,10 +300,10 @@ class EndpointService:
         endpoint = await repository.find_endpoint(session, scope.project.id, name)
         if endpoint is None:
             raise NotFound
-        found = await repository.find_version(session, endpoint, number)
-        if found is None and number is not None:
+        stored = await repository.find_version(session, endpoint, number)
+        if stored is None and number is not None:
             raise errors.unknown_version(number, name, endpoint.current_version)
-        return _must(found)
+        return _must(stored)
 
     async def _find_target(
         self, session: AsyncSession, scope: ProjectScope, name: str, target: int | None
@@ -311,10 +311,10 @@ class EndpointService:
         endpoint = await repository.find_endpoint(session, scope.project.id, name, lock=True)
         if endpoint is None:
             raise NotFound
-        found = await repository.find_version(session, endpoint, target)
-        if found is None and target is not None:
+        stored = await repository.find_version(session, endpoint, target)
+        if stored is None and target is not None:
             raise errors.unknown_target(target, name)
-        return _must(found)
+        return _must(stored)
 
     async def _log(
         self, session: AsyncSession, scope: ProjectScope, endpoint: EndpointRow, activity: str
@@ -323,10 +323,10 @@ class EndpointService:
         await self._access.activity.record(session, entry)
 
 
-def _must(found: FoundEndpoint | None) -> FoundEndpoint:
-    if found is None:
+def _must(stored: FoundEndpoint | None) -> FoundEndpoint:
+    if stored is None:
         raise NotFound
-    return found
+    return stored
 
 
 async def _claim(session: AsyncSession, name: str) -> None:

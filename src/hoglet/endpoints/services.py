@@ -203,7 +203,7 @@ def services_of(request: Request) -> EndpointServices:
     return services
 
 
-def place_of(request: Request, scope: ProjectScope) -> EndpointUrls:
+def urls_of(request: Request, scope: ProjectScope) -> EndpointUrls:
     """The base URL and prefix for paths and URLs in a response."""
     path: str = request.scope.get(ORIGINAL_PATH, request.url.path)
     prefix = "environments" if path.startswith(_ENVIRONMENTS) else "projects"

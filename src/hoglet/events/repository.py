@@ -109,8 +109,8 @@ class EventsRepository:
 
     async def group_types(self, session: AsyncSession, project_id: int) -> dict[str, int]:
         """Group types by name: ``{"company": 0}``."""
-        wanted = select(GroupTypeRow.group_type, GroupTypeRow.group_index)
-        rows = await session.execute(wanted.where(GroupTypeRow.project_id == project_id))
+        statement = select(GroupTypeRow.group_type, GroupTypeRow.group_index)
+        rows = await session.execute(statement.where(GroupTypeRow.project_id == project_id))
         return {row.group_type: row.group_index for row in rows}
 
     async def load_groups(
@@ -120,7 +120,7 @@ class EventsRepository:
         found: list[GroupState] = []
         place = tuple_(GroupRow.group_index, GroupRow.group_key)
         for part in _parts(list(keys)):
-            wanted = select(GroupRow).where(GroupRow.project_id == project_id, place.in_(part))
+            statement = select(GroupRow).where(GroupRow.project_id == project_id, place.in_(part))
             found.extend(
                 GroupState(
                     row.group_index,
@@ -130,7 +130,7 @@ class EventsRepository:
                     row.updated_at,
                     row.version,
                 )
-                for row in await session.scalars(wanted)
+                for row in await session.scalars(statement)
             )
         return found
 
@@ -197,9 +197,9 @@ class EventsRepository:
         checked: bool = False,
     ) -> None:
         """Record the UUIDs of stored events; ``checked`` as in :meth:`save_persons`."""
-        wanted = set(uuids)
-        added = await self._known.add(session, project_id, wanted)
-        if checked and added != len(wanted):
+        unique = set(uuids)
+        added = await self._known.add(session, project_id, unique)
+        if checked and added != len(unique):
             raise StateChanged("An event with the same UUID was stored.")
 
     async def add_warnings(
@@ -218,9 +218,9 @@ class EventsRepository:
 
     async def warnings(self, session: AsyncSession, project_id: int) -> list[IngestionWarningRow]:
         """A project's ingestion warnings, newest first."""
-        wanted = select(IngestionWarningRow).where(IngestionWarningRow.project_id == project_id)
+        statement = select(IngestionWarningRow).where(IngestionWarningRow.project_id == project_id)
         return list(
-            (await session.scalars(wanted.order_by(IngestionWarningRow.last_at.desc()))).all()
+            (await session.scalars(statement.order_by(IngestionWarningRow.last_at.desc()))).all()
         )
 
 
@@ -231,7 +231,7 @@ async def _person_rows(
     if not names:
         return []
     given = values_of(session, DistinctIdRow.distinct_id, sorted(names))
-    wanted = (
+    statement = (
         select(
             DistinctIdRow.distinct_id,
             DistinctIdRow.version,
@@ -249,7 +249,7 @@ async def _person_rows(
         .where(DistinctIdRow.project_id == project_id, DistinctIdRow.distinct_id.in_(given))
     )
     connection = await session.connection()  # with a session, each row takes 1.5 times as long
-    return (await connection.execute(wanted)).all()
+    return (await connection.execute(statement)).all()
 
 
 def _person_columns(project_id: int, changes: PersonStoreState) -> list[dict[str, Any]]:
@@ -282,10 +282,10 @@ async def _all_ids(session: AsyncSession, project_id: int, persons: Collection[U
     if not persons:
         return []
     given = values_of(session, DistinctIdRow.person_id, list(persons))
-    wanted = select(DistinctIdRow).where(
+    statement = select(DistinctIdRow).where(
         DistinctIdRow.project_id == project_id, DistinctIdRow.person_id.in_(given)
     )
-    return list((await session.scalars(wanted)).all())
+    return list((await session.scalars(statement)).all())
 
 
 async def _retired(
@@ -295,11 +295,11 @@ async def _retired(
     if not names:
         return {}
     given = values_of(session, RetiredDistinctIdRow.distinct_id, sorted(names))
-    wanted = select(RetiredDistinctIdRow.distinct_id, RetiredDistinctIdRow.version).where(
+    statement = select(RetiredDistinctIdRow.distinct_id, RetiredDistinctIdRow.version).where(
         RetiredDistinctIdRow.project_id == project_id,
         RetiredDistinctIdRow.distinct_id.in_(given),
     )
-    return {row.distinct_id: row.version for row in await session.execute(wanted)}
+    return {row.distinct_id: row.version for row in await session.execute(statement)}
 
 
 async def _lock_persons(session: AsyncSession, project_id: int, changes: PersonStoreState) -> None:
@@ -313,10 +313,10 @@ async def _lock_persons(session: AsyncSession, project_id: int, changes: PersonS
     named = {item.person_id for item in changes.ids} - new
     stored: dict[UUID, int] = {}
     for part in _parts(sorted(named | loaded.keys())):
-        wanted = select(PersonRow.id, PersonRow.version).where(
+        statement = select(PersonRow.id, PersonRow.version).where(
             PersonRow.project_id == project_id, PersonRow.id.in_(part)
         )
-        rows = await session.execute(wanted.order_by(PersonRow.id).with_for_update())
+        rows = await session.execute(statement.order_by(PersonRow.id).with_for_update())
         stored.update((row.id, row.version) for row in rows)
     is_same = named <= stored.keys() and all(
         stored.get(person) == version for person, version in loaded.items()

@@ -78,46 +78,46 @@ class BackfillPager:
 
     async def work(self, job: Job) -> None:
         """Enqueue the next page, or wait while enough runs are queued; finishes the job itself."""
-        wanted = decode_backfill(job.payload)
+        request = decode_backfill(job.payload)
         if (await self._queue.depth(INVOKE_QUEUE)).ready > MOST_WAITING:
             await self._later(job, PAUSE)
         else:
-            await self._go_on(job, wanted)
+            await self._go_on(job, request)
 
-    async def _go_on(self, job: Job, wanted: BackfillV1) -> None:
+    async def _go_on(self, job: Job, request: BackfillV1) -> None:
         """Enqueue the next page, or clean up after the last page, a pause or a cancellation."""
         async with self._database.read() as session:
-            found = await backfill_repository.of_worker(session, wanted.backfill_id)
+            found = await backfill_repository.of_worker(session, request.backfill_id)
         if found is None or found[0].status not in _READING or found[0].all_read:
-            await self._finish(job, wanted)
+            await self._finish(job, request)
             return
         row, export = found
         if row.events_queued - row.runs_succeeded - row.runs_failed > MOST_AHEAD - PAGE_EVENTS:
             await self._later(job, BREATH)
             return
-        window = _window(row, export, wanted)
+        window = _window(row, export, request)
         total = row.events_total
         if total is None:
             total = await self._stored.count(window)
         events = await self._stored.page(window, limit=PAGE_EVENTS, max_bytes=PAGE_BYTES)
-        function = await self._functions.load_one(wanted.project_id, wanted.function_id)
-        runs = [await self._job(wanted, item, row, function) for item in events.rows]
+        function = await self._functions.load_one(request.project_id, request.function_id)
+        runs = [await self._job(request, item, row, function) for item in events.rows]
         async with self._database.write() as session:
-            await self._queue_page(session, job, wanted, _Page(events, runs, total))
+            await self._queue_page(session, job, request, _Page(events, runs, total))
 
-    async def _finish(self, job: Job, wanted: BackfillV1) -> None:
+    async def _finish(self, job: Job, request: BackfillV1) -> None:
         """Mark the reading as finished; a cancelled backfill drops its queued runs."""
         async with self._database.write() as session:
-            found = await backfill_repository.of_worker(session, wanted.backfill_id)
+            found = await backfill_repository.of_worker(session, request.backfill_id)
             if found is None or found[0].status == backfill_repository.CANCELLED:
-                await lines.discard(session, self._queue, str(wanted.backfill_id))
+                await lines.discard(session, self._queue, str(request.backfill_id))
             await self._queue.finish(session, [job])
 
     async def _queue_page(
-        self, session: AsyncSession, job: Job, wanted: BackfillV1, page: _Page
+        self, session: AsyncSession, job: Job, request: BackfillV1, page: _Page
     ) -> None:
         """Enqueue the runs of a page and store the position, in one commit."""
-        found = await backfill_repository.of_worker(session, wanted.backfill_id)
+        found = await backfill_repository.of_worker(session, request.backfill_id)
         if found is None or found[0].status not in _READING:  # paused or cancelled meanwhile
             await self._queue.retry(session, job, run_at=self._clock.now())
             return
@@ -139,30 +139,30 @@ class BackfillPager:
 
     async def _job(
         self,
-        wanted: BackfillV1,
+        request: BackfillV1,
         event: StoredEvent,
         row: BackfillRow,
         function: ExecutableFunction | None,
     ) -> NewJob:
-        run_id = uuid5(wanted.backfill_id, str(event.uuid))
+        run_id = uuid5(request.backfill_id, str(event.uuid))
         invoke = InvokeV1(
-            project_id=wanted.project_id,
-            function_id=wanted.function_id,
+            project_id=request.project_id,
+            function_id=request.function_id,
             invocation_id=run_id,
-            globals=await self._stored.globals(wanted, event),
+            globals=await self._stored.globals(request, event),
             start_at="filter" if row.with_filters else "inputs",
-            backfill_id=wanted.backfill_id,
+            backfill_id=request.backfill_id,
         )
         line = None
         if function is not None and function.delivery.ordered_by:
-            line = line_of(function.id, event.distinct_id, backfill=str(wanted.backfill_id))
+            line = line_of(function.id, event.distinct_id, backfill=str(request.backfill_id))
         return NewJob(
             queue=INVOKE_QUEUE,
             payload=encode(invoke),
             id=run_id,
             priority=Priority.LOW,
             ordering_key=line,
-            lane=str(wanted.backfill_id),
+            lane=str(request.backfill_id),
         )
 
     async def _later(self, job: Job, pause: timedelta) -> None:
@@ -170,14 +170,14 @@ class BackfillPager:
             await self._queue.retry(session, job, run_at=self._clock.now() + pause)
 
 
-def _window(row: BackfillRow, export: BatchExportRow, wanted: BackfillV1) -> EventWindow:
+def _window(row: BackfillRow, export: BatchExportRow, request: BackfillV1) -> EventWindow:
     """The rest of a backfill's time range; jobs of older versions contain the position."""
     return EventWindow(
-        project_id=wanted.project_id,
+        project_id=request.project_id,
         start_at=row.start_at,
         end_at=row.end_at
         or row.created_at + timedelta(days=1),  # excludes events that arrive during the backfill
         events=event_names(export.filters),
-        after_at=row.after_at or wanted.after_at,
-        after_uuid=row.after_uuid or wanted.after_uuid,
+        after_at=row.after_at or request.after_at,
+        after_uuid=row.after_uuid or request.after_uuid,
     )

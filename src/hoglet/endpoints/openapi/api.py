@@ -16,7 +16,7 @@ from hoglet.endpoints.record_schemas import VERSION_PARAMETER
 from hoglet.endpoints.repository import ListFilters
 from hoglet.endpoints.run.request import read_version
 from hoglet.endpoints.run.targets import target_of
-from hoglet.endpoints.services import place_of, services_of
+from hoglet.endpoints.services import services_of, urls_of
 from hoglet.web.openapi import describe
 from hoglet.web.responses import JsonResponse
 from hoglet.web.router import Depends, Router
@@ -30,7 +30,7 @@ type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 @describe({200: {"type": "object"}})
 async def openapi_of_project(request: Request, scope: Reader) -> Response:
     """Get one OpenAPI document for all active endpoints of the project."""
-    services, place = services_of(request), place_of(request, scope)
+    services, place = services_of(request), urls_of(request, scope)
     _, found = await services.service.page(scope, ListFilters(is_active=True))
     known = await services.service.variables(scope)
     documents = [
@@ -49,6 +49,6 @@ async def openapi_document(request: Request, name: str, scope: Reader) -> Respon
     found = await services.service.read(scope, name, number)
     known = await services.service.variables(scope)
     described = openapi.document(
-        target_of(found), found.version.description, place_of(request, scope), known
+        target_of(found), found.version.description, urls_of(request, scope), known
     )
     return JsonResponse(described)

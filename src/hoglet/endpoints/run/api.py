@@ -39,7 +39,7 @@ from hoglet.endpoints.run.response import (
 )
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunBody, RunRequest
-from hoglet.endpoints.services import EndpointServices, place_of, services_of
+from hoglet.endpoints.services import EndpointServices, services_of, urls_of
 from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.endpoints.tenant_tokens.grants import (
     check_endpoint,
@@ -180,7 +180,7 @@ async def _poll(
     if scope.principal.tenant is not None:
         requested = tenant_query_id(scope.principal.tenant, requested)
     row = await services.background.find(current, requested)
-    return polled(place_of(request, scope), row, request.path_params["name"])
+    return polled(urls_of(request, scope), row, request.path_params["name"])
 
 
 async def _key_of(request: Request, scope: ProjectScope) -> RequestKey:
@@ -214,24 +214,26 @@ async def _plan(
     request: Request, services: EndpointServices, scope: ProjectScope, current: RunTarget
 ) -> PlannedRun:
     """Parse, check and plan a run."""
-    wanted = await read_run(request, current.aliases)
+    run_request = await read_run(request, current.aliases)
     if scope.principal.tenant is not None:
-        wanted = restricted(scope.principal.tenant, wanted)
-    wanted = _at_cursor(services, wanted)
+        run_request = restricted(scope.principal.tenant, run_request)
+    run_request = _at_cursor(services, run_request)
     tables = readable_system_tables(scope.principal.scopes)
-    wanted = replace(wanted, system_tables=tables)
-    target = await services.targets.version(current, wanted.version)
+    run_request = replace(run_request, system_tables=tables)
+    target = await services.targets.version(current, run_request.version)
     form_of(request, target)
-    return PlannedRun(wanted, await services.runner.check(scope, target, wanted))
+    return PlannedRun(run_request, await services.runner.check(scope, target, run_request))
 
 
-def _at_cursor(services: EndpointServices, wanted: RunRequest) -> RunRequest:
+def _at_cursor(services: EndpointServices, run_request: RunRequest) -> RunRequest:
     """The run with its cursor decrypted; its version defaults to that of the first page."""
-    opened = None if wanted.cursor is None else services.runner.cursors.open(wanted.cursor)
+    opened = (
+        None if run_request.cursor is None else services.runner.cursors.open(run_request.cursor)
+    )
     if opened is None:
-        return wanted
-    version = opened.version if wanted.version is None else wanted.version
-    return replace(wanted, version=version, after=opened.key)
+        return run_request
+    version = opened.version if run_request.version is None else run_request.version
+    return replace(run_request, version=version, after=opened.key)
 
 
 async def _find(services: EndpointServices, scope: ProjectScope, name: str) -> RunTarget | None:
@@ -288,7 +290,7 @@ async def _respond(
     form: str,
 ) -> Response:
     if isinstance(outcome, AsyncRunRow):
-        return accepted(place_of(request, scope), outcome, request.path_params["name"])
+        return accepted(urls_of(request, scope), outcome, request.path_params["name"])
     if not outcome.stale:
         return answered(request, outcome, form)
     refreshing = await services.background.start(

@@ -76,19 +76,19 @@ class LoadedState:
         self._seen: set[UUID] = set()
         self._is_changed = False
 
-    async def request(self, group: UUID, wanted: LookupRequest) -> ProcessRequest:
+    async def request(self, group: UUID, lookups: LookupRequest) -> ProcessRequest:
         """Build the request that processes a piece, with the state that the piece needs."""
-        loaded = await self._load(wanted)
+        loaded = await self._load(lookups)
         return ProcessRequest(
             group=group,
-            persons=self._person_state(wanted) if self._is_changed else loaded,
+            persons=self._person_state(lookups) if self._is_changed else loaded,
             group_types=self._types,
             groups=[
                 self._groups[place]
-                for kind, key in wanted.groups
+                for kind, key in lookups.groups
                 if kind in self._types and (place := (self._types[kind], key)) in self._groups
             ],
-            seen=[uuid for uuid in wanted.uuids if uuid in self._seen] if self._seen else [],
+            seen=[uuid for uuid in lookups.uuids if uuid in self._seen] if self._seen else [],
         )
 
     def apply(self, result: BatchResult) -> None:
@@ -102,19 +102,19 @@ class LoadedState:
         self._groups.update(((row.index, row.key), row) for row in result.groups)
         self._seen.update(result.new_uuids)
 
-    async def _load(self, wanted: LookupRequest) -> PersonStoreState:
+    async def _load(self, lookups: LookupRequest) -> PersonStoreState:
         """Load the state that a piece needs; returns the persons as they are in the database."""
         async with self._database.read() as session:
             types = await self._events.group_types(session, self._project_id)
             self._types = {**types, **self._types}
             places = [
-                (self._types[kind], key) for kind, key in wanted.groups if kind in self._types
+                (self._types[kind], key) for kind, key in lookups.groups if kind in self._types
             ]
             persons = await self._events.load_persons(
-                session, self._project_id, wanted.distinct_ids, wanted.merging
+                session, self._project_id, lookups.distinct_ids, lookups.merging
             )
             groups = await self._events.load_groups(session, self._project_id, places)
-            self._seen |= await self._events.seen(session, self._project_id, wanted.uuids)
+            self._seen |= await self._events.seen(session, self._project_id, lookups.uuids)
         for person in persons.persons:
             self._persons.setdefault(person.id, person)
         for row in persons.ids:
@@ -124,15 +124,15 @@ class LoadedState:
             self._groups.setdefault((group.index, group.key), group)
         return persons
 
-    def _person_state(self, wanted: LookupRequest) -> PersonStoreState:
+    def _person_state(self, lookups: LookupRequest) -> PersonStoreState:
         """The persons of the distinct ids, and all distinct ids of persons that will be merged."""
-        names = {name for name in (*wanted.distinct_ids, *wanted.merging) if name in self._ids}
-        merged = {self._ids[name].person_id for name in wanted.merging if name in self._ids}
+        names = {name for name in (*lookups.distinct_ids, *lookups.merging) if name in self._ids}
+        merged = {self._ids[name].person_id for name in lookups.merging if name in self._ids}
         if merged:
             names.update(name for name, row in self._ids.items() if row.person_id in merged)
         ids = [self._ids[name] for name in names]
         persons = {row.person_id for row in ids}
-        unknown = {*wanted.distinct_ids, *wanted.merging} - names
+        unknown = {*lookups.distinct_ids, *lookups.merging} - names
         retired = {name: self._retired[name] for name in unknown if name in self._retired}
         loaded = [self._persons[person] for person in persons]
         return PersonStoreState(loaded, ids, retired=retired)
@@ -165,12 +165,12 @@ class GroupProcessor:
         """Have the worker parse a group in advance."""
         return await self._calls.read(group)
 
-    async def process(self, group: ReadRequest, wanted: Awaitable[LookupRequest]) -> BatchResult:
+    async def process(self, group: ReadRequest, lookups: Awaitable[LookupRequest]) -> BatchResult:
         """Process a group; if that fails in the worker, process it in pieces.
 
         Args:
             group: the batches of the group.
-            wanted: the result of :meth:`read`.
+            lookups: the result of :meth:`read`.
 
         Raises:
             FunctionsUnusable: the worker cannot process any event with the project's functions.
@@ -179,7 +179,7 @@ class GroupProcessor:
         """
         state = LoadedState(self._database, self._events, group.project.id)
         try:
-            request = await state.request(group.group, await wanted)
+            request = await state.request(group.group, await lookups)
             return await self._calls.process(group, request)
         except WORKER_FAILURES as error:
             log.warning(
@@ -241,8 +241,8 @@ class _Pieces:
         return merge_results(self._done)
 
     async def _attempt(self, piece: ReadRequest) -> BatchResult:
-        wanted = await self._calls.read(piece)
-        result = await self._calls.process(piece, await self._state.request(piece.group, wanted))
+        lookups = await self._calls.read(piece)
+        result = await self._calls.process(piece, await self._state.request(piece.group, lookups))
         await self._check(result)
         return result
 
@@ -315,8 +315,8 @@ class _Pieces:
         return _set_aside(piece, str(error))
 
     async def _refused_piece(self, piece: ReadRequest, *, without_changes: bool) -> BatchResult:
-        wanted = await self._calls.read(piece)
-        result = await self._calls.process(piece, await self._state.request(piece.group, wanted))
+        lookups = await self._calls.read(piece)
+        result = await self._calls.process(piece, await self._state.request(piece.group, lookups))
         if without_changes:
             example = {"batch": str(piece.parts[0].job_id), "reason": piece.reason}
             result = msgspec.structs.replace(

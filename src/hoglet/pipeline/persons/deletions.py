@@ -124,15 +124,15 @@ class PersonDeletions:
         self, project_id: int, *, is_done: bool | None, person_id: UUID | None
     ) -> list[PersonDeletionRow]:
         """Requests that delete events, newest first."""
-        wanted = select(PersonDeletionRow).where(
+        statement = select(PersonDeletionRow).where(
             PersonDeletionRow.project_id == project_id, PersonDeletionRow.delete_events
         )
         if is_done is not None:
             pending = PersonDeletionRow.verified_at.is_(None)
-            wanted = wanted.where(~pending if is_done else pending)
+            statement = statement.where(~pending if is_done else pending)
         if person_id is not None:
-            wanted = wanted.where(PersonDeletionRow.person_id == person_id)
-        ordered = wanted.order_by(PersonDeletionRow.requested_at.desc(), PersonDeletionRow.id)
+            statement = statement.where(PersonDeletionRow.person_id == person_id)
+        ordered = statement.order_by(PersonDeletionRow.requested_at.desc(), PersonDeletionRow.id)
         async with self._database.read() as session:
             return list(await session.scalars(ordered))
 
@@ -144,9 +144,9 @@ class PersonDeletions:
         """
         deletion_id = msgspec.msgpack.decode(job.payload, type=UUID)
         async with self._database.read() as session:
-            wanted = await session.get(PersonDeletionRow, deletion_id)
-        if wanted is not None and wanted.verified_at is None:
-            await self._perform(deletion_id, wanted.requested_at)
+            deletion = await session.get(PersonDeletionRow, deletion_id)
+        if deletion is not None and deletion.verified_at is None:
+            await self._perform(deletion_id, deletion.requested_at)
 
     async def _perform(self, deletion_id: UUID, requested_at: datetime) -> None:
         # Before the jobs: entries of the log can become jobs, not the other way round.
@@ -208,10 +208,10 @@ class PersonDeletions:
         self, session: AsyncSession, scope: ProjectScope, person: PersonRecord
     ) -> None:
         project_id = scope.project.id
-        wanted = select(DistinctIdRow).where(
+        statement = select(DistinctIdRow).where(
             DistinctIdRow.project_id == project_id, DistinctIdRow.person_id == person.id
         )
-        ids = [(row.distinct_id, row.version + BEYOND) for row in await session.scalars(wanted)]
+        ids = [(row.distinct_id, row.version + BEYOND) for row in await session.scalars(statement)]
         await _delete_rows(session, project_id, person.id)
         for distinct_id, version in ids:
             await session.merge(
@@ -300,12 +300,12 @@ class PersonDeletions:
         foreign: list[str] = []
         async with self._database.read() as session:
             for part in _parts(names):
-                wanted = select(DistinctIdRow.distinct_id).where(
+                statement = select(DistinctIdRow.distinct_id).where(
                     DistinctIdRow.project_id == row.project_id,
                     DistinctIdRow.distinct_id.in_(part),
                     DistinctIdRow.person_id != row.person_id,
                 )
-                foreign += await session.scalars(wanted)
+                foreign += await session.scalars(statement)
         return foreign
 
     async def _count(self, table: str, where: str, params: QueryParameters) -> int:
