@@ -8,7 +8,7 @@ PYTEST ?= .venv/bin/pytest
 DIST := --dist loadfile --no-loadscope-reorder
 # More than two cores have, since tests wait for servers, deadlines and retries; slow ones most.
 WORKERS := -n 4
-SLOW_WORKERS := -n 6
+SLOW_WORKERS := -n 5
 SHELL := /bin/bash
 # Where it is set, every test run rewrites the assertions of every test file anew.
 unexport PYTHONDONTWRITEBYTECODE
