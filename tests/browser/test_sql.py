@@ -5,7 +5,7 @@ import re
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 from pyarrow import parquet
 
 from support.console import post, wait_for
@@ -87,6 +87,26 @@ def test_the_place_of_an_error_is_shown(signed_in: Page) -> None:
     page.goto("/project/1/sql?q=" + quote("SELECT 1,\n  nothing_like_it FROM events"))
     expect(page.get_by_role("alert").get_by_text("nothing_like_it").first).to_be_visible()
     expect(page.locator(".cm-lintRange-error").first).to_contain_text("nothing_like_it")
+
+
+def test_leaving_with_a_query_that_never_ran_asks(signed_in: Page) -> None:
+    page = signed_in
+    dialogs: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        dialogs.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.goto("/project/1/sql")
+    write(page, "SELECT 6 * 7 AS answer")
+    expect(page.locator(".hog-editor[data-dirty]")).to_be_visible()
+    page.get_by_role("link", name="Persons").click()
+    wait_for(lambda: dialogs == ["beforeunload"])
+    page.get_by_role("textbox", name="Query").press("Control+Enter")
+    expect(page.get_by_role("cell", name="42")).to_be_visible()
+    page.get_by_role("link", name="Persons").click()
+    expect(page).to_have_url(re.compile("/persons$"))
 
 
 def test_queries_are_completed(signed_in: Page, server: RunningServer) -> None:

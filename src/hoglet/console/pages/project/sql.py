@@ -77,6 +77,7 @@ class _SqlPage:
                     given or _FIRST,
                     "hogQL",
                     "Query",
+                    guarded=True,
                     on_change=self._show_variables,
                     on_run=self._run,
                     on_save=self._ask_for_endpoint,
@@ -116,6 +117,7 @@ class _SqlPage:
         self._show_variables()
         is_short = len(text) < _LONGEST_URL
         set_url_values(q=text if is_short else None)
+        self._editor.mark_saved()  # in the URL or the history
         self._button.props("loading")
         self._result.clear()
         query_id = str(uuid4())
@@ -231,6 +233,7 @@ class _SqlPage:
         reply = await dialog.answered(send, {"name": name, "description": description})
         if reply is not None:
             notify(reply, "Saved.")
+            self._editor.mark_saved()
             endpoint = reply.body["name"]
             ui.navigate.to(f"/project/{self._backend.project_id}/endpoints/{endpoint}")
 
