@@ -94,7 +94,7 @@ select number, count() filter (where (number) > 1) over () as a, sum(number) fil
 select count() filter (where nope) over () from numbers(2)
 -- refused hogql_query_error at 1:30: "nope"
 -- case: EXCEPT ALL and INTERSECT ALL count rows
-select groupArray(x) from (select arrayJoin([1, 1, 1, 2]) as x except all select arrayJoin([1, 3]) order by 1) union all select groupArray(x) from (select arrayJoin([1, 1, 2]) as x intersect all select arrayJoin([1, 1, 1]))
+select found from (select 1 as n, groupArray(x) as found from (select arrayJoin([1, 1, 1, 2]) as x except all select arrayJoin([1, 3]) order by 1) union all select 2, groupArray(x) from (select arrayJoin([1, 1, 2]) as x intersect all select arrayJoin([1, 1, 1]))) order by n
 -- rows [[[1, 1, 2]], [[1, 1]]]
 -- case: LIMIT beyond every number is the most rows there can be
 select 1 limit 99999999999999999999
@@ -189,3 +189,7 @@ select array_agg(event order by event, timestamp desc) from events
 -- case: aggregates that make no list have no order
 select sum(number order by number) from numbers(3)
 -- refused hogql_query_error: "ORDER BY inside 'sum(...)'"
+
+-- case: IS TRUE and IS FALSE, which NULL is not
+select (1 = 1) is true, (1 = 2) is false, (1 = 1) is not true, 1 = 2 is not false, properties.missing = 5 is true, properties.missing < 5 is not true, 'x is true' from events limit 1
+-- rows [[1, 1, 0, 0, 0, 1, "x is true"]]

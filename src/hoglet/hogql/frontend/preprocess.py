@@ -32,6 +32,7 @@ _ANY = re.IGNORECASE
 _EXTRACT = re.compile(r"\bextract\s*\(\s*(?P<unit>'\s*'|[a-z_]\w*)\s+(?P<word>from)\b", _ANY)
 _SUBSTRING = re.compile(r"\b(?:substring|substr)\s*\(|[()]|\b(?P<word>from|for)\b", _ANY)
 _EXCEPT = re.compile(r"\*(?P<word>\s+except|except\s)\s*\((?!\s*(?:select\b|with\b|\())", _ANY)
+_IS = re.compile(r"\b(?P<word>is(?P<not>\s+not)?)\s+(?:true|false)\b", _ANY)
 _PLURAL = re.compile(
     r"\binterval\s+(?:\d+|\{[^{}]*\}|[\w.$]+|'\s*')\s+(?:second|minute|hour|day|week|month|quarter|year)(s)\b",
     _ANY,
@@ -120,7 +121,6 @@ _NEAR = 30  # characters around the position of the error
 _HINTS = (
     (re.compile(r"\.\s*-\s*\d"), "list positions from 1 on, e.g. properties.list.1"),
     (re.compile(r"\bfetch\s+(?:first|next)\b|\boffset\s+\S+\s+rows?\b", _ANY), "LIMIT 3 OFFSET 2"),
-    (re.compile(r"\bis\s+(?:not\s+)?(?:true|false)\b", _ANY), "x = true"),
     (re.compile(r"\bat\s+time\s+zone\b", _ANY), "toTimeZone(x, 'Europe/Berlin')"),
     (re.compile(r"\*\s*replace\s*\(", _ANY), "* EXCLUDE (a), f(a) AS a"),
     (re.compile(r"\b(?:date|timestamp)\s*'", _ANY), "toDate('2026-01-05')"),
@@ -154,7 +154,7 @@ def _hint(source: str, error: SourceError) -> str | None:
 
 def reworded(source: str) -> str:
     """The text rewritten for the parser, with the same length."""
-    if not any(word in source.lower() for word in _REWORDED):
+    if not any(word in source.lower() for word in _REWORDED) and _IS.search(source) is None:
         return source
     blank, edited = without_constants(source), list(source)
     for found in _EXTRACT.finditer(blank):
@@ -163,6 +163,9 @@ def reworded(source: str) -> str:
         edited[found.start("word") : found.end("word")] = ":=  "
     for start, end in _words_of_substring(blank):
         edited[start:end] = ",".ljust(end - start)
+    for found in _IS.finditer(blank):
+        sign = "!=" if found["not"] else "="
+        edited[found.start("word") : found.end("word")] = sign.ljust(len(found["word"]))
     for found in _PLURAL.finditer(blank):
         edited[found.start(1)] = " "
     for found in _ARROW.finditer(blank) if "make_interval" in source else ():
