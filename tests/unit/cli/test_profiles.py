@@ -95,6 +95,14 @@ def test_profiles_are_listed_without_keys_chosen_and_forgotten() -> None:
     assert resolve(Given()).url == "http://127.0.0.1:8000"
 
 
+def test_an_empty_name_does_not_remove_the_selected_profile() -> None:
+    """A script whose variable is not set: hoglet logout --profile "$PROFILE"."""
+    ran = CliRunner().invoke(app, ["logout", "--profile", ""])
+
+    assert (ran.exit_code, ran.stderr) == (2, "The name of the profile is empty.\n")
+    assert resolve(Given()).url == SHOP
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -35,7 +35,7 @@ def copy(target: TargetUrl, data_dir: DataDir = None) -> None:
 
     settings = load_settings(data_dir=data_dir)
     if not target.startswith("postgresql+psycopg://"):
-        raise BadUsage("The target must be a URL such as postgresql+psycopg://user@host:5432/name")
+        raise BadUsage("The target must be a URL such as postgresql+psycopg://user@host:5432/name.")
     if not (settings.data_dir / "hoglet.db").exists():
         raise NoData(f"There is no database at {settings.data_dir}/hoglet.db; specify --data-dir.")
     lock = DataFolderLock(settings.data_dir)

@@ -53,7 +53,7 @@ def logout(
 ) -> None:
     """Remove a profile and its key from this machine; the key itself stays valid."""
     profiles = load_profiles()
-    name = profile or profiles.current
+    name = profiles.current if profile is None else profile
     if name is None:
         raise BadProfile("There is no profile to remove.")
     profiles.get(name)

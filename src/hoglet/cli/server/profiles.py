@@ -42,8 +42,10 @@ class Profiles:
         """The profile with this name.
 
         Raises:
-            BadProfile: there is no such profile.
+            BadProfile: there is no such profile, or the name is empty.
         """
+        if not name.strip():
+            raise BadProfile("The name of the profile is empty.")
         if name not in self.by_name:
             known = ", ".join(sorted(self.by_name)) or "none yet; hoglet login creates one"
             raise BadProfile(f"There is no profile {name}. Profiles: {known}.")
