@@ -300,7 +300,7 @@ def answer(world: HogqlWorld, body: Body) -> Any:
     return json.loads(json.dumps(plan.shape(found), default=str))
 
 
-@pytest.mark.parametrize("member", filter(is_tested, members()))
+@pytest.mark.parametrize("member", list(filter(is_tested, members())))
 def test_a_member_is_not_ignored(member: str, generated_world: HogqlWorld) -> None:
     kind, _, path = member.partition(".")
     part, _, key = path.rpartition(".")
