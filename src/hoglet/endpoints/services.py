@@ -35,7 +35,7 @@ from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.versions.aliases import Aliases
 from hoglet.endpoints.worker.compiler import ProjectSchema, QueryCompiler
 from hoglet.queue.port import Queue
-from hoglet.queue.worker import LeasedWorker
+from hoglet.queue.worker import JobHandler, LeasedWorker
 from hoglet.sandbox import Sandbox
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
@@ -149,11 +149,7 @@ def build_endpoints(
         tables.forget()
 
     housekeeping = EndpointHousekeeping(database, clock, builder, materializer, forget)
-    build_jobs, background_jobs = table_jobs(builder, forget), run_jobs(background)
-    workers = (
-        LeasedWorker(queue, database, clock, BUILDS, build_jobs),
-        LeasedWorker(queue, database, clock, RUNS, background_jobs, policy=RUN_POLICY),
-    )
+    workers = _workers(access, queue, table_jobs(builder, forget), run_jobs(background))
     return EndpointServices(
         access=access,
         database=database,
@@ -173,6 +169,16 @@ def build_endpoints(
         compiler=compiler,
         materializer=materializer,
         warehouse=warehouse,
+    )
+
+
+def _workers(
+    access: AccessService, queue: Queue, builds: JobHandler, runs: JobHandler
+) -> tuple[LeasedWorker, LeasedWorker]:
+    database, clock = access.database, access.clock
+    return (
+        LeasedWorker(queue, database, clock, BUILDS, builds),
+        LeasedWorker(queue, database, clock, RUNS, runs, policy=RUN_POLICY),
     )
 
 

@@ -67,8 +67,8 @@ async def open_services(
         opening = _open_warehouse(settings) if with_warehouse else _unopened(settings)
         database, warehouse = await _open_storage(settings, stack, opening)
         clock = await stack.enter_async_context(shared_clock(database, clock or SystemClock()))
-        uses_warehouse = set(settings.roles) & {"api", "pipeline"}  # an executor does not
-        if with_warehouse and uses_warehouse:
+        # An executor does not use the warehouse.
+        if with_warehouse and set(settings.roles) & {"api", "pipeline"}:
             await stack.enter_async_context(embedded_writer(database, settings))
             await claim_warehouse(database, warehouse, settings, clock)
         secret_keys = await open_secret_keys(database, settings)
@@ -76,7 +76,7 @@ async def open_services(
         sandboxes = Sandboxes(settings, registry)
         stack.push_async_callback(sandboxes.close)
         outbound = await stack.enter_async_context(Outbound(allow_hosts=settings.allow_hosts))
-        name = f"{platform.node()}-{os.getpid()}-{new_id()}"
+        name = _server_name()
         yield Services(
             name=name,
             settings=settings,
@@ -92,6 +92,10 @@ async def open_services(
             secret_keys=secret_keys,
             spool_logs=await open_spool_logs(database, settings, stack),
         )
+
+
+def _server_name() -> str:
+    return f"{platform.node()}-{os.getpid()}-{new_id()}"
 
 
 def _access(
