@@ -193,3 +193,13 @@ select sum(number order by number) from numbers(3)
 -- case: IS TRUE and IS FALSE, which NULL is not
 select (1 = 1) is true, (1 = 2) is false, (1 = 1) is not true, 1 = 2 is not false, properties.missing = 5 is true, properties.missing < 5 is not true, 'x is true' from events limit 1
 -- rows [[1, 1, 0, 0, 0, 1, "x is true"]]
+
+-- case: the same words in a filter of HogQL
+-- filters {"properties": [{"type": "hogql", "key": "timestamp > toDateTime('2020-01-01') + interval 7 days and extract(year from timestamp) = 2026 and (event = 'purchase') is not true and substring(event from 1 for 1) = '$'"}]}
+select count() = countIf(event like '$%') from events where {filters}
+-- rows [[1]]
+
+-- case: a hint in a filter of HogQL
+-- filters {"properties": [{"type": "hogql", "key": "timestamp at time zone 'UTC' > now()"}]}
+select count() from events where {filters}
+-- refused hogql_syntax_error

@@ -73,7 +73,7 @@ def read_expression(source: str, path: str | None = None) -> "tree.Expression":
     Raises:
         SourceError: with the position in ``source``.
     """
-    hidden, stand_in = hide_unknown_escapes(source)
+    hidden, stand_in = hide_unknown_escapes(reworded(source))
     try:
         parsed = parse_expression(hidden)
         refuse_empty_names(source)
@@ -81,6 +81,7 @@ def read_expression(source: str, path: str | None = None) -> "tree.Expression":
         if error.error_code == "source_error":
             error.error_code = SYNTAX
             error.message = _in_words(error, source)
+            error.hint = _hint(source, error) or error.hint
         if path is not None:
             raise in_expression(error, path, source) from None
         raise
