@@ -56,7 +56,8 @@ def synchronize(
         One definition per used code name, or None if none is used.
 
     Raises:
-        Invalid: attr ``query``; a key that is not a variable of the project, or an undefined name.
+        Invalid: attr ``query``; a key that is not a variable of the project, an undefined name, or
+            a value that does not fit the variable's type.
     """
     by_id = {variable.id: variable for variable in known}
     by_name = {variable.code_name: variable for variable in known}
@@ -298,6 +299,12 @@ def _completed(
     completed = {**definition, "variableId": str(variable.id), "code_name": name}
     if completed.get("value") is None and not completed.get("isNull"):
         completed["value"] = variable.default_value
+    if not completed.get("isNull") and not completed.get("isSingle"):
+        try:
+            convert(name, completed.get("value"), variable.type)
+        except Invalid as error:
+            error.attr = "query"
+            raise
     return completed
 
 

@@ -76,6 +76,43 @@ async def test_definitions_are_checked_at_save(endpoints: EndpointWorld) -> None
     assert record["query"]["variables"] == {identifier: definition}
 
 
+async def test_values_and_defaults_that_do_not_fit_are_refused_at_save(
+    endpoints: EndpointWorld,
+) -> None:
+    fits = await endpoints.add_variable("fits", "Number", 5)
+    for kind, unfit in (("Number", "abc"), ("Boolean", "maybe"), ("Date", "someday")):
+        name = kind.lower()
+        await endpoints.add_variable(name, kind, unfit)
+        response = await endpoints.post("", endpoints.body(f"SELECT {{variables.{name}}}"))
+        assert (response.status_code, response.json()["attr"]) == (400, "query"), kind
+        assert f'The value "{unfit}" of variable {name}' in response.json()["detail"]
+
+    sent = {"kind": "HogQLQuery", "query": "SELECT {variables.fits}"}
+    entry = {"variableId": fits, "code_name": "fits"}
+    record = await endpoints.create({**sent, "variables": {fits: {**entry, "value": "7"}}})
+    path = f"/{record['name']}"
+    changed = {**sent, "variables": {fits: {**entry, "value": "seven"}}}
+    response = await endpoints.patch(path, {"query": changed})
+    assert (response.status_code, response.json()["attr"]) == (400, "query")
+    changed["variables"][fits]["isNull"] = True
+    response = await endpoints.patch(path, {"query": changed})
+    assert response.status_code == 200, response.text
+
+
+async def test_a_stored_query_whose_default_changed_later_can_still_be_read_and_renamed(
+    endpoints: EndpointWorld,
+) -> None:
+    number = await endpoints.add_variable("n", "Number")
+    record = await endpoints.create("SELECT {variables.n}", name="a")
+    path = f"/api/environments/{endpoints.project_id}/insight_variables/{number}/"
+    await endpoints.client.patch(path, json={"default_value": "many"})
+
+    assert (await endpoints.get("/a")).json()["query"] == record["query"]
+    assert (await endpoints.patch("/a", {"description": "d"})).status_code == 200
+    response = await endpoints.run("a")
+    assert (response.status_code, response.json()["attr"]) == (400, "variables")
+
+
 async def test_inline_runs_demand_what_openapi_lists(endpoints: EndpointWorld) -> None:
     """A variable without any value would be NULL, and ``= NULL`` finds who has no property."""
     await endpoints.add_variable("tenant", "String")
