@@ -35,12 +35,14 @@ class Hint(NamedTuple):
     """Context of a condition: the clock for relative dates, and whether the target is a time.
 
     ``is_time_property`` is a property of type DateTime; only ordering operators compare it as a
-    time.
+    time. ``is_converted`` is one of type Boolean or DateTime, where numbers that were sent read as
+    NULL or as times.
     """
 
     context: QueryContext
     is_time_column: bool = False
     is_time_property: bool = False
+    is_converted: bool = False
 
 
 def operator_condition(target: Condition, operator: Any, value: Any, hint: Hint) -> Condition:
@@ -61,6 +63,10 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
     target: Condition, test: tests.Test, hint: Hint
 ) -> Condition:
     match test:
+        case tests.Equals(values, negative) | tests.Member(values, negative) if _is_special(
+            values, hint
+        ):
+            return _equals(target, values, hint, negative=negative)
         case tests.Equals((value,), negative):
             return compare("!=" if negative else "==", target, _constant(value, hint))
         case tests.Equals(values, negative) | tests.Member(values, negative):
@@ -102,6 +108,31 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
             return some([_print(target, each, hint) for each in inner])
         case tests.Unconditional():
             return TRUE
+
+
+def _is_number(value: tests.Scalar) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_special(values: tuple[tests.Scalar, ...], hint: Hint) -> bool:
+    return None in values or (hint.is_converted and any(map(_is_number, values)))
+
+
+def _equals(
+    target: Condition, values: tuple[tests.Scalar, ...], hint: Hint, *, negative: bool
+) -> Condition:
+    """Equality with values that the property's type would hide: null is missing, numbers count."""
+    known = tuple([value for value in values if value is not None])
+    numbers = tuple([value for value in known if _is_number(value)])
+    found: list[Condition] = []
+    if known:
+        found.append(_print(target, tests.Equals(known), hint._replace(is_converted=False)))
+    if len(known) < len(values):
+        found.append(compare("==", _text(target), constant(None)))
+    if hint.is_converted and numbers:
+        items = tree.Tuple(exprs=tuple(map(constant, numbers)))
+        found.append(compare("in", call("toFloat", _text(target)), items))
+    return negated(some(found)) if negative else some(found)
 
 
 def _constant(value: tests.Scalar, hint: Hint) -> Condition:

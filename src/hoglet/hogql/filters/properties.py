@@ -203,7 +203,12 @@ def _hint(item: Mapping[str, Any], kind: str, context: QueryContext, source: Fil
     bag = {"feature": "event"}.get(kind, kind)
     if kind == "group" and (source == EVENTS or item.get("group_type_index") is not None):
         bag = f"group_{_group_index(item)}"
-    return Hint(context, is_time_property=context.property_type(bag, key) == "DateTime")
+    type_ = context.property_type(bag, key)
+    return Hint(
+        context,
+        is_time_property=type_ == "DateTime",
+        is_converted=type_ in {"DateTime", "Boolean"},
+    )
 
 
 def _own_target(item: Mapping[str, Any], prefix: Prefix, source: FilteredTable) -> Condition:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
-from hoglet.hogql.functions.datetime_zone import as_time, instant, unit_of
+from hoglet.hogql.functions.datetime_zone import as_time, instant, narrow, unit_of
 from hoglet.hogql.plan import Expr, FunctionCall, Number, TrustedSQL, Value
 from hoglet.hogql.types import DATE, DATETIME, INTEGER, STRING, Type
 
@@ -79,16 +79,19 @@ _CHAR_WORDS = re.compile("|".join(sorted(_CHAR_PATTERNS, key=len, reverse=True))
 type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
 
 
-_FITS = ") BETWEEN 0 AND 4294967295, "
-
-
 def _whole_seconds(value: Expr, context: QueryContext) -> Expr:
-    """A time as ``DateTime`` in UTC, NULL outside its range; a computed window is unchanged."""
+    """A time as ``DateTime`` in UTC; a computed window is unchanged.
+
+    Outside the range of ``DateTime`` it is NULL if it can be NULL; otherwise the query fails.
+    """
     if value.type.name == "Tuple":
         return value
     at = instant(as_time(value, context), context)
-    parts = ("if(toInt64(", at, _FITS, "toDateTime(", at, ", 'UTC'), NULL)")
-    return TrustedSQL(parts=parts, type=DATETIME.or_null())
+    if not at.type.nullable:
+        return TrustedSQL(parts=("toTimeZone(", narrow(at), ", 'UTC')"), type=DATETIME)
+    fits = ("toInt64(", at, ") BETWEEN 0 AND 4294967295")
+    parts = ("if(", *fits, ", toDateTime(", at, ", 'UTC'), NULL)")
+    return TrustedSQL(parts=parts, type=at.type)
 
 
 _NO_TIME = "toDateTime(946684800, 'UTC')"

@@ -194,7 +194,8 @@ def check_math(node: Node, kind: str) -> None:
         text = f"math_property has no effect without math. Use one of {', '.join(_AGGREGATES)}."
         raise refused(text, attr="math")
     if node.get("math_property_revenue_currency"):
-        raise refused("Currencies are not converted", attr="math_property_revenue_currency")
+        key = "math_property_revenue_currency"
+        raise refused(f"{key} is not supported: currencies are not converted", attr=key)
 
 
 _OF_ACTORS = (None, "", "total", "dau")

@@ -11,9 +11,10 @@ from functools import cache
 
 from hoglet.hogql.comparisons import COMPARISONS
 from hoglet.hogql.functions import FunctionEntry, is_text_function
-from hoglet.hogql.plan import Expr, FunctionCall, Name, Value
+from hoglet.hogql.plan import Expr, FunctionCall, Name, Number, Value
 from hoglet.hogql.resolve.operands.alignment import is_null
 from hoglet.hogql.resolve.scope import Scope
+from hoglet.hogql.types import STRING
 from hoglet.syntax import parse_expression, tree
 
 _ORDER = frozenset({"<", "<=", ">", ">="})
@@ -73,6 +74,8 @@ def compared(operator: str, left: Expr, right: Expr, scope: Scope) -> tuple[Expr
     """Both sides of a comparison: a property compared with a constant string is its text."""
     if operator not in COMPARED_AS_TEXT:
         return left, right
+    if operator not in _ORDER | _PATTERNS:
+        left, right = _large_as_text(left, right, scope), _large_as_text(right, left, scope)
     if operator in _PATTERNS:
         return property_text(left, scope) or left, property_text(right, scope) or right
     if is_text_constant(right):
@@ -82,6 +85,21 @@ def compared(operator: str, left: Expr, right: Expr, scope: Scope) -> tuple[Expr
     return left, right
 
 
+_EXACT = 2**53
+"""Larger integers are no floats: properties that hold them are compared with their text."""
+
+
+def _large_as_text(expr: Expr, other: Expr, scope: Scope) -> Expr:
+    """A large integer as the text with which a property or a string is compared."""
+    if not isinstance(expr, Number) or not expr.text.lstrip("-").isdecimal():
+        return expr
+    if abs(int(expr.text)) <= _EXACT:
+        return expr
+    if other.type.name != "String" and property_text(other, scope) is None:
+        return expr
+    return Value(value=expr.text, bind="String", type=STRING)
+
+
 def split_list(left: Expr, right: Expr, scope: Scope) -> list[tuple[Expr, Expr]] | None:
     """A property in a mixed list: its text for strings and NULL, its value for the others.
 
@@ -89,16 +107,17 @@ def split_list(left: Expr, right: Expr, scope: Scope) -> list[tuple[Expr, Expr]]
     """
     if not isinstance(right, FunctionCall) or right.function not in {"array", "tuple"}:
         return None
-    texts = tuple([item for item in right.args if is_text_constant(item) or is_null(item)])
-    others = tuple([item for item in right.args if item not in texts])
-    is_mixed = len(texts) < len(right.args) or any(map(is_null, texts))
+    items = tuple([_large_as_text(item, left, scope) for item in right.args])
+    texts = tuple([item for item in items if is_text_constant(item) or is_null(item)])
+    others = tuple([item for item in items if item not in texts])
+    is_mixed = len(texts) < len(items) or any(map(is_null, texts)) or items != right.args
     text = property_text(left, scope) if is_mixed and any(map(is_text_constant, texts)) else None
     if text is None:
         return None
     return [
-        (side, FunctionCall(function="tuple", args=items, type=right.type))
-        for side, items in ((text, texts), (left, others))
-        if items
+        (side, FunctionCall(function="tuple", args=part, type=right.type))
+        for side, part in ((text, texts), (left, others))
+        if part
     ]
 
 

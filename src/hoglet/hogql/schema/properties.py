@@ -145,13 +145,19 @@ def _boolean(value: str, form: str | None) -> TrustedSQL:
 
 
 def typed_text(text: TrustedSQL, declared: str | None, timezone: str) -> TrustedSQL:
-    """A property read as text, converted to its defined type; NULL if it does not convert."""
+    """A property read as text, converted to its defined type; NULL if it does not convert.
+
+    The engine would take ``5``, ``0.1``, ``10:30`` and ``0000-00-00`` for times of this year.
+    """
     if declared in _NUMBERS:
         return _number_of_text(text)
     if declared == "Boolean":
         return _boolean_of_text(text)
     if declared == "DateTime":
-        parts = ("parseDateTime64BestEffortOrNull(", text, f", 6, '{timezone}')")
+        parsed = ("parseDateTime64BestEffortOrNull(", text, f", 6, '{timezone}')")
+        long = ("length(", text, ") > 6 AND position(", text, ", ':') NOT IN (2, 3)")
+        dated = (*long, " AND NOT startsWith(", text, ", '0000')")
+        parts = ("if(", *dated, ", ", *parsed, ", NULL)")
         return TrustedSQL(parts=parts, type=DATETIME.or_null())
     return text
 
