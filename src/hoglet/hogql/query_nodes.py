@@ -145,6 +145,7 @@ def _by_kind(union: TypeAliasType) -> dict[str, dict[str, Shape]]:
 PROPERTY = keys_of(parts.PropertyFilter)
 PROPERTY_GROUP = keys_of(parts.PropertyGroup)
 MODIFIERS = keys_of(parts.Modifiers)
+TAGS = keys_of(parts.QueryTags)
 FILTERS = keys_of(queries.HogQLFilters)
 """``filters`` of a HogQLQuery."""
 SERIES = _by_kind(parts.Series)

@@ -8,6 +8,7 @@ from typing import Any
 from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import Unreadable
 from hoglet.kit.suggestions import near
+from hoglet.queries.kinds import check_annotations
 
 SCHEMA, METADATA, AUTOCOMPLETE = "DatabaseSchemaQuery", "HogQLMetadata", "HogQLAutocomplete"
 LANGUAGES = ("hogQL", "hogQLExpr", "hogTemplate", "hog", "hogJson")
@@ -53,6 +54,7 @@ def check_editor_query(node: QueryNode, path: str) -> QueryNode:
             raise Unreadable(detail, attr=f"{path}__{key}")
         _check_type(value, keys[key], f"{path}__{key}")
     sent = {key: value for key, value in node.items() if value is not None}
+    check_annotations(sent, path)
     if node["kind"] == SCHEMA:
         return sent
     sent.setdefault("language", LANGUAGES[0])

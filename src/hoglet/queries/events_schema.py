@@ -7,10 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from hoglet.hogql.context import MAX_LIMIT
-from hoglet.hogql.query_nodes import MODIFIERS, QueryNode
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import Unreadable
 from hoglet.kit.suggestions import near
-from hoglet.queries.kinds import EVENTS
+from hoglet.queries.kinds import EVENTS, check_annotations
 
 MOST_COLUMNS = 200
 _DEFAULT_LIMIT = 100
@@ -73,11 +73,7 @@ def check_events_query(node: QueryNode, path: str) -> QueryNode:
         raise Unreadable("This field is required.", attr=f"{path}__select")
     for key, value in sent.items():
         _check_type(value, *_SHAPES[key], attr=f"{path}__{key}")
-    for key in sent.get("modifiers", {}):
-        if key not in MODIFIERS:
-            hint = near(key, MODIFIERS)
-            message = f'"{key}" is not a key of the modifiers.{hint}'
-            raise Unreadable(message, attr=f"{path}__modifiers__{key}")
+    check_annotations(sent, path)
     for key in _TEXTS:
         _check_texts(sent.get(key, []), f"{path}__{key}")
     _check_steps(sent.get("actionSteps", []), f"{path}__actionSteps")

@@ -7,7 +7,8 @@ from typing import Any
 
 from hoglet.endpoints.enums import QUERY_KINDS
 from hoglet.endpoints.query_schema import expand
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.client_schemas import check_shape
+from hoglet.hogql.query_nodes import MODIFIERS, TAGS, QueryNode
 from hoglet.kit.errors import HogletError, Invalid, SourceError, Unreadable
 from hoglet.kit.suggestions import near
 
@@ -112,6 +113,22 @@ WRAPPER_KEYS: dict[str, frozenset[str]] = {
 """Keys of each wrapper; all except ``source`` are display options."""
 
 
+def check_annotations(node: QueryNode, path: str) -> None:
+    """Reject unknown keys in the tags and modifiers of a node, which have no effect.
+
+    Raises:
+        Unreadable: attr is the path of the key.
+    """
+    for name, keys in (("tags", TAGS), ("modifiers", MODIFIERS)):
+        sent = node.get(name)
+        if sent is None:
+            continue
+        try:
+            check_shape(sent, keys, f"{path}__{name}")
+        except SourceError as error:
+            raise Unreadable(error.message, attr=error.attr) from None
+
+
 def unwrap(node: Any) -> tuple[QueryNode, str]:
     """The query inside its wrappers, and its path in the body.
 
@@ -131,6 +148,7 @@ def unwrap(node: Any) -> tuple[QueryNode, str]:
         for key in sorted(set(node) - WRAPPER_KEYS[kind]):
             hint = near(key, WRAPPER_KEYS[kind])
             raise Unreadable(f'"{key}" is not a key of {kind}.{hint}', attr=f"{path}__{key}")
+        check_annotations(node, path)
         if node.get("source") is None:
             raise Unreadable("This field is required.", attr=f"{path}__source")
         node, path = node["source"], f"{path}__source"

@@ -180,3 +180,23 @@ async def test_expressions_of_actors_queries_have_their_position(
 
     assert (response.status_code, problem["attr"]) == (400, f"query__{attr}")
     assert problem["detail"].startswith(detail)
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"kind": "HogQLQuery", "query": "select 1"},
+        {"kind": "EventsQuery", "select": ["event"]},
+        {"kind": "HogQLMetadata", "query": "select 1"},
+        {"kind": "HogQLAutocomplete", "query": "select 1"},
+        {"kind": "DatabaseSchemaQuery"},
+        {"kind": "DataTableNode", "source": {"kind": "HogQLQuery", "query": "select 1"}},
+    ],
+    ids=lambda node: node["kind"],
+)
+async def test_tags_are_closed(queries: QueryWorld, node: dict[str, Any]) -> None:
+    known = {"scene": "Insight", "productKey": "product_analytics", "name": "a"}
+    assert (await queries.send(node | {"tags": known})).status_code == 200
+    for tags, attr in (({"foo": 1}, "query__tags__foo"), ({"scene": 1}, "query__tags__scene")):
+        status, _, path = await queries.refused(node | {"tags": tags})
+        assert (status, path) == (400, attr)
