@@ -39,7 +39,7 @@ quick: setup ## the tests that need no engine, no server and no worker (under a 
 	$(PYTEST) -n 2 $(DIST) -m "not engine and not slow and not long" tests/unit tests/docs
 
 test-lowest: setup ## the quick tests on Python 3.12 with the lowest versions that pyproject.toml allows
-	bash tools/test_lowest.sh $(UV_DIR)
+	bash tools/test_lowest.sh $(UV_DIR) $(LOWEST)
 
 coverage: setup ## what the last make test covered, at least the floor in pyproject.toml
 	@ls .coverage.* >/dev/null 2>&1 || $(MAKE) test
