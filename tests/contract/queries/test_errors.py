@@ -19,7 +19,7 @@ WRONG = [
     (
         "select event, count() from events",
         "not_an_aggregate",
-        "1:8: 'event' must stand in GROUP BY",
+        "1:8: 'event' must be in GROUP BY",
     ),
     (
         "select event from events\nwhere event",
@@ -100,7 +100,7 @@ def hogql(key: str) -> list[dict[str, str]]:
             {"series": [{"event": "a"}, {"event": "a", "properties": hogql("event")}]},
             "illegal_type_of_argument",
             "series__1__properties__0__key",
-            "1:1: A condition is needed",
+            "1:1: Expected a condition",
         ),
         (
             {"properties": hogql("1 = 1 and\nnope")},
@@ -138,7 +138,7 @@ async def test_expressions_of_insights_have_their_position(
     [
         ("1 = nope", "parse_error", "1:5: Unable to resolve field: nope"),
         ("1 =", "parse_error", "1:4: "),
-        ("event", "illegal_type_of_argument", "1:1: A condition is needed"),
+        ("event", "illegal_type_of_argument", "1:1: Expected a condition"),
         ("1 < sum(1)", "illegal_aggregation", "1:1: WHERE cannot contain an aggregate"),
     ],
 )
