@@ -3,14 +3,14 @@
 UV_DIR := $(CURDIR)/.uv/bin
 HOGLET := .venv/bin/hoglet
 PYTEST ?= .venv/bin/pytest
-# A file at a time, for it shares servers and applications; in the order of the folders: those with
-# long files come first, so that no worker is left with one at the end.
+# Workers take whole files, since the tests of a file share servers and applications. Files keep the
+# order of the folders: long ones come first, so that no worker starts one at the end.
 DIST := --dist loadfile --no-loadscope-reorder
-# More than two cores have, since tests wait for servers, deadlines and retries; slow ones most.
+# More workers than cores, since tests wait for servers, deadlines and retries; slow tests most.
 WORKERS := -n 4
 SLOW_WORKERS := -n 5
 SHELL := /bin/bash
-# Where it is set, every test run rewrites the assertions of every test file anew.
+# If it is set, every test run rewrites the assertions of all test files again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -41,7 +41,7 @@ quick: setup ## the tests that need no engine, no server and no worker (under a 
 test-lowest: setup ## the quick tests on Python 3.12 with the lowest versions that pyproject.toml allows
 	bash tools/test_lowest.sh $(UV_DIR) $(LOWEST)
 
-coverage: setup ## what the last make test covered, at least the floor in pyproject.toml
+coverage: setup ## the coverage of the last make test; fails below the minimum in pyproject.toml
 	@ls .coverage.* >/dev/null 2>&1 || $(MAKE) test
 	.venv/bin/coverage combine --quiet --keep
 	.venv/bin/coverage report --format=total
@@ -50,8 +50,8 @@ test: setup oracle ## the tests (some minutes), measured for make coverage
 	@rm -f .coverage*
 	HOGLET_TEST_COVERAGE=1 $(PYTEST) $(WORKERS) $(DIST) -m "not slow and not long and not browser and not clients"
 
-# The double has the same engine as make test, so it is asked what the way by HTTP can change: values,
-# forms of results, errors, inserts. A real server is asked everything.
+# The double has the same engine as make test, so it runs only the tests that HTTP can affect: values,
+# formats of results, errors, inserts. A real server runs all of them.
 NOT_OVER_HTTP := $(addprefix %/test_,editors.py mcp.py openapi.py records.py tenant_tokens.py versions.py)
 OVER_HTTP := $(filter-out $(NOT_OVER_HTTP),$(wildcard $(addsuffix /test_*.py,$(addprefix tests/contract/,endpoints queries cohorts pipeline)))) \
 	$(addprefix tests/conformance/,test_hogql.py test_hogql_functions.py test_hogql_values.py test_hogql_wrong_queries.py)
@@ -61,7 +61,7 @@ CLICKHOUSE_TESTS := $(if $(HOGLET_TEST_CLICKHOUSE_URL),$(addprefix tests/contrac
 test-clickhouse: setup ## contract, query and end-to-end tests over HTTP (HOGLET_TEST_CLICKHOUSE_URL=clickhouse://… for a real server)
 	HOGLET_TEST_CLICKHOUSE_URL=$(or $(HOGLET_TEST_CLICKHOUSE_URL),double) $(PYTEST) $(WORKERS) $(DIST) -m "not slow and not long" $(CLICKHOUSE_TESTS)
 
-check: setup ## format, lint, types, room borders
+check: setup ## format, lint, types, package boundaries
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/basedpyright
@@ -70,7 +70,7 @@ check: setup ## format, lint, types, room borders
 	.venv/bin/python tools/check_words.py
 	.venv/bin/python tools/generate_reference.py --check
 
-# A test at a time, since some take minutes.
+# Workers take single tests, since some take minutes.
 slow: setup oracle ## real faults: kills, full disks, bad starts, two versions side by side
 	$(PYTEST) $(SLOW_WORKERS) --dist worksteal -m "slow and not long" $$(grep -rlE 'mark\.slow' tests --include='test_*.py')
 
@@ -118,7 +118,7 @@ bench-start: setup ## a start until ready, and its memory, against a bare one
 bench-idle: setup ## processor time of an idle server, against a bare one
 	.venv/bin/python -m benchmarks.idle
 
-bench-hog: setup oracle ## Hog against the official VM and Python by hand
+bench-hog: setup oracle ## Hog against the official VM and hand-written Python
 	.venv/bin/python -m benchmarks.hog.compare
 
 bench-capture: setup ## capture to queryable against bare decoding and inserting
@@ -133,10 +133,10 @@ profile-endpoints: setup ## processor time of endpoint runs, by stage
 profile-runs: setup ## processor time of a delivered run, by stage; every delivery is checked
 	.venv/bin/python -m benchmarks.runs
 
-bench-growth: setup ## known uuids and property keys: what an event costs when they are many
+bench-growth: setup ## the cost of an event with many known uuids or property keys
 	.venv/bin/python -m benchmarks.growth
 
-bench-matching: setup ## what matching costs an event with 10, 1,000 and 10,000 functions
+bench-matching: setup ## the cost of matching per event with 10, 1,000 and 10,000 functions
 	.venv/bin/python -m benchmarks.matching
 
 bench-isolation: setup ## the API beside functions that spin, allocate and log without end

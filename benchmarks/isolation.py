@@ -37,7 +37,7 @@ PROGRAMS = {
 }
 EVENTS_PER_SECOND = 10
 SETTLE_S = 2
-# Without this the watcher would switch the bad ones off after a few runs, and prove nothing.
+# Otherwise the watcher would disable the bad functions after a few runs.
 NO_WATCHER = '{"disables": false}'
 
 

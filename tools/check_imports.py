@@ -55,7 +55,7 @@ def main() -> int:
         print("These modules import each other:", " <- ".join(circle))
     missing = [each for folder in UNREAD for each in missing_names(Path(folder))]
     if missing:
-        print("These imports find nothing:", *missing, sep="\n")
+        print("These imported names do not exist:", *missing, sep="\n")
     return int(bool(circle or missing))
 
 

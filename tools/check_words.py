@@ -65,7 +65,7 @@ RETIRED_NAMES = {
     "told": "reported",
 }
 ALLOWED = {
-    # the "dead letter" of messaging is the term; its parts are no words of their own
+    # "dead letter" is the established term of messaging, so its parts are allowed in it
     ("dead", "letters"),
     ("dead", "letter"),
 }

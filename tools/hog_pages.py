@@ -42,7 +42,7 @@ def differences_page() -> str:
         "printed and which calls end in an error. This list, made from",
         "[hog-differences.yaml](../hog-differences.yaml), is complete for the sweep. The texts of",
         "errors differ and are not listed. Differences outside of the library, such as the cells",
-        "of loop variables, stand in the specification.\n",
+        "of loop variables, are in the specification.\n",
         "Types: *text* is any string, *number* any number, *list* an array or tuple, *record* a",
         "date, datetime, error or function, *any* all of them; `...` allows further arguments.",
         "`*` in a result stands for anything.\n",

@@ -26,10 +26,10 @@ def tables_page() -> str:
     lines = [
         "# Tables of HogQL\n",
         "Fields in *italics* are left out by `SELECT *`. A field of another table is joined when it is used.",
-        "Group types of the project are further names of `group_0` to `group_4` in `events`.\n",
+        "In `events`, the project's group types are additional names for `group_0` to `group_4`.\n",
     ]
     for name, table in TABLES.items():
-        lines.extend([f"## {name}\n", "| field | holds |", "|---|---|"])
+        lines.extend([f"## {name}\n", "| field | content |", "|---|---|"])
         lines.extend(_field(field_name, field) for field_name, field in table.fields.items())
         lines.append("")
     lines += [*_system_tables()]
@@ -37,15 +37,15 @@ def tables_page() -> str:
     others = [name for name in table_names(QueryContext(project_id=0)) if name not in known]
     lines.append("## Others\n")
     lines.append(
-        f"`{'`, `'.join(others)}(n)` with the column `number`; materialized endpoints by the name of their table."
+        f"`{'`, `'.join(others)}(n)` with the column `number`; materialized endpoints under the name of their table."
     )
-    lines.append(f"There, but without rows: `{'`, `'.join(EMPTY_TABLES)}`.")
+    lines.append(f"Present, but always empty: `{'`, `'.join(EMPTY_TABLES)}`.")
     return "\n".join(lines) + "\n"
 
 
 def _system_tables() -> Iterator[str]:
     yield "## Tables of system\n"
-    yield "The project's own records, read live, with the scope of a key that each needs. Flags are 0 or 1, objects and lists JSON text (*JSON*), times in UTC.\n"
+    yield "The project's own records, read live. A key needs the scope of the table. Flags are 0 or 1, objects and lists are JSON text (*JSON*), times are in UTC.\n"
     yield "| table | scope | fields |"
     yield "|---|---|---|"
     for name, each in SYSTEM_TABLES.items():
@@ -76,9 +76,9 @@ def functions_page() -> str:
     plain = [row for row in rows if not (row.aggregate or row.window)]
     lines = [
         "# Functions of HogQL\n",
-        f"{len(rows)} functions. Names are accepted in any case. What an example gives was found by running it, in UTC, over",
-        "`numbers(5)`, whose column is `number`; of window functions the five rows are shown.\n",
-        "Aggregates take the endings `If`, `Array`, `Distinct`, `OrNull`, `OrDefault`, `State`, `Merge`, `ForEach`, `Map`, `ArgMin`, `ArgMax`.\n",
+        f"{len(rows)} functions. Names are accepted in any case. The results come from running the examples, in UTC, over",
+        "`numbers(5)`, whose column is `number`; window functions show all five rows.\n",
+        "Aggregates accept the suffixes `If`, `Array`, `Distinct`, `OrNull`, `OrDefault`, `State`, `Merge`, `ForEach`, `Map`, `ArgMin`, `ArgMax`.\n",
     ]
     for title, group in (
         ("Functions", plain),
@@ -86,7 +86,7 @@ def functions_page() -> str:
         ("Window functions", [row for row in rows if row.window]),
     ):
         lines.extend(
-            [f"## {title}\n", "| function | arguments | example | gives |", "|---|---|---|---|"]
+            [f"## {title}\n", "| function | arguments | example | result |", "|---|---|---|---|"]
         )
         group.sort(key=lambda row: row.name.lower())
         lines.extend(_function(row, results[row.name]) for row in group)

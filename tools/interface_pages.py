@@ -13,10 +13,10 @@ def routes_page() -> str:
     """Every route with the scope that a key needs."""
     lines = [
         "# Routes\n",
-        "`/api/environments/…` is another spelling of `/api/projects/…`; a trailing slash is",
+        "`/api/environments/…` is an alias of `/api/projects/…`; a trailing slash is",
         "accepted everywhere. `{project_id}` is a number or `@current`. The scope is what the key",
-        "needs: `any` takes every key, and without one no key is asked for (capture takes the",
-        "project's token). `/api/schema` tells it all as an OpenAPI document.\n",
+        "needs: `any` means every key, and without a scope no key is needed (capture needs the",
+        "project's token). `/api/schema` describes all routes as an OpenAPI document.\n",
         "| method | path | scope | does |",
         "|---|---|---|---|",
     ]

@@ -54,7 +54,7 @@ def _measure(folder: str, wanted: argparse.Namespace) -> None:
     report.compiling(console, in_process(compiling.compile_times))
     in_process(fill, folder, wanted.rows)
     if not in_process(engine.same_rows, folder):
-        raise SystemExit("the typed column and the text give other rows")
+        raise SystemExit("the typed column and the text give different rows")
     bare = in_process(engine.bare_queries, folder, CLIENTS, seconds)
     server = RunningServer(Path(folder)).start()
     try:

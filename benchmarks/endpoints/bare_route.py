@@ -33,7 +33,7 @@ def _serve(port: int, body: bytes) -> None:
     from starlette.routing import Route
 
     async def answer(request: Any) -> Response:
-        await request.body()  # as any route that takes a body; unread, the connection is closed
+        await request.body()  # unread bodies close the connection
         return Response(body, media_type=JSON)
 
     app = Starlette(routes=[Route("/run", answer, methods=["GET", "POST"])])

@@ -35,7 +35,7 @@ TENANT = (
     "SELECT toStartOfDay(timestamp) AS day, event, count() AS events FROM events "
     "WHERE properties.tenant = {variables.tenant} GROUP BY day, event ORDER BY day, event"
 )
-# What one writes without a typed column: the property out of the text, again for every row.
+# Without a typed column, the property must be extracted from the text of every row.
 TEXT = """
 SELECT JSONExtractString(properties, 'plan') AS plan,
        sum(toFloat64OrNull(JSONExtractRaw(properties, 'price'))) AS price

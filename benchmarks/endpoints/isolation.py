@@ -72,4 +72,4 @@ def peak(pid: int) -> int:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) * 1024
-    raise RuntimeError("this system does not tell the memory of a process")
+    raise RuntimeError("this system does not report the memory of a process")

@@ -70,7 +70,7 @@ def measure(parquet: Path, seconds: float) -> dict[tuple[str, str], Times]:
                 )
     for name in QUERIES:
         if json.loads(answers["roapi", name]) != json.loads(answers["datasette", name]):
-            raise RuntimeError(f"{name}: the two answer other rows")
+            raise RuntimeError(f"{name}: the two return different rows")
     return times
 
 

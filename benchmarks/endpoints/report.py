@@ -47,7 +47,7 @@ def cached(console: Console, bare: Times, ours: Times) -> None:
 
 def materialised(console: Console, inline: Times, stored: Times) -> None:
     console.print(
-        f"materialised with a variable: computed {inline.p50:.1f} ms, table {stored.p50:.2f} ms: "
+        f"materialized with a variable: computed {inline.p50:.1f} ms, table {stored.p50:.2f} ms: "
         f"[bold]{inline.p50 / stored.p50:.1f}x[/] (goal 20)"
     )
 

@@ -82,7 +82,7 @@ def materialised_run(port: int, seconds: float) -> tuple[Times, Times]:
     inline = rows(client, "tenant", wish | COMPUTE)
     stored = rows(client, "tenant_table", wish | {"refresh": "force"})
     if inline != stored or not inline:
-        raise RuntimeError("the table answers other rows than the query")
+        raise RuntimeError("the table returns other rows than the query")
     return (
         loop(runs(port, "tenant", wish | COMPUTE), 1, seconds),
         loop(runs(port, "tenant_table", wish | {"refresh": "force"}), 1, seconds),

@@ -165,7 +165,7 @@ class Engine:
             kind = chosen.group(1).decode()
             result = connection.query(statement.text, kind, params=statement.params)
             return Outcome(result.bytes() or b"", kind, _read(result, begun))
-        # With names, a statement that has a result has at least their line.
+        # With names, every result has at least the line of the names, even without rows.
         kind = statement.default_format
         result = connection.query(statement.text, f"{kind}WithNames", params=statement.params)
         names, _, rows = (result.bytes() or b"").partition(b"\n")
@@ -312,7 +312,7 @@ def _stop_with_parent() -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
-    parser.add_argument("--port", type=int, default=0, help="the one of before, after a kill")
+    parser.add_argument("--port", type=int, default=0, help="after a kill: the port of before")
     options = parser.parse_args()
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     asyncio.run(serve(options.folder, options.port))

@@ -12,7 +12,7 @@ ARCADE = HERE / "arcade" / ".venv" / "bin" / "python"
 MODULES = HERE / "node_modules"
 
 type Post = Callable[[str, Any], Any]
-"""Makes something below the project: (noun, body)."""
+"""Creates an object of the project: (noun, body)."""
 
 
 def run(command: list[str | Path], *, seconds: float = 300, **more: Any) -> str:

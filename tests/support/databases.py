@@ -2,8 +2,8 @@
 
 ``database`` runs a test on both; ``sqlite_database`` on SQLite alone. Each test gets an empty
 database with the tables of all imported packages. Creating tables takes longer than most tests, so
-SQLite files are copies of one, and a PostgreSQL database is emptied after each test. So does
-compiling statements: the databases of a process share those of one cache.
+SQLite files are copies of one, and a PostgreSQL database is emptied after each test. Compiling
+statements takes as long, so the databases of a process share one cache of them.
 """
 
 import asyncio
@@ -93,7 +93,7 @@ _LEAVE = (
 )
 _EMPTY = """
 DO $$ DECLARE known record; BEGIN
-    SET LOCAL session_replication_role = replica; -- foreign keys look away
+    SET LOCAL session_replication_role = replica; -- foreign keys are not checked
     FOR known IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
         EXECUTE format('DELETE FROM %I', known.tablename);
     END LOOP;
@@ -128,7 +128,7 @@ def tables_url(request: pytest.FixtureRequest) -> str:
 
 
 _complete: dict[str, int] = {}
-"""How many tables a PostgreSQL database has of which we know."""
+"""The number of tables that :func:`create_tables` has made, by the URL of the database."""
 
 
 async def create_tables(url: str) -> None:

@@ -20,7 +20,7 @@ REFUSED = [
     "2026-01-05T25:00", "2026-01-05T10:60", "2026-01-05T10:00:61", "2026-01-05T10:00+25:00", "now",
     "0000-01-01", "05/01/2026", "null", "ALL",
 ]  # fmt: skip
-"""Texts that are no date anywhere. ``all`` and the empty text mean no bound in some places."""
+"""Texts that are not dates anywhere. ``all`` and the empty text mean "no bound" in some places."""
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ async def world(
         line.definitions._on_detected = rooms.access.providers.properties_detected
         yield DefinitionWorld(shared.client, line, rooms, shared.features, fresh_project_id)
     async with rooms.database.write() as session:
-        await session.execute(delete(JobRow))  # what is left to do is no other test's business
+        await session.execute(delete(JobRow))  # no other test runs the remaining jobs
 
 
 async def _add_project(rooms: Services, project_id: int) -> None:

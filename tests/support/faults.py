@@ -19,7 +19,7 @@ from support.server import KEY, TOKEN, free_port
 
 SECONDS = 120  # a start takes two on an idle machine
 _PR_CAPBSET_DROP = 24
-# Root passes by the modes of files and may listen on any port, unless these are gone.
+# Root ignores file modes and may listen on any port, unless it drops these capabilities.
 _DAC_OVERRIDE, _DAC_READ_SEARCH, _NET_BIND_SERVICE = 1, 2, 10
 
 

@@ -40,6 +40,6 @@ class Seeds:
             self.bodies[f"PUT {path}"] = list(bodies)
 
     def change(self, path: str, *places: Json) -> None:
-        """Send changes to these objects, so that the ones to read and run stay unchanged."""
+        """Direct changes to these objects, so that those to read and run stay unchanged."""
         for method in ("PATCH", "PUT"):
             self.places[f"{method} {path}"] = list(places)

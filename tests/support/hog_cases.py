@@ -60,7 +60,7 @@ def _read_chunk(name: str, chunk: str, start: int) -> Case:
         if match:
             _note(case, match["kind"], match["text"] or "", number)
         elif "// expect" in line:
-            raise ValueError(f"{name}: line {number} looks like an expectation but is none")
+            raise ValueError(f"{name}: line {number} looks like an expectation but is not one")
     if not (case.lines or case.compile_error or case.runtime_error):
         raise ValueError(f"{name} expects nothing")
     if case.compile_error and (case.lines or case.runtime_error):

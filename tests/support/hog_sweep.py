@@ -114,8 +114,8 @@ _TYPICAL: Final = {
     "HogError": ("'T'", "'m'", "1"),
 }  # fmt: skip
 OPERATIONS: Final = (*_OPERATORS, "not", "negation", "between", "property")
-"""Names of what is no function, as :attr:`Call.function` has them."""
-# The machine makes the array item by item, without an end.
+"""Values of :attr:`Call.function` that are operations instead of functions."""
+# With such an argument, the machine appends items to the array for ever.
 _ENDLESS: Final = {
     "range": (
         "12345678901234567890", "9007199254740993", "1767607200", "253402300800", "1e21", "(1 / 0)",

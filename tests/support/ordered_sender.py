@@ -13,7 +13,7 @@ from support.receiver import Receiver
 from support.server import TOKEN, RunningServer
 
 DISTINCT_IDS = 5
-WINDOW = 8  # that many events before one are named by the person it was stored with
+WINDOW = 8  # so many earlier events are recorded in the person of a stored event
 SECONDS = 180
 _EVERY = 0.1
 _QUERY = (

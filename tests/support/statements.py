@@ -149,7 +149,7 @@ def humans(rows: Iterable[Seen]) -> int:
 
 
 def steps_done(rows: list[Seen], *names: str, within: timedelta = timedelta(days=14)) -> int:
-    """How many steps of a funnel an actor completes in order, from the best first event."""
+    """The most steps of a funnel that an actor completes in order, from any first event."""
 
     def after(start: Seen, last: Seen, left: tuple[str, ...]) -> int:
         later = [

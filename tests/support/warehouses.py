@@ -26,7 +26,7 @@ import pytest
 from hoglet.warehouse import ClickHouseWarehouse, open_warehouse
 from hoglet.warehouse.schema import Retention
 
-# The clock of many tests stands in January 2026; the engine drops old rows by the real time.
+# Many tests set the clock to January 2026, but the engine drops old rows by the real time.
 KEEP = Retention(log_days=10_000, metric_days=10_000, query_days=10_000)
 SERVER = os.environ.get("HOGLET_TEST_CLICKHOUSE_URL", "")
 _project_ids = itertools.count(1_000_000)

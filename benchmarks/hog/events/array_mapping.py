@@ -1,4 +1,4 @@
-"""``array_mapping.hog`` by hand."""
+"""``array_mapping.hog`` in hand-written Python."""
 
 
 def main(given):

@@ -1,4 +1,4 @@
-"""``cart_totals.hog`` by hand."""
+"""``cart_totals.hog`` in hand-written Python."""
 
 
 def main(given):

@@ -1,4 +1,4 @@
-"""``date_buckets.hog`` by hand."""
+"""``date_buckets.hog`` in hand-written Python."""
 
 from datetime import datetime, timedelta
 

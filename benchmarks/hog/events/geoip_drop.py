@@ -1,4 +1,4 @@
-"""``geoip_drop.hog`` by hand."""
+"""``geoip_drop.hog`` in hand-written Python."""
 
 import copy
 

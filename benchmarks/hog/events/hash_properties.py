@@ -1,4 +1,4 @@
-"""``hash_properties.hog`` by hand."""
+"""``hash_properties.hog`` in hand-written Python."""
 
 import copy
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""``hubspot.hog`` by hand."""
+"""``hubspot.hog`` in hand-written Python."""
 
 
 def main(given):

@@ -1,4 +1,4 @@
-"""``json_payload.hog`` by hand."""
+"""``json_payload.hog`` in hand-written Python."""
 
 import json
 

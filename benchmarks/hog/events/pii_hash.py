@@ -1,4 +1,4 @@
-"""``pii_hash.hog`` by hand."""
+"""``pii_hash.hog`` in hand-written Python."""
 
 import copy
 import hashlib

@@ -1,4 +1,4 @@
-"""``property_filter.hog`` by hand."""
+"""``property_filter.hog`` in hand-written Python."""
 
 ALLOWED = [
     "order_id", "amount", "currency", "plan", "$current_url", "$browser", "$os", "title",

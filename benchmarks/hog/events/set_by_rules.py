@@ -1,4 +1,4 @@
-"""``set_by_rules.hog`` by hand."""
+"""``set_by_rules.hog`` in hand-written Python."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""``slack_message.hog`` by hand."""
+"""``slack_message.hog`` in hand-written Python."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""``utm.hog`` by hand."""
+"""``utm.hog`` in hand-written Python."""
 
 import re
 from typing import Any

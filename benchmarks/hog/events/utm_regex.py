@@ -1,4 +1,4 @@
-"""``utm_regex.hog`` by hand."""
+"""``utm_regex.hog`` in hand-written Python."""
 
 import re
 from urllib.parse import unquote
