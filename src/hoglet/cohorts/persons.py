@@ -80,7 +80,8 @@ class CohortPersons:
         """The cohorts of a person: ``[{"id": 1, "name": "Paying", "count": 3}]``.
 
         Raises:
-            Invalid: not a person id. NotFound: no such person.
+            Invalid: not a person id.
+            NotFound: no such person.
         """
         person = as_uuid(person_id)
         if person is None:

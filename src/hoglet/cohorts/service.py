@@ -321,7 +321,8 @@ class CohortService:
         """A static copy of a dynamic cohort, with its current members.
 
         Raises:
-            NotFound: no such cohort in the project. Invalid: it is static.
+            NotFound: no such cohort in the project.
+            Invalid: it is static.
         """
         async with self.database.read() as session:
             row = await self.row(session, scope, cohort_id)

@@ -77,7 +77,7 @@ def synchronize(
 
 
 def stored_values(query: QueryNode) -> dict[str, VariableDefinition]:
-    """Definitions in a stored query by code name, e.g. ``{"plan": {"value": "pro", …}}``."""
+    """The variables of a stored query by code name, e.g. ``{"plan": {"value": "pro", …}}``."""
     definitions: VariableDefinitions = query.get("variables") or {}
     return {definition["code_name"]: definition for definition in definitions.values()}
 

@@ -241,7 +241,7 @@ class IntegrationRow(Base):
 class SecretKeyCheckRow(Base):
     """A known text, encrypted like stored secrets; at most one row.
 
-    A server whose keys do not decrypt it has other keys than the servers before it.
+    If a server's keys cannot decrypt it, they are not the keys of the earlier servers.
     """
 
     __tablename__ = "secret_key_check"

@@ -103,7 +103,7 @@ def compile_query(
 
     Raises:
         SourceError: the query is invalid; its code is one of
-        docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
+            docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
     """
     _check_timezone(context.timezone)
     parsed = read_query(query) if isinstance(query, str) else query

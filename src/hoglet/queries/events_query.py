@@ -39,7 +39,8 @@ async def plan_events(
     """Plan a validated events query; ``system_tables`` are those that the caller may read.
 
     Raises:
-        Unreadable: a key of the node; attr is its path. QueryError: invalid HogQL.
+        Unreadable: a key of the node; attr is its path.
+        QueryError: invalid HogQL.
     """
     context = compiler.stamped(await compiler.context(project, system_tables=system_tables))
     request = PlanRequest(node, context, project.person_display_name_properties)

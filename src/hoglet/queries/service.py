@@ -157,7 +157,8 @@ class QueryService:
         """The request of a HogQL, insight or events query.
 
         Raises:
-            Unreadable: an unknown key inside the node. Invalid: an override that does not apply.
+            Unreadable: an unknown key inside the node.
+            Invalid: an override that does not apply.
         """
         checked = check_query(node, path)
         overrides.refuse_unused_filters(checked, path)

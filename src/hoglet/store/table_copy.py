@@ -30,8 +30,7 @@ def copy_tables(source_url: str, target_url: str, advance: RowsCopied) -> dict[s
 
     Args:
         source_url: a URL with a blocking driver; the database has the newest schema and no server
-        uses
-            it.
+            uses it.
         target_url: like ``source_url``; the database has no rows.
         advance: reports progress.
 

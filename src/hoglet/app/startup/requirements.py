@@ -52,7 +52,7 @@ def check_extras(settings: Settings) -> None:
 
     Raises:
         StartupFault: e.g. ``HOGLET_SMTP_HOST needs the package aiosmtplib: pip install
-        "hoglet[mail]".``
+            "hoglet[mail]".``
     """
     for extra, package, setting, is_needed in _EXTRAS:
         if is_needed(settings):

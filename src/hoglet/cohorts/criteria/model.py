@@ -66,8 +66,8 @@ class Behavior(_Criterion, frozen=True, kw_only=True, tag="behavioral"):
             ``lt``, ``eq`` or ``exact``.
         seq_event: the later event of a sequence, like ``key``.
         seq_time_value: in ``seq_time_interval``, the longest time between the events of a sequence,
-        or the last part of the window (stopped, restarted). min_periods: how many of
-        ``total_periods`` must have enough events.
+            or the last part of the window (stopped, restarted).
+        min_periods: how many of ``total_periods`` must have enough events.
     """
 
     value: BehaviorKind

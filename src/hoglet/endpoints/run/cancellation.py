@@ -191,7 +191,7 @@ class CancellableRuns:
             self._polling = asyncio.create_task(self._poll(), name="cancel requests")
 
     async def _poll(self) -> None:
-        """Serve requests of other servers while this one has runs with ids."""
+        """Answer cancel requests of other servers while this server has runs with ids."""
         while True:
             await asyncio.sleep(POLL_SECONDS)
             keys = {*self._announced, *self._tasks}

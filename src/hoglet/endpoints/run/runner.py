@@ -117,8 +117,8 @@ class EndpointRunner:
         """Validate a run and plan what it computes.
 
         Raises:
-            Invalid: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation rows 9 to
-            12, and values of the wrong type.
+            Invalid: a case of docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation,
+                rows 9 to 12, or a value of the wrong type.
         """
         try:
             known = await self._known_variables(scope.project, target)

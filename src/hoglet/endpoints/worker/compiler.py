@@ -138,7 +138,7 @@ class QueryCompiler:
 
         Raises:
             SourceError: the query is invalid; the code is one of
-            docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
+                docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
             Invalid: it is too costly to parse.
         """
         request = CompileRequest(query=query, variables=variables, page=page)

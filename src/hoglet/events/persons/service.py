@@ -48,7 +48,8 @@ class PersonService:
         """The person with a UUID or number.
 
         Raises:
-            Invalid: not a UUID or number. NotFound: no such person in this project.
+            Invalid: not a UUID or number.
+            NotFound: no such person in this project.
         """
         async with self._database.read() as session:
             if given.isascii() and given.isdecimal() and len(given) <= _LONGEST_NUMBER:
@@ -93,7 +94,8 @@ class PersonService:
         """Merge properties into a person's; durable when this returns.
 
         Raises:
-            Invalid: the person has no distinct id. SpoolUnavailable: storage is not writable.
+            Invalid: the person has no distinct id.
+            SpoolUnavailable: storage is not writable.
         """
         await self._append(scope.project.id, person, SET_EVENT, {"$set": dict(properties)})
         await self._record(scope, person, "updated")

@@ -51,8 +51,8 @@ class StepRequest(msgspec.Struct, kw_only=True):
 
     Attributes:
         function: the function to run.
-        globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``,
-        docs/spec/hog-functions.md#132-globals-and-inputs.
+        globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``; see
+            docs/spec/hog-functions.md#132-globals-and-inputs.
         journal: the result of :func:`new_journal` or :func:`resume`.
         mapping: number of the mapping whose inputs override the function's, or None.
         with_rendering: fill in ``StepHostCall.rendered``.

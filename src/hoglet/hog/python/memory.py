@@ -175,11 +175,11 @@ def frame_values(frame: FrameType | None) -> list[Any]:
 def live_bytes(
     values: list[Any], *, enough: int, until: float, tick: Callable[[], None]
 ) -> tuple[int, bool]:
-    """The charged size of values, shared parts once, and whether the count is complete.
+    """The charged size of values (shared parts count once), and whether the count is complete.
 
-    A scalar is 8 bytes, a text 8 and its length, an array 8 and its items, an object 8 and its
-    keys and values, a function 8 and its captured variables. The count ends above ``enough``, and
-    at the time ``until``.
+    A scalar is 8 bytes, a text 8 plus its length, an array 8 plus its items, an object 8 plus its
+    keys and values, a function 8 plus its captured variables. Counting stops above ``enough`` bytes
+    or at the time ``until``.
     """
     seen = set[int]()
     total, waiting = _charge(values, seen)

@@ -224,7 +224,7 @@ class BatchWorker:
         """Start a group of the first source that has one; a source that fails is paused.
 
         Raises:
-            The error of a failed source if no other source has a group.
+            Exception: the error of a failed source, if no other source has a group.
         """
         failure: Exception | None = None
         for source in list(self._sources):
