@@ -76,7 +76,6 @@ def equals(wanted: float) -> Callable[[Any], bool]:
         ([None], is_missing),
         ([None, "abc"], lambda value: is_missing(value) or value == "abc"),
     ],
-    ids=str,
 )
 @pytest.mark.parametrize("negative", [False, True])
 def test_equality(
