@@ -87,10 +87,12 @@ async def _build(backend: Backend, uuid: str) -> None:
     if event["elements"]:
         with section("Elements"):
             _elements(event)
+    functions = EventFunctions(backend, event)
     with section("Functions"):
-        EventFunctions(backend, event).draw()
+        functions.draw()
     with section("Log lines"):
         await _runs(backend, event)
+    functions.show_later()
 
 
 def _person_line(backend: Backend, event: EventRecord) -> None:

@@ -35,11 +35,17 @@ class EventFunctions:
         self._limit = asyncio.Semaphore(_AT_ONCE)
 
     def draw(self) -> None:
-        """Render a sign of the work; the functions follow when the page is shown."""
+        """Render a sign of the work; ``show_later`` replaces it by the functions."""
         self._box = ui.element("div").classes("pane")
         with self._box, ui.element("div").classes("toolbar"):
             ui.spinner(size="1em")
             ui.label("Explaining …").props("role=status").classes("muted")
+
+    def show_later(self) -> None:
+        """Show the functions when the page is open; call it when the rest is drawn.
+
+        The page is sent as soon as it has a timer, without what is still missing then.
+        """
         ui.timer(0.0, self._show, once=True)
 
     async def _show(self) -> None:
