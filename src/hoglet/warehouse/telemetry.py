@@ -20,6 +20,9 @@ from hoglet.warehouse.values import instant_text
 type Interval = Literal["hour", "day", "week"]
 
 LABEL_LIMIT = 10_000  # more than a year of hours
+# Times that every zone has a date for.
+_FIRST = datetime.min.replace(tzinfo=UTC) + timedelta(days=1)
+_LAST = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 
 _SQL: dict[str, str] = {
     "hour": "formatDateTime(timestamp, '%Y-%m-%dT%H:00', {timezone:String})",
@@ -67,6 +70,7 @@ def labels_between(
         ['2026-01-05', '2026-01-12']
     """
     zone = ZoneInfo(timezone)
+    after, before = (min(max(at, _FIRST), _LAST) for at in (after, before))
     if interval == "hour":
         return _hours(after, before, zone)
     day = after.astimezone(zone).date()

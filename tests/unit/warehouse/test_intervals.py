@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hoglet.warehouse.telemetry import labels_between
+from hoglet.warehouse.telemetry import Interval, labels_between
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,12 @@ def test_days_and_weeks_are_those_of_the_zone():
 def test_nothing_lies_between_an_instant_and_an_earlier_one(interval: str):
     now = datetime(2026, 1, 15, tzinfo=UTC)
     assert labels_between(now, now - timedelta(days=10), interval, "UTC") == []  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Adak"])
+@pytest.mark.parametrize("interval", ["hour", "day", "week"])
+@pytest.mark.parametrize("at", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
+def test_the_first_and_the_last_instant_have_a_label_in_every_zone(
+    at: datetime, interval: Interval, zone: str
+) -> None:
+    assert len(labels_between(at, at, interval, zone)) == 1
