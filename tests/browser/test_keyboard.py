@@ -332,6 +332,8 @@ def test_a_person_is_edited_and_a_key_is_made(signed_in: Page, server: RunningSe
 
 def test_tab_stays_in_the_dialog(signed_in: Page, server: RunningServer) -> None:
     capture(server, "met", "trapped", {"$set": {"plan": "free"}})
+    person = {"distinct_id": "trapped"}  # stored after the event
+    wait_for(lambda: server.client.get("/api/projects/1/persons", params=person).json()["results"])
     page = signed_in
     page.goto("/project/1/person/trapped")
     page.get_by_role("button", name="Edit: plan").press("Enter")
