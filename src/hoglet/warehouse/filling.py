@@ -33,10 +33,9 @@ def insert_whole(client: Client, disk: DiskChecks, insert: InsertSelect) -> None
         ClickHouseError: the engine refused the query; nothing was inserted.
     """
     table, scratch = insert.table, f"{_PREFIX}{uuid4().hex}"
-    with disk.statement():
-        client.command(f"CREATE TABLE {scratch} AS {table}")
     try:
         with disk.statement():
+            client.command(f"CREATE TABLE {scratch} AS {table}")
             client.command(insert.statement(scratch), parameters=dict(insert.params))
         with disk.insert(client, table):
             client.command(f"ALTER TABLE {table} ATTACH PARTITION tuple() FROM {scratch}")
@@ -46,7 +45,7 @@ def insert_whole(client: Client, disk: DiskChecks, insert: InsertSelect) -> None
 
 def _drop(client: Client, scratch: str) -> None:
     try:
-        client.command(f"DROP TABLE {scratch} SYNC")
+        client.command(f"DROP TABLE IF EXISTS {scratch} SYNC")
     except ClickHouseError:  # no space even for that; the next start drops it
         log.warning("a scratch table is left", action="scratch_left", table=scratch, exc_info=True)
 
