@@ -198,15 +198,15 @@ def _path_of(node: Any) -> tuple[tuple[str, ...], tuple[Any, ...] | None]:
 
 
 def _bindings(args: Any, node: tree.Placeholder) -> dict[str, tree.Expression]:
-    found: dict[str, tree.Expression] = {}
+    bindings: dict[str, tree.Expression] = {}
     for arg in args or ():
         if not isinstance(arg, tree.Alias):
             raise refused(
                 "Each argument of {filters(...)} needs AS, as in {filters(created AS timestamp)}",
                 node,
             )
-        found[arg.alias] = arg.expr
-    return found
+        bindings[arg.alias] = arg.expr
+    return bindings
 
 
 def as_tree(value: Any, node: Any = None) -> tree.Expression:

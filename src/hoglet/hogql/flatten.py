@@ -67,10 +67,10 @@ def _flat(select: plan.Select, scan: plan.Scan) -> plan.Select:
 
 def _parts(node: plan.Select | plan.Scan) -> list[Any]:
     """The children of a node, without the relations of a select."""
-    found: list[Any] = []
+    children: list[Any] = []
     alone = msgspec.structs.replace(node, joins=()) if isinstance(node, plan.Select) else node
-    transform_children(alone, lambda child: found.append(child) or child)
-    return found
+    transform_children(alone, lambda child: children.append(child) or child)
+    return children
 
 
 def _project_of(scan: plan.Scan) -> plan.Expr:

@@ -30,23 +30,23 @@ def upgraded(query: Mapping[str, Any]) -> QueryNode:
     * a series item gets its ``kind``; ``{id: "$pageview", type: "events"}`` its ``event``.
     """
     shape = NODES.get(str(query.get("kind")), {})
-    found: QueryNode = {
+    node: QueryNode = {
         key: value for key, value in query.items() if key in shape or not _is_off(key, value)
     }
     for name in _FILTERS:
-        if name in shape and isinstance(found.get(name), dict):
-            found[name] = _camel(found[name], shape[name])
-    filter_ = found.get("funnelsFilter")
+        if name in shape and isinstance(node.get(name), dict):
+            node[name] = _camel(node[name], shape[name])
+    filter_ = node.get("funnelsFilter")
     if isinstance(filter_, dict) and filter_.get("binCount") == "auto":
-        found["funnelsFilter"] = {**filter_, "binCount": None}
-    if found.get("kind") in ("TrendsQuery", "StickinessQuery"):
-        holder = "trendsFilter" if found["kind"] == "TrendsQuery" else "stickinessFilter"
-        _move_compare(found, holder)
-    if found.get("kind") == "TrendsQuery":
-        _rename(found, "breakdown", "breakdownFilter")
-    if isinstance(found.get("series"), list):
-        found["series"] = [_series(item) for item in found["series"]]
-    return found
+        node["funnelsFilter"] = {**filter_, "binCount": None}
+    if node.get("kind") in ("TrendsQuery", "StickinessQuery"):
+        holder = "trendsFilter" if node["kind"] == "TrendsQuery" else "stickinessFilter"
+        _move_compare(node, holder)
+    if node.get("kind") == "TrendsQuery":
+        _rename(node, "breakdown", "breakdownFilter")
+    if isinstance(node.get("series"), list):
+        node["series"] = [_series(item) for item in node["series"]]
+    return node
 
 
 def _is_off(key: str, value: Any) -> bool:
@@ -83,16 +83,16 @@ def _rename(query: QueryNode, old: str, new: str) -> None:
 def _series(item: Any) -> Any:
     if not isinstance(item, dict):
         return item
-    found: QueryNode = dict(item)
-    kind, key = found.get("type"), found.get("id")
-    if found.get("kind") is None and kind in ("events", "actions"):
-        del found["type"]
+    series: QueryNode = dict(item)
+    kind, key = series.get("type"), series.get("id")
+    if series.get("kind") is None and kind in ("events", "actions"):
+        del series["type"]
         if kind == "events":
-            found.setdefault("event", found.pop("id", None))
-        found["kind"] = "EventsNode" if kind == "events" else "ActionsNode"
-    elif found.get("kind") == "EventsNode" and isinstance(key, str) and "event" not in found:
-        found["event"] = found.pop("id")
+            series.setdefault("event", series.pop("id", None))
+        series["kind"] = "EventsNode" if kind == "events" else "ActionsNode"
+    elif series.get("kind") == "EventsNode" and isinstance(key, str) and "event" not in series:
+        series["event"] = series.pop("id")
     try:
-        return {"kind": series_kind(found)} | {k: v for k, v in found.items() if k != "kind"}
+        return {"kind": series_kind(series)} | {k: v for k, v in series.items() if k != "kind"}
     except SourceError:
-        return found  # rejected with its path when the node is validated
+        return series  # rejected with its path when the node is validated

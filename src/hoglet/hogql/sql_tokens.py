@@ -10,8 +10,8 @@ _TOKEN = re.compile(
 
 def tokens(sql: str) -> list[str]:
     """The words, names and symbols of the SQL; strings as ``''``, names without quotes."""
-    found = _TOKEN.findall(sql)
-    return [_plain(word) if word[0] in "'`" else word for word in found]
+    words = _TOKEN.findall(sql)
+    return [_plain(word) if word[0] in "'`" else word for word in words]
 
 
 def _plain(word: str) -> str:

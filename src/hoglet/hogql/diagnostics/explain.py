@@ -47,9 +47,9 @@ def explain(message: str, code: str, query: Any) -> SourceError:
         query: the parsed query, or a tuple of a query and the expressions of its filters.
     """
     for pattern, build in READ_KINDS + STRUCTURE_KINDS + TYPE_KINDS + VALUE_KINDS:
-        found = pattern.search(message)
-        if found is not None:
-            return build(found, code, query)
+        match = pattern.search(message)
+        if match is not None:
+            return build(match, code, query)
     node = called(message, query)
     text = _in_their_words(plain(message), node)
     if shows_inside(text):

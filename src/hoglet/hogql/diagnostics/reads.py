@@ -16,12 +16,12 @@ type Kind = Callable[[re.Match[str], str, Any], SourceError]
 """Builds the error from a match of the message, the code and the query."""
 
 
-def _no_object(found: re.Match[str], code: str, query: Any) -> SourceError:
+def _no_object(match: re.Match[str], code: str, query: Any) -> SourceError:
     node = next(_deep_reads(query), None)
-    kind = types_of_hogql(found["type"]).strip()
+    kind = types_of_hogql(match["type"]).strip()
     part = "A part" if node is None else f"'{'.'.join(map(str, node.chain[1:]))}'"
     hint = None
-    if found["type"].lower().startswith("tuple"):
+    if match["type"].lower().startswith("tuple"):
         hint = "read parts of a tuple by position, e.g. .1, or by tupleElement(x, 'name')"
     message = f"{part} cannot be read from a value of type {kind}"
     return refused(message, node, code=code, hint=hint)
@@ -37,8 +37,8 @@ def _deep_reads(query: Any) -> Iterator[tree.Field]:
                 yield node
 
 
-def _no_part(found: re.Match[str], code: str, query: Any) -> SourceError:
-    name = found["name"]
+def _no_part(match: re.Match[str], code: str, query: Any) -> SourceError:
+    name = match["name"]
     node = next(
         (each for each in walk(query) if isinstance(each, tree.Constant) and each.value == name),
         None,

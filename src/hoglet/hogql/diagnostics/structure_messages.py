@@ -17,8 +17,8 @@ from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
 
-def _not_grouped(found: re.Match[str], _code: str, query: Any) -> SourceError:
-    name = re.split(r"__|\.", found["column"])[-1].strip("`")
+def _not_grouped(match: re.Match[str], _code: str, query: Any) -> SourceError:
+    name = re.split(r"__|\.", match["column"])[-1].strip("`")
     node = ungrouped(name, query)
     visible = name
     if node is not None and node.chain[-1] != "*":
@@ -27,11 +27,11 @@ def _not_grouped(found: re.Match[str], _code: str, query: Any) -> SourceError:
     return refused(message, node, code=NOT_AGGREGATE, hint=f"write any({visible}) for one of them")
 
 
-def _endless(found: re.Match[str], code: str, query: Any) -> SourceError:
+def _endless(match: re.Match[str], code: str, query: Any) -> SourceError:
     node = next(
         (each for each in walk(query) if isinstance(each, tree.CTE) and each.recursive), None
     )
-    text = f"The recursion does not end within {found['steps']} steps"
+    text = f"The recursion does not end within {match['steps']} steps"
     return refused(text, node, code=code, hint="limit it with WHERE in the query after UNION ALL")
 
 
@@ -41,8 +41,8 @@ def _join_keys(_found: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(message, node, code=code, hint="move other conditions to WHERE")
 
 
-def _position(found: re.Match[str], code: str, query: Any) -> SourceError:
-    number, last = int(found["number"]), found["last"]
+def _position(match: re.Match[str], code: str, query: Any) -> SourceError:
+    number, last = int(match["number"]), match["last"]
     node = next(
         (
             part
@@ -58,10 +58,10 @@ def _position(found: re.Match[str], code: str, query: Any) -> SourceError:
     )
 
 
-def _aggregate_found(found: re.Match[str], code: str, query: Any) -> SourceError:
-    node = call_of(found["function"], query)
-    name = getattr(node, "name", found["function"])
-    message = f"{name}() cannot be used in {found['where'].strip().rstrip('.')}"
+def _aggregate_found(match: re.Match[str], code: str, query: Any) -> SourceError:
+    node = call_of(match["function"], query)
+    name = getattr(node, "name", match["function"])
+    message = f"{name}() cannot be used in {match['where'].strip().rstrip('.')}"
     return refused(message, node, code=code)
 
 
@@ -76,9 +76,9 @@ def _many_rows(_found: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(message, inner[0] if inner else None, code=code, hint="add LIMIT 1")
 
 
-def _frame(found: re.Match[str], code: str, query: Any) -> SourceError:
+def _frame(match: re.Match[str], code: str, query: Any) -> SourceError:
     node = next((part for part in walk(query) if isinstance(part, tree.WindowExpr)), None)
-    return refused(plain(found.string), node, code=code)
+    return refused(plain(match.string), node, code=code)
 
 
 def _state(_found: re.Match[str], code: str, query: Any) -> SourceError:

@@ -21,19 +21,19 @@ from hoglet.syntax import tree
 _TO_NUMBERS = "use toFloat(...) for strings that contain numbers"
 
 
-def _function_of(found: re.Match[str], query: Any) -> tuple[Any, str]:
+def _function_of(match: re.Match[str], query: Any) -> tuple[Any, str]:
     """The call that a message names, or the query's only call, and the function's name."""
-    node = call_of(found["function"], query)
+    node = call_of(match["function"], query)
     if node is None:
         node = only_call(query)
-        known = not is_whole(query) and find_function(found["function"]) is not None
-        return node, found["function"] if known else getattr(node, "name", "")
-    return node, getattr(node, "name", None) or found["function"]
+        known = not is_whole(query) and find_function(match["function"]) is not None
+        return node, match["function"] if known else getattr(node, "name", "")
+    return node, getattr(node, "name", None) or match["function"]
 
 
-def _no_condition(found: re.Match[str], code: str, query: Any) -> SourceError:
+def _no_condition(match: re.Match[str], code: str, query: Any) -> SourceError:
     """An operand of AND, OR or NOT is not a condition; points at the first suspect."""
-    type_ = types_of_hogql(found["type"])
+    type_ = types_of_hogql(match["type"])
     operands = [
         operand
         for node in walk(query)
@@ -41,7 +41,7 @@ def _no_condition(found: re.Match[str], code: str, query: Any) -> SourceError:
         if not isinstance(operand, tree.CompareOperation | tree.And | tree.Or | tree.Not)
     ]
     suspects = sorted(operands, key=lambda operand: not _may_be_no_condition(operand))
-    node = suspects[0] if suspects else call_of(found["function"], query)
+    node = suspects[0] if suspects else call_of(match["function"], query)
     message = f"Expected a condition, not {with_article(type_)}"
     return refused(message, node, code=code, hint="compare it: x = 'value'")
 
@@ -68,9 +68,9 @@ def _may_be_no_condition(node: Any) -> bool:
     )
 
 
-def _illegal_type(found: re.Match[str], code: str, query: Any) -> SourceError:
-    node, name = _function_of(found, query)
-    type_ = types_of_hogql(found["type"])
+def _illegal_type(match: re.Match[str], code: str, query: Any) -> SourceError:
+    node, name = _function_of(match, query)
+    type_ = types_of_hogql(match["type"])
     hint = _TO_NUMBERS if type_ == "String" and _wants_number(name) else None
     if name == "toStartOfInterval":
         hint = "write an interval: interval 5 minute"
@@ -85,12 +85,12 @@ def _wants_number(name: str) -> bool:
     return function is not None and (function.returns.rstrip("?!") in {"float", "int", "same"})
 
 
-def _illegal_types(found: re.Match[str], code: str, query: Any) -> SourceError:
-    node = call_of(found["function"], query)
-    item, two = types_of_hogql(found["one"]), types_of_hogql(found["two"])
+def _illegal_types(match: re.Match[str], code: str, query: Any) -> SourceError:
+    node = call_of(match["function"], query)
+    item, two = types_of_hogql(match["one"]), types_of_hogql(match["two"])
     written = getattr(node, "op", None) or getattr(node, "name", "a function")
     hint = None
-    if "String" in {item, two} and found["function"] in _ARITHMETIC:
+    if "String" in {item, two} and match["function"] in _ARITHMETIC:
         hint = f"{_TO_NUMBERS}, || to concatenate strings"
     message = f"'{written}' does not work on {with_article(item)} and {with_article(two)}"
     return refused(message, node, code=code, hint=hint)
@@ -99,19 +99,19 @@ def _illegal_types(found: re.Match[str], code: str, query: Any) -> SourceError:
 _ARITHMETIC = frozenset({"plus", "minus", "multiply", "divide", "modulo"})
 
 
-def _no_common_type(found: re.Match[str], code: str, query: Any) -> SourceError:
-    kinds = [types_of_hogql(part) for part in re.split(r",\s*(?![^()]*\))", found["types"])]
+def _no_common_type(match: re.Match[str], code: str, query: Any) -> SourceError:
+    kinds = [types_of_hogql(part) for part in re.split(r",\s*(?![^()]*\))", match["types"])]
     listed = " and ".join(dict.fromkeys(kinds))
     return refused(
         f"Values of the types {listed} cannot be mixed in a column, list or comparison",
-        called(found.string, query),
+        called(match.string, query),
         code=code,
         hint="use toString(x) to convert both to strings",
     )
 
 
-def _condition(found: re.Match[str], _code: str, query: Any) -> SourceError:
-    clause = found["clause"].upper()
+def _condition(match: re.Match[str], _code: str, query: Any) -> SourceError:
+    clause = match["clause"].upper()
     node = next(
         (
             part
@@ -121,32 +121,32 @@ def _condition(found: re.Match[str], _code: str, query: Any) -> SourceError:
         ),
         None,
     )
-    message = f"{clause} needs a condition, not {with_article(types_of_hogql(found['type']))}"
+    message = f"{clause} needs a condition, not {with_article(types_of_hogql(match['type']))}"
     return refused(message, node, code=ILLEGAL_TYPE, hint="compare it: x = 'value'")
 
 
-def _if_condition(found: re.Match[str], code: str, query: Any) -> SourceError:
+def _if_condition(match: re.Match[str], code: str, query: Any) -> SourceError:
     node = next((node for node in calls_in(query) if node.name.lower() in {"if", "multiif"}), None)
-    message = f"Expected a condition, not {with_article(types_of_hogql(found['type']))}"
+    message = f"Expected a condition, not {with_article(types_of_hogql(match['type']))}"
     return refused(message, node, code=code, hint="compare it: x = 'value'")
 
 
-def _suffix_condition(found: re.Match[str], code: str, query: Any) -> SourceError:
+def _suffix_condition(match: re.Match[str], code: str, query: Any) -> SourceError:
     node = next(
         (n for n in calls_in(query) if n.name.endswith("If") or getattr(n, "filter_expr", None)),
         None,
     )
     name = getattr(node, "name", "an aggregate with If")
-    kind = with_article(types_of_hogql(found["type"]))
+    kind = with_article(types_of_hogql(match["type"]))
     message = f"The last argument of {name}() is a condition, not {kind}"
     return refused(message, node, code=code)
 
 
-def _argument(found: re.Match[str], code: str, query: Any) -> SourceError:
-    node, name = _function_of(found, query)
-    expected, given = types_of_hogql(found["expected"]), types_of_hogql(found["given"])
-    place = f"Argument {int(found['place'])} of {name}()" if name else "An argument"
-    message = f"{place} must be {with_article(expected)}, not {with_article(given)}"
+def _argument(match: re.Match[str], code: str, query: Any) -> SourceError:
+    node, name = _function_of(match, query)
+    expected, given = types_of_hogql(match["expected"]), types_of_hogql(match["given"])
+    subject = f"Argument {int(match['place'])} of {name}()" if name else "An argument"
+    message = f"{subject} must be {with_article(expected)}, not {with_article(given)}"
     return refused(message, node, code=code)
 
 
@@ -161,19 +161,19 @@ _EXPECTED = {
 }
 
 
-def _ordinal_argument(found: re.Match[str], code: str, query: Any) -> SourceError:
-    node, name = _function_of(found, query)
-    expected, given = _EXPECTED.get(found["expected"], found["expected"]), found["given"]
-    place = f"Argument {_PLACES[found['place'].lower()]} of {name}()" if name else "An argument"
-    message = f"{place} must be {expected}"
+def _ordinal_argument(match: re.Match[str], code: str, query: Any) -> SourceError:
+    node, name = _function_of(match, query)
+    expected, given = _EXPECTED.get(match["expected"], match["expected"]), match["given"]
+    subject = f"Argument {_PLACES[match['place'].lower()]} of {name}()" if name else "An argument"
+    message = f"{subject} must be {expected}"
     if given and "lambda" not in (type_ := types_of_hogql(given)):
         message += f", not {with_article(type_)}"
     return refused(message, node, code=code)
 
 
-def _no_array(found: re.Match[str], code: str, query: Any) -> SourceError:
-    node, name = _function_of(found, query)
-    given = _GIVEN.search(found.string)
+def _no_array(match: re.Match[str], code: str, query: Any) -> SourceError:
+    node, name = _function_of(match, query)
+    given = _GIVEN.search(match.string)
     type_ = types_of_hogql(given["type"]) if given else None
     what = f"{name}() takes an array" if name else "An argument must be an array"
     message = what if type_ is None else f"{what}, not {with_article(type_)}"
@@ -181,10 +181,10 @@ def _no_array(found: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(message, node, code=code, hint=hint)
 
 
-def _lambda_result(found: re.Match[str], code: str, query: Any) -> SourceError:
-    node = call_of(found["function"], query)
-    name = getattr(node, "name", None) or found["function"]
-    kind = with_article(types_of_hogql(found["type"]))
+def _lambda_result(match: re.Match[str], code: str, query: Any) -> SourceError:
+    node = call_of(match["function"], query)
+    name = getattr(node, "name", None) or match["function"]
+    kind = with_article(types_of_hogql(match["type"]))
     message = f"The lambda of {name}() must return a condition, not {kind}"
     return refused(message, node, code=code, hint="compare it: x -> x = 'value'")
 

@@ -17,28 +17,28 @@ from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
 
-def _bad_regex(found: re.Match[str], code: str, query: Any) -> SourceError:
-    pattern = found["pattern"].removeprefix("(?i)")
-    reason = found["reason"].strip().rstrip(".:")
+def _bad_regex(match: re.Match[str], code: str, query: Any) -> SourceError:
+    pattern = match["pattern"].removeprefix("(?i)")
+    reason = match["reason"].strip().rstrip(".:")
     message = f"'{pattern}' is not a regular expression: {reason}"
-    return refused(message, constant(pattern, query) or called(found.string, query), code=code)
+    return refused(message, constant(pattern, query) or called(match.string, query), code=code)
 
 
-def _bad_uuid(found: re.Match[str], code: str, query: Any) -> SourceError:
-    value = found["value"].rstrip(".")
+def _bad_uuid(match: re.Match[str], code: str, query: Any) -> SourceError:
+    value = match["value"].rstrip(".")
     return refused(f"'{value}' is not a UUID", constant(value, query), code=code)
 
 
-def _bad_zone(found: re.Match[str], code: str, query: Any) -> SourceError:
+def _bad_zone(match: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(
-        f"'{found['zone']}' is not a time zone",
-        constant(found["zone"], query),
+        f"'{match['zone']}' is not a time zone",
+        constant(match["zone"], query),
         code=code,
         hint="write a name such as 'Europe/Berlin'",
     )
 
 
-def _bad_time(found: re.Match[str], code: str, query: Any) -> SourceError:
+def _bad_time(match: re.Match[str], code: str, query: Any) -> SourceError:
     texts = [  # strings in comparisons were checked when the query was compiled
         argument
         for node in walk(query)
@@ -56,7 +56,7 @@ def _bad_time(found: re.Match[str], code: str, query: Any) -> SourceError:
     visible = f"'{node[0].value}'" if node else "A string used as a timestamp"
     return refused(
         f"{visible} cannot be parsed as a timestamp",
-        node[0] if node else called(found.string, query),
+        node[0] if node else called(match.string, query),
         code=code,
         hint="use toDateTime(x), which returns NULL instead of failing",
     )
@@ -66,11 +66,11 @@ def _arguments(node: tree.Call | tree.ArithmeticOperation) -> tuple[Any, ...]:
     return node.args if isinstance(node, tree.Call) else (node.left, node.right)
 
 
-def _bad_number(found: re.Match[str], code: str, query: Any) -> SourceError:
-    kind = types_of_hogql(found["type"])
+def _bad_number(match: re.Match[str], code: str, query: Any) -> SourceError:
+    kind = types_of_hogql(match["type"])
     hint = "use toInt(x) or toFloat(x), which return NULL instead of failing"
-    message = f"'{found['value']}' is not a number ({kind})"
-    return refused(message, constant(found["value"], query), code=code, hint=hint)
+    message = f"'{match['value']}' is not a number ({kind})"
+    return refused(message, constant(match["value"], query), code=code, hint=hint)
 
 
 def _division(_found: re.Match[str], code: str, query: Any) -> SourceError:

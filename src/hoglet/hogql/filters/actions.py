@@ -24,18 +24,18 @@ from hoglet.syntax import tree
 AUTOCAPTURE = "$autocapture"
 
 
-def action_condition(wanted: str, context: QueryContext) -> Expression:
-    """The condition of an action; ``wanted`` is its id or name.
+def action_condition(id_or_name: str, context: QueryContext) -> Expression:
+    """The condition of an action; ``id_or_name`` is its id or name.
 
     Raises:
         SourceError: no such action.
     """
-    action = context.actions.get(wanted)
+    action = context.actions.get(id_or_name)
     if action is None:
         named = {str(each.get("name")): each for each in context.actions.values()}
-        action = named.get(wanted)
+        action = named.get(id_or_name)
         if action is None:
-            raise refused(f"Action {wanted} does not exist.{near(wanted, named)}")
+            raise refused(f"Action {id_or_name} does not exist.{near(id_or_name, named)}")
     steps = action.get("steps") or []
     return some([step_condition(step, context) for step in steps]) if steps else TRUE
 
@@ -54,19 +54,19 @@ def step_condition(step: Mapping[str, Any], context: QueryContext) -> Expression
 
 
 def _element_conditions(step: Mapping[str, Any]) -> list[Expression]:
-    found = [
+    conditions = [
         element_matches(key, str(step[key])) for key in ("selector", "tag_name") if step.get(key)
     ]
     if step.get("href"):
         href = field("elements_chain_href")
         matching = step.get("href_matching") or "exact"
-        found.append(_text_condition(href, str(step["href"]), matching))
+        conditions.append(_text_condition(href, str(step["href"]), matching))
     if step.get("text"):
         matching = step.get("text_matching") or "exact"
         test = _text_condition(field("text"), str(step["text"]), matching)
         test = tree.Lambda(args=("text",), expr=test)
-        found.append(call("arrayExists", test, field("elements_chain_texts")))
-    return found
+        conditions.append(call("arrayExists", test, field("elements_chain_texts")))
+    return conditions
 
 
 def _text_condition(target: Expression, value: str, matching: str | None) -> Expression:

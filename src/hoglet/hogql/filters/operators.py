@@ -78,8 +78,8 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
             pattern = constant("%" + part.replace("\\", "\\\\") + "%")
             return compare("not ilike" if negative else "ilike", _text(target), pattern)
         case tests.ContainsAny(parts, negative):
-            found = _search(target, parts)
-            return negated(found) if negative else found
+            condition = _search(target, parts)
+            return negated(condition) if negative else condition
         case tests.Matches("", negative):
             return constant(negative)
         case tests.Matches(pattern, negative):
@@ -124,15 +124,15 @@ def _equals(
     """Equality with values that the property's type would hide: null is missing, numbers count."""
     known = tuple([value for value in values if value is not None])
     numbers = tuple([value for value in known if _is_number(value)])
-    found: list[Condition] = []
+    alternatives: list[Condition] = []
     if known:
-        found.append(_print(target, tests.Equals(known), hint._replace(is_converted=False)))
+        alternatives.append(_print(target, tests.Equals(known), hint._replace(is_converted=False)))
     if len(known) < len(values):
-        found.append(compare("==", _text(target), constant(None)))
+        alternatives.append(compare("==", _text(target), constant(None)))
     if hint.is_converted and numbers:
         items = tree.Tuple(exprs=tuple(map(constant, numbers)))
-        found.append(compare("in", call("toFloat", _text(target)), items))
-    return negated(some(found)) if negative else some(found)
+        alternatives.append(compare("in", call("toFloat", _text(target)), items))
+    return negated(some(alternatives)) if negative else some(alternatives)
 
 
 def _constant(value: tests.Scalar, hint: Hint) -> Condition:

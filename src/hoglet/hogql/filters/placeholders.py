@@ -56,10 +56,10 @@ def filters_condition(filters: Filters, context: QueryContext, tables: TableAlia
     read = _read(tables)
     prefix = (read.alias,) if len(tables) > 1 else ()
     source = FilteredTable(read.table)
-    found = _within(bounds, field(read.alias, _TIMES[read.table]))
-    found += conditions(properties, context, prefix, source, "filters__properties")
-    found += conditions(tests, context, prefix, source, "filters__filterTestAccounts")
-    return every(found)
+    parts = _within(bounds, field(read.alias, _TIMES[read.table]))
+    parts += conditions(properties, context, prefix, source, "filters__properties")
+    parts += conditions(tests, context, prefix, source, "filters__filterTestAccounts")
+    return every(parts)
 
 
 def _read(tables: TableAliases) -> _Read:
@@ -90,17 +90,17 @@ def bound_condition(
         SourceError: a filter has no binding.
     """
     bounds = date_bounds(filters, context)
-    found: list[tree.Expression] = []
+    parts: list[tree.Expression] = []
     if bounds.start is not None or bounds.end is not None:
         column = _bound("timestamp", bindings, "filters__dateRange")
-        found += [] if column is None else _within(bounds, column)
+        parts += [] if column is None else _within(bounds, column)
     tests = context.test_account_filters if filters.get("filterTestAccounts") else ()
     for attr, items in (("properties", filters.get("properties")), ("filterTestAccounts", tests)):
         for path, item in _active(items, f"filters__{attr}"):
             with located(path):
                 condition = _bound_filter(item or {}, context, bindings)
-            found += [] if condition is None else [condition]
-    return every(found)
+            parts += [] if condition is None else [condition]
+    return every(parts)
 
 
 def _bound_filter(
@@ -163,8 +163,8 @@ def breakdown_expression(filters: Filters, bindings: Mapping[str, tree.Expressio
     bins = ("histogram_bin_count", "breakdown_histogram_bin_count")
     if any(each.get(name) for each in items for name in bins):
         raise refused("{filters.breakdown(…)} does not support breakdowns by bins", attr=attr)
-    found = _bound(str(chosen[0]), bindings, attr)
-    return constant(None) if found is None else found
+    expression = _bound(str(chosen[0]), bindings, attr)
+    return constant(None) if expression is None else expression
 
 
 def interval_of(filters: Filters, default: str = "day") -> str:
@@ -198,13 +198,13 @@ def date_bounds(filters: Filters, context: QueryContext) -> Bounds:
 
 
 def _within(bounds: Bounds, column: tree.Expression) -> list[tree.Expression]:
-    found: list[tree.Expression] = []
+    comparisons: list[tree.Expression] = []
     if bounds.start is not None:
-        found.append(compare(">=", column, moment_constant(bounds.start)))
+        comparisons.append(compare(">=", column, moment_constant(bounds.start)))
     if bounds.end is not None:
         operator = "<=" if bounds.includes_end else "<"
-        found.append(compare(operator, column, moment_constant(bounds.end)))
-    return found
+        comparisons.append(compare(operator, column, moment_constant(bounds.end)))
+    return comparisons
 
 
 def _active(items: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -183,11 +183,11 @@ def conditions(
     if isinstance(items, Mapping):
         with located(attr):
             return [property_condition(items, context, prefix, source)]
-    found: list[Condition] = []
+    results: list[Condition] = []
     for index, item in enumerate(items):
         with located(f"{attr}__{index}"):
-            found.append(property_condition(item or {}, context, prefix, source))
-    return found
+            results.append(property_condition(item or {}, context, prefix, source))
+    return results
 
 
 _COLUMNS = {"session": "sessions", "event_metadata": "events"}
@@ -335,8 +335,8 @@ def _element(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> 
             attr="operator",
         )
     values = value if isinstance(value, list) else [value]
-    found = some([element_matches(key, str(each), prefix) for each in values])
-    return negated(found) if operator in {"is_not", "not_in"} else found
+    condition = some([element_matches(key, str(each), prefix) for each in values])
+    return negated(condition) if operator in {"is_not", "not_in"} else condition
 
 
 def element_matches(key: str, value: str, prefix: Prefix = ()) -> Condition:

@@ -100,8 +100,8 @@ _EXPECTED = re.compile(r"expected (?P<what>.+?),? got \w+(?:\(.*\))?$", re.DOTAL
 def _in_words(error: SourceError, source: str) -> str:
     """The parser's message without token names."""
     message = error.message
-    if found := _BEGINNING.match(message):
-        words = found["word"].strip(" '\n").split()
+    if match := _BEGINNING.match(message):
+        words = match["word"].strip(" '\n").split()
         if words in ([], ["<eof>"]):
             return "The query ends too early"
         return f"A query begins with SELECT or WITH, not with '{words[0][:40]}'"
@@ -109,8 +109,8 @@ def _in_words(error: SourceError, source: str) -> str:
     here = f"'{rest[0][:40]}'" if rest else "the end"
     if _NOT_EXPECTED.match(message):
         return f"{here} is not expected here" if rest else "The query ends too early"
-    if found := _EXPECTED.match(message):
-        what = _QUOTED.sub(r"\g<text>", found["what"])
+    if match := _EXPECTED.match(message):
+        what = _QUOTED.sub(r"\g<text>", match["what"])
         visible = what if " " in what or what.isupper() else f"'{what}'"
         return (
             f"{visible} is expected before {here}" if rest else f"{visible} is missing at the end"
@@ -158,38 +158,38 @@ def reworded(source: str) -> str:
     if not any(word in source.lower() for word in _REWORDED) and _IS.search(source) is None:
         return source
     blank, edited = without_constants(source), list(source)
-    for found in _EXTRACT.finditer(blank):
-        unit = source[found.start("unit") : found.end("unit")]
-        edited[found.start("unit") : found.end("unit")] = unit.replace("'", " ")
-        edited[found.start("word") : found.end("word")] = ":=  "
+    for match in _EXTRACT.finditer(blank):
+        unit = source[match.start("unit") : match.end("unit")]
+        edited[match.start("unit") : match.end("unit")] = unit.replace("'", " ")
+        edited[match.start("word") : match.end("word")] = ":=  "
     for start, end in _words_of_substring(blank):
         edited[start:end] = ",".ljust(end - start)
-    for found in _IS.finditer(blank):
-        sign = "!=" if found["not"] else "="
-        edited[found.start("word") : found.end("word")] = sign.ljust(len(found["word"]))
-    for found in _PLURAL.finditer(blank):
-        edited[found.start(1)] = " "
-    for found in _ARROW.finditer(blank) if "make_interval" in source else ():
-        edited[found.start(1) : found.end(1)] = ":="
-    for found in DISTINCT_ON.finditer(blank):
-        start, end = found.start("word"), closing_bracket(blank, found.end())
+    for match in _IS.finditer(blank):
+        sign = "!=" if match["not"] else "="
+        edited[match.start("word") : match.end("word")] = sign.ljust(len(match["word"]))
+    for match in _PLURAL.finditer(blank):
+        edited[match.start(1)] = " "
+    for match in _ARROW.finditer(blank) if "make_interval" in source else ():
+        edited[match.start(1) : match.end(1)] = ":="
+    for match in DISTINCT_ON.finditer(blank):
+        start, end = match.start("word"), closing_bracket(blank, match.end())
         edited[start:end] = " " * (end - start)
-    for found in _EXCEPT.finditer(blank):
-        edited[found.start("word") : found.end("word")] = "exclude".rjust(len(found["word"]))
+    for match in _EXCEPT.finditer(blank):
+        edited[match.start("word") : match.end("word")] = "exclude".rjust(len(match["word"]))
     return "".join(edited)
 
 
 def _words_of_substring(blank: str) -> Iterator[tuple[int, int]]:
     """Positions of FROM and FOR of a ``substring`` call, excluding inner brackets."""
     opened: list[bool] = []
-    for found in _SUBSTRING.finditer(blank):
-        if found["word"]:
+    for match in _SUBSTRING.finditer(blank):
+        if match["word"]:
             if opened and opened[-1]:
-                yield found.span("word")
-        elif found.group() == ")":
+                yield match.span("word")
+        elif match.group() == ")":
             del opened[-1:]
         else:
-            opened.append(found.group() != "(")
+            opened.append(match.group() != "(")
 
 
 # The parser drops an escaped NUL, so a name of only NULs is empty too.
@@ -235,11 +235,11 @@ def hide_unknown_escapes(source: str) -> tuple[str, str]:
         return source, ""
     stand_in = next((chr(code) for code in range(_FIRST, _LAST) if chr(code) not in source), "")
 
-    def of_escape(found: re.Match[str]) -> str:
-        return found.group() if found[1] in _KNOWN else stand_in + found[1]
+    def of_escape(match: re.Match[str]) -> str:
+        return match.group() if match[1] in _KNOWN else stand_in + match[1]
 
-    def of_constant(found: re.Match[str]) -> str:
-        text = found.group()
+    def of_constant(match: re.Match[str]) -> str:
+        text = match.group()
         return _ESCAPE.sub(of_escape, text) if text.startswith("'") else text
 
     hidden = CONSTANTS.sub(of_constant, source) if stand_in else source

@@ -45,44 +45,46 @@ def restored(parsed: tree.Query, source: str, read: Reader) -> tree.Query:
         SourceError: an expression in FILTER or DISTINCT ON does not parse.
     """
     blank = without_constants(source)
-    found = {
+    dropped = {
         "mode": _dropped(_modes(blank), tree.SelectQuery),
         "nulls": _dropped(_marks(_NULLS, blank), tree.OrderExpr),
         "filter": _dropped(_filters(source, blank, read), tree.WindowFunction),
         "distinct": _dropped(_distinct_on(source, blank, read), tree.SelectQuery),
     }
-    return _Restorer(found).put(parsed) if any(each.places for each in found.values()) else parsed
+    return (
+        _Restorer(dropped).put(parsed) if any(each.places for each in dropped.values()) else parsed
+    )
 
 
-def _dropped(found: Iterator[tuple[int, Any]], node: type[tree.Node]) -> _Dropped:
-    values = dict(found)
+def _dropped(positions: Iterator[tuple[int, Any]], node: type[tree.Node]) -> _Dropped:
+    values = dict(positions)
     return _Dropped(sorted(values), values, node)
 
 
 def _marks(pattern: re.Pattern[str], blank: str) -> Iterator[tuple[int, bool]]:
-    for found in pattern.finditer(blank):
-        yield found.start(), True
+    for match in pattern.finditer(blank):
+        yield match.start(), True
 
 
 def _modes(blank: str) -> Iterator[tuple[int, str]]:
-    for found in _MODE.finditer(blank):
-        yield found.start(), found["mode"].lower()
+    for match in _MODE.finditer(blank):
+        yield match.start(), match["mode"].lower()
 
 
 def _filters(source: str, blank: str, read: Reader) -> Iterator[tuple[int, tree.Expression]]:
-    for found in _FILTER.finditer(blank):
-        end = closing_bracket(blank, found.end())
+    for match in _FILTER.finditer(blank):
+        end = closing_bracket(blank, match.end())
         if _OVER.match(blank, end):
-            yield found.start(), read(_only(source, found.end(), end - 1))
+            yield match.start(), read(_only(source, match.end(), end - 1))
 
 
 def _distinct_on(
     source: str, blank: str, read: Reader
 ) -> Iterator[tuple[int, tuple[tree.Expression, ...]]]:
-    for found in DISTINCT_ON.finditer(blank):
-        start, end = found.end() - 1, closing_bracket(blank, found.end())
+    for match in DISTINCT_ON.finditer(blank):
+        start, end = match.end() - 1, closing_bracket(blank, match.end())
         keys = read(_only(source, start, end))
-        yield found.start(), keys.exprs if isinstance(keys, tree.Tuple) else (keys,)
+        yield match.start(), keys.exprs if isinstance(keys, tree.Tuple) else (keys,)
 
 
 def _only(source: str, start: int, end: int) -> str:
@@ -128,9 +130,9 @@ class _Restorer:
 
 def _filtered(function: dict[str, Any], condition: tree.Expression) -> dict[str, Any]:
     """``sum(x) FILTER (WHERE y) OVER`` as ``sumIf(x, y) OVER``."""
-    place = "args" if function["args"] else "exprs"
-    given = [each for each in function[place] or () if not _is_star(each)]
-    return {"name": f"{function['name']}If", place: (*given, condition)}
+    key = "args" if function["args"] else "exprs"
+    given = [each for each in function[key] or () if not _is_star(each)]
+    return {"name": f"{function['name']}If", key: (*given, condition)}
 
 
 def _is_star(node: Any) -> bool:

@@ -47,10 +47,10 @@ def refuse_dropped_syntax(source: str) -> None:
         SourceError: such syntax occurs outside of strings and comments.
     """
     blank = without_constants(source)
-    found = _DROPPED.search(blank)
-    if found is not None:
-        words = " ".join(found.group().upper().strip("'(").split())
-        raise _dropped(source, words, found.start(), found.end())
+    match = _DROPPED.search(blank)
+    if match is not None:
+        words = " ".join(match.group().upper().strip("'(").split())
+        raise _dropped(source, words, match.start(), match.end())
     _refuse_after_brackets(source, blank)
     _refuse_repeated(source, blank)
 
@@ -60,8 +60,8 @@ def without_constants(source: str) -> str:
     return CONSTANTS.sub(_blanked, source)
 
 
-def _blanked(found: re.Match[str]) -> str:
-    text = found.group()
+def _blanked(match: re.Match[str]) -> str:
+    text = match.group()
     if text[0] in "'`\"":
         return "'" + " " * (len(text) - 2) + "'"
     return " " * len(text)
@@ -72,12 +72,12 @@ def _refuse_after_brackets(source: str, blank: str) -> None:
 
     ``(select ...) order by x`` drops them, except LIMIT.
     """
-    for found in _QUERY_IN_BRACKETS.finditer(blank):
-        start = found.start()
+    for match in _QUERY_IN_BRACKETS.finditer(blank):
+        start = match.start()
         before = blank[max(0, start - _LOOK_BACK) : start]
         if not _BEFORE_QUERY.search(before if start <= _LOOK_BACK else f"x{before}"):
             continue
-        end = closing_bracket(blank, found.start() + 1)
+        end = closing_bracket(blank, match.start() + 1)
         after = _AFTER_BRACKETS.match(blank, end)
         if after:
             words = f"{' '.join(after.group(1).upper().split())} after a query in brackets"
@@ -91,12 +91,12 @@ def _refuse_repeated(source: str, blank: str) -> None:
     """
     outer: list[set[str]] = []
     clauses: set[str] = set()
-    for found in _CLAUSE.finditer(blank):
-        word = found.lastgroup
-        if found.group() == "(":
+    for match in _CLAUSE.finditer(blank):
+        word = match.lastgroup
+        if match.group() == "(":
             outer.append(clauses)
             clauses = set()
-        elif found.group() == ")":
+        elif match.group() == ")":
             clauses = outer.pop() if outer else set()
         elif word == "query":
             clauses = set()
@@ -104,20 +104,20 @@ def _refuse_repeated(source: str, blank: str) -> None:
             clauses -= {"limit", "offset"}
         elif word in {"order", "limit", "offset"}:
             if word in clauses or (word == "order" and "limit" in clauses):
-                words = " ".join(found.group().upper().split())
+                words = " ".join(match.group().upper().split())
                 where = "a second" if word in clauses else "after LIMIT"
                 text = f"{where} {words}" if word in clauses else f"{words} {where}"
-                raise _dropped(source, text, *found.span())
+                raise _dropped(source, text, *match.span())
             clauses.add(word)
 
 
 def closing_bracket(text: str, start: int) -> int:
     """Position of the bracket that closes the one opened before ``start``."""
     depth = 1
-    for place in range(start, len(text)):
-        depth += (text[place] == "(") - (text[place] == ")")
+    for position in range(start, len(text)):
+        depth += (text[position] == "(") - (text[position] == ")")
         if depth == 0:
-            return place + 1
+            return position + 1
     return len(text)
 
 

@@ -52,8 +52,8 @@ def check_named(name: str, args: tuple[Expr, ...], node: Any) -> None:
     elif name in _TAKE_AGGREGATE:
         text = _constant(name, args[_TAKE_AGGREGATE[name]], "aggregate function", node)
         called = text.split("(")[0].strip()
-        found = find_function(called)
-        if text and (found is None or not found.aggregate):
+        function = find_function(called)
+        if text and (function is None or not function.aggregate):
             raise unknown_function(called, node, function_names())
 
 
@@ -67,19 +67,19 @@ def with_wide_types(name: str, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
     Call it after ``check_named``.
     """
-    place = _TAKE_TYPE.get(name)
-    given = None if place is None else args[place]
-    if not isinstance(given, Value) or place is None:
+    index = _TAKE_TYPE.get(name)
+    given = None if index is None else args[index]
+    if not isinstance(given, Value) or index is None:
         return args
     wide = msgspec.structs.replace(given, value=_NARROW.sub(_wide, str(given.value)))
-    place %= len(args)
-    return (*args[:place], wide, *args[place + 1 :])
+    index %= len(args)
+    return (*args[:index], wide, *args[index + 1 :])
 
 
-def _wide(found: re.Match[str]) -> str:
-    word = found.group().lower()
-    if found.group(1):
-        return found.group()
+def _wide(match: re.Match[str]) -> str:
+    word = match.group().lower()
+    if match.group(1):
+        return match.group()
     if word == "date":
         return "Date32"
     return "DateTime64(0, " if word.endswith("(") else "DateTime64(0)"

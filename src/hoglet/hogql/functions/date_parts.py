@@ -62,7 +62,7 @@ def to_char(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr
     """PostgreSQL formats; formats with a percent sign are the engine's own."""
     pattern = args[1]
     if isinstance(pattern, Value) and "%" not in str(pattern.value):
-        words = _CHAR_WORDS.sub(lambda found: _CHAR_PATTERNS[found.group()], str(pattern.value))
+        words = _CHAR_WORDS.sub(lambda match: _CHAR_PATTERNS[match.group()], str(pattern.value))
         pattern = Value(value=words, bind="String", type=STRING)
     return FunctionCall(function="formatDateTime", args=(args[0], pattern), type=type_)
 
@@ -125,10 +125,10 @@ def _time_slots(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> E
     lasts, size = (_number_of_seconds(each) for each in (*args[1:], _HALF_HOUR)[:2])
     first = ("toInt64(floor(", at, " / ", size, ")) * ", size)
     slots = ("range(", *first, ", ", at, " + ", lasts, " + 1, ", size, ")")
-    found = ("arrayMap(slot -> toDateTime64(slot, 0, 'UTC'), ", *slots, ")")
+    times = ("arrayMap(slot -> toDateTime64(slot, 0, 'UTC'), ", *slots, ")")
     if not args[0].type.nullable:
-        return TrustedSQL(parts=found, type=type_)
-    return TrustedSQL(parts=("if(isNull(", args[0], "), [], ", *found, ")"), type=type_)
+        return TrustedSQL(parts=times, type=type_)
+    return TrustedSQL(parts=("if(isNull(", args[0], "), [], ", *times, ")"), type=type_)
 
 
 _HALF_HOUR = Number(text="1800", type=INTEGER)

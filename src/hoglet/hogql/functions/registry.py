@@ -97,19 +97,19 @@ def _computed_type(word: str, args: tuple[Type, ...]) -> Type:
 
 def widest(args: Iterable[Type]) -> Type:
     """The common supertype; ``Unknown`` if there is none."""
-    found: Type | None = None
+    common: Type | None = None
     nullable = False
     for arg in args:
         nullable = nullable or arg.nullable
         if arg.name == "Null":
             continue
-        if found is None or found.name == arg.name:
-            found = found or arg
-        elif {found.name, arg.name} <= types.NUMBERS:
-            found = types.FLOAT
+        if common is None or common.name == arg.name:
+            common = common or arg
+        elif {common.name, arg.name} <= types.NUMBERS:
+            common = types.FLOAT
         else:
-            found = types.UNKNOWN
-    return (found or types.UNKNOWN).or_null(nullable)
+            common = types.UNKNOWN
+    return (common or types.UNKNOWN).or_null(nullable)
 
 
 _ROW = re.compile(

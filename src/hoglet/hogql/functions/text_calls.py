@@ -106,8 +106,12 @@ def _first_match(args: tuple[Expr, ...], type_: Type, _context: QueryContext) ->
 
 
 def _all_matches(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    found = ("arrayFilter((hoglet_i, hoglet_p) -> match(", args[0], ", hoglet_p), arrayEnumerate(")
-    return TrustedSQL(parts=(*found, args[1], "), ", args[1], ")"), type=type_)
+    filtered = (
+        "arrayFilter((hoglet_i, hoglet_p) -> match(",
+        args[0],
+        ", hoglet_p), arrayEnumerate(",
+    )
+    return TrustedSQL(parts=(*filtered, args[1], "), ", args[1], ")"), type=type_)
 
 
 _IPV4 = r"'\\b(?:(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)\\.){3}(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)\\b'"

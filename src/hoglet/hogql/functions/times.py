@@ -39,6 +39,6 @@ Function name to the number of arguments of a call with a time zone.
 """
 
 TIME_PLACES: dict[str, int] = {
-    row.name: place for row in functions() if (place := _place(row.clickhouse)) is not None
+    row.name: index for row in functions() if (index := _place(row.clickhouse)) is not None
 }
 """Function name to the index of its timestamp argument."""

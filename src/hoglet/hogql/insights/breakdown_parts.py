@@ -27,10 +27,10 @@ _EDGES = (
 _BIN = (
     "SELECT multiIf(isNull({number}), {none}, length({edges}) < 2, "
     "concat('[', toString(floor({number}, 2)), ',', toString(floor({number}, 2)), ']'), "
-    "concat('[', toString(arrayElement({edges}, {place})), ',', "
-    "toString(arrayElement({edges}, {place} + 1)), ']'))"
+    "concat('[', toString(arrayElement({edges}, {index})), ',', "
+    "toString(arrayElement({edges}, {index} + 1)), ']'))"
 )
-_PLACE = (
+_INDEX = (
     "SELECT greatest(1, least(length({edges}) - 1, "
     "arrayLastIndex(edge -> edge <= ifNull({number}, 0), {edges})))"
 )
@@ -99,10 +99,10 @@ def bins_of(item: Mapping[str, Any]) -> int | None:
 def bin_of(part: Expression, count: int, where: Expression | None) -> Expression:
     """The bin of a number as a string, e.g. ``[0,10]``; the upper edge is exclusive."""
     number = call("toFloat", part)
-    levels = tuple(constant(place / count) for place in range(count + 1))
+    levels = tuple(constant(edge / count) for edge in range(count + 1))
     edges = fill(_EDGES, levels=levels, number=number, where=where or constant(True))
-    place = fill(_PLACE, edges=edges, number=number).select[0]
-    return fill(_BIN, number=number, edges=edges, place=place, none=constant(NONE)).select[0]
+    index = fill(_INDEX, edges=edges, number=number).select[0]
+    return fill(_BIN, number=number, edges=edges, index=index, none=constant(NONE)).select[0]
 
 
 def part_of(name: Any, item: Mapping[str, Any], context: QueryContext) -> Expression:

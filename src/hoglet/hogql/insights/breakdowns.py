@@ -136,11 +136,11 @@ def breakdown_of(query: Mapping[str, Any], context: QueryContext) -> Breakdown |
         SourceError: an unknown breakdown type.
     """
     with located("breakdownFilter"):
-        found = _breakdown(query.get("breakdownFilter") or {}, context)
+        breakdown = _breakdown(query.get("breakdownFilter") or {}, context)
     is_limited = (query.get("breakdownFilter") or {}).get("breakdown_limit")
-    if found is None or is_limited or not _is_map(query):
-        return found
-    return msgspec.structs.replace(found, limit=_LIMIT_OF_MAPS)
+    if breakdown is None or is_limited or not _is_map(query):
+        return breakdown
+    return msgspec.structs.replace(breakdown, limit=_LIMIT_OF_MAPS)
 
 
 def _is_map(query: Mapping[str, Any]) -> bool:

@@ -71,14 +71,14 @@ class DateSpan(msgspec.Struct, frozen=True):
             SourceError: there would be too many.
         """
         following = self.first()
-        found: list[datetime] = []
+        starts: list[datetime] = []
         while following <= self.end:
-            found.append(following)
-            if len(found) > _MOST_BUCKETS:
+            starts.append(following)
+            if len(starts) > _MOST_BUCKETS:
                 text = f"The date range contains too many intervals of a {self.interval}"
                 raise refused(text, attr="dateRange")
             following = step(following, 1, self.interval)
-        return found
+        return starts
 
     def first(self) -> datetime:
         """The start of the first interval."""
@@ -125,13 +125,13 @@ class DateSpan(msgspec.Struct, frozen=True):
     def condition(self, column: Expression | None = None) -> list[Expression]:
         """Conditions that ``timestamp`` is in the range: start, end, weekdays if limited."""
         column = column or field("timestamp")
-        found: list[Expression] = [
+        conditions: list[Expression] = [
             compare(">=", column, moment_constant(self.start)),
             compare("<=", column, moment_constant(self.end)),
         ]
         if self.days_of_week:
-            found.append(compare("in", call("toDayOfWeek", column), array(self.days_of_week)))
-        return found
+            conditions.append(compare("in", call("toDayOfWeek", column), array(self.days_of_week)))
+        return conditions
 
     def index(self, column: Expression) -> Expression:
         """The number of the interval of ``column``, 0 for the first, negative before it."""

@@ -64,24 +64,24 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     if len(series) != 1:
         raise refused("A lifecycle insight needs exactly one series", attr="series")
     node: Mapping[str, Any] = series[0]
-    wanted = _wanted(query)
+    statuses = _wanted(query)
     tree_ = sampled(_query(query, node, span, context), sampling_factor(query))
 
     def shape(answers: Sequence[Rows]) -> list[Any]:
         lines = _shape(query, node, span, context, answers[0])
-        return [line for line in lines if line["status"] in wanted]
+        return [line for line in lines if line["status"] in statuses]
 
     return Built([tree_], shape, span)
 
 
 def _wanted(query: Mapping[str, Any]) -> Sequence[str]:
-    wanted = (query.get("lifecycleFilter") or {}).get("toggledLifecycles") or STATUSES
-    if unknown := [status for status in wanted if status not in STATUSES]:
+    statuses = (query.get("lifecycleFilter") or {}).get("toggledLifecycles") or STATUSES
+    if unknown := [status for status in statuses if status not in STATUSES]:
         raise refused(
             f"Unknown toggledLifecycles: {', '.join(unknown)}",
             attr="lifecycleFilter__toggledLifecycles",
         )
-    return wanted
+    return statuses
 
 
 def _query(
@@ -121,10 +121,10 @@ def _shape(
 ) -> list[Any]:
     count, factor = len(span.buckets()), sampling_factor(query)
     data = {status: [0] * count for status in STATUSES}
-    for place, status, actors in rows:
+    for bucket, status, actors in rows:
         sign = -1 if status == "dormant" else 1
-        if int(place) < count:  # dormancy after the last interval is not shown
-            data[str(status)][int(place)] = sign * scaled(actors, factor)
+        if int(bucket) < count:  # dormancy after the last interval is not shown
+            data[str(status)][int(bucket)] = sign * scaled(actors, factor)
     name = series_name(node, context)
     return [
         {

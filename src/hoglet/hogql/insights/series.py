@@ -37,8 +37,8 @@ def series_condition(node: Node, context: QueryContext) -> Expression:
         SourceError: an unknown action or kind of series.
     """
     keys = ("properties", "fixedProperties")
-    found = [part for key in keys for part in conditions(node.get(key) or [], context, attr=key)]
-    return every([part for part in [_entity(node, context), *found] if part is not None])
+    filters = [part for key in keys for part in conditions(node.get(key) or [], context, attr=key)]
+    return every([part for part in [_entity(node, context), *filters] if part is not None])
 
 
 def without_properties(node: Node) -> Node:
@@ -66,11 +66,11 @@ def _any_of(node: Node, context: QueryContext) -> Expression:
     members = node.get("nodes") or []
     if not members:
         raise refused("A GroupNode needs at least one event or action", attr="nodes")
-    found: list[Expression] = []
+    members_conditions: list[Expression] = []
     for index, member in enumerate(members):
         with located(f"nodes__{index}"):
-            found.append(series_condition(member, context))
-    return some(found)
+            members_conditions.append(series_condition(member, context))
+    return some(members_conditions)
 
 
 def _action(node: Node, context: QueryContext) -> Expression:
@@ -83,10 +83,10 @@ def _action(node: Node, context: QueryContext) -> Expression:
 
 def common_conditions(query: Mapping[str, Any], context: QueryContext) -> list[Expression]:
     """The query's own properties and the project's test accounts."""
-    found = list(conditions(query.get("properties") or [], context))
+    common = list(conditions(query.get("properties") or [], context))
     if query.get("filterTestAccounts"):
-        found += conditions(context.test_account_filters, context, attr="filterTestAccounts")
-    return found
+        common += conditions(context.test_account_filters, context, attr="filterTestAccounts")
+    return common
 
 
 def entity_of(query: Mapping[str, Any]) -> Expression:

@@ -35,7 +35,7 @@ from hoglet.hogql.insights.series import (
 
 _QUERY = (
     "SELECT active, count() AS actors FROM (SELECT actor, count() AS active FROM "
-    "(SELECT {entity} AS actor, {place} AS place, count() AS times FROM events WHERE {where} "
+    "(SELECT {entity} AS actor, {index} AS place, count() AS times FROM events WHERE {where} "
     "GROUP BY actor, place HAVING {often}) GROUP BY actor) GROUP BY active"
 )
 _CRITERIA = {"gte": ">=", "lte": "<=", "exact": "==", "gt": ">", "lt": "<"}
@@ -80,10 +80,10 @@ def _spans(query: Mapping[str, Any], span: DateSpan) -> list[tuple[DateSpan, str
 
 
 def _is_cumulative(query: Mapping[str, Any]) -> bool:
-    found = (query.get("stickinessFilter") or {}).get("computedAs") or "non_cumulative"
-    if found not in {"cumulative", "non_cumulative"}:
-        raise refused(f"Unknown computedAs '{found}'", attr="stickinessFilter__computedAs")
-    return found == "cumulative"
+    mode = (query.get("stickinessFilter") or {}).get("computedAs") or "non_cumulative"
+    if mode not in {"cumulative", "non_cumulative"}:
+        raise refused(f"Unknown computedAs '{mode}'", attr="stickinessFilter__computedAs")
+    return mode == "cumulative"
 
 
 def _width(query: Mapping[str, Any]) -> int:
@@ -107,8 +107,8 @@ def _query(
             compare("!=", entity, constant(None)),
         ]
     )
-    place = call("intDiv", span.index(field("timestamp")), constant(width))
-    return fill(_QUERY, entity=entity, place=place, where=where, often=_often(query))
+    index = call("intDiv", span.index(field("timestamp")), constant(width))
+    return fill(_QUERY, entity=entity, index=index, where=where, often=_often(query))
 
 
 def _entity(query: Mapping[str, Any], node: Mapping[str, Any]) -> Expression:
@@ -145,7 +145,7 @@ def _data(
     for active, actors in rows:
         if 1 <= int(active) <= count:
             data[int(active) - 1] = scaled(actors, factor)
-    return [sum(data[place:]) for place in range(count)] if cumulative else data
+    return [sum(data[index:]) for index in range(count)] if cumulative else data
 
 
 def _line(data: list[int], span: DateSpan, width: int) -> dict[str, Any]:

@@ -83,16 +83,16 @@ def _all_errors(
     parsed: "tree.Query", context: QueryContext, first: SourceError, given: Mapping[str, Any]
 ) -> tuple[SourceError, ...]:
     """The error that ends the compilation and those after it, in text order."""
-    found = [first]
+    errors = [first]
     try:
         binder = PlaceholderBinder(context, **given)
-        collecting = _CollectingResolver(context, binder, found)
+        collecting = _CollectingResolver(context, binder, errors)
         collecting.query(binder.without_absent_dates(parsed))
     except SourceError as error:
-        found.append(error)
+        errors.append(error)
     except RecursionError:
         pass
-    apart = {(error.start, error.end, error.message): error for error in found}
+    apart = {(error.start, error.end, error.message): error for error in errors}
     return tuple(sorted(apart.values(), key=lambda error: error.start))[:_MOST_ERRORS]
 
 
@@ -100,10 +100,10 @@ class _CollectingResolver(NodeResolver):
     """Records errors of expressions and continues with an unknown value."""
 
     def __init__(
-        self, context: QueryContext, binder: PlaceholderBinder, found: list[SourceError]
+        self, context: QueryContext, binder: PlaceholderBinder, errors: list[SourceError]
     ) -> None:
         super().__init__(context, binder)
-        self._found = found
+        self._found = errors
 
     def expression(self, node: Any, scope: Scope) -> Expr:
         """Resolve an expression, or record its error."""

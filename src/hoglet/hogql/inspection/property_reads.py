@@ -26,8 +26,8 @@ class PropertyRead(msgspec.Struct, frozen=True):
 
 def property_reads(query: Any, context: QueryContext) -> tuple[PropertyRead, ...]:
     """Every property in a query, in text order."""
-    found = list(_reads(query, {}, {}, context))
-    return tuple(sorted(dict.fromkeys(found), key=lambda read: (read.start, read.end)))
+    reads = list(_reads(query, {}, {}, context))
+    return tuple(sorted(dict.fromkeys(reads), key=lambda read: (read.start, read.end)))
 
 
 type _Tables = Mapping[str, str]
@@ -95,10 +95,10 @@ def _kind(
 
 def _sources(join: tree.JoinExpr | None) -> dict[str, str]:
     """Alias or name → table of everything in FROM; subqueries have no table."""
-    found: dict[str, str] = {}
+    tables: dict[str, str] = {}
     while join is not None:
         chain = join.table.chain if isinstance(join.table, tree.Field) else ()
         name = ".".join(map(str, chain))
-        found[join.alias or name] = name
+        tables[join.alias or name] = name
         join = join.next_join
-    return found
+    return tables

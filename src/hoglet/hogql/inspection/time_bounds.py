@@ -16,8 +16,8 @@ def table_names(query: Any) -> tuple[str, ...]:
     """The tables in FROM, unique, in text order, without CTEs."""
     ctes = {cte.name for node in walk(query) if isinstance(node, tree.SelectQuery)
             for cte in node.ctes or ()}  # fmt: skip
-    found = (".".join(map(str, table.chain)) for _, table in _tables(query))
-    return tuple(dict.fromkeys(name for name in found if name not in ctes))
+    names = (".".join(map(str, table.chain)) for _, table in _tables(query))
+    return tuple(dict.fromkeys(name for name in names if name not in ctes))
 
 
 def unbounded_events(query: Any) -> tuple[tree.Node, ...]:

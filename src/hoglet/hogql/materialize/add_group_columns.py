@@ -15,13 +15,13 @@ def aggregates_in(node: Any) -> list[tree.Call]:
     """Aggregate calls of a select itself, without subqueries."""
     if isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
         return []
-    found: list[tree.Call] = []
+    calls: list[tree.Call] = []
     for each in _own(node):
         if isinstance(each, tree.Call):
             function = find_function(each.name)
             if function is not None and function.aggregate:
-                found.append(each)
-    return found
+                calls.append(each)
+    return calls
 
 
 def _own(node: Any) -> list[tree.Node]:
@@ -29,9 +29,9 @@ def _own(node: Any) -> list[tree.Node]:
         return []
     if isinstance(node, tree.Node):
         names = (name for name in node.__struct_fields__ if name not in {"start", "end"})
-        return [node, *(found for name in names for found in _own(getattr(node, name)))]
+        return [node, *(part for name in names for part in _own(getattr(node, name)))]
     if isinstance(node, tuple):
-        return [found for item in node for found in _own(item)]
+        return [part for item in node for part in _own(item)]
     return []
 
 

@@ -265,13 +265,13 @@ def _nodes(build: tree.SelectQuery) -> list[tree.Node]:
 def _walk(node: Any) -> list[tree.Node]:
     """A node and its descendants, without those of subqueries."""
     if isinstance(node, tuple):
-        return [found for item in node for found in _walk(item)]
+        return [part for item in node for part in _walk(item)]
     if not isinstance(node, tree.Node):
         return []
     if isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
         return [node]
     names = (name for name in node.__struct_fields__ if name not in {"start", "end"})
-    return [node, *(found for name in names for found in _walk(getattr(node, name)))]
+    return [node, *(part for name in names for part in _walk(getattr(node, name)))]
 
 
 def _check_node(node: tree.Node, names: set[str], aliases: Mapping[str, Expression]) -> None:
@@ -280,8 +280,8 @@ def _check_node(node: tree.Node, names: set[str], aliases: Mapping[str, Expressi
     if isinstance(node, tree.WindowFunction):
         raise _Doubt("The query has window functions.")
     if isinstance(node, tree.Placeholder):
-        shown = print_expression(node)
-        raise _Doubt(f"The query uses {shown}, whose value can change between builds.")
+        placeholder = print_expression(node)
+        raise _Doubt(f"The query uses {placeholder}, whose value can change between builds.")
     if not isinstance(node, _PLAIN):
         raise _Doubt(f"The query has an expression of the kind {type(node).__name__}.")
     if isinstance(node, tree.CompareOperation) and "cohort" in node.op.lower():

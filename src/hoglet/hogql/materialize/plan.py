@@ -200,12 +200,12 @@ def _plan(parsed: Any, overrides: Mapping[str, str], compiler: _Compiler) -> Mat
     if from_ctes and has_star(lifted):
         lifted = _named(lifted, compiler.columns(parsed))
     refuse_unsound(lifted, inner=False)
-    rest, found = take_predicates(lifted)
+    rest, predicates = take_predicates(lifted)
     texts = [
         msgspec.structs.replace(each, text=call("toString", each.column))
         if compiler.has_text(rest, each)
         else each
-        for each in found
+        for each in predicates
     ]
     return _variable_plan(rest, [*from_ctes, *texts], overrides, compiler)
 
@@ -235,25 +235,25 @@ def _plain_plan(parsed: Any, compiler: _Compiler) -> MaterialisationPlan:
 
 def _variable_plan(
     rest: tree.SelectQuery,
-    found: list[Predicate],
+    predicates: list[Predicate],
     overrides: Mapping[str, str],
     compiler: _Compiler,
 ) -> MaterialisationPlan:
     whole = not rest.group_by and not rest.group_by_mode and bool(aggregates_in(rest.select))
-    several = any(not each.is_exact for each in found)
+    several = any(not each.is_exact for each in predicates)
     if (several or whole) and rest.having is not None:
         raise Refusal("HAVING is only supported with GROUP BY and variables compared by '='")
     original = compiler.columns(rest)
-    buckets = _buckets(rest, found, overrides, compiler)
-    retained = {each.code: _rounded(each.column, buckets[each.code]) for each in found}
+    buckets = _buckets(rest, predicates, overrides, compiler)
+    retained = {each.code: _rounded(each.column, buckets[each.code]) for each in predicates}
     names = {code: column_name(code, expr, rest) for code, expr in retained.items()}
     texts = {code: own_name(text_name(names[code]), rest) for code in names}
     columns = {names[code]: expr for code, expr in retained.items()}
-    columns |= {texts[each.code]: each.text for each in found if each.text is not None}
+    columns |= {texts[each.code]: each.text for each in predicates if each.text is not None}
     regroup = several and (is_aggregated(rest) or bool(rest.distinct))
     ordered, order_by = keep_order(changed(rest, limit=None, offset=None), regroup=regroup)
     again = is_aggregated(rest) and (several or whole)
-    with _explaining_texts(found):
+    with _explaining_texts(predicates):
         reread = reread_items(
             rest,
             original,
@@ -266,17 +266,17 @@ def _variable_plan(
     reading = tree.SelectQuery(
         select=reread.items,
         distinct=rest.distinct if several else None,
-        where=every([_filter(each, names, texts, buckets) for each in found]),
+        where=every([_filter(each, names, texts, buckets) for each in predicates]),
         group_by=reread.group_by,
         order_by=order_by or None,
         limit=rest.limit,
         offset=rest.offset,
     )
-    by_equality = sorted(found, key=lambda each: each.operator not in EQUALITY)
+    by_equality = sorted(predicates, key=lambda each: each.operator not in EQUALITY)
     return MaterialisationPlan(
         changed(build, order_by=None),
-        tuple(dict.fromkeys(code for each in found for code in each.codes)),
-        _pairs(found, buckets),
+        tuple(dict.fromkeys(code for each in predicates for code in each.codes)),
+        _pairs(predicates, buckets),
         reread.aggregates,
         reading,
         tuple(dict.fromkeys(names[each.code] for each in by_equality)),
@@ -284,12 +284,12 @@ def _variable_plan(
 
 
 @contextmanager
-def _explaining_texts(found: list[Predicate]) -> Generator[None]:
+def _explaining_texts(predicates: list[Predicate]) -> Generator[None]:
     """Explain why ``=`` can match several rows if it does so only for the text of a property."""
     try:
         yield
     except Refusal as refusal:
-        if any(each.text is None and not each.is_exact for each in found):
+        if any(each.text is None and not each.is_exact for each in predicates):
             raise
         reason = f"{refusal.reason}, nor for a property that is not text; {TEXT_HINT}"
         raise Refusal(reason, code=refusal.reason_code) from None
@@ -315,13 +315,13 @@ def _as_time(column: Expression) -> Expression:
 
 def _buckets(
     rest: tree.SelectQuery,
-    found: list[Predicate],
+    predicates: list[Predicate],
     overrides: Mapping[str, str],
     compiler: _Compiler,
 ) -> dict[str, str | None]:
     """The bucket function of each variable's column, None for exact values."""
     buckets: dict[str, str | None] = {}
-    for each in found:
+    for each in predicates:
         name = print_expression(each.column)
         bucket = None
         if each.operator in RANGE and isinstance(each.column, tree.Field):
@@ -352,9 +352,9 @@ def _filter(
     return compare(each.operator, column, value)
 
 
-def _pairs(found: list[Predicate], buckets: dict[str, str | None]) -> tuple[ColumnRange, ...]:
+def _pairs(predicates: list[Predicate], buckets: dict[str, str | None]) -> tuple[ColumnRange, ...]:
     pairs: dict[str, ColumnRange] = {}
-    for each in found:
+    for each in predicates:
         if each.operator not in RANGE:
             continue
         name = print_expression(each.column)

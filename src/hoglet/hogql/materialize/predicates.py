@@ -88,17 +88,17 @@ def take_predicates(select: tree.SelectQuery) -> tuple[tree.SelectQuery, list[Pr
         Refusal: a variable is used in another way.
     """
     retained: list[Expression] = []
-    found: list[Predicate] = []
+    predicates: list[Predicate] = []
     for part in _conjuncts(select.where):
         names = variables_in(part)
         if names:
-            found.append(_predicate(part, names[0]))
+            predicates.append(_predicate(part, names[0]))
         else:
             retained.append(part)
-    _refuse_several_columns(found)
+    _refuse_several_columns(predicates)
     rest = changed(select, where=every(retained) if retained else None)
     _refuse_elsewhere(rest)
-    return rest, found
+    return rest, predicates
 
 
 def _conjuncts(node: Any) -> Iterator[Expression]:
@@ -218,9 +218,9 @@ def _is_steady(call: tree.Call) -> bool:
     return _is_scalar(call) and call.name.lower() not in _OF_THE_MOMENT
 
 
-def _refuse_several_columns(found: list[Predicate]) -> None:
-    for item in found:
-        for other in found:
+def _refuse_several_columns(predicates: list[Predicate]) -> None:
+    for item in predicates:
+        for other in predicates:
             shared = [code for code in item.codes if code in other.codes]
             if shared and not same(item.column, other.column):
                 raise Refusal(f"Variable '{shared[0]}' is compared against several columns")

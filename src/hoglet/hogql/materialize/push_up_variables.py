@@ -71,10 +71,10 @@ def _carry(
 ) -> tuple[tree.SelectQuery, list[Predicate]]:
     ctes = select.ctes or ()
     before = ctes[: ctes.index(holder)]
-    rests, found = _take(holder.expr)
+    rests, predicates = _take(holder.expr)
     texts = {
         each.code: text_name(each.code)
-        for each in found
+        for each in predicates
         if any(has_text(changed(rest, ctes=before or None), each) for rest in rests)
     }
     if texts and any(is_aggregated(rest) or rest.distinct for rest in rests):
@@ -82,15 +82,15 @@ def _carry(
             f"Variable '{next(iter(texts))}' is compared with a property that is not text, in a "
             f"CTE that groups rows; {TEXT_HINT}"
         )
-    columns = {each.code: each.column for each in found}
+    columns = {each.code: each.column for each in predicates}
     columns |= {
-        texts[each.code]: call("toString", each.column) for each in found if each.code in texts
+        texts[each.code]: call("toString", each.column) for each in predicates if each.code in texts
     }
     for code, expr in columns.items():
         if any(column_name(code, expr, rest) != code for rest in rests):
             raise Refusal(f"'{code}' is both a variable and a column of the CTE it is used in")
     carried = {holder.name: _put_parts(holder.expr, [add_columns(rest, columns) for rest in rests])}
-    ranged = bool(texts) or any(not each.is_exact for each in found)
+    ranged = bool(texts) or any(not each.is_exact for each in predicates)
     for cte in select.ctes or ():
         if cte is not holder and _reads(cte.expr, set(carried)):
             carried[cte.name] = _execute(cte.expr, set(carried), list(columns), ranged=ranged)
@@ -101,7 +101,7 @@ def _carry(
     if _reader(select, set(carried)) is not None:
         raise Refusal("A CTE with variables together with a JOIN is not supported")
     lifted = changed(select, ctes=new_ctes)
-    return lifted, [_lifted(each, texts.get(each.code)) for each in found]
+    return lifted, [_lifted(each, texts.get(each.code)) for each in predicates]
 
 
 def _lifted(each: Predicate, text: str | None) -> Predicate:
@@ -113,22 +113,22 @@ def _lifted(each: Predicate, text: str | None) -> Predicate:
 def _take(node: Any) -> tuple[list[tree.SelectQuery], list[Predicate]]:
     """The selects of a CTE without predicates on variables, which are the same in each."""
     taken = [_take_one(part) for part in _parts_of(node)]
-    found = taken[0][1]
+    predicates = taken[0][1]
     for rest, others in taken if len(taken) > 1 else ():
-        _check_alike(found, others)
-        for each in found:
+        _check_alike(predicates, others)
+        for each in predicates:
             if any(label_of(item) == each.code for item in rest.select):
                 raise Refusal(f"'{each.code}' is both a variable and a column of a UNION ALL")
-    return [rest for rest, _ in taken], found
+    return [rest for rest, _ in taken], predicates
 
 
 def _take_one(part: tree.SelectQuery) -> tuple[tree.SelectQuery, list[Predicate]]:
     refuse_unsound(part, inner=True)
-    rest, found = take_predicates(part)
+    rest, predicates = take_predicates(part)
     grouped = is_aggregated(part) or part.distinct
-    if grouped and any(each.operator not in EQUALITY for each in found):
+    if grouped and any(each.operator not in EQUALITY for each in predicates):
         raise Refusal("Range variables in a CTE that groups rows are not supported")
-    return rest, found
+    return rest, predicates
 
 
 def _check_alike(some: list[Predicate], others: list[Predicate]) -> None:

@@ -85,8 +85,8 @@ def apply_limits(
 def _decide(limits: Limits, saved: int | None, limit: int | None, offset: int) -> ResolvedLimit:
     most = limits.max_limit or 0
     implicit = limit is None and saved is None
-    wanted = limit if limit is not None else (limits.default_limit if saved is None else saved)
-    page = min(wanted, most)
+    requested = limit if limit is not None else (limits.default_limit if saved is None else saved)
+    page = min(requested, most)
     if saved is None:
         return ResolvedLimit(page, offset, None, implicit, probing=True)
     left = max(saved - offset, 0)

@@ -130,6 +130,6 @@ def percentile(name: str, share: Expr, value: Expr, *, descending: bool, node: A
     values = FunctionCall(function="groupArray", args=(value,), aggregate=True)
     count = FunctionCall(function="count", args=(value,), aggregate=True)
     sort = "arrayReverseSort" if descending else "arraySort"
-    place = ("toUInt64(greatest(1, ceil(round(", share, " * ", count, ", 9))))")
-    parts = (f"arrayElementOrNull({sort}(", values, "), ", *place, ")")
+    index = ("toUInt64(greatest(1, ceil(round(", share, " * ", count, ", 9))))")
+    parts = (f"arrayElementOrNull({sort}(", values, "), ", *index, ")")
     return TrustedSQL(parts=parts, type=value.type.or_null())

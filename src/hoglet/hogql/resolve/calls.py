@@ -126,10 +126,10 @@ def _in_zone(time: Expr, zone: Expr, resolver: Resolver) -> Expr:
 
 def _times(function: FunctionEntry, args: tuple[Expr, ...], resolver: Resolver) -> tuple[Expr, ...]:
     """Arguments with strings parsed as timestamps where the function expects them."""
-    place = TIME_PLACES.get(function.name)
-    if place is None or place >= len(args):
+    index = TIME_PLACES.get(function.name)
+    if index is None or index >= len(args):
         return args
-    return (*args[:place], as_time(args[place], resolver.context), *args[place + 1 :])
+    return (*args[:index], as_time(args[index], resolver.context), *args[index + 1 :])
 
 
 # The engine accepts neither fractions of a second here nor times outside 1970 to 2106.
@@ -240,9 +240,9 @@ def _refuse_single_variables(
     node: tree.Call, function: FunctionEntry, args: tuple[Expr, ...]
 ) -> None:
     """Reject a single-value variable where a list is expected."""
-    for place in _TAKE_LISTS.get(function.clickhouse, ()):
-        given = node.args[place] if place < len(node.args) else None
-        if not isinstance(given, tree.Placeholder) or args[place].type.name not in _SINGLE:
+    for index in _TAKE_LISTS.get(function.clickhouse, ()):
+        given = node.args[index] if index < len(node.args) else None
+        if not isinstance(given, tree.Placeholder) or args[index].type.name not in _SINGLE:
             continue
         chain = given.expr.chain if isinstance(given.expr, tree.Field) else ()
         name = ".".join(map(str, chain))

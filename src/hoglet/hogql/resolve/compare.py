@@ -88,12 +88,14 @@ def compare_resolved(  # noqa: PLR0917 (as compare, plus the resolver)
         check_pattern(right, getattr(node, "right", node))
     lists = split_list(left, right, scope) if operator in _MEMBERSHIP else None
     if lists is not None:
-        found = [compare(operator, *sides, zone, node, plain=plain) for sides in lists]
-        if len(found) == 1:
-            return found[0]
+        comparisons = [compare(operator, *sides, zone, node, plain=plain) for sides in lists]
+        if len(comparisons) == 1:
+            return comparisons[0]
         joined = "and" if operator in _NEGATIVE else "or"
-        nullable = any(each.type.nullable for each in found)
-        return FunctionCall(function=joined, args=tuple(found), type=BOOLEAN.or_null(nullable))
+        nullable = any(each.type.nullable for each in comparisons)
+        return FunctionCall(
+            function=joined, args=tuple(comparisons), type=BOOLEAN.or_null(nullable)
+        )
     left, right = compared(operator, left, right, scope)
     return compare(operator, left, right, zone, node, plain=plain)
 
@@ -150,7 +152,7 @@ def _equal_tuples(left: FunctionCall, right: FunctionCall, timezone: str) -> Exp
     nullable = any(may_hold_null(part) or is_tuple(part) for pair in pairs for part in pair)
     if len(left.args) != len(right.args) or not nullable:
         return None
-    parts = tuple([compare("==", one, two, timezone) for one, two in pairs])
+    parts = tuple([compare("==", first, second, timezone) for first, second in pairs])
     return FunctionCall(function="and", args=(ALWAYS, *parts), type=BOOLEAN)
 
 
@@ -203,19 +205,19 @@ def _null_safe(operator: str, compared: Expr, given: tuple[Expr, Expr], *, plain
 
 def _membership(operator: str, left: Expr, right: Expr, timezone: str, *, plain: bool) -> Expr:
     if plain:
-        found = is_in_plain(left, right, timezone)
+        condition = is_in_plain(left, right, timezone)
     else:
-        found = is_in(
+        condition = is_in(
             left, right, timezone, lambda first, second: compare("==", first, second, timezone)
         )
-    return negated(found) if operator in _NEGATIVE else found
+    return negated(condition) if operator in _NEGATIVE else condition
 
 
 def _cohort(resolver: Resolver, node: tree.CompareOperation, scope: Scope) -> Expr:
-    wanted = _cohort_named(resolver, node.right)
-    if wanted is None:
+    cohort_id = _cohort_named(resolver, node.right)
+    if cohort_id is None:
         return NEVER if node.op == "in cohort" else ALWAYS
-    right = tree.Constant(value=wanted)
+    right = tree.Constant(value=cohort_id)
     cohort = tree.CompareOperation(left=tree.Field(chain=("cohort_id",)), right=right, op="==")
     persons = tree.SelectQuery(
         select=(tree.Field(chain=("person_id",)),),

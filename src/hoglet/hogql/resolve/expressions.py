@@ -380,7 +380,7 @@ def _container(name: str) -> str | None:
         return None
     if not all(word.lower() in _TYPE_WORDS for word in _WORD.findall(name)):
         return None
-    return _WORD.sub(lambda found: _TYPE_WORDS[found.group().lower()], name.strip())
+    return _WORD.sub(lambda match: _TYPE_WORDS[match.group().lower()], name.strip())
 
 
 def _scale(bare: str) -> tuple[tree.Constant, ...]:

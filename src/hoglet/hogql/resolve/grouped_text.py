@@ -58,9 +58,9 @@ def _keys(selected: Select, scope: Scope) -> Iterator[Expr]:
             if isinstance(part, Name) and part.source is None and part.name in scope.aliases:
                 yield scope.aliases[part.name]
             elif isinstance(part, Number) and part.text.isdecimal():
-                place = int(part.text)
-                if 1 <= place <= len(selected.columns):
-                    yield selected.columns[place - 1][1]
+                position = int(part.text)
+                if 1 <= position <= len(selected.columns):
+                    yield selected.columns[position - 1][1]
 
 
 class _Grouped:

@@ -25,21 +25,21 @@ COMPARED_AS_TEXT = (frozenset(COMPARISONS) - _ORDER) | _PATTERNS | _MEMBERSHIP
 _OF_ANYTHING = frozenset({"toString", "toText"})
 
 _CHOICES: dict[str, Callable[[int, int], bool]] = {
-    "ifNull": lambda _place, _count: True,
-    "nvl": lambda _place, _count: True,
-    "coalesce": lambda _place, _count: True,
-    "nullIf": lambda _place, _count: True,
-    "firstNonDefault": lambda _place, _count: True,
-    "transform": lambda place, _count: place != 2,
-    "caseWithExpression": lambda place, count: place == 0 or (place % 2 == 1 and place < count - 1),
-    "_caseWithExpression": lambda place, count: (
-        place == 0 or (place % 2 == 1 and place < count - 1)
+    "ifNull": lambda _index, _count: True,
+    "nvl": lambda _index, _count: True,
+    "coalesce": lambda _index, _count: True,
+    "nullIf": lambda _index, _count: True,
+    "firstNonDefault": lambda _index, _count: True,
+    "transform": lambda index, _count: index != 2,
+    "caseWithExpression": lambda index, count: index == 0 or (index % 2 == 1 and index < count - 1),
+    "_caseWithExpression": lambda index, count: (
+        index == 0 or (index % 2 == 1 and index < count - 1)
     ),
-    "has": lambda _place, _count: True,
-    "hasAny": lambda _place, _count: True,
-    "indexOf": lambda _place, _count: True,
-    "if": lambda place, _count: place > 0,
-    "multiIf": lambda place, count: place % 2 == 1 or place == count - 1,
+    "has": lambda _index, _count: True,
+    "hasAny": lambda _index, _count: True,
+    "indexOf": lambda _index, _count: True,
+    "if": lambda index, _count: index > 0,
+    "multiIf": lambda index, count: index % 2 == 1 or index == count - 1,
 }
 """Functions whose arguments need a common type: which ones, by index and count."""
 
@@ -135,8 +135,8 @@ def text_arguments(
     places = _text_places(function)
     return tuple(
         [
-            text if text is not None and places[min(place, len(places) - 1)] else arg
-            for place, (arg, text) in enumerate(zip(args, texts, strict=True))
+            text if text is not None and places[min(index, len(places) - 1)] else arg
+            for index, (arg, text) in enumerate(zip(args, texts, strict=True))
         ]
     )
 
@@ -145,7 +145,7 @@ def _chosen(
     counts: Callable[[int, int], bool], args: tuple[Expr, ...], scope: Scope
 ) -> tuple[Expr, ...]:
     """All as text if one of them is a constant string."""
-    chosen = [counts(place, len(args)) for place in range(len(args))]
+    chosen = [counts(index, len(args)) for index in range(len(args))]
     if not any(is_text_constant(arg) for arg, is_one in zip(args, chosen, strict=True) if is_one):
         return args
     return tuple(

@@ -190,13 +190,13 @@ def _named_source(
         return alias, EmptySource(printed, EMPTY_TABLES[name])
     if join.column_aliases:
         raise refused("Column aliases are only supported for subqueries", join)
-    found = find_table(name, resolver.context)
-    if found is None:
+    definition = find_table(name, resolver.context)
+    if definition is None:
         raise unknown_table(name, table, table_names(resolver.context))
     _check_access(resolver, name, table)
     resolver.tables.append(name)
     scope.table_aliases.append((alias, name))
-    return alias, TableSource(found, printed, resolver.context, _sample(join, name))
+    return alias, TableSource(definition, printed, resolver.context, _sample(join, name))
 
 
 def _check_access(resolver: Resolver, name: str, node: Any) -> None:
@@ -305,13 +305,13 @@ def resolve_array_join(
     items = [_aliased(item) for item in node.array_join_list or ()]
     borrowed = _borrow_aliases(node, scope) if items else []
     scope.unresolved = {item.alias for item in items}
-    found = [(item.alias, _array(resolver, item.expr, scope)) for item in items]
+    arrays = [(item.alias, _array(resolver, item.expr, scope)) for item in items]
     scope.unresolved = set()
     for name in borrowed:
         del scope.macros[name]
-    for alias, expr in found:
+    for alias, expr in arrays:
         scope.aliases[alias] = Name(name=alias, type=expr.type.item or UNKNOWN)
-    return tuple(found)
+    return tuple(arrays)
 
 
 def _array(resolver: Resolver, node: tree.Expression, scope: Scope) -> Expr:

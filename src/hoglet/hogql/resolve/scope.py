@@ -67,15 +67,15 @@ class OuterRows:
         return self._with(relation, self._values) if self._values else relation
 
     def _parts(self) -> "list[tuple[str, Expr]]":
-        found: list[tuple[str, Expr]] = []
+        parts: list[tuple[str, Expr]] = []
         for name, column in self._split.items():
             flag = TrustedSQL(parts=("isNull(", column, ")"), type=BOOLEAN)
             default = ("defaultValueOfArgumentType(assumeNotNull(", column, "))")
             value = TrustedSQL(
                 parts=("ifNull(", column, ", ", *default, ")"), type=column.type.not_null()
             )
-            found += [(f"{_FLAG}{name}", flag), (f"{_VALUE}{name}", value)]
-        return found
+            parts += [(f"{_FLAG}{name}", flag), (f"{_VALUE}{name}", value)]
+        return parts
 
     def _with(self, relation: Relation, more: dict[str, Expr]) -> Select:
         own: dict[str, Expr] = {
@@ -241,8 +241,8 @@ class Scope:
         """``properties.plan`` of the first table with such a property."""
         for source in self.sources.values():
             prefix = (source.alias,) if len(self.sources) > 1 else ()
-            if isinstance(source, TableSource) and (found := source.meant(name, prefix)):
-                return found
+            if isinstance(source, TableSource) and (path := source.meant(name, prefix)):
+                return path
         return None
 
     def _is_outside(self, first: str) -> bool:

@@ -149,8 +149,8 @@ def _written_out(
     chain = items[0].expr.chain if items and isinstance(items[0].expr, tree.Field) else ()
     if len(items) != 1 or [str(part).lower() for part in chain] != ["all"] or scope.knows("all"):
         return node.order_by
-    places = (tree.Constant(value=place + 1) for place in range(columns))
-    return tuple(msgspec.structs.replace(items[0], expr=place) for place in places)
+    places = (tree.Constant(value=position + 1) for position in range(columns))
+    return tuple(msgspec.structs.replace(items[0], expr=position) for position in places)
 
 
 def _refuse_rest(node: tree.SelectQuery) -> None:
@@ -215,14 +215,14 @@ def _resolve_where(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> 
     for name in hidden:
         del scope.aliases[name]
     scope.in_where = True
-    found = resolver.expressions(parts, scope)
+    conditions = resolver.expressions(parts, scope)
     scope.in_where = False
     scope.aliases.update(hidden)
-    for part, expr in zip(parts, found, strict=True):
+    for part, expr in zip(parts, conditions, strict=True):
         if holds_aggregate(expr, scope.aliases):
             raise _aggregate_in_where(resolver, part, scope)
-    found = tuple(map(as_condition, found))
-    return found[0] if len(found) == 1 else FunctionCall(function="and", args=found)
+    conditions = tuple(map(as_condition, conditions))
+    return conditions[0] if len(conditions) == 1 else FunctionCall(function="and", args=conditions)
 
 
 def _condition(resolver: Resolver, node: Any, scope: Scope) -> Expr | None:
@@ -261,15 +261,15 @@ def _shadowing_aggregates(scope: Scope) -> dict[str, Expr]:
 
 
 def _resolve_group_by(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> tuple[Expr, ...]:
-    found: list[Expr] = []
+    keys: list[Expr] = []
     for item in node.group_by or ():
         if isinstance(item, tree.GroupingSet):
-            found.append(
+            keys.append(
                 FunctionCall(function="tuple", args=resolver.expressions(item.exprs, scope))
             )
         else:
-            found.append(resolver.expression(item, scope))
-    return tuple(found)
+            keys.append(resolver.expression(item, scope))
+    return tuple(keys)
 
 
 def _resolve_limit_by(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> Any:

@@ -250,13 +250,13 @@ class EmptySource(QuerySource):
         fields = self._joined.get(str(chain[0]))
         if fields is None:
             return super().resolve(chain, node)
-        for place, part in enumerate(chain[1:], 2):
+        for depth, part in enumerate(chain[1:], 2):
             field = fields.get(str(part))
             if field is None:
                 path = ".".join(map(str, chain))
                 raise unknown_field(path, node, fields, f"not in {self.alias}")
             if not isinstance(field, LazyTable):
-                return _of_no_row(field, chain[place:])
+                return _of_no_row(field, chain[depth:])
             fields = LAZY_TABLES[field.table].fields
         path = ".".join(map(str, chain))
         raise refused(f"'{path}' is a table: use one of its fields, e.g. {path}.id", node)

@@ -45,10 +45,10 @@ def _extract(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr | None:
 
 
 def _matches_action(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
-    wanted = getattr(node.args[0], "value", None) if len(node.args) == 1 else None
-    if not isinstance(wanted, str | int):
+    action = getattr(node.args[0], "value", None) if len(node.args) == 1 else None
+    if not isinstance(action, str | int):
         raise refused("matchesAction needs the id or the name of an action", node)
-    return resolver.expression(action_condition(str(wanted), resolver.context), scope)
+    return resolver.expression(action_condition(str(action), resolver.context), scope)
 
 
 def _make_interval(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
@@ -76,15 +76,15 @@ def _interval_parts(node: tree.Call) -> list[tuple[str, Any]]:
             message = f"make_interval takes 6 or 7 arguments, found {len(node.args)}"
             raise refused(message, node, code=ARITY, hint="name them: make_interval(days := 3)")
         return list(zip(units, node.args, strict=True))
-    found: list[tuple[str, Any]] = []
+    parts: list[tuple[str, Any]] = []
     for arg in node.args:
         if not isinstance(arg, tree.NamedArgument):
             raise refused("make_interval takes all arguments by name, or none", arg)
         if arg.name not in INTERVAL_PARTS:
             message = f"Unknown part of an interval: '{arg.name}'.{near(arg.name, INTERVAL_PARTS)}"
             raise refused(message, node, hint=f"known are {', '.join(INTERVAL_PARTS)}")
-        found.append((arg.name, arg.value))
-    return found
+        parts.append((arg.name, arg.value))
+    return parts
 
 
 def _percentile(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:

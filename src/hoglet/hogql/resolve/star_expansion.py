@@ -24,42 +24,42 @@ def expand_columns(items: Sequence[Any], scope: Scope) -> Iterator[Any]:
 def _star(item: tree.Field, scope: Scope) -> list[Any]:
     if len(item.chain) > 2:
         raise refused("'*' can follow only a table name", item)
-    wanted = str(item.chain[0]) if len(item.chain) == 2 else None
-    if wanted is not None and wanted not in scope.sources:
-        raise unknown_field(f"{wanted}.*", item, scope.sources, "no such table in FROM")
-    found = _fields(item, scope, wanted)
-    if not found:
+    table = str(item.chain[0]) if len(item.chain) == 2 else None
+    if table is not None and table not in scope.sources:
+        raise unknown_field(f"{table}.*", item, scope.sources, "no such table in FROM")
+    columns = _fields(item, scope, table)
+    if not columns:
         raise refused("'*' needs a table in FROM", item)
-    return found
+    return columns
 
 
-def _fields(item: Any, scope: Scope, wanted: str | None = None) -> list[Any]:
+def _fields(item: Any, scope: Scope, table: str | None = None) -> list[Any]:
     several = len(scope.sources) > 1
-    found: list[Any] = []
+    columns: list[Any] = []
     for alias, source in scope.sources.items():
-        if wanted in {None, alias}:
+        if table in {None, alias}:
             for name in source.star():
                 field = tree.Field(
                     chain=(alias, name) if several else (name,), start=item.start, end=item.end
                 )
                 named = several or not name.isidentifier()  # count() keeps its name unquoted
-                found.append(tree.Alias(expr=field, alias=name) if named else field)
-    return found
+                columns.append(tree.Alias(expr=field, alias=name) if named else field)
+    return columns
 
 
 def _columns(item: tree.ColumnsExpr, scope: Scope) -> list[Any]:
     if item.columns:
         return list(item.columns)
-    found = _fields(item, scope)
+    columns = _fields(item, scope)
     if item.regex is not None:
         try:
             pattern = re2.compile(item.regex)
         except re2.error:
             raise refused("columns(...) needs a valid regular expression", item) from None
-        found = [each for each in found if pattern.search(_name(each))]
+        columns = [each for each in columns if pattern.search(_name(each))]
     excluded, replaced = set(item.exclude or ()), item.replace or {}
-    retained = [each for each in found if _name(each) not in excluded]
-    _require_known(excluded, found, "EXCLUDE", item)
+    retained = [each for each in columns if _name(each) not in excluded]
+    _require_known(excluded, columns, "EXCLUDE", item)
     _require_known(replaced, retained, "REPLACE", item)
     if not retained:
         raise refused("columns(...) matches no column", item)

@@ -52,8 +52,8 @@ def resolve_exists(resolver: Resolver, node: Any, scope: Scope) -> Expr:
     if not isinstance(node.args[0], tree.SelectQuery | tree.SelectSetQuery):
         raise refused("EXISTS needs a query", node)
     query, reads = _resolved(resolver, node.args[0], scope)
-    found = FunctionCall(function="exists", args=(query,), type=types.BOOLEAN)
-    return scope.below(found, reads) if reads else found
+    exists = FunctionCall(function="exists", args=(query,), type=types.BOOLEAN)
+    return scope.below(exists, reads) if reads else exists
 
 
 def _resolved(resolver: Resolver, node: Any, scope: Scope) -> tuple[ScalarQuery, list[Expr]]:

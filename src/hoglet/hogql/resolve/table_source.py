@@ -124,12 +124,12 @@ class TableSource:
         inner = self._text_in(self.table.fields, chain, chain)
         if inner is None:
             return None
-        place: Chain = (_TEXT, *chain)
-        known = self._outputs.get(place)
+        key: Chain = (_TEXT, *chain)
+        known = self._outputs.get(key)
         if known is None:
             own = isinstance(inner, Name) and inner.source == self.alias
-            name = inner.name if own and isinstance(inner, Name) else self._unique(place)
-            known = self._outputs[place] = (name, inner)
+            name = inner.name if own and isinstance(inner, Name) else self._unique(key)
+            known = self._outputs[key] = (name, inner)
         return Name(source=self.alias, name=known[0], type=inner.type)
 
     def _text_in(self, fields: Any, chain: Chain, full: Chain) -> Expr | None:

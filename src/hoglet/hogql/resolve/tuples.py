@@ -55,18 +55,18 @@ _KEEP_ITEMS = frozenset(
 _ONE_ITEM = frozenset({"arrayFirst", "arrayLast", "arrayElement"})
 
 
-def _extracted(wanted: Expr) -> Type | None:
+def _extracted(description: Expr) -> Type | None:
     """The type of ``JSONExtract(…, 'Array(Tuple(name String, n Int64))')``; None without names."""
-    text = wanted.value if isinstance(wanted, Value) else None
-    found = _NAMED.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
+    text = description.value if isinstance(description, Value) else None
+    match = _NAMED.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
         return None
-    parts = [_NAMED_PART.fullmatch(part) for part in found["parts"].split(",")]
+    parts = [_NAMED_PART.fullmatch(part) for part in match["parts"].split(",")]
     names = tuple([part["name"] for part in parts if part is not None])
     if len(names) != len(parts):
         return None
     named = Type("Tuple", names=names)
-    return Type("Array", item=named) if found["array"] else named
+    return Type("Array", item=named) if match["array"] else named
 
 
 def lambda_items(name: str, args: Sequence[Expr | None]) -> tuple[Type, ...]:

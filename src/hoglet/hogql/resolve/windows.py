@@ -88,12 +88,12 @@ def resolve_window(resolver: Resolver, node: tree.WindowExpr, scope: Scope) -> W
 
 def resolve_ordering(resolver: Resolver, items: Any, scope: Scope) -> tuple[Ordering, ...]:
     """ORDER BY items."""
-    found: list[Ordering] = []
+    ordering: list[Ordering] = []
     for item in items or ():
         expr = resolver.expression(item.expr, scope)
         fill = _fill(resolver, item.with_fill, expr, scope) if item.with_fill else None
-        found.append(Ordering(expr, item.order == "DESC", item.nulls_first, fill))
-    return tuple(found)
+        ordering.append(Ordering(expr, item.order == "DESC", item.nulls_first, fill))
+    return tuple(ordering)
 
 
 def _fill(

@@ -17,16 +17,16 @@ from hoglet.hogql.types import BOOLEAN, DATETIME, STRING, STRING_ARRAY, UUID
 # Quotes in values are escaped as \", so a value ends at an unescaped quote.
 _VALUE = r'"((?:[^"\\\\]|\\\\.)*)"'
 _NAMED = rf"(?:^|[:\"]){{name}}={_VALUE}"
-_PLAIN = r"""replaceAll({found}, '\\"', '"')"""
+_PLAIN = r"""replaceAll({values}, '\\"', '"')"""
 
 
 def _values(name: str) -> str:
     """SQL for the distinct values of an attribute in the elements chain."""
-    found = f"extractAll(elements_chain, '{_NAMED.format(name=name)}')"
-    return f"arrayDistinct(arrayMap(value -> {_PLAIN.format(found='value')}, {found}))"
+    values = f"extractAll(elements_chain, '{_NAMED.format(name=name)}')"
+    return f"arrayDistinct(arrayMap(value -> {_PLAIN.format(values='value')}, {values}))"
 
 
-_HREF = _PLAIN.format(found=f"extract(elements_chain, '{_NAMED.format(name='href')}')")
+_HREF = _PLAIN.format(values=f"extract(elements_chain, '{_NAMED.format(name='href')}')")
 _TEXTS = _values("text")
 _IDS = _values("attr_id")
 _ELEMENTS = (

@@ -89,8 +89,8 @@ def packing_of(conditions: Sequence[Expression], key: Expression | None) -> Pack
 
 def _mask(conditions: Sequence[Expression]) -> Expression:
     bits = [
-        call("if", condition, constant(1 << place), constant(0))
-        for place, condition in enumerate(conditions)
+        call("if", condition, constant(1 << index), constant(0))
+        for index, condition in enumerate(conditions)
     ]
     total = bits[0]
     for bit in bits[1:]:
@@ -180,8 +180,8 @@ class FunnelAttempts:
         if self._breakdown is None or self._attribution != "step":
             return None
         tick = call("arrayElement", times, constant(self._attributed_step() + 1))
-        place = call("indexOf", field("ticks"), tick)
-        event = call("arrayElement", field("events"), place)
+        position = call("indexOf", field("ticks"), tick)
+        event = call("arrayElement", field("events"), position)
         return tree.TupleAccess(tuple=event, index=3)
 
     def reaches_attribution(self, times: Expression) -> Expression:
@@ -206,13 +206,15 @@ class FunnelAttempts:
         return fill(_ACTORS, columns=tuple(columns), where=self._where(), keys=tuple(keys))
 
     def _where(self) -> Expression:
-        found = [*self._span.condition(), *common_conditions(self._query, self._context)]
+        conditions = [*self._span.condition(), *common_conditions(self._query, self._context)]
         if not same(self._actor(), _PERSON):  # every event has one
             known = call("ifNull", call("toString", self._actor()), constant(""))
-            found.append(compare("!=", known, constant("")))
+            conditions.append(compare("!=", known, constant("")))
         if self._order != "strict":  # strict funnels need all events in between
-            found.append(some([*self._conditions, *(item.condition for item in self._exclusions)]))
-        return every(found)
+            conditions.append(
+                some([*self._conditions, *(item.condition for item in self._exclusions)])
+            )
+        return every(conditions)
 
     def _actor(self) -> Expression:
         text = self._filter.get("funnelAggregateByHogQL")
@@ -238,23 +240,23 @@ class FunnelAttempts:
         nothing = self._breakdown.nothing()
         touched = every([some(self._conditions), compare("!=", key, nothing)])
         function = "argMinIf" if self._attribution == "first_touch" else "argMaxIf"
-        found = call(function, key, field("timestamp"), touched)
-        return call("if", call("empty", found), nothing, found)
+        value = call(function, key, field("timestamp"), touched)
+        return call("if", call("empty", value), nothing, value)
 
     def _attributed_step(self) -> int:
         return self._filter.get("breakdownAttributionValue") or 0
 
 
 def _attribution(filter_: Mapping[str, Any], order: str, *, is_broken_down: bool) -> str:
-    found = str(filter_.get("breakdownAttributionType") or "first_touch")
-    if found not in {"first_touch", "last_touch", "all_events", "step"}:
+    attribution = str(filter_.get("breakdownAttributionType") or "first_touch")
+    if attribution not in {"first_touch", "last_touch", "all_events", "step"}:
         raise refused(
-            f"Unknown breakdownAttributionType '{found}'",
+            f"Unknown breakdownAttributionType '{attribution}'",
             attr="funnelsFilter__breakdownAttributionType",
         )
-    if is_broken_down and found == "step" and order == "unordered":
+    if is_broken_down and attribution == "step" and order == "unordered":
         raise refused(
             "An unordered funnel has no steps to attribute a breakdown to",
             attr="funnelsFilter__breakdownAttributionType",
         )
-    return found
+    return attribution

@@ -55,9 +55,9 @@ _ENTRIES = (
     "WHERE {attributed}) GROUP BY actor, bucket, breakdown"
 )
 _RANKED = (
-    "SELECT {kept}, if(rank <= {limit}, breakdown, {rest}) AS breakdown FROM "
-    "(SELECT {kept}, breakdown, dense_rank() OVER (ORDER BY size DESC, breakdown) AS rank "
-    "FROM (SELECT {kept}, breakdown, count() OVER (PARTITION BY breakdown) AS size "
+    "SELECT {columns}, if(rank <= {limit}, breakdown, {rest}) AS breakdown FROM "
+    "(SELECT {columns}, breakdown, dense_rank() OVER (ORDER BY size DESC, breakdown) AS rank "
+    "FROM (SELECT {columns}, breakdown, count() OVER (PARTITION BY breakdown) AS size "
     "FROM {rows}))"
 )
 _STEPS = "SELECT {columns} FROM {best} GROUP BY breakdown"
@@ -176,7 +176,7 @@ class _Funnel:
         assert self._breakdown is not None  # noqa: S101 (both callers check)
         return fill(
             _RANKED,
-            kept=columns,
+            columns=columns,
             limit=constant(self._breakdown.limit),
             rest=self._breakdown.rest(),
             rows=rows,

@@ -44,10 +44,10 @@ _NEXT_BUT_ONE = (
     "arraySlice(arrayPushBack({before}, _toInt64(0)), 2)))"
 )
 _UNORDERED = (
-    "arrayMap((tick, found) -> arrayResize(arraySort(arrayFilter(time -> time > 0 AND "
-    "time <= tick + {window}, found)), {count}, _toInt64(0)), "
+    "arrayMap((tick, times) -> arrayResize(arraySort(arrayFilter(time -> time > 0 AND "
+    "time <= tick + {window}, times)), {count}, _toInt64(0)), "
     "arrayFilter((tick, mask) -> bitAnd(mask, {any}) != 0, ticks, masks), "
-    "arrayFilter((found, mask) -> bitAnd(mask, {any}) != 0, {found}, masks))"
+    "arrayFilter((times, mask) -> bitAnd(mask, {any}) != 0, {times}, masks))"
 )
 
 
@@ -61,15 +61,15 @@ def attempts_of(order: str, conditions: Sequence[Expression], window: Expression
     """
     count = constant(len(conditions))
     if order == "unordered":
-        found = _zipped([_next(place, conditions) for place in range(len(conditions))])
+        times = _zipped([_next(step, conditions) for step in range(len(conditions))])
         any_step = constant((1 << len(conditions)) - 1)
-        return expression(_UNORDERED, found=found, window=window, count=count, any=any_step)
+        return expression(_UNORDERED, times=times, window=window, count=count, any=any_step)
     *earlier, last = range(len(conditions))
     chains = expression(_LAST, bit=constant(last))
-    for place in reversed(earlier):
+    for step in reversed(earlier):
         if order == "ordered":
             chains = following(chains)
-        chains = expression(_CHAINED, bit=constant(place), chains=chains)
+        chains = expression(_CHAINED, bit=constant(step), chains=chains)
     return in_time(chains, window, len(conditions))
 
 
@@ -88,18 +88,18 @@ def ticks_of(bit: int) -> Expression:
     return expression(_STEP, bit=constant(bit))
 
 
-def _next(place: int, conditions: Sequence[Expression]) -> Expression:
+def _next(step: int, conditions: Sequence[Expression]) -> Expression:
     """For every event, the next time of the step; equal steps use separate events."""
-    bit = constant(place)
-    found = expression(_NEXT, bit=bit)
-    for _ in range(sum(same(conditions[place], other) for other in conditions[:place])):
-        found = expression(_NEXT_BUT_ONE, bit=bit, before=found)
-    return found
+    bit = constant(step)
+    time = expression(_NEXT, bit=bit)
+    for _ in range(sum(same(conditions[step], other) for other in conditions[:step])):
+        time = expression(_NEXT_BUT_ONE, bit=bit, before=time)
+    return time
 
 
 def _zipped(arrays: Sequence[Expression]) -> Expression:
     """``[[a1, b1], [a2, b2], ...]`` of ``[a1, a2, ...]`` and ``[b1, b2, ...]``."""
-    names = [f"at_{place}" for place in range(len(arrays))]
+    names = [f"at_{index}" for index in range(len(arrays))]
     body = call("array", *(field(name) for name in names))
     return call("arrayMap", tree.Lambda(args=tuple(names), expr=body), *arrays)
 

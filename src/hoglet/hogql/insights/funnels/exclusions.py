@@ -43,14 +43,14 @@ def exclusions_of(filter_: Mapping[str, Any], steps: int, context: QueryContext)
     Raises:
         SourceError: too many, or one that is not between two steps.
     """
-    found = list(filter_.get("exclusions") or [])
-    if len(found) > _MOST:
+    exclusions = list(filter_.get("exclusions") or [])
+    if len(exclusions) > _MOST:
         raise refused(
             f"A funnel supports at most {_MOST} exclusions", attr="funnelsFilter__exclusions"
         )
     return [
         _exclusion(item, steps, context, f"funnelsFilter__exclusions__{index}")
-        for index, item in enumerate(found)
+        for index, item in enumerate(exclusions)
     ]
 
 
@@ -79,9 +79,9 @@ def none_between(
             start=_placed(item.start, optional, _AT_OR_BEFORE),
             end=_placed(item.end, optional, _AT_OR_AFTER),
             window=window,
-            excluded=ticks_of(len(optional) + place),
+            excluded=ticks_of(len(optional) + index),
         )
-        for place, item in enumerate(exclusions)
+        for index, item in enumerate(exclusions)
     ]
     return tree.Not(expr=some(excluded)) if excluded else constant(True)
 

@@ -47,14 +47,14 @@ def optional_steps(steps: Sequence[Node], order: str) -> tuple[bool, ...]:
     Raises:
         SourceError: the first step is optional, or the funnel is unordered.
     """
-    found = tuple(bool(step.get("optionalInFunnel")) for step in steps)
-    if found and found[0]:
+    optional = tuple(bool(step.get("optionalInFunnel")) for step in steps)
+    if optional and optional[0]:
         raise refused(
             "The first step of a funnel cannot be optional", attr="series__0__optionalInFunnel"
         )
-    if any(found) and order == "unordered":
+    if any(optional) and order == "unordered":
         raise refused("Steps of an unordered funnel cannot be optional", attr="series")
-    return found
+    return optional
 
 
 def optional_attempts(order: str, optional: Sequence[bool], window: Expression) -> Expression:
@@ -66,8 +66,8 @@ def optional_attempts(order: str, optional: Sequence[bool], window: Expression) 
         window: ticks from the first step to the last.
     """
     chains = expression(_NOTHING)
-    for place in reversed(range(len(optional))):
-        chains = _step(place, order, optional, chains)
+    for step in reversed(range(len(optional))):
+        chains = _step(step, order, optional, chains)
     return in_time(chains, window, len(optional))
 
 
@@ -79,29 +79,29 @@ def score(times: Expression, optional: Sequence[bool]) -> Expression:
 
 def required_before(optional: Sequence[bool], step: int) -> int:
     """The last required step before ``step``."""
-    return max(place for place in range(step) if not optional[place])
+    return max(earlier for earlier in range(step) if not optional[earlier])
 
 
-def _step(place: int, order: str, optional: Sequence[bool], after: Expression) -> Expression:
+def _step(step: int, order: str, optional: Sequence[bool], after: Expression) -> Expression:
     """For every event, the chain from that step on that starts with it or, if ordered, after it."""
-    left = constant(len(optional) - place - 1)
-    if not optional[place]:
-        chains = expression(_CHAINED, bit=constant(place), left=left, chains=after)
-        return _following(place, order, chains)
-    chains = expression(_CHAINED, bit=constant(place), left=left, chains=expression("after"))
-    required = next((step for step, each in enumerate(optional) if step > place and not each), 0)
+    left = constant(len(optional) - step - 1)
+    if not optional[step]:
+        chains = expression(_CHAINED, bit=constant(step), left=left, chains=after)
+        return _following(step, order, chains)
+    chains = expression(_CHAINED, bit=constant(step), left=left, chains=expression("after"))
+    required = next((other for other, each in enumerate(optional) if other > step and not each), 0)
     if order == "ordered" and required:
         chains = expression(_STOPPED, next=constant(required), chains=chains)
     body = expression(
         _DONE_OR_LEFT_OUT,
-        chains=_following(place, order, chains),
-        done_score=score(expression("done"), optional[place:]),
-        after_score=score(expression("after"), optional[place + 1 :] or [True]),
+        chains=_following(step, order, chains),
+        done_score=score(expression("done"), optional[step:]),
+        after_score=score(expression("after"), optional[step + 1 :] or [True]),
     )
     return expression(_LET, body=body, value=after)
 
 
-def _following(place: int, order: str, chains: Expression) -> Expression:
-    if order == "strict" or not place:
+def _following(step: int, order: str, chains: Expression) -> Expression:
+    if order == "strict" or not step:
         return chains
     return following(chains)

@@ -42,9 +42,9 @@ def shape_steps(
     groups: list[Any] = []
     for row in ordered:
         values = clean(row[0])
-        found = _steps_of(row, steps, context, factor)
+        results = _steps_of(row, steps, context, factor)
         view = {"breakdown": breakdown.named(values), "breakdown_value": values}
-        groups.append([item | view for item in found])
+        groups.append([item | view for item in results])
     return groups
 
 
@@ -54,7 +54,7 @@ def _steps_of(
     results: list[dict[str, Any]] = []
     for order, node in enumerate(steps):
         action = action_object(node, order, context)
-        place = 1 + max(0, 3 * order - 2)
+        column = 1 + max(0, 3 * order - 2)
         results.append(
             {
                 "action_id": action["id"],
@@ -62,17 +62,17 @@ def _steps_of(
                 "custom_name": action["custom_name"],
                 "order": order,
                 "type": action["type"],
-                "count": scaled(row[place], factor) if row is not None else 0,
+                "count": scaled(row[column], factor) if row is not None else 0,
                 "people": [],
-                "average_conversion_time": _time(row, place + 1) if order else None,
-                "median_conversion_time": _time(row, place + 2) if order else None,
+                "average_conversion_time": _time(row, column + 1) if order else None,
+                "median_conversion_time": _time(row, column + 2) if order else None,
             }
         )
     return results
 
 
-def _time(row: Sequence[Any] | None, place: int) -> float | None:
-    value = row[place] if row is not None else None
+def _time(row: Sequence[Any] | None, column: int) -> float | None:
+    value = row[column] if row is not None else None
     return None if value is None or value != value else float(value)  # noqa: PLR0124 (NaN)
 
 
@@ -101,10 +101,10 @@ def shape_trends(rows: Rows, span: DateSpan, breakdown: Breakdown | None) -> lis
 def _trend(
     key: tuple[str, ...], data: list[float], span: DateSpan, breakdown: Breakdown | None
 ) -> dict[str, Any]:
-    shown = span.on_days(data, span.days_of_week)
+    visible = span.on_days(data, span.days_of_week)
     line: dict[str, Any] = {
-        "count": len(shown),
-        "data": shown,
+        "count": len(visible),
+        "data": visible,
         "days": span.on_days(span.days(), span.days_of_week),
         "labels": span.on_days(span.labels(), span.days_of_week),
     }
@@ -141,11 +141,11 @@ def shape_times(seconds: Sequence[float], edges: Edges) -> dict[str, Any]:
         edges: the result of ``histogram_edges``.
     """
     low, width, count = edges
-    found = [[low + width * place, 0] for place in range(count + 1)] if count else []
+    bins = [[low + width * index, 0] for index in range(count + 1)] if count else []
     for value in seconds:
-        found[min(int((value - low) / width), count)][1] += 1
+        bins[min(int((value - low) / width), count)][1] += 1
     average = sum(seconds) / len(seconds) if seconds else None
-    return {"bins": found, "average_conversion_time": average}
+    return {"bins": bins, "average_conversion_time": average}
 
 
 type Item = dict[str, Any]

@@ -74,7 +74,7 @@ def step_conditions(
         span: the date range; later events are ignored.
         actor: the actor of first-time events.
     """
-    found: list[Expression] = []
+    conditions: list[Expression] = []
     for step in steps:
         condition, math = series_condition(step, context), step.get("math")
         if math == _FIRST_TIME:
@@ -82,8 +82,8 @@ def step_conditions(
             condition = every([condition, _is_first(whole, span, actor)])
         elif math in _FIRST_MATCHING:
             condition = every([condition, _is_first(condition, span, actor)])
-        found.append(condition)
-    return found
+        conditions.append(condition)
+    return conditions
 
 
 def _is_first(condition: Expression, span: DateSpan, actor: Expression) -> Expression:

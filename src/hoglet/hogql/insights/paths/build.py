@@ -59,7 +59,7 @@ _QUERY = (
 )
 _WALKS = (
     "SELECT {entity} AS actor, "
-    "arraySort(groupArrayIf((toUnixTimestamp64Micro(timestamp), {item}), {kept})) AS items "
+    "arraySort(groupArrayIf((toUnixTimestamp64Micro(timestamp), {item}), {included})) AS items "
     "FROM events WHERE {where} GROUP BY actor"
 )
 _OF_FUNNEL = (
@@ -124,7 +124,7 @@ def _walks(
     walks = fill(
         _WALKS,
         item=name,
-        kept=is_included(name, filter_),
+        included=is_included(name, filter_),
         where=every([*conditions, included(filter_)]),
         entity=entity_of(query),
     )

@@ -40,16 +40,16 @@ def included(filter_: Mapping[str, Any]) -> Expression:
         )
     event = field("event")
     own = call("startsWith", event, constant("$"))
-    found: list[Expression] = [
+    conditions: list[Expression] = [
         tree.Not(expr=own) if kind == "custom_event" else compare("==", event, constant(kind))
         for kind in kinds
         if kind != "hogql"
     ]
-    wanted = some(found) if found and "hogql" not in kinds else constant(True)
+    included = some(conditions) if conditions and "hogql" not in kinds else constant(True)
     excluded = [str(name) for name in filter_.get("excludeEvents") or []]
     if not excluded:
-        return wanted
-    return every([wanted, compare("not in", event, array(excluded))])
+        return included
+    return every([included, compare("not in", event, array(excluded))])
 
 
 def item(filter_: Mapping[str, Any]) -> Expression:

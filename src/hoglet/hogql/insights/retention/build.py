@@ -72,14 +72,14 @@ _BRACKETED = "arrayMap(gap -> {bracket}, {gaps})"
 _PLACED = "arrayMap(gap -> if(gap > 0, {bracket}, 0), {gaps})"
 _OFTEN = "arrayFilter(gap -> countEqual({gaps}, gap) >= {least}, {gaps})"
 _COUNTS = (
-    "SELECT breakdown, start.1 AS start_place, arrayJoin({shown}) AS gap, count() AS actors FROM "
+    "SELECT breakdown, start.1 AS start_place, arrayJoin({gaps}) AS gap, count() AS actors FROM "
     "(SELECT breakdown, arrayJoin(starts) AS start, returns FROM {actors}) "
     "WHERE start_place >= 0 GROUP BY breakdown, start_place, gap"
 )
 _VALUES = (
     "SELECT breakdown, start_place, gap, count() AS actors, {value} AS value FROM "
     "(SELECT breakdown, start, start.1 AS start_place, returns, targets, "
-    "arrayJoin({shown}) AS gap FROM "
+    "arrayJoin({gaps}) AS gap FROM "
     "(SELECT breakdown, arrayJoin(starts) AS start, returns, targets FROM {actors})) "
     "WHERE start_place >= 0 GROUP BY breakdown, start_place, gap"
 )
@@ -137,10 +137,10 @@ class _Retention:
         )
         if self._added is None:
             actors = fill(_ACTORS, columns=columns, where=where)
-            return sampled(fill(_COUNTS, shown=self._display(), actors=actors), self._factor)
+            return sampled(fill(_COUNTS, gaps=self._display(), actors=actors), self._factor)
         columns += (alias("targets", call("groupArrayIf", seen, target)),)
         actors = fill(_ACTORS, columns=columns, where=where)
-        counts = fill(_VALUES, shown=self._display(), value=self._sum(self._added), actors=actors)
+        counts = fill(_VALUES, gaps=self._display(), value=self._sum(self._added), actors=actors)
         return sampled(counts, self._factor)
 
     def _bounds(self, span: Sequence[Expression]) -> Sequence[Expression]:

@@ -81,13 +81,13 @@ def brackets_of(filter_: Mapping[str, Any]) -> list[int]:
     Raises:
         SourceError: too many, or one without length.
     """
-    found = list(filter_.get("retentionCustomBrackets") or [])
-    if len(found) > _MOST or not all(each > 0 for each in found):
+    lengths = list(filter_.get("retentionCustomBrackets") or [])
+    if len(lengths) > _MOST or not all(each > 0 for each in lengths):
         raise refused(
             f"retentionCustomBrackets are at most {_MOST} whole numbers above 0",
             attr="retentionFilter__retentionCustomBrackets",
         )
-    return found
+    return lengths
 
 
 def bracket_of(brackets: Sequence[int]) -> Expression:
@@ -95,8 +95,8 @@ def bracket_of(brackets: Sequence[int]) -> Expression:
     cases: list[Expression] = []
     for number, end in enumerate(accumulate(brackets), 1):
         cases += [compare("<=", field("gap"), constant(end)), constant(number)]
-    found = call("multiIf", *cases, constant(len(brackets) + 1))
-    return call("_toInt64", found)
+    index = call("multiIf", *cases, constant(len(brackets) + 1))
+    return call("_toInt64", index)
 
 
 def column_labels(brackets: Sequence[int], intervals: int) -> list[str]:

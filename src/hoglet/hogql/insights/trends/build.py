@@ -98,10 +98,10 @@ class _Trend:
     def queries(self) -> list[Any]:
         ranked = [period.span for period in self._periods]
         plan = [(node, period.span) for period in self._periods for node in self._series]
-        found = [self._queries.build(node, span, ranked) for node, span in plan]
+        queries = [self._queries.build(node, span, ranked) for node, span in plan]
         if self._is_calendar:
-            found += [self._queries.calendar(node, span) for node, span in plan]
-        return found
+            queries += [self._queries.calendar(node, span) for node, span in plan]
+        return queries
 
     # --- results
 
@@ -109,11 +109,11 @@ class _Trend:
         lines: list[_Line] = []
         position = 0
         for period in self._periods:
-            found: list[_Line] = []
+            period_lines: list[_Line] = []
             for order, node in enumerate(self._series):
-                found += self._lines(order, node, period, answers[position])
+                period_lines += self._lines(order, node, period, answers[position])
                 position += 1
-            lines += self._with_formulas(found, period) if self._formulas else found
+            lines += self._with_formulas(period_lines, period) if self._formulas else period_lines
         results = [self._result(line) for line in lines]
         if self._is_calendar:  # one line for each series and period, in the order of the queries
             for result, line, rows in zip(results, lines, answers[position:], strict=True):
@@ -158,7 +158,7 @@ class _Trend:
         keys = dict.fromkeys(line.key for line in lines)
         count = self._count(period)
         nothing = {chr(65 + order): [0.0] * count for order in range(len(self._series))}
-        found: list[_Line] = []
+        results: list[_Line] = []
         for order, formula in enumerate(self._formulas):
             each: list[_Line] = []
             for key in keys:
@@ -167,8 +167,8 @@ class _Trend:
                 }
                 data = evaluate_formula(formula.parsed, named, count)
                 each.append(_Line(order, key, data, period))
-            found += self._sorted(each)
-        return found
+            results += self._sorted(each)
+        return results
 
     def _result(self, line: _Line) -> dict[str, Any]:
         span = line.period.span

@@ -32,18 +32,18 @@ def calendar_heatmap(rows: Sequence[tuple[Sequence[int], float]]) -> dict[str, A
         [{'row': 1, 'column': 9, 'value': 2}]
     """
     cells = {(int(day), int(hour)): value for (day, hour), value in rows}
-    found = sorted(cells.items())
+    ordered = sorted(cells.items())
     return {
         "data": [
             {"row": day, "column": hour, "value": value}
-            for (day, hour), value in found
+            for (day, hour), value in ordered
             if ALL not in (day, hour)
         ],
         "rowAggregations": [
-            {"row": day, "value": value} for (day, hour), value in found if hour == ALL != day
+            {"row": day, "value": value} for (day, hour), value in ordered if hour == ALL != day
         ],
         "columnAggregations": [
-            {"column": hour, "value": value} for (day, hour), value in found if day == ALL != hour
+            {"column": hour, "value": value} for (day, hour), value in ordered if day == ALL != hour
         ],
         "allAggregations": cells.get((ALL, ALL), 0),
     }

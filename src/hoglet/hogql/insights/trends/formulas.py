@@ -56,10 +56,10 @@ def formulas_of(filter_: Mapping[str, Any], series: int) -> list[Formula]:
     if not nodes:
         texts = filter_.get("formulas") or [filter_.get("formula")]
         nodes = [{"formula": text} for text in texts]
-    found = [(str(node.get("formula") or ""), node.get("custom_name")) for node in nodes]
+    formulas = [(str(node.get("formula") or ""), node.get("custom_name")) for node in nodes]
     return [
         Formula(_parsed(text, series), name or f"Formula ({text})")
-        for text, name in found
+        for text, name in formulas
         if text.strip()
     ]
 
@@ -81,8 +81,8 @@ def evaluate_formula(
         >>> evaluate_formula(formula.parsed, {"A": [1, 2], "B": [4, 0]}, 2)
         [25.0, 0.0]
     """
-    found = (_value(parsed, series, index) for index in range(count))
-    return [value if math.isfinite(value) else 0 for value in found]
+    values = (_value(parsed, series, index) for index in range(count))
+    return [value if math.isfinite(value) else 0 for value in values]
 
 
 def _parsed(formula: str, series: int) -> ast.expr:
@@ -90,7 +90,7 @@ def _parsed(formula: str, series: int) -> ast.expr:
     text = " ".join(formula.replace("^", "**").split())
     try:
         parsed = ast.parse(text, mode="eval").body
-        _value(parsed, {chr(65 + place): [0] for place in range(series)}, 0)
+        _value(parsed, {chr(65 + order): [0] for order in range(series)}, 0)
     except (SyntaxError, ValueError):
         message = f"Formula '{formula[:60]}' does not parse: write it like (A + B) / C * 100"
         raise refused(message, attr="trendsFilter__formula") from None

@@ -51,7 +51,7 @@ _UNITS = "SELECT {columns}, {inner} AS x FROM events WHERE {where} GROUP BY {key
 _ACTIVE = (
     "SELECT {columns} FROM (SELECT entity, breakdown, "
     "arrayJoin(range(greatest(place, 0), least(until, {count}))) AS bucket FROM "
-    "(SELECT {entity} AS entity, {breakdown} AS breakdown, {place} AS place, {until} AS until "
+    "(SELECT {entity} AS entity, {breakdown} AS breakdown, {index} AS place, {until} AS until "
     "FROM events WHERE {where} GROUP BY entity, breakdown, place, until)) GROUP BY {keys}"
 )
 _FIRST = "SELECT {columns} FROM {firsts} WHERE {where} GROUP BY {keys}"
@@ -115,10 +115,10 @@ class TrendQueries:
         time = field("session", "$start_timestamp") if by_session else field("timestamp")
         columns = [alias("cell", cells_of(time))]
         if measure.unit is None:
-            found = self._grouped(_PLAIN, columns, measure.value, where=where)
+            query = self._grouped(_PLAIN, columns, measure.value, where=where)
         else:
-            found = self._by_unit(columns, measure, where)
-        return sampled(found, self._factor)
+            query = self._by_unit(columns, measure, where)
+        return sampled(query, self._factor)
 
     def _build(self, node: Node, span: DateSpan, ranked: Sequence[DateSpan]) -> Any:
         math = str(node.get("math") or "total")
@@ -173,7 +173,7 @@ class TrendQueries:
             _COUNT_ENTITIES,
             entity=entity_of(self._query),
             breakdown=key or constant(1),
-            place=span.index(time),
+            index=span.index(time),
             until=until,
             count=constant(len(span.buckets())),
             where=every([*_widened(span, days).condition(), *self._conditions(node)]),
@@ -183,15 +183,15 @@ class TrendQueries:
         """Actors by their first event ever: with that name, or that matches."""
         key = self._key(node, ranked)
         time = field("timestamp")
-        wanted = every(self._conditions(node))
-        counted = wanted
+        matches = every(self._conditions(node))
+        counted = matches
         if node.get("math") == "first_time_for_user":
             counted = series_condition(without_properties(node), self._context)
         firsts = fill(
             _FIRSTS,
             entity=entity_of(self._query),
             breakdown=call("argMin", key or constant(1), time),
-            fits=call("argMin", wanted, time),
+            fits=call("argMin", matches, time),
             where=every([*span.condition()[1:], counted, *entity_conditions(self._query)]),
         )
         columns = self._columns(span.index(field("first")), field("breakdown") if key else None)

@@ -58,19 +58,19 @@ def conditional_arguments(function: FunctionEntry, args: tuple[Expr, ...]) -> tu
         return (*args[:steps], *map(_or_false, args[steps:]))
     return tuple(
         [
-            _returned(arg) if _is_condition(function, place, len(args)) else arg
-            for place, arg in enumerate(args)
+            _returned(arg) if _is_condition(function, index, len(args)) else arg
+            for index, arg in enumerate(args)
         ]
     )
 
 
-def _is_condition(function: FunctionEntry, place: int, count: int) -> bool:
+def _is_condition(function: FunctionEntry, index: int, count: int) -> bool:
     name = function.clickhouse
     if function.aggregate:
-        return name.endswith("If") and place == count - 1
+        return name.endswith("If") and index == count - 1
     if name == "multiIf":
-        return place % 2 == 0 and place < count - 1
-    return name in _ALL or (name in _FIRST and place == 0)
+        return index % 2 == 0 and index < count - 1
+    return name in _ALL or (name in _FIRST and index == 0)
 
 
 def _or_false(arg: Expr) -> Expr:

@@ -59,11 +59,11 @@ def is_in_plain(left: Expr, right: Expr, timezone: str) -> Expr:
     if not items:
         return NEVER if items == () and not isinstance(right, ScalarQuery) else _in(left, right)
     known = [item for item in items if not is_null(item)]
-    found = _in_constants(left, known, timezone)
+    contained = _in_constants(left, known, timezone)
     if len(known) == len(items):
-        return found
+        return contained
     unknown = Number(text="NULL", type=NULL)
-    return FunctionCall(function="or", args=(found, unknown), type=BOOLEAN.or_null())
+    return FunctionCall(function="or", args=(contained, unknown), type=BOOLEAN.or_null())
 
 
 def is_tuple(expr: Expr) -> TypeGuard[FunctionCall]:
@@ -71,13 +71,13 @@ def is_tuple(expr: Expr) -> TypeGuard[FunctionCall]:
     return isinstance(expr, FunctionCall) and expr.function == "tuple"
 
 
-def negated(found: Expr) -> Expr:
+def negated(condition: Expr) -> Expr:
     """``NOT IN``, as the engine's own function if there is one."""
-    if found in {ALWAYS, NEVER}:
-        return NEVER if found == ALWAYS else ALWAYS
-    if isinstance(found, FunctionCall) and found.function == "in":
-        return FunctionCall(function="notIn", args=found.args, type=found.type)
-    return FunctionCall(function="not", args=(found,), type=found.type)
+    if condition in {ALWAYS, NEVER}:
+        return NEVER if condition == ALWAYS else ALWAYS
+    if isinstance(condition, FunctionCall) and condition.function == "in":
+        return FunctionCall(function="notIn", args=condition.args, type=condition.type)
+    return FunctionCall(function="not", args=(condition,), type=condition.type)
 
 
 def _items(right: Expr) -> tuple[Expr, ...] | None:
@@ -107,19 +107,19 @@ def _list(items: list[Expr]) -> Expr:
     return FunctionCall(function="tuple", args=tuple(items) or (Number(text="NULL", type=NULL),))
 
 
-def _or_false(found: Expr) -> Expr:
-    if not found.type.nullable:
-        return found
-    return TrustedSQL(parts=("ifNull(", found, ", 0)"), type=BOOLEAN)
+def _or_false(condition: Expr) -> Expr:
+    if not condition.type.nullable:
+        return condition
+    return TrustedSQL(parts=("ifNull(", condition, ", 0)"), type=BOOLEAN)
 
 
-def _any(found: list[Expr]) -> Expr:
-    if not found:
+def _any(conditions: list[Expr]) -> Expr:
+    if not conditions:
         return NEVER
     return (
-        found[0]
-        if len(found) == 1
-        else FunctionCall(function="or", args=tuple(found), type=BOOLEAN)
+        conditions[0]
+        if len(conditions) == 1
+        else FunctionCall(function="or", args=tuple(conditions), type=BOOLEAN)
     )
 
 
@@ -139,30 +139,32 @@ def _in_list(left: Expr, items: tuple[Expr, ...], timezone: str, equals: Equals)
     if is_null(left):
         return ALWAYS if holds_null else _any([equals(left, item) for item in items])
     constants = [item for item in items if not is_null(item) and not may_hold_null(item)]
-    found: list[Expr] = []
+    conditions: list[Expr] = []
     if constants:
-        found.append(_or_false(_in_constants(left, constants, timezone)))
-    found += [equals(left, item) for item in items if not is_null(item) and may_hold_null(item)]
+        conditions.append(_or_false(_in_constants(left, constants, timezone)))
+    conditions += [
+        equals(left, item) for item in items if not is_null(item) and may_hold_null(item)
+    ]
     if holds_null and may_hold_null(left):
-        found.append(FunctionCall(function="isNull", args=(left,), type=BOOLEAN))
-    return _any(found)
+        conditions.append(FunctionCall(function="isNull", args=(left,), type=BOOLEAN))
+    return _any(conditions)
 
 
 def _tuple_in_list(left: FunctionCall, items: tuple[Expr, ...], equals: Equals) -> Expr:
     """``(a, b) IN ((1, NULL), ...)``: item by item if NULL matters."""
-    found: list[Expr] = []
+    conditions: list[Expr] = []
     simple: list[Expr] = []
     for item in items:
         parts = item.args if is_tuple(item) else ()
         if len(parts) == len(left.args) and any(may_hold_null(part) for part in parts):
             pairs = zip(left.args, parts, strict=True)
-            same = tuple([equals(pair, two) for pair, two in pairs])
-            found.append(FunctionCall(function="and", args=same, type=BOOLEAN))
+            same = tuple([equals(first, second) for first, second in pairs])
+            conditions.append(FunctionCall(function="and", args=same, type=BOOLEAN))
         else:
             simple.append(item)
     if simple:
-        found.insert(0, _or_false(_in(left, _list(simple))))
-    return _any(found)
+        conditions.insert(0, _or_false(_in(left, _list(simple))))
+    return _any(conditions)
 
 
 def _in_query(left: Expr, query: Relation) -> Expr:
@@ -179,8 +181,8 @@ def _in_query(left: Expr, query: Relation) -> Expr:
     pairs = [_parts(side, column) for side, column in zip(sides, listed, strict=True)]
     select = Select(
         columns=tuple(
-            (f"part_{place}", part)
-            for place, part in enumerate(part for _, parts in pairs for part in parts)
+            (f"part_{index}", part)
+            for index, part in enumerate(part for _, parts in pairs for part in parts)
         ),
         joins=(Join(relation=query, alias="listed"),),
     )

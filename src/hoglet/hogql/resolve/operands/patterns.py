@@ -44,9 +44,9 @@ def check_pattern_argument(function: str, args: Sequence[Expr], nodes: Sequence[
     Raises:
         SourceError: at the pattern.
     """
-    place = _PLACES.get(function)
-    if place is not None and place < len(args):
-        check_pattern(args[place], nodes[place] if place < len(nodes) else None)
+    index = _PLACES.get(function)
+    if index is not None and index < len(args):
+        check_pattern(args[index], nodes[index] if index < len(nodes) else None)
 
 
 def check_pattern(pattern: Expr, node: Any) -> None:

@@ -54,10 +54,10 @@ def is_surely_no_time(text: str) -> bool:
         return _MONTH.search(text) is None
     if _SIGNED.fullmatch(text):
         return True
-    found = _DATE.match(text)
-    if found is None:
+    match = _DATE.match(text)
+    if match is None:
         return False
-    year, month, day = map(int, found.groups())
+    year, month, day = map(int, match.groups())
     return month > 12 or (month >= 1 and year > 0 and day > calendar.monthrange(year, month)[1])
 
 
