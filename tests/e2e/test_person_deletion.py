@@ -14,8 +14,7 @@ import httpx
 import pytest
 
 from hoglet.events.spool import SpooledV1, job_of
-from hoglet.kit.clock import SystemClock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import SystemClock, new_id
 from hoglet.queue.sql import SqlQueue
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import Database

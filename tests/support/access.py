@@ -21,8 +21,7 @@ from hoglet.access.tables import (
     UserRow,
 )
 from hoglet.functions.secrets.box import SecretBox
-from hoglet.kit.clock import FixedClock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import FixedClock, new_id
 from hoglet.store.database import Database
 from support.databases import open_database, sqlite_file
 

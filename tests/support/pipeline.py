@@ -19,8 +19,7 @@ from hoglet.events.warnings import IngestionWarnings
 from hoglet.functions.dead_letters.service import NewDeadLetter
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.watcher.service import Watcher
-from hoglet.kit.clock import Clock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import Clock, new_id
 from hoglet.pipeline.health import IngestMetrics, PipelineHealth
 from hoglet.pipeline.ingest.commit import FunctionReports, GroupCommitter, ProjectState
 from hoglet.pipeline.ingest.group_processor import GroupProcessor

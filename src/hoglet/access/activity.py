@@ -14,11 +14,9 @@ from hoglet.access.principals import ProjectScope, user_object
 from hoglet.access.repository import users_by_id
 from hoglet.access.schemas import ActivityChange, ActivityObject, UserObject
 from hoglet.access.tables import ActivityRow
-from hoglet.kit.clock import Clock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import Clock, iso_z, new_id
 from hoglet.kit.json import same_json
 from hoglet.web.pagination import DEFAULT_LIMIT, PageRequest
-from hoglet.web.timestamps import iso_z
 
 
 @dataclass(frozen=True, slots=True)

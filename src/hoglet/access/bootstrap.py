@@ -25,8 +25,7 @@ from hoglet.access.tables import (
     ProjectRow,
     UserRow,
 )
-from hoglet.kit.clock import Clock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import Clock, new_id
 from hoglet.store.database import Database
 
 FIRST_EMAIL = "admin@hoglet.localhost"

@@ -20,10 +20,8 @@ from hoglet.access.keys import (
 from hoglet.access.principals import Project
 from hoglet.access.scopes import SECRET_KEY_SCOPES, check_form, check_scopes
 from hoglet.access.tables import PersonalKeyRow, ProjectRow, SecretKeyRow
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, new_id, timezone_names
 from hoglet.kit.errors import Invalid, NotFound
-from hoglet.kit.ids import new_id
-from hoglet.kit.timezones import timezone_names
 
 
 async def issue_personal_key(

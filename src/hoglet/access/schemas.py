@@ -6,8 +6,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from hoglet.access.internal_users import check_filter
+from hoglet.kit.clock import timezone_names
 from hoglet.kit.json import JsonObject
-from hoglet.kit.timezones import timezone_names
 from hoglet.web.openapi import documented, extensible
 from hoglet.web.validation import Body, Text, not_a_choice
 

@@ -15,7 +15,7 @@ from hoglet.access.schemas import (
     TeamObject,
 )
 from hoglet.access.tables import OrganizationRow, PersonalKeyRow, SecretKeyRow
-from hoglet.web.timestamps import iso_z, iso_z_or_none
+from hoglet.kit.clock import iso_z, iso_z_or_none
 
 _ADMIN_ACCESS = 9  # plugins_access_level: may install and configure
 

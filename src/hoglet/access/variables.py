@@ -16,9 +16,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.principals import ProjectScope
 from hoglet.access.schemas import NewVariable, VariableChanges, VariableType, code_name
 from hoglet.access.tables import VariableRow
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, new_id
 from hoglet.kit.errors import Invalid, NotFound
-from hoglet.kit.ids import new_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from uuid import UUID, uuid5
 
 import msgspec
 
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 from hoglet.queue.port import NewJob, Priority
 
 COHORTS = "cohorts"

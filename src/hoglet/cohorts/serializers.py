@@ -9,7 +9,7 @@ from typing import Any
 from hoglet.access.principals import User, user_object
 from hoglet.cohorts.criteria.model import Behavior, BehaviorKind, stored_criteria
 from hoglet.cohorts.tables import CohortCalculationRow, CohortRow
-from hoglet.web.timestamps import iso_z, iso_z_or_none
+from hoglet.kit.clock import iso_z, iso_z_or_none
 
 type Json = dict[str, Any]
 

@@ -17,8 +17,8 @@ from hoglet.definitions.listing import EventFilter
 from hoglet.definitions.schemas import EventChanges, NewEvent, sent
 from hoglet.definitions.serializers import event_record
 from hoglet.definitions.tables import EventDefinitionRow
+from hoglet.kit.clock import new_id
 from hoglet.kit.errors import Invalid, NotFound
-from hoglet.kit.ids import new_id
 from hoglet.web.pagination import PageRequest
 
 _EMPTY_FIELDS: dict[str, Any] = {

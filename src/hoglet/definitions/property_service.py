@@ -25,8 +25,8 @@ from hoglet.definitions.session_properties import (
     session_properties,
 )
 from hoglet.definitions.tables import PropertyDefinitionRow
+from hoglet.kit.clock import new_id
 from hoglet.kit.errors import NotFound
-from hoglet.kit.ids import new_id
 from hoglet.web.pagination import PageRequest
 
 

@@ -14,7 +14,7 @@ from hoglet.definitions.tables import (
     EventPropertyRow,
     PropertyDefinitionRow,
 )
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 from hoglet.store.base import insert_into
 
 type PropertyKey = tuple[str, str]

@@ -11,7 +11,7 @@ from hoglet.access.principals import User, user_object
 from hoglet.access.schemas import UserObject
 from hoglet.definitions.detection import NUMERIC
 from hoglet.definitions.tables import EventDefinitionRow, PropertyDefinitionRow
-from hoglet.web.timestamps import iso_z_or_none
+from hoglet.kit.clock import iso_z_or_none
 
 type Users = Mapping[int, User]
 

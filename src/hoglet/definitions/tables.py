@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger, Boolean, Float, ForeignKey, String, Text, Uuid, false
 from sqlalchemy.orm import Mapped, mapped_column
 
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 from hoglet.store.base import Base, JsonText, UtcDateTime
 
 

@@ -15,7 +15,7 @@ from hoglet.endpoints.repository import FoundEndpoint
 from hoglet.endpoints.schemas import CreateBody, UpdateBody
 from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
 from hoglet.hogql.query_nodes import QueryNode
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 
 
 def new_rows(

@@ -15,7 +15,7 @@ from hoglet.endpoints.enums import SYNC_SECONDS, sync_word
 from hoglet.endpoints.repository import FoundEndpoint, Names
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.hogql.materialize.refusal import INVALID
-from hoglet.web.timestamps import iso_z, iso_z_or_none
+from hoglet.kit.clock import iso_z, iso_z_or_none
 
 type Json = dict[str, Any]
 

@@ -15,7 +15,7 @@ import msgspec
 from hoglet.events.parse import distinct_id_of
 from hoglet.events.split_batch import split_batch
 from hoglet.events.spool import SpooledV1, encode_spooled
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 from hoglet.spool import SpoolLog
 
 type Entries = list[tuple[int, bytes]]

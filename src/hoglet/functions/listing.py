@@ -11,9 +11,9 @@ import orjson
 
 from hoglet.functions.repository import FunctionFilter, FunctionSummary
 from hoglet.functions.search import MAX_CHARACTERS, Searchable, clean_query, search
+from hoglet.kit.clock import parse_instant
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json import is_array, is_object
-from hoglet.web.timestamps import parse_instant
 
 _TRUE = frozenset({"true", "t", "1", "yes", "on"})
 _FALSE = frozenset({"false", "f", "0", "no", "off"})

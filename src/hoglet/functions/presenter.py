@@ -28,7 +28,7 @@ from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.templates.registry import Templates
 from hoglet.functions.watcher.service import Watcher
-from hoglet.web.timestamps import iso_z, iso_z_or_none
+from hoglet.kit.clock import iso_z, iso_z_or_none
 
 
 class FunctionView(NamedTuple):

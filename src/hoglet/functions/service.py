@@ -44,9 +44,8 @@ from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.watcher.rules import DEGRADED, DISABLED, HEALTHY, OFF
 from hoglet.functions.watcher.service import Watcher
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, new_id
 from hoglet.kit.errors import NotFound, Stale, Unavailable
-from hoglet.kit.ids import new_id
 from hoglet.kit.json import JsonObject
 from hoglet.store.database import Database
 from hoglet.web.pagination import PageRequest

@@ -1,7 +1,16 @@
-"""The only place that reads the time."""
+"""The current time, timestamps as text, time zones, and identifiers that sort by time.
 
-from datetime import UTC, datetime, timedelta
+No other module reads the time.
+"""
+
+import os
+import re
+import time
+import uuid
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
 from typing import Protocol
+from zoneinfo import available_timezones
 
 
 class Clock(Protocol):
@@ -37,3 +46,67 @@ class FixedClock:
 
 class PinnedClock(FixedClock):
     """A fixed clock that also applies in the warehouse: ``now()`` in a query returns its time."""
+
+
+_LOST_PLUS = re.compile(r"(\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?) (\d\d:?\d\d)$")
+_VERSION_7 = 0x7 << 76
+_VARIANT = 0x2 << 62
+
+
+def new_id() -> uuid.UUID:
+    """A version 7 UUID: 48 bits of milliseconds, then random bits; sorts by creation time.
+
+    Example:
+        >>> new_id().version
+        7
+    """
+    milliseconds = time.time_ns() // 1_000_000
+    random = int.from_bytes(os.urandom(10))
+    high = (milliseconds & 0xFFFF_FFFF_FFFF) << 80 | _VERSION_7 | ((random >> 62) & 0xFFF) << 64
+    return uuid.UUID(int=high | _VARIANT | random & 0x3FFF_FFFF_FFFF_FFFF)
+
+
+def iso_z(at: datetime) -> str:
+    """Format an aware datetime as ISO 8601 in UTC with microseconds.
+
+    Source: docs/spec/hog-functions.md#1-routes-and-common-rules.
+
+    Example:
+        >>> iso_z(datetime(2026, 1, 5, 12, tzinfo=UTC))
+        '2026-01-05T12:00:00.000000Z'
+    """
+    naive = at.astimezone(UTC).replace(tzinfo=None)  # strftime does not pad years before 1000
+    return naive.isoformat(timespec="microseconds") + "Z"
+
+
+def iso_z_or_none(at: datetime | None) -> str | None:
+    """Like ``iso_z``, but None for None."""
+    return None if at is None else iso_z(at)
+
+
+def parse_instant(text: str, zone: tzinfo = UTC) -> datetime | None:
+    """Parse an ISO 8601 date or time; None if it is invalid.
+
+    A space is accepted in place of ``+``, because query strings decode ``+`` as a space.
+
+    Args:
+        text: ``2026-01-05``, ``2026-01-05T12:00:00Z``.
+        zone: time zone of times without an offset.
+
+    Example:
+        >>> parse_instant("2026-01-05T12:00:00Z")
+        datetime.datetime(2026, 1, 5, 12, 0, tzinfo=datetime.timezone.utc)
+        >>> parse_instant("soon") is None
+        True
+    """
+    try:
+        at = datetime.fromisoformat(_LOST_PLUS.sub(r"\1+\2", text.strip()))
+        return (at.replace(tzinfo=zone) if at.tzinfo is None else at).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+@cache
+def timezone_names() -> frozenset[str]:
+    """All names, such as ``Europe/Berlin``; cached, because this reads several hundred files."""
+    return frozenset(available_timezones())

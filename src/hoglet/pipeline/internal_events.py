@@ -19,9 +19,8 @@ from hoglet.access.service import AccessService
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.watcher.service import StateChange
 from hoglet.kit.backoff import Backoff
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, iso_z, new_id
 from hoglet.kit.errors import Unavailable
-from hoglet.kit.ids import new_id
 from hoglet.kit.json import Properties, pack
 from hoglet.pipeline.ingest.commit import GroupCommitter
 from hoglet.pipeline.ingest.internal_matching import InternalRequest
@@ -41,7 +40,6 @@ from hoglet.pipeline.ingest.worker_operations import match_internal_event
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.queue.worker import LEASE, JobPolicy
 from hoglet.sandbox import Sandbox
-from hoglet.web.timestamps import iso_z
 
 log = structlog.get_logger()
 _encoder = msgspec.msgpack.Encoder()

@@ -19,8 +19,8 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.logs.telemetry import LOG_SOURCE
+from hoglet.kit.clock import new_id
 from hoglet.kit.errors import HogletError
-from hoglet.kit.ids import new_id
 from hoglet.kit.json import pack
 from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.tables import TelemetryRow

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+from hoglet.kit.clock import timezone_names
 from hoglet.kit.json import same_json
-from hoglet.kit.timezones import timezone_names
 from hoglet.project_files.documents import Document, SettingsDocument
 from hoglet.project_files.yaml_files import BadFile, load, place_of
 

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import yaml
 
+from hoglet.kit.clock import timezone_names
 from hoglet.kit.json import JsonObject
-from hoglet.kit.timezones import timezone_names
 from hoglet.project_files.folder import endpoint_files, function_folders
 from hoglet.project_files.yaml_files import Loader, load_text
 from hoglet.project_tests.case_events import BadTestFile, problem_of, read_event_lines

@@ -19,9 +19,8 @@ from hoglet.access.principals import Project, ProjectScope
 from hoglet.endpoints.errors import RunCancelled
 from hoglet.endpoints.run.response import RunResult
 from hoglet.endpoints.worker.query_errors import QueryError
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, new_id
 from hoglet.kit.errors import HogletError, NotFound
-from hoglet.kit.ids import new_id
 from hoglet.kit.json import dump_json
 from hoglet.queries import repository
 from hoglet.queries.editors import EditorQueries

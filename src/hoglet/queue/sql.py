@@ -18,8 +18,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Row, Select, delete, event, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
-from hoglet.kit.clock import Clock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import Clock, new_id
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
 from hoglet.queue.statements import JOBS, is_due, rows_of, statements
 from hoglet.queue.tables import JobRow

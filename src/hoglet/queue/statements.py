@@ -28,7 +28,7 @@ from sqlalchemy import (
     update,
 )
 
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 from hoglet.queue.port import NewJob, Priority
 from hoglet.queue.tables import JobRow
 from hoglet.store.base import UtcDateTime

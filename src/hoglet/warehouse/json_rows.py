@@ -23,7 +23,7 @@ import orjson
 from clickhouse_connect.driver.client import Client
 
 from hoglet.kit.cache import BoundedCache
-from hoglet.kit.timezones import timezone_names
+from hoglet.kit.clock import timezone_names
 from hoglet.warehouse.errors import WarehouseDown, from_engine
 from hoglet.warehouse.json_parts import JsonPartsWriter
 from hoglet.warehouse.port import (

@@ -12,8 +12,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hoglet.kit import tracing
+from hoglet.kit.clock import new_id
 from hoglet.kit.errors import Unavailable
-from hoglet.kit.ids import new_id
 from hoglet.store.availability import is_unavailable, reason_of
 from hoglet.web.error_handlers import REQUEST_ID, problem, server_error
 

@@ -23,7 +23,7 @@ from hoglet.access.tables import OrganizationRow, ProjectRow
 from hoglet.app.http.application import build_application
 from hoglet.app.services.container import Services, open_services
 from hoglet.app.services.features import build_features
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 from hoglet.settings import Settings
 from hoglet.warehouse import ClickHouseWarehouse
 from support.documented import ASYNC_RESPONSE_HOOKS

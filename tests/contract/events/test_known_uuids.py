@@ -11,8 +11,7 @@ from sqlalchemy import func, insert, select
 
 from hoglet.events.known_uuids import KnownUuids
 from hoglet.events.tables import KnownUuidRow, SeenEventRow
-from hoglet.kit.clock import FixedClock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import FixedClock, new_id
 from hoglet.store.database import Database
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

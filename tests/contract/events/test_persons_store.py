@@ -6,7 +6,7 @@ from hoglet.events.groups import GroupStore
 from hoglet.events.persons.model import PersonStore, PersonStoreState
 from hoglet.events.persons.updates import GroupUpdate, PersonUpdate
 from hoglet.events.repository import EventsRepository
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 from hoglet.store.database import Database
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -9,7 +9,7 @@ from hoglet.functions.dead_letters import repository
 from hoglet.functions.dead_letters.service import DeadLetterSettings, NewDeadLetter
 from hoglet.functions.jobs import INVOKE_QUEUE, decode_invoke
 from hoglet.functions.tables import DeadLetterRow
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 
 ITEM = {
     "id", "class", "invocation_id", "event_uuid", "event", "distinct_id", "attempts", "error",

@@ -108,7 +108,7 @@ async def test_search_ranks_names_before_descriptions_and_forgives_typing(hoglet
 @pytest.mark.parametrize("query", ["", "limit=300", "limit=50&offset=100", "limit=garbage"])
 async def test_the_default_page_is_100_and_the_largest_1000(hoglet, query):
     from hoglet.functions.tables import HogFunctionRow
-    from hoglet.kit.ids import new_id
+    from hoglet.kit.clock import new_id
 
     first = await hoglet.create()
     async with hoglet.database.write() as session:

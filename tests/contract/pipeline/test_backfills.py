@@ -13,8 +13,7 @@ from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE, decode_invoke
 from hoglet.functions.tables import BackfillRow, BatchExportRow, HogFunctionRow
-from hoglet.kit.clock import FixedClock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import FixedClock, new_id
 from hoglet.pipeline import backfills as backfilling
 from hoglet.pipeline.backfills import BACKFILL_POLICY, BackfillPager
 from hoglet.pipeline.stored_events import StoredEvents

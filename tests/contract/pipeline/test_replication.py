@@ -1,7 +1,6 @@
 """Rows of persons and groups on their way to the warehouse."""
 
-from hoglet.kit.clock import FixedClock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import FixedClock, new_id
 from support.pipeline import at, open_line
 
 NOW = at("2026-05-01T12:00:00+00:00")

@@ -10,8 +10,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy.dialects import sqlite
 
-from hoglet.kit.clock import FixedClock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import FixedClock, new_id
 from hoglet.migrations.upgrade import migrate
 from hoglet.queue import Job, LeaseLost, NewJob, Priority
 from hoglet.queue.sql import SqlQueue

@@ -22,7 +22,7 @@ from hoglet.hogql.schema.system import (
     SYSTEM_TABLES,
     readable_system_tables,
 )
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 from support.access import NOW
 from support.cohorts import cohort_row
 from support.queries import QueryWorld

@@ -14,12 +14,12 @@ from hoglet.access.auth import access_of, requires
 from hoglet.access.hooks import FileEntry
 from hoglet.access.principals import ProjectScope
 from hoglet.access.schemas import ActivityObject, NewVariable, VariableChanges, VariableObject
+from hoglet.kit.clock import iso_z
 from hoglet.web.openapi import PAGE, Page, describe, extensible, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
 from hoglet.web.router import Depends, Router
-from hoglet.web.timestamps import iso_z
 from hoglet.web.validation import validate
 
 router = Router()

@@ -13,8 +13,8 @@ from starlette.responses import Response
 from hoglet.access.auth import access_of, requires_key
 from hoglet.access.principals import Principal, Project
 from hoglet.access.schemas import SiteApp
+from hoglet.kit.clock import new_id
 from hoglet.kit.errors import NotFound, Unauthenticated
-from hoglet.kit.ids import new_id
 from hoglet.kit.json import JsonObject, dump_json, is_object
 from hoglet.web.openapi import OpenApiObject, describe, extensible, text
 from hoglet.web.request_body import parse_json, read_body

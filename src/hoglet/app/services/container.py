@@ -18,8 +18,7 @@ from hoglet.app.startup.secret_keys import open_secret_keys
 from hoglet.app.startup.spool_logs import open_spool_logs
 from hoglet.app.startup.warehouse_identity import claim_warehouse, embedded_writer
 from hoglet.functions.secrets.box import SecretBox
-from hoglet.kit.clock import Clock, SystemClock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import Clock, SystemClock, new_id
 from hoglet.migrations.upgrade import migrate
 from hoglet.outbound.client import Outbound
 from hoglet.pipeline.health import PipelineHealth

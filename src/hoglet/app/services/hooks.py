@@ -21,8 +21,8 @@ from hoglet.functions import repository as function_repository
 from hoglet.functions import types
 from hoglet.functions.jobs import RecompileLater
 from hoglet.functions.tables import HogFunctionRow
+from hoglet.kit.clock import iso_z
 from hoglet.web.request_body import DEFAULT_BODY_BYTES
-from hoglet.web.timestamps import iso_z
 
 
 def connect_hooks(services: Services, events: EventServices) -> None:

@@ -21,8 +21,8 @@ from hoglet.cohorts.messages import PersonsSql
 from hoglet.cohorts.static.merges import final_survivors
 from hoglet.cohorts.tables import CohortRow, CohortUploadRow
 from hoglet.endpoints.worker.query_errors import as_query_error
+from hoglet.kit.clock import new_id
 from hoglet.kit.errors import HogletError, Invalid, NotFound
-from hoglet.kit.ids import new_id
 
 PERSON_ID, DISTINCT_ID, EMAIL = "person_id", "distinct_id", "email"
 _EMAILS = 2_000  # per query

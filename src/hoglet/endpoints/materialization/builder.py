@@ -49,9 +49,8 @@ from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.hogql.query_nodes import QueryNode
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, new_id
 from hoglet.kit.errors import HogletError
-from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused

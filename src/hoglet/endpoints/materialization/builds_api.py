@@ -12,11 +12,11 @@ from hoglet.endpoints.record_schemas import VERSION_PARAMETER
 from hoglet.endpoints.run.request import read_version
 from hoglet.endpoints.services import services_of
 from hoglet.endpoints.tables import BuildRow
+from hoglet.kit.clock import iso_z, iso_z_or_none
 from hoglet.web.openapi import PAGE, DocumentedResponse, Page, describe
 from hoglet.web.pagination import DEFAULT_LIMIT, envelope, parse_page
 from hoglet.web.responses import JsonResponse
 from hoglet.web.router import Depends, Router
-from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 router = Router()
 

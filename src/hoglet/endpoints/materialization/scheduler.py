@@ -28,8 +28,7 @@ from hoglet.endpoints.tables import (
     EndpointVersionRow,
     MaterializationRow,
 )
-from hoglet.kit.clock import Clock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import Clock, new_id
 from hoglet.queue.port import NewJob, Queue
 
 BUILDS = "endpoint_builds"

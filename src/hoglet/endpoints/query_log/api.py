@@ -18,12 +18,12 @@ from hoglet.endpoints.query_log.log import LOG_SOURCE, message_start
 from hoglet.endpoints.record_schemas import VERSION_PARAMETER
 from hoglet.endpoints.run.request import read_version
 from hoglet.endpoints.services import services_of
+from hoglet.kit.clock import iso_z, parse_instant
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse.telemetry import DEFAULT_LOGS, LogEntry, LogFilters
 from hoglet.web.openapi import LogLine, Page, describe, number, text
 from hoglet.web.responses import JsonResponse
 from hoglet.web.router import Depends, Router
-from hoglet.web.timestamps import iso_z, parse_instant
 from hoglet.web.validation import NOT_INSTANT, NOT_INTEGER
 
 router = Router()

@@ -7,10 +7,9 @@ from zoneinfo import ZoneInfo
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.query_log.log import QueryLog
 from hoglet.endpoints.service import EndpointService
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, iso_z
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse.run_usage import RunUsage, Usage
-from hoglet.web.timestamps import iso_z
 
 DEFAULT_DAYS, MOST_DAYS = 30, 366
 _AHEAD = timedelta(minutes=1)  # tolerance for the clocks of other processes

@@ -23,9 +23,8 @@ from hoglet.endpoints.run.targets import RunTarget, target_of
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tables import AsyncRunRow
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, new_id
 from hoglet.kit.errors import Bug, HogletError, NotFound
-from hoglet.kit.ids import new_id
 from hoglet.queue.port import NewJob, Queue
 from hoglet.store.database import Database
 from hoglet.web.error_handlers import problem

@@ -19,8 +19,7 @@ from sqlalchemy import delete, select, update
 
 from hoglet.endpoints.errors import RunCancelled
 from hoglet.endpoints.tables import CancelRequestRow
-from hoglet.kit.clock import Clock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import Clock, new_id
 from hoglet.store.database import Database
 
 POLL_SECONDS = 0.5

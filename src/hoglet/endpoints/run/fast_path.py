@@ -23,7 +23,7 @@ from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.kit.cache import BoundedCache
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 from hoglet.warehouse import JsonParts
 
 type Pieces = tuple[bytes, ...]

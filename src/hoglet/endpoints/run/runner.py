@@ -34,9 +34,8 @@ from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.kit.cache import TTLCache
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, new_id
 from hoglet.kit.errors import CostExceeded, HogletError, Throttled
-from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import QueryCancelled
 

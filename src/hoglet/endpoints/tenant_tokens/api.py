@@ -19,13 +19,13 @@ from hoglet.endpoints.tenant_tokens.schemas import (
     TenantTokenBody,
     signing_key_object,
 )
+from hoglet.kit.clock import iso_z
 from hoglet.kit.errors import NotFound
 from hoglet.web.openapi import PAGE, Page, describe
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
 from hoglet.web.router import Depends, Router
-from hoglet.web.timestamps import iso_z
 from hoglet.web.validation import validate
 
 router = Router()

@@ -13,8 +13,8 @@ from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.services import EndpointServices
 from hoglet.endpoints.tenant_tokens.schemas import TenantTokenBody
+from hoglet.kit.clock import new_id
 from hoglet.kit.errors import Forbidden, Invalid, NotFound
-from hoglet.kit.ids import new_id
 from hoglet.kit.suggestions import near
 
 _LONGEST_ID = 150  # of a client_query_id; longer ones are stored by their digest

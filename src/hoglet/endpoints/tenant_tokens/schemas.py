@@ -6,8 +6,8 @@ from pydantic import Field
 
 from hoglet.access.tables import SigningKeyRow
 from hoglet.access.tenant_tokens.codec import LONGEST_SECONDS, MOST_ENDPOINTS
+from hoglet.kit.clock import iso_z, iso_z_or_none
 from hoglet.web.openapi import DocumentedResponse
-from hoglet.web.timestamps import iso_z, iso_z_or_none
 from hoglet.web.validation import Body, Text, Whole
 
 

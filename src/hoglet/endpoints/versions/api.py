@@ -15,12 +15,12 @@ from hoglet.endpoints.schemas import AliasBody, read
 from hoglet.endpoints.services import services_of
 from hoglet.endpoints.tables import EndpointAliasRow
 from hoglet.endpoints.versions.diff import difference
+from hoglet.kit.clock import iso_z
 from hoglet.kit.errors import NotFound
 from hoglet.web.openapi import DocumentedResponse, Page, describe
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
 from hoglet.web.router import Depends, Router
-from hoglet.web.timestamps import iso_z
 
 router = Router()
 

@@ -10,8 +10,8 @@ from typing import Any
 from starlette.responses import Response
 
 from hoglet.events.persons.repository import PersonRecord
+from hoglet.kit.clock import iso_z, iso_z_or_none
 from hoglet.web.csv import csv_response
-from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 NAME_PROPERTIES = (
     *("email", "Email", "$email", "name", "Name"),

@@ -16,9 +16,8 @@ from hoglet.events.persons import repository
 from hoglet.events.persons.last_seen import with_last_seen
 from hoglet.events.persons.repository import PersonRecord
 from hoglet.events.spool import Spool, SpooledV1
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, new_id
 from hoglet.kit.errors import Invalid, NotFound
-from hoglet.kit.ids import new_id
 from hoglet.kit.json import dump_json
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse

@@ -21,7 +21,7 @@ from hoglet.functions.actions import repository as action_repository
 from hoglet.functions.filters.properties import KINDS
 from hoglet.functions.json_types import ActionStep, PropertyFilter
 from hoglet.functions.tables import ActionRow
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, iso_z
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.json import JsonObject, is_array, is_object
 from hoglet.kit.property_operators import OPERATORS
@@ -29,7 +29,6 @@ from hoglet.kit.suggestions import near
 from hoglet.store.database import Database
 from hoglet.web.openapi import extensible
 from hoglet.web.pagination import PageRequest
-from hoglet.web.timestamps import iso_z
 from hoglet.web.validation import Body, Text, validate
 
 ACTIVITY_SCOPE = "Action"

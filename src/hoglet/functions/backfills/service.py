@@ -21,13 +21,12 @@ from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE, BackfillV1, enco
 from hoglet.functions.json_types import FilterEntry
 from hoglet.functions.service import FunctionService, read_id
 from hoglet.functions.tables import BackfillRow, BatchExportRow, HogFunctionRow
+from hoglet.kit.clock import iso_z, iso_z_or_none, new_id, parse_instant
 from hoglet.kit.errors import Invalid, NotFound
-from hoglet.kit.ids import new_id
 from hoglet.kit.json import JsonObject
 from hoglet.queue.port import NewJob, Queue
 from hoglet.web.openapi import documented, extensible
 from hoglet.web.pagination import PageRequest
-from hoglet.web.timestamps import iso_z, iso_z_or_none, parse_instant
 
 MOST_AHEAD = 1000  # maximum number of queued runs of a backfill
 

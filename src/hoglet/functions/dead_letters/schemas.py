@@ -8,10 +8,10 @@ from uuid import UUID
 from hoglet.functions.dead_letters.repository import DeadLetterFilter
 from hoglet.functions.json_types import Globals
 from hoglet.functions.types import DeadLetterClass
+from hoglet.kit.clock import parse_instant
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json import JsonObject, is_array
 from hoglet.web.openapi import documented
-from hoglet.web.timestamps import parse_instant
 
 CLASSES: tuple[DeadLetterClass, ...] = get_args(DeadLetterClass.__value__)
 _SELECTION_KEYS = ("ids", "class", "after", "before", "all", "dry_run")

@@ -32,13 +32,12 @@ from hoglet.functions.logs.telemetry import LOG_SOURCE
 from hoglet.functions.service import FunctionService, read_id
 from hoglet.functions.tables import DeadLetterRow
 from hoglet.functions.types import DeadLetterClass
+from hoglet.kit.clock import iso_z, iso_z_or_none, new_id
 from hoglet.kit.errors import Invalid, NotFound
-from hoglet.kit.ids import new_id
 from hoglet.kit.json import JsonObject
 from hoglet.queue.port import NewJob, Priority, Queue
 from hoglet.warehouse.telemetry import LogEntry
 from hoglet.web.pagination import PageRequest
-from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 _ERROR_CHARACTERS = 10_000
 _WARN_EVERY = timedelta(hours=1)

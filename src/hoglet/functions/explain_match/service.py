@@ -40,10 +40,10 @@ from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.test_runs.configuration import find_function
 from hoglet.functions.test_runs.globals import read_globals
+from hoglet.kit.clock import iso_z
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.json import JsonObject
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
-from hoglet.web.timestamps import iso_z
 
 type FindEvent = Callable[[int, UUID], Awaitable[Globals | None]]
 """Project id and UUID to the globals of a stored event: ``{"event", "person"?, "groups"}``."""

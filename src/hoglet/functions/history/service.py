@@ -22,10 +22,10 @@ from hoglet.functions.json_types import LoggedFields
 from hoglet.functions.presenter import FunctionView
 from hoglet.functions.service import ACTIVITY_SCOPE, LOGGED_FIELDS, FunctionService
 from hoglet.functions.tables import HogFunctionRow
+from hoglet.kit.clock import iso_z, parse_instant
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json import JsonObject
 from hoglet.web.pagination import PageRequest
-from hoglet.web.timestamps import iso_z, parse_instant
 
 RESTORED = tuple(name for name in LOGGED_FIELDS if name != "deleted")
 _LOGGED_AS = {"priority": "execution_order"}  # the field's name in rearrangements

@@ -17,12 +17,11 @@ from hoglet.functions.integrations.credentials import make_placeholder
 from hoglet.functions.integrations.schemas import IntegrationObject, read_create, read_update
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import IntegrationRow
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, iso_z
 from hoglet.kit.errors import NotFound
 from hoglet.kit.json import JsonObject, is_object
 from hoglet.store.database import Database
 from hoglet.web.pagination import PageRequest
-from hoglet.web.timestamps import iso_z
 
 ACTIVITY_SCOPE = "Integration"
 UNREADABLE = "SECRETS_UNREADABLE"

@@ -14,12 +14,12 @@ from hoglet.functions.api import ONE, Reads, service_of
 from hoglet.functions.logs.api import LOG_QUERY
 from hoglet.functions.logs.live_tail import LiveTail, NewLines
 from hoglet.functions.logs.telemetry import log_objects, read_log_filters
+from hoglet.kit.clock import iso_z, parse_instant
 from hoglet.kit.errors import Invalid, Throttled
 from hoglet.kit.json import dump_json
 from hoglet.warehouse.telemetry import LogFilters
 from hoglet.web.openapi import describe
 from hoglet.web.router import Router
-from hoglet.web.timestamps import iso_z, parse_instant
 
 router = Router()
 

@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Literal, TypedDict
 from zoneinfo import ZoneInfo
 
+from hoglet.kit.clock import iso_z, parse_instant
 from hoglet.kit.errors import Invalid
 from hoglet.kit.relative_dates import DateClock, NotADate, resolve_date
 from hoglet.warehouse.telemetry import LogEntry, LogFilters, MetricFilters
 from hoglet.web.openapi import LogLine
-from hoglet.web.timestamps import iso_z, parse_instant
 
 LOG_SOURCE = "hog_function"
 """``log_source`` and ``app_source`` of functions in the warehouse."""

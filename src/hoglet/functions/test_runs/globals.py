@@ -15,10 +15,9 @@ from hoglet.functions.json_types import (
     SourceGlobal,
 )
 from hoglet.functions.runtime.globals import EventFields, event_globals, person_globals
+from hoglet.kit.clock import iso_z, new_id, parse_instant
 from hoglet.kit.errors import Invalid
-from hoglet.kit.ids import new_id
 from hoglet.kit.json import JsonObject, is_object, parse_json
-from hoglet.web.timestamps import iso_z, parse_instant
 from hoglet.web.validation import not_a_dict
 
 

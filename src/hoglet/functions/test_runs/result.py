@@ -17,10 +17,10 @@ from hoglet.functions.json_types import EventGlobal, Globals, ProjectGlobal
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.messages import RunLogLine, Step, StepHostCall, StepRequest
 from hoglet.hog.python.steps import TraceStep
+from hoglet.kit.clock import iso_z
 from hoglet.kit.json import JsonObject
 from hoglet.sandbox import Sandbox
 from hoglet.web.openapi import documented, extensible
-from hoglet.web.timestamps import iso_z
 
 STEP_SECONDS = 8.0  # the filter can take 5 s, the program 550 ms; beyond that, the worker is killed
 

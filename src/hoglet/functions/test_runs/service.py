@@ -33,8 +33,8 @@ from hoglet.functions.test_runs.result import (
     TestRunObject,
     TestRunResult,
 )
+from hoglet.kit.clock import new_id
 from hoglet.kit.errors import Invalid
-from hoglet.kit.ids import new_id
 from hoglet.kit.json import JsonObject, is_object
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.validation import Body, validate

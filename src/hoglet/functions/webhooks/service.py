@@ -28,11 +28,10 @@ from hoglet.functions.runtime.messages import Step, StepRequest, new_journal
 from hoglet.functions.service import FunctionService
 from hoglet.functions.watcher.rules import LOW_PRIORITY, NOT_RUN
 from hoglet.functions.worker_operations import run_step
+from hoglet.kit.clock import iso_z, new_id
 from hoglet.kit.errors import NotFound, Throttled
-from hoglet.kit.ids import new_id
 from hoglet.kit.json import JsonObject, dump_json, encode_utf8, is_object, parse_json
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
-from hoglet.web.timestamps import iso_z
 
 EVENT_NAME = "$incoming_webhook"
 STEP_SECONDS = 8.0  # inputs and program; beyond that, the worker is killed

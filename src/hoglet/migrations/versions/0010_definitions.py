@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 import hoglet.store.base
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 
 revision = "0010"
 down_revision = "0009"

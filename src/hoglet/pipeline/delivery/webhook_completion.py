@@ -10,8 +10,7 @@ import msgspec
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.runtime.messages import Step
-from hoglet.kit.clock import Clock
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import Clock, new_id
 from hoglet.pipeline.delivery.completion import CompletedRun, CompletionWriter
 from hoglet.pipeline.delivery.run_record import RunRecord
 from hoglet.queue import NewJob, Priority, Queue

@@ -16,6 +16,7 @@ from hoglet.events.persons.api import service_of
 from hoglet.events.persons.repository import PersonRecord
 from hoglet.events.persons.schemas import Succeeded
 from hoglet.events.tables import PersonDeletionRow
+from hoglet.kit.clock import iso_z, iso_z_or_none
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.pipeline.persons.deletions import PersonDeletions
 from hoglet.pipeline.persons.schemas import (
@@ -32,7 +33,6 @@ from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
 from hoglet.web.router import Depends, Router
-from hoglet.web.timestamps import iso_z, iso_z_or_none
 from hoglet.web.validation import NOT_UUID, not_a_choice, validate
 
 router = Router()

@@ -25,9 +25,8 @@ from hoglet.events.tables import (
     PersonRow,
     RetiredDistinctIdRow,
 )
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, new_id
 from hoglet.kit.errors import Unavailable
-from hoglet.kit.ids import new_id
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.persons.event_copies import (
     RUNS_OF_EVENTS,

@@ -13,7 +13,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.events.spool import SPOOL_QUEUE, SpooledV1, read_spooled
-from hoglet.kit.ids import new_id
+from hoglet.kit.clock import new_id
 from hoglet.pipeline.ingest.sources import GroupLimits
 from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses
 from hoglet.queue import NewJob, Queue

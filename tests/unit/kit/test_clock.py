@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hoglet.web.timestamps import parse_instant
+from hoglet.kit.clock import parse_instant
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
