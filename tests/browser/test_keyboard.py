@@ -183,7 +183,34 @@ def test_a_row_keeps_the_focus_when_the_list_changes(
     tab_to(page, "Select Toggled", back=True)
     server.client.patch(path, json={"deleted": True})  # by another user: the row disappears
     expect(page.get_by_text("Nothing found")).to_be_visible(timeout=30_000)
-    expect(page.get_by_label("Search functions")).to_be_focused()
+    expect(page.locator(".pane:focus")).to_contain_text("Nothing found")
+    tab_to(page, "Search functions", back=True)
+
+
+SLOW_RENDER = """() => {
+    const pane = document.activeElement.closest('.pane');
+    const fields = [...pane.childNodes];
+    fields.forEach((each) => each.remove());
+    pane.before(document.createElement('input'));
+    globalThis.renderAgain = () => pane.append(...fields.map((each) => each.cloneNode(true)));
+}"""
+
+
+def test_text_typed_while_a_form_is_rendered_lands_in_no_other_field(signed_in: Page) -> None:
+    page = signed_in
+    page.goto("/project/1/variables")
+    page.get_by_role("button", name="New variable").click()
+    dialog = page.get_by_role("dialog")
+    field = dialog.get_by_label("Name", exact=True)
+    expect(field).to_be_focused()
+    page.evaluate(SLOW_RENDER)
+    expect(dialog.locator(".pane")).to_be_focused()
+    page.keyboard.type("lost")
+    expect(dialog.locator("input")).to_have_value("")
+    page.evaluate("renderAgain()")
+    expect(field).to_be_focused()
+    page.keyboard.type("kept")
+    expect(field).to_have_value("kept")
 
 
 def test_the_keys_are_listed_and_lead_to_pages(signed_in: Page) -> None:

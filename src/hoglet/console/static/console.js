@@ -336,7 +336,7 @@
     }
   });
 
-  // --- a re-rendered form: focus returns to the field with the same name, or to one near it ---
+  // --- a re-rendered form: focus returns to the field with the same name, meanwhile to its box ---
   const BOXES = ".pane, #content, [role=dialog]";
   const FOCUSABLE = "button, input, select, textarea, a[href], summary";
   const nameOf = (element) =>
@@ -344,29 +344,36 @@
   const named = (box, name) =>
     [...box.querySelectorAll(FOCUSABLE)].filter((each) => nameOf(each) === name && each.checkVisibility());
   let focused = null;
+  let refuge = null; // the box that has the focus while the field is gone
   document.addEventListener("focusin", ({ target }) => {
+    if (target === refuge) return;
+    refuge = null;
     const name = nameOf(target);
     const boxes = [];
     for (let box = target.closest(BOXES); box; box = box.parentElement?.closest(BOXES))
       boxes.push({ box, place: named(box, name).indexOf(target) });
     focused = { element: target, name, boxes };
   });
-  const first = (boxes) =>
-    boxes.flatMap(({ box }) => [...box.querySelectorAll(FOCUSABLE)]).find((each) => each.checkVisibility());
   const isLost = () =>
-    focused && !focused.element.isConnected && document.activeElement === document.body;
-  const restore = (orNear) => {
+    focused && !focused.element.isConnected && [document.body, refuge].includes(document.activeElement);
+  const restore = () => {
     if (!isLost()) return;
-    const boxes = focused.boxes.filter(({ box }) => box.isConnected);
-    if (!boxes.length) return;
-    const same = named(boxes[0].box, focused.name);
-    const found = same[boxes[0].place] ?? same.at(-1) ?? (orNear ? first(boxes) : null);
-    found?.focus({ preventScroll: true });
+    const { box, place } = focused.boxes.find(({ box }) => box.isConnected) ?? {};
+    const same = box ? named(box, focused.name) : [];
+    (same[place] ?? same.at(-1))?.focus({ preventScroll: true });
+  };
+  // What is typed before the field is back must not land in another one, so no field gets the focus.
+  const takeRefuge = () => {
+    if (!isLost()) return;
+    refuge = focused.boxes.find(({ box }) => box.isConnected && box.checkVisibility())?.box ?? null;
+    if (!refuge) return;
+    refuge.tabIndex = -1;
+    refuge.focus({ preventScroll: true });
   };
   new MutationObserver(() => {
     if (!isLost()) return;
-    restore(false);
-    setTimeout(() => restore(true), 300); // the removed field does not come back
+    restore();
+    setTimeout(takeRefuge, 300); // most re-rendered fields are back by then
   }).observe(document, { childList: true, subtree: true });
 
   // --- Tab stays in the dialog that is open ---
