@@ -100,6 +100,35 @@ def test_a_function_is_made_from_a_template_and_its_inputs_changed(
     assert stored["enabled"] is False
 
 
+def test_failed_runs_beyond_the_newest_are_mentioned(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    body = {
+        "type": "destination",
+        "name": "Breaks often",
+        "hog": "throw Error('not today')",
+        "enabled": True,
+        "filters": {"events": [{"id": "breaks often", "type": "events"}]},
+    }
+    function_id = post(server, "hog_functions", body)["id"]
+    letters = f"/api/projects/1/hog_functions/{function_id}/dead_letters"
+    event = {"event": "breaks often", "distinct_id": "u"}
+    caption = page.get_by_text("The newest 500 are shown.")
+
+    def fail(times: int, count: int) -> None:
+        batch = {"api_key": TOKEN, "batch": [event] * times}
+        server.client.post("/batch/", json=batch).raise_for_status()
+        wait_for(lambda: server.client.get(letters).json()["count"] == count)
+
+    fail(500, 500)
+    page.goto(f"/project/1/functions/{function_id}?tab=Failed")
+    expect(page.get_by_role("cell", name="not today").first).to_be_visible()
+    expect(caption).to_be_hidden()
+    fail(1, 501)
+    expect(caption).to_be_visible()
+
+
 def test_a_failed_run_is_tried_again_and_a_change_undone(
     signed_in: Page, server: RunningServer
 ) -> None:

@@ -53,6 +53,9 @@ class _Panel:
             ui.button("Redrive all", icon="replay", on_click=lambda: self._redrive({"all": True}))
             self._chosen = ui.button("Redrive selected", on_click=self._redrive_chosen)
             self._chosen.props("flat").set_enabled(False)
+        text = f"The newest {_PAGE} are shown. Redrive all includes the older ones."
+        self._caption = ui.label(text).classes("muted")
+        self._caption.set_visibility(False)
         self._table = LiveTable(
             "Failed runs",
             _COLUMNS,
@@ -73,6 +76,7 @@ class _Panel:
             return
         self._shown = dead_letters if reply.is_good else None
         self._buttons.set_visibility(bool(dead_letters))
+        self._caption.set_visibility(reply.is_good and bool(reply.body["next"]))
         if not reply.is_good:
             self._table.fail(reply)
             return
