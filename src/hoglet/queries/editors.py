@@ -116,8 +116,8 @@ class EditorQueries:
             return {}
         keys = ("query", "filters", "variables", "values")
         node = {"kind": METADATA, "language": LANGUAGES[0]} | {key: query[key] for key in keys}
-        found = await self.inspect(project, node, system_tables)
-        return {"explain": found.explain or None, "metadata": found.metadata}
+        inspection = await self.inspect(project, node, system_tables)
+        return {"explain": inspection.explain or None, "metadata": inspection.metadata}
 
     async def _context(self, project: Project, system_tables: Sequence[str]) -> CompileContext:
         context = await self._compiler.context(project, system_tables=system_tables)

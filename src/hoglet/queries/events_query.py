@@ -107,13 +107,13 @@ def _assembled(answer: RunResult, plan: EventsPlan) -> tuple[Result, str | None]
 
 def _types(result: Result, plan: EventsPlan) -> list[str]:
     """An engine type for every column; objects are named tuples."""
-    found: list[str] = []
+    types: list[str] = []
     at = 0
     for _, kind, width in plan.columns:
         parts = [each[1] for each in result.types[at : at + width]]
-        found.append(parts[0] if kind == "value" else f"Tuple({', '.join(parts)})")
+        types.append(parts[0] if kind == "value" else f"Tuple({', '.join(parts)})")
         at += width
-    return found
+    return types
 
 
 class _Assembler:
@@ -134,7 +134,7 @@ class _Assembler:
             at += width
 
     def row(self, cells: Sequence[Any]) -> list[Any]:
-        return [make(cells[place]) for place, make in self._columns]
+        return [make(cells[index]) for index, make in self._columns]
 
     def _event(self, cells: Sequence[Any]) -> dict[str, Any]:
         event: dict[str, Any] = dict(zip(EVENT_COLUMNS, cells, strict=True))

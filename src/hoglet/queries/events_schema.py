@@ -100,9 +100,9 @@ def _whole(value: int, least: int, attr: str) -> int:
     return value
 
 
-def _check_type(value: Any, kinds: tuple[type, ...], wanted: str, *, attr: str) -> None:
+def _check_type(value: Any, kinds: tuple[type, ...], expected: str, *, attr: str) -> None:
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        raise Unreadable(f"This must be {wanted}.", attr=attr)
+        raise Unreadable(f"This must be {expected}.", attr=attr)
 
 
 def _check_texts(items: list[Any], attr: str) -> None:
@@ -119,17 +119,17 @@ def _check_steps(steps: list[Any], attr: str) -> None:
     for index, step in enumerate(steps):
         _check_type(step, (dict,), "an object", attr=f"{attr}__{index}")
         for key, value in step.items():
-            place = f"{attr}__{index}__{key}"
+            path = f"{attr}__{index}__{key}"
             if key not in _STEP_KEYS:
                 raise Unreadable(
-                    f'"{key}" is not a key of a step.{near(key, _STEP_KEYS)}', attr=place
+                    f'"{key}" is not a key of a step.{near(key, _STEP_KEYS)}', attr=path
                 )
             kinds = (list, dict) if key == "properties" else (str, int)
             if value is not None:
-                _check_type(value, kinds, "text", attr=place)
+                _check_type(value, kinds, "text", attr=path)
             if key in _MATCHING and value not in {None, *_MATCHES}:
                 hint = near(str(value), _MATCHES) or f" Use one of {', '.join(_MATCHES)}."
-                raise Unreadable(f'"{value}" is not a way of matching.{hint}', attr=place)
+                raise Unreadable(f'"{value}" is not a way of matching.{hint}', attr=path)
 
 
 def _check_person(person: Any, attr: str) -> None:

@@ -121,18 +121,18 @@ _SET: dict[str, Callable[[QueryNode], bool]] = {
 
 def _places(base: dict[str, Any], fields: dict[str, Any]) -> Places:
     """The paths of the parts of ``fields`` in the result of ``_merged`` and in the body."""
-    sent, found = "filters_override", list[tuple[str, str]]()
+    sent, paths = "filters_override", list[tuple[str, str]]()
     if more := fields.get("properties"):
         saved, outside = base.get("properties"), f"{sent}__properties"
         if not saved:
-            found.append(("properties", outside))
+            paths.append(("properties", outside))
         elif isinstance(saved, list) and isinstance(more, list):
             first = len(saved)
-            found += [(f"properties__{first + n}", f"{outside}__{n}") for n in range(len(more))]
+            paths += [(f"properties__{first + n}", f"{outside}__{n}") for n in range(len(more))]
         else:
-            found.append((f"properties__values__1{'__values' * isinstance(more, list)}", outside))
-    found += [(key, f"{sent}__{name}") for name, key in _REPLACED.items() if name in fields]
-    return tuple(found)
+            paths.append((f"properties__values__1{'__values' * isinstance(more, list)}", outside))
+    paths += [(key, f"{sent}__{name}") for name, key in _REPLACED.items() if name in fields]
+    return tuple(paths)
 
 
 def _check_dates(fields: dict[str, Any]) -> None:

@@ -53,20 +53,20 @@ async def builds(
 async def property_names(session: AsyncSession, project_id: int) -> list[PropertyName]:
     """Kind, name and type of every property that is not hidden, by name."""
     row = PropertyDefinitionRow
-    found = await session.execute(
+    rows = await session.execute(
         select(row.kind, row.name, row.property_type)
         .where(row.project_id == project_id, ~row.is_deleted, ~row.hidden)
         .order_by(row.name, row.kind)
     )
-    return [(kind, name, type_) for kind, name, type_ in found]
+    return [(kind, name, type_) for kind, name, type_ in rows]
 
 
 async def typed_properties(session: AsyncSession, project_id: int) -> list[PropertyDefinitionRow]:
     """The properties whose values may fail to convert to their type."""
     row = PropertyDefinitionRow
-    found = await session.scalars(
+    rows = await session.scalars(
         select(row).where(
             row.project_id == project_id, ~row.is_deleted, row.property_type != "String"
         )
     )
-    return list(found)
+    return list(rows)

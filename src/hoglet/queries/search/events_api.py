@@ -119,10 +119,10 @@ async def list_event_values(request: Request, scope: Reader) -> Response:
     query = request.query_params
     if not query.get("key"):
         raise Invalid(REQUIRED, code="required", attr="key")
-    found = await _search(request).values(
+    values = await _search(request).values(
         scope, query["key"], query.get("event_name"), query.get("value")
     )
-    return JsonResponse({"results": found, "refreshing": False})
+    return JsonResponse({"results": values, "refreshing": False})
 
 
 @router.get("/events/{event_id}")

@@ -86,14 +86,14 @@ class PersonSearch:
         self._persons = persons
 
     async def page(
-        self, scope: ProjectScope, wanted: PersonFilters, page: PageRequest
+        self, scope: ProjectScope, filters: PersonFilters, page: PageRequest
     ) -> tuple[list[PersonRecord], bool]:
         """A page of persons, newest first, and whether there are more.
 
         Raises:
             Invalid: a filter is invalid; attr is its parameter.
         """
-        condition = await self._condition(scope.project, wanted)
+        condition = await self._condition(scope.project, filters)
         if condition is None:
             return [], False
         limit = page.limit or 0
@@ -108,9 +108,9 @@ class PersonSearch:
         seen = await self._persons.with_last_seen(scope.project.id, persons)
         return seen, len(rows) > limit
 
-    async def count(self, scope: ProjectScope, wanted: PersonFilters) -> int:
+    async def count(self, scope: ProjectScope, filters: PersonFilters) -> int:
         """Number of matching persons."""
-        condition = await self._condition(scope.project, wanted)
+        condition = await self._condition(scope.project, filters)
         if condition is None:
             return 0
         text = f"SELECT count() FROM persons WHERE {condition.text}"  # noqa: S608 (fixed texts)
@@ -144,22 +144,22 @@ class PersonSearch:
         except (QueryError, Unreadable) as error:
             raise under_parameters(error) from error
 
-    async def _condition(self, project: Project, wanted: PersonFilters) -> _Condition | None:
+    async def _condition(self, project: Project, filters: PersonFilters) -> _Condition | None:
         """The condition of a search; None if it cannot match."""
-        parts, values = ["{filters}"] if wanted.properties else ["1 = 1"], dict[str, Any]()
-        if wanted.distinct_id is not None:
-            found = await self._persons.find_by_distinct_id(project.id, wanted.distinct_id)
-            if found is None:
+        parts, values = ["{filters}"] if filters.properties else ["1 = 1"], dict[str, Any]()
+        if filters.distinct_id is not None:
+            person = await self._persons.find_by_distinct_id(project.id, filters.distinct_id)
+            if person is None:
                 return None
             parts.append("id = toUUID({person_id})")
-            values["person_id"] = str(found.id)
-        if wanted.email is not None:
+            values["person_id"] = str(person.id)
+        if filters.email is not None:
             parts.append("toString(properties.email) = {email}")
-            values["email"] = wanted.email
-        if wanted.search is not None:
-            parts.append(await self._search(project, wanted.search, values))
-        filters = {"properties": wanted.properties} if wanted.properties else None
-        return _Condition(" AND ".join(parts), values, filters)
+            values["email"] = filters.email
+        if filters.search is not None:
+            parts.append(await self._search(project, filters.search, values))
+        property_filters = {"properties": filters.properties} if filters.properties else None
+        return _Condition(" AND ".join(parts), values, property_filters)
 
     async def _search(self, project: Project, text: str, values: Json) -> str:
         names = project.person_display_name_properties or ()

@@ -77,9 +77,9 @@ class PersonValues(DocumentedResponse):
 )
 async def list_persons(request: Request, scope: Reader) -> Response:
     """List persons that match all filters, newest first."""
-    wanted, page = read_filters(request.query_params), parse_page(request.query_params)
+    filters, page = read_filters(request.query_params), parse_page(request.query_params)
     search = search_of(request)
-    persons, has_more = await search.page(scope, wanted, page)
+    persons, has_more = await search.page(scope, filters, page)
     names = scope.project.person_display_name_properties
     if wants_csv(request):
         return persons_csv(persons, names)
@@ -88,7 +88,7 @@ async def list_persons(request: Request, scope: Reader) -> Response:
         "results": [show_listed_person(each, names) for each in persons],
     }
     if request.query_params.get("include_total", "").lower() in _TRUE:
-        answer["count"] = await search.count(scope, wanted)
+        answer["count"] = await search.count(scope, filters)
     return JsonResponse(answer)
 
 
@@ -100,8 +100,8 @@ async def list_person_values(request: Request, scope: Reader) -> Response:
     if not key:
         raise Invalid(REQUIRED, code="required", attr="key")
     part = request.query_params.get("value")
-    found = await search_of(request).values(scope, key, part)
-    return JsonResponse({"results": found, "refreshing": False})
+    values = await search_of(request).values(scope, key, part)
+    return JsonResponse({"results": values, "refreshing": False})
 
 
 def search_of(request: Request) -> PersonSearch:

@@ -64,8 +64,8 @@ def _in_hogql(node: QueryNode, before: str, word: str, known: Known) -> list[Com
 
 def _chain(before: str) -> tuple[str, ...]:
     """The names before a dot at the end: ``("person", "properties")``."""
-    found = _CHAIN.search(before[-_LOOK_BACK:])
-    return tuple(part.strip("`") for part in _PART.findall(found[0])) if found else ()
+    match = _CHAIN.search(before[-_LOOK_BACK:])
+    return tuple(part.strip("`") for part in _PART.findall(match[0])) if match else ()
 
 
 _TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|--[^\n]*\n|/\*.*?\*/|(?P<open>'|--|/\*)", re.DOTALL)
@@ -74,16 +74,16 @@ _TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|--[^\n]*\n|/\*.*?\*/|(?P<open>'|--|/\*)"
 
 def _in_text(before: str) -> bool:
     """Whether the end is inside a string or a comment."""
-    return any(found["open"] for found in _TOKEN.finditer(before))
+    return any(token["open"] for token in _TOKEN.finditer(before))
 
 
 def _open_braces(before: str) -> str | None:
     """The program in an open brace of a template; None outside."""
     depth, start = 0, 0
-    for place in range(len(before)):
-        char = before[place]
-        if char == "{" and before[place - 1 : place] != "\\":
-            depth, start = depth + 1, place + 1 if depth == 0 else start
+    for index in range(len(before)):
+        char = before[index]
+        if char == "{" and before[index - 1 : index] != "\\":
+            depth, start = depth + 1, index + 1 if depth == 0 else start
         elif char == "}" and depth:
             depth -= 1
     return before[start:] if depth else None

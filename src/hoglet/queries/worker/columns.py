@@ -57,9 +57,9 @@ def read_items(select: list[str], names: str) -> list[Item]:
         SourceError: an invalid column.
     """
     items = [_item(text, index, names) for index, text in enumerate(select)]
-    found: frozenset[str] | None = None
-    while found != (known := total_names(items)):
-        found = known  # a column that refers to an aggregate is one too, and can be referred to
+    previous: frozenset[str] | None = None
+    while previous != (known := total_names(items)):
+        previous = known  # a column that refers to an aggregate is one too, and can be referred to
         items = [each._replace(is_aggregate=holds_aggregate(each.node, known)) for each in items]
     return items
 
@@ -83,9 +83,9 @@ def _item(text: str, index: int, names: str) -> Item:
 
 def _titled(text: str) -> tuple[str, str]:
     """Split a column and the title in its comment: ``event -- Name``."""
-    for found in _COMMENT.finditer(text):
-        if found["title"] is not None:
-            return text[: found.start()].rstrip(), found["title"].strip()
+    for match in _COMMENT.finditer(text):
+        if match["title"] is not None:
+            return text[: match.start()].rstrip(), match["title"].strip()
     return text.rstrip(), ""
 
 

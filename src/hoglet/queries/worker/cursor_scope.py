@@ -79,23 +79,23 @@ class _Span(NamedTuple):
 type _Queries = dict[str, _Span]
 
 
-def names_at(text: str, place: int, context: QueryContext) -> Written:
+def names_at(text: str, position: int, context: QueryContext) -> Written:
     """The names in scope at a position.
 
     For a SELECT without FROM, which may follow later, these are the tables of the whole text.
 
     Args:
         text: the query, its strings and comments blanked.
-        place: an offset in it.
+        position: an offset in it.
         context: the project.
     """
     spans = [_Span(0, len(text)), *islice(_queries_in(text), _MOST_QUERIES)]
-    around = [span for span in spans if span.start <= place <= span.end]
+    around = [span for span in spans if span.start <= position <= span.end]
     reader = _Reader(text, context)
     known: _Queries = {}
     for span in around:
         known |= reader.queries_of(span)
-    own = reader.part_at(around[-1], place)
+    own = reader.part_at(around[-1], position)
     sources = reader.sources_of(own, known)
     if not sources:
         for span in spans:
@@ -107,19 +107,19 @@ def names_at(text: str, place: int, context: QueryContext) -> Written:
 def _queries_in(text: str) -> Iterator[_Span]:
     """The queries in brackets, outer ones first."""
     ends = _closing(text)
-    for found in _QUERY.finditer(text):
-        yield _Span(found.start() + 1, ends.get(found.start(), len(text)))
+    for match in _QUERY.finditer(text):
+        yield _Span(match.start() + 1, ends.get(match.start(), len(text)))
 
 
 def _closing(text: str) -> dict[int, int]:
     """The positions of closing brackets by the positions of their opening brackets."""
-    opened, found = list[int](), dict[int, int]()
-    for place, char in enumerate(text):
+    opened, closing = list[int](), dict[int, int]()
+    for position, char in enumerate(text):
         if char == "(":
-            opened.append(place)
+            opened.append(position)
         elif char == ")" and opened:
-            found[opened.pop()] = place
-    return found
+            closing[opened.pop()] = position
+    return closing
 
 
 class _Reader:
@@ -133,27 +133,27 @@ class _Reader:
 
     def _flat(self, span: _Span) -> str:
         """The text of a query with the content of brackets blanked."""
-        depth, found = 0, list[str]()
+        depth, chars = 0, list[str]()
         for char in self._text[span.start : span.end]:
             depth -= char == ")" and depth > 0
-            found.append(char if depth == 0 else " ")
+            chars.append(char if depth == 0 else " ")
             depth += char == "("
-        return "".join(found)
+        return "".join(chars)
 
     def parts_of(self, span: _Span) -> list[_Span]:
         """The SELECTs between UNION, INTERSECT and EXCEPT."""
-        ends = [(found.start(), found.end()) for found in _SETS.finditer(self._flat(span))]
+        ends = [(match.start(), match.end()) for match in _SETS.finditer(self._flat(span))]
         starts = [0, *(end for _, end in ends)]
         stops = [*(start for start, _ in ends), span.end - span.start]
         return [
-            _Span(span.start + one, span.start + two)
-            for one, two in zip(starts, stops, strict=True)
+            _Span(span.start + first, span.start + last)
+            for first, last in zip(starts, stops, strict=True)
         ]
 
-    def part_at(self, span: _Span, place: int) -> _Span:
+    def part_at(self, span: _Span, position: int) -> _Span:
         """The SELECT of a query that contains a position."""
         parts = self.parts_of(span)
-        return next((part for part in parts if place <= part.end), parts[-1])
+        return next((part for part in parts if position <= part.end), parts[-1])
 
     def queries_of(self, span: _Span) -> _Queries:
         """The queries that a query names in WITH."""
@@ -161,8 +161,8 @@ class _Reader:
         select = _SELECT.search(flat)
         head = flat[: select.start()] if select else flat
         return {
-            _plain(found["name"]): self._inside(span.start + found.start("open"))
-            for found in _WITH.finditer(head)
+            _plain(match["name"]): self._inside(span.start + match.start("open"))
+            for match in _WITH.finditer(head)
         }
 
     def sources_of(self, part: _Span, known: _Queries, depth: int = 0) -> dict[str, Fields]:
@@ -173,16 +173,16 @@ class _Reader:
             return {}
         stop = _AFTER_TABLES.search(flat, begin.end())
         clause = flat[begin.end() : stop.start() if stop else len(flat)]
-        found: dict[str, Fields] = {}
+        sources: dict[str, Fields] = {}
         for each in _TABLE.finditer(clause):
             alias = _plain(each["alias"] or "")
             alias = "" if alias.lower() in _NO_ALIAS else alias
             if each["open"]:
                 span = self._inside(part.start + begin.end() + each.start("open"))
-                found[alias] = self._columns_of(span, known, depth)
+                sources[alias] = self._columns_of(span, known, depth)
             elif (fields := self._table(each["table"], known, depth)) is not None:
-                found[alias or each["table"]] = fields
-        return found
+                sources[alias or each["table"]] = fields
+        return sources
 
     def _table(self, name: str, known: _Queries, depth: int) -> Fields | None:
         if name in known:
@@ -202,15 +202,15 @@ class _Reader:
         part = self.parts_of(span)[0]
         known = known | self.queries_of(span)
         sources = self.sources_of(part, known, depth + 1)
-        found: dict[str, Field] = {}
+        columns: dict[str, Field] = {}
         for item in self._items(part):
             if item.rstrip().endswith("*"):
                 table = item.strip().removesuffix("*").removesuffix(".").strip()
                 for name, fields in sources.items():
-                    found |= fields if table in {"", name} else {}
+                    columns |= fields if table in {"", name} else {}
             elif name := _column_name(item):
-                found[name] = self._field(item, sources) or _OF_ANY_TYPE
-        return found
+                columns[name] = self._field(item, sources) or _OF_ANY_TYPE
+        return columns
 
     def _field(self, item: str, sources: Mapping[str, Fields]) -> Field | None:
         """The field that a column selects, possibly under another name."""
@@ -234,9 +234,9 @@ class _Reader:
     def aliases_of(self, part: _Span) -> Iterator[str]:
         """The aliases in a SELECT, with or without AS."""
         for item in self._items(part):
-            found = _ALIAS.search(item)
-            if found and _plain(found["name"]).lower() not in _NO_ALIAS:
-                yield _plain(found["name"])
+            match = _ALIAS.search(item)
+            if match and _plain(match["name"]).lower() not in _NO_ALIAS:
+                yield _plain(match["name"])
 
 
 def _column_name(item: str) -> str:
@@ -273,9 +273,9 @@ def resolved_chains(
         yield Resolved(starts[0], None, "")
     behind = chain[1:] if starts else chain
     for fields in starts or sources.values():
-        found = _walk(fields, behind, context) if behind else None
-        if found is not None:
-            yield found
+        resolved = _walk(fields, behind, context) if behind else None
+        if resolved is not None:
+            yield resolved
 
 
 def _walk(fields: Fields, chain: tuple[str, ...], context: QueryContext) -> Resolved | None:

@@ -87,9 +87,9 @@ def plan_events(payload: Any) -> EventsPlan:
     is_grouped = bool(having) or any(item.is_aggregate for item in items)
     ordering = _ordering(node.get("orderBy"), items, names, is_grouped=is_grouped)
     with _about_keys():
-        found, values = _bounds(node, context)
+        conditions, values = _bounds(node, context)
         filters = _filters(node, context)
-        found += _entities(node, context, values)
+        conditions += _entities(node, context, values)
     columns = [piece for item in items for piece in _pieces(item)]
     if ordering.cursor:
         columns += [_Piece("events.timestamp AS hoglet_time"), _Piece("events.uuid AS hoglet_uuid")]
@@ -98,7 +98,9 @@ def plan_events(payload: Any) -> EventsPlan:
     )
     query = QueryText()
     _add(query, "SELECT ", columns, _LINE)
-    _add(query, "\nFROM events\nWHERE ", [*map(_Piece, [*found, "{filters}"]), *where], " AND ")
+    _add(
+        query, "\nFROM events\nWHERE ", [*map(_Piece, [*conditions, "{filters}"]), *where], " AND "
+    )
     _add(query, "\nGROUP BY ", list(keys) if is_grouped else [], _LINE)
     _add(query, "\nHAVING ", having, " AND ")
     _add(query, "\nORDER BY ", ordering.items, _LINE)
@@ -222,27 +224,27 @@ def _is_count(node: Any) -> bool:
 
 def _bounds(node: QueryNode, context: QueryContext) -> tuple[list[str], BoundValues]:
     """Conditions on the time of events; both bounds are exclusive."""
-    found: list[str] = []
+    conditions: list[str] = []
     values: BoundValues = {}
     after = node.get("after") or _AFTER
     if after != "all":
-        _bound("after", ">", after, context, (found, values))
+        _bound("after", ">", after, context, (conditions, values))
     if node.get("before"):
-        _bound("before", "<", node["before"], context, (found, values))
+        _bound("before", "<", node["before"], context, (conditions, values))
     else:
         values["before"] = as_text(elapse(clock_of(context).local(), _NOW_MARGIN))
-        found.append("events.timestamp < {before}")
-    return found, values
+        conditions.append("events.timestamp < {before}")
+    return conditions, values
 
 
 def _bound(
     key: str, sign: str, text: str, context: QueryContext, into: tuple[list[str], BoundValues]
 ) -> None:
-    found, values = into
+    conditions, values = into
     moment, _, uuid = text.partition("|")
     values[key] = as_text(read_date(moment, context, key).at)
     if not uuid:
-        found.append(f"events.timestamp {sign} {{{key}}}")
+        conditions.append(f"events.timestamp {sign} {{{key}}}")
         return
     try:
         values[f"{key}_uuid"] = str(UUID(uuid))
@@ -250,7 +252,7 @@ def _bound(
         raise refused(
             "This is not a valid cursor: use nextCursor of a response unchanged", attr=key
         ) from None
-    found.append(
+    conditions.append(
         f"(events.timestamp {sign} {{{key}}} OR events.timestamp = {{{key}}} "
         f"AND events.uuid {sign} toUUID({{{key}_uuid}}))"
     )
@@ -283,10 +285,10 @@ def _entities(node: QueryNode, context: QueryContext, values: BoundValues) -> li
         with located("actionSteps"):
             steps = [step_condition(step, context) for step in node["actionSteps"]]
             ways.append(print_expression(some(steps)))
-    found = [f"({' OR '.join(ways)})"] if ways else []
+    conditions = [f"({' OR '.join(ways)})"] if ways else []
     if node.get("personId") is not None:
-        found.append(_person(str(node["personId"]), values))
-    return found
+        conditions.append(_person(str(node["personId"]), values))
+    return conditions
 
 
 def _person(person: str, values: BoundValues) -> str:

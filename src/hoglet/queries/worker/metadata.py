@@ -112,20 +112,20 @@ def _inspect(report: Report, node: QueryNode, context: QueryContext, shares: Sha
     except SourceError as error:
         report.errors.append(of_error(text, error))
         return
-    found = inspect_query(
+    inspection = inspect_query(
         parsed,
         context,
         variables=node.get("variables"),
         filters=node.get("filters"),
         values=node.get("values"),
     )
-    report.errors += [of_error(text, error) for error in found.errors]
-    report.tables = list(found.tables)
-    report.index_use = found.index_use
-    report.plan = list(found.plan)
+    report.errors += [of_error(text, error) for error in inspection.errors]
+    report.tables = list(inspection.tables)
+    report.index_use = inspection.index_use
+    report.plan = list(inspection.plan)
     if node["language"] == HOGQL:
-        _warn_of_time(report, text, found)
-    for read in found.reads:
+        _warn_of_time(report, text, inspection)
+    for read in inspection.reads:
         report.notices.append(_type_notice(text, read))
         type_, share = shares.get((read.kind, read.name), ("", 0.0))
         if share > _LARGEST_SHARE:
@@ -146,15 +146,15 @@ def _parsed(node: QueryNode) -> Any:
     return msgspec.structs.replace(query, select=(expression,), distinct=None, **changes)
 
 
-def _warn_of_time(report: Report, text: str, found: Inspection) -> None:
-    for place in found.unbounded:
-        if place.start is None or place.end is None:
+def _warn_of_time(report: Report, text: str, inspection: Inspection) -> None:
+    for position in inspection.unbounded:
+        if position.start is None or position.end is None:
             continue
         message = (
             "No bound on timestamp: all events are read. Add a condition such as "
             "timestamp > now() - INTERVAL 7 DAY."
         )
-        report.warnings.append(finding(text, message, place.start.offset, place.end.offset))
+        report.warnings.append(finding(text, message, position.start.offset, position.end.offset))
 
 
 def _type_notice(text: str, read: PropertyRead) -> Finding:
@@ -186,16 +186,16 @@ def _cohort_notices(text: str, query: Any, context: QueryContext) -> Iterator[Fi
         named = node.right
         if not isinstance(named, tree.Constant) or named.start is None or named.end is None:
             continue
-        wanted = str(named.value)
-        place = (named.start.offset, named.end.offset)
-        if isinstance(named.value, str) and wanted in ids:
-            message = f"Cohort '{wanted}' has the id {ids[wanted]}."
-            yield finding(text, message, *place, fix=ids[wanted])
-        elif wanted in context.cohorts:
-            name = context.cohorts[wanted].name
+        cohort_name = str(named.value)
+        position = (named.start.offset, named.end.offset)
+        if isinstance(named.value, str) and cohort_name in ids:
+            message = f"Cohort '{cohort_name}' has the id {ids[cohort_name]}."
+            yield finding(text, message, *position, fix=ids[cohort_name])
+        elif cohort_name in context.cohorts:
+            name = context.cohorts[cohort_name].name
             quoted = print_expression(constant(name))
             fix = quoted if names[name] == 1 else None
-            yield finding(text, f"Cohort {wanted} is {quoted}.", *place, fix=fix)
+            yield finding(text, f"Cohort {cohort_name} is {quoted}.", *position, fix=fix)
 
 
 def _compile(report: Report, text: str, language: str, given: Mapping[str, Any]) -> None:
@@ -225,9 +225,9 @@ def _check(
         report.errors.append(_shifted(text, error, shift, whole))
         return
     for each in warnings:
-        place = whole or (each.start + shift, each.end + shift)
+        position = whole or (each.start + shift, each.end + shift)
         message = f"{each.message.rstrip('.')}. {each.hint}" if each.hint else each.message
-        report.warnings.append(finding(text, message, *place))
+        report.warnings.append(finding(text, message, *position))
 
 
 def _shifted(text: str, error: SourceError, shift: int, whole: tuple[int, int] | None) -> Finding:
@@ -248,15 +248,15 @@ def _check_json(report: Report, text: str, known: frozenset[str]) -> None:
             finding(text, "The JSON is nested too deeply, or a number is too long.")
         )
         return
-    for found in _LITERAL.finditer(text):
-        if text[found.end() :].lstrip()[:1] == ":":
+    for literal in _LITERAL.finditer(text):
+        if text[literal.end() :].lstrip()[:1] == ":":
             continue
-        template = json.loads(found[0])
-        is_plain = template == found[0][1:-1]
+        template = json.loads(literal[0])
+        is_plain = template == literal[0][1:-1]
         _check(
             report,
             text,
             lambda template=template: compile_template(template, known_globals=known),
-            found.start() + 1,
-            None if is_plain else found.span(),
+            literal.start() + 1,
+            None if is_plain else literal.span(),
         )

@@ -51,7 +51,7 @@ def suggest_hog(
     if chain:
         return [*_given(chain, given), *_members(chain, properties)]
     return [
-        *(suggestion(found["name"], "Variable", "Of this program") for found in _locals(text)),
+        *(suggestion(match["name"], "Variable", "Of this program") for match in _locals(text)),
         *(suggestion(name, "Variable", "Global") for name in dict.fromkeys((*_GLOBALS, *given))),
         *(suggestion(name, "Keyword") for name in _KEYWORDS),
         *(

@@ -111,9 +111,9 @@ def suggest_hogql(
 def suggest_properties(chain: tuple[str, ...], written: Written, known: Known) -> list[Completion]:
     """Completions inside of ``properties['``."""
     kinds = {
-        found.kind
-        for found in resolved_chains(chain, written.sources, known.context)
-        if isinstance(found.field, Properties)
+        resolved.kind
+        for resolved in resolved_chains(chain, written.sources, known.context)
+        if isinstance(resolved.field, Properties)
     }
     return list(_properties(kinds, known.properties, quoted=False))
 
@@ -171,13 +171,13 @@ def _fields(fields: Mapping[str, Field]) -> Iterator[Completion]:
 
 
 def _members(chain: tuple[str, ...], written: Written, known: Known) -> list[Completion]:
-    found: list[Completion] = []
+    completions: list[Completion] = []
     for each in resolved_chains(chain, written.sources, known.context):
         if isinstance(each.field, Properties):
-            found += _properties({each.kind}, known.properties, quoted=True)
+            completions += _properties({each.kind}, known.properties, quoted=True)
         elif each.field is None or isinstance(each.field, LazyTable | Nested):
-            found += _fields(each.fields)
-    return found
+            completions += _fields(each.fields)
+    return completions
 
 
 def _properties(

@@ -58,12 +58,12 @@ def suggestion(
     }
 
 
-def answer(found: Iterable[Completion], word: str) -> Completions:
+def answer(candidates: Iterable[Completion], word: str) -> Completions:
     """The response of an autocomplete query: prefix matches first, then substring matches."""
-    wanted = word.lower()
-    fitting = {(each["label"], each["kind"]): each for each in found if _fits(each, wanted)}
+    prefix = word.lower()
+    fitting = {(each["label"], each["kind"]): each for each in candidates if _fits(each, prefix)}
     ordered = sorted(
-        fitting.values(), key=lambda each: not each["label"].lower().startswith(wanted)
+        fitting.values(), key=lambda each: not each["label"].lower().startswith(prefix)
     )
     return {
         "suggestions": ordered[:MOST],
@@ -72,5 +72,5 @@ def answer(found: Iterable[Completion], word: str) -> Completions:
     }
 
 
-def _fits(each: Completion, wanted: str) -> bool:
-    return wanted in each["label"].lower()
+def _fits(each: Completion, part: str) -> bool:
+    return part in each["label"].lower()
