@@ -52,11 +52,11 @@ class Reply:
         return dict(parse_qsl(urlsplit(url).query)) if url else None
 
     @property
-    def place(self) -> tuple[int, int] | None:
+    def error_position(self) -> tuple[int, int] | None:
         """Line and column of the error in the rejected text, both from 1."""
         detail = self.body.get("detail") if isinstance(self.body, dict) else None
-        found = _PLACE.match(str(detail or ""))
-        return None if found is None else (int(found[1]), int(found[2]))
+        match = _PLACE.match(str(detail or ""))
+        return None if match is None else (int(match[1]), int(match[2]))
 
 
 class Backend:

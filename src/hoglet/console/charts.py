@@ -52,19 +52,21 @@ def metrics_chart(metrics: ChartMetrics) -> ChartOptions:
     frame["yAxis"]["minInterval"] = 1
     frame["legend"]["show"] = False  # ``totals`` are the legend
     frame["grid"]["bottom"] = 28
-    shown = [each for each in metrics["series"] if _is_shown(each)]
-    drawn = [each for each in shown if each["name"] not in _NOT_DRAWN] or shown
+    visible = [each for each in metrics["series"] if _is_shown(each)]
+    drawn = [each for each in visible if each["name"] not in _NOT_DRAWN] or visible
     return frame | {"series": [_series(each) for each in drawn]}
 
 
 def totals(metrics: ChartMetrics) -> list[tuple[str, int, str]]:
     """What a chart shows, as label, total and tone: ``[("Succeeded", 12, "ok"), ...]``."""
-    shown = [each for each in metrics["series"] if _is_shown(each)]
+    visible = [each for each in metrics["series"] if _is_shown(each)]
     order = [*_MEASURES]
-    shown.sort(key=lambda each: order.index(each["name"]) if each["name"] in order else len(order))
+    visible.sort(
+        key=lambda each: order.index(each["name"]) if each["name"] in order else len(order)
+    )
     return [
         (_measure(each["name"]).word, sum(each["values"]), _measure(each["name"]).tone)
-        for each in shown
+        for each in visible
     ]
 
 

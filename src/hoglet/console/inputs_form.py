@@ -51,14 +51,14 @@ class InputsForm:
         Raises:
             NotJson: a field is invalid.
         """
-        found = {key: given for key, given in self._stored.items() if key not in self._fields}
+        inputs = {key: given for key, given in self._stored.items() if key not in self._fields}
         for key, field in self._fields.items():
             stored = self._stored.get(key) or {}
             if stored.get("secret") and not field.value:
-                found[key] = {"secret": True}
+                inputs[key] = {"secret": True}
             elif field.value not in (None, "", []):
-                found[key] = {**_settings(stored), "value": self._value(key, field.value)}
-        return found
+                inputs[key] = {**_settings(stored), "value": self._value(key, field.value)}
+        return inputs
 
     def show_problem(self, key: str, text: str) -> bool:
         """Show an error at a field; False if the form has no such field."""
@@ -78,7 +78,10 @@ class InputsForm:
         value = stored.get("value", item.get("default"))
         label = (item.get("label") or item["key"]) + (" *" if item.get("required") else "")
         if item["type"] == "choice" and item.get("choices"):
-            names = {one["value"]: one.get("label") or one["value"] for one in item["choices"]}
+            names = {
+                choice["value"]: choice.get("label") or choice["value"]
+                for choice in item["choices"]
+            }
             return ui.select(names, label=label, value=value if value in names else None).classes(
                 "w-full"
             )
@@ -91,14 +94,14 @@ class InputsForm:
     def _integration(self, item: SchemaItem, label: str, value: Any) -> Any:
         kind = item.get("integration")
         names = {
-            one["id"]: one["display_name"]
-            for one in self._integrations
-            if kind in (None, one["kind"])
+            integration["id"]: integration["display_name"]
+            for integration in self._integrations
+            if kind in (None, integration["kind"])
         }
         hint = "" if names else f"None yet: add one of kind {kind or 'any'} under Integrations."
         if item["type"] == "integration_multi":
-            kept = [each for each in value or [] if each in names]
-            chosen = ui.select(names, label=label, value=kept, multiple=True).props("use-chips")
+            selected = [each for each in value or [] if each in names]
+            chosen = ui.select(names, label=label, value=selected, multiple=True).props("use-chips")
         else:
             chosen = ui.select(names, label=label, value=value if value in names else None)
         return chosen.classes("w-full").props(f'hint="{hint}"')

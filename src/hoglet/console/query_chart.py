@@ -33,8 +33,8 @@ def query_chart(body: ResultRecord) -> ChartOptions | None:
         series = _by_name(rows, labels)
     else:
         series = {columns[index]: _values(rows, labels, index) for index in numbers[:_MOST_SERIES]}
-    shown = _shortened(labels) if kind == "line" else labels
-    return chart_frame(shown) | {
+    axis_labels = _shortened(labels) if kind == "line" else labels
+    return chart_frame(axis_labels) | {
         "series": [
             {"name": name, "type": kind, "data": values, "showSymbol": len(labels) < 100}
             for name, values in series.items()

@@ -45,13 +45,13 @@ def jump_route(sessions: Sessions) -> Route:
 
 async def _targets(backend: Backend) -> list[JumpTarget]:
     project = f"/project/{backend.project_id}"
-    found: list[JumpTarget] = [
+    targets: list[JumpTarget] = [
         {"name": page.title, "kind": "page", "href": page.href(backend.project_id)}
         for page in PAGES
     ]
     for read in _READERS:
-        found += await read(backend, project)
-    return found
+        targets += await read(backend, project)
+    return targets
 
 
 async def _functions(backend: Backend, project: str) -> list[JumpTarget]:

@@ -22,14 +22,14 @@ _COPY = """() => {
 def code_block(text: str, *, wraps: bool = False) -> ui.label:
     """A block of text with a copy button; ``set_text`` changes it."""
     with _frame():
-        shown = ui.label(text).classes("lines").props('tabindex="0" role="group"')
-        shown.props["aria-label"] = "Text"
+        label = ui.label(text).classes("lines").props('tabindex="0" role="group"')
+        label.props["aria-label"] = "Text"
         if wraps:
-            shown.classes("wraps")
+            label.classes("wraps")
         button = ui.button(icon="content_copy", color=None)
         button.props('flat dense size=sm aria-label="Copy"')
-        button.on("click", js_handler=_COPY % shown.id)
-    return shown
+        button.on("click", js_handler=_COPY % label.id)
+    return label
 
 
 def diff_block(text: str) -> None:
@@ -44,7 +44,7 @@ def _frame() -> ui.element:
     return ui.element("div").classes("excerpt")
 
 
-def pointed(source: str, place: tuple[int, int]) -> str:
+def pointed(source: str, position: tuple[int, int]) -> str:
     """The line of ``source`` at a position (from 1), with a caret below it; empty without one.
 
     Example:
@@ -52,7 +52,7 @@ def pointed(source: str, place: tuple[int, int]) -> str:
         1 | select a
                    ^
     """
-    number, column = place
+    number, column = position
     lines = source.splitlines()
     if not 1 <= number <= len(lines):
         return ""

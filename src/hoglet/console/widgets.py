@@ -58,8 +58,8 @@ def section(title: str) -> Generator[None]:
 
 def badge(text: str, tone: str = "") -> Text:
     """A state with a dot: ``ok``, ``warn``, ``danger``, ``busy`` or gray."""
-    shown = Text("span", text)
-    return shown.classes(f"badge {tone}".strip())
+    element = Text("span", text)
+    return element.classes(f"badge {tone}".strip())
 
 
 def legend(totals: list[tuple[str, int, str]]) -> None:
@@ -71,9 +71,9 @@ def legend(totals: list[tuple[str, int, str]]) -> None:
 
 def moment(iso: str | None) -> ui.element:
     """A time relative to now, the exact one on hover, in the project's time zone."""
-    shown = ui.element("hog-time")
-    shown.props["iso"] = iso or ""
-    return shown
+    element = ui.element("hog-time")
+    element.props["iso"] = iso or ""
+    return element
 
 
 def empty(title: str, hint: str, icon: str) -> ui.element:
@@ -96,8 +96,8 @@ def failed(reply: Reply, source: str = "") -> None:
         ui.icon("error_outline").classes("text-xl")
         with ui.column().classes("min-w-0 grow gap-2"):
             ui.label(reply.problem).classes("break-words max-w-full").mark("problem")
-            if reply.place and (shown := pointed(source, reply.place)):
-                code_block(shown)
+            if reply.error_position and (excerpt := pointed(source, reply.error_position)):
+                code_block(excerpt)
 
 
 def notify(reply: Reply, done: str) -> bool:

@@ -73,11 +73,11 @@ def test_rows_become_csv() -> None:
 def test_the_place_of_an_error() -> None:
     reply = Reply(400, {"detail": "2:5: unexpected token", "attr": "query"})
 
-    assert reply.place == (2, 5)
+    assert reply.error_position == (2, 5)
     assert pointed("select\nfrom nowhere", (2, 6)) == "2 | from nowhere\n         ^"
     assert pointed("select", (2, 1)) == ""
-    assert Reply(400, {"detail": "at 12:30: late", "attr": None}).place is None
-    assert Reply(502, None).place is None
+    assert Reply(400, {"detail": "at 12:30: late", "attr": None}).error_position is None
+    assert Reply(502, None).error_position is None
 
 
 @pytest.mark.parametrize(

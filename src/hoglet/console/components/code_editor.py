@@ -85,8 +85,8 @@ class CodeEditor(ui.element, component="code_editor.js"):
 
     def show_problem(self, reply: Reply) -> None:
         """Underline the position of a reply's error; no effect if it has none."""
-        if reply.place is not None:
-            line, column = reply.place
+        if reply.error_position is not None:
+            line, column = reply.error_position
             self.run_method("showProblem", line, column, reply.problem)
 
     def show_line_problem(self, line: int, message: str) -> None:

@@ -65,11 +65,14 @@ class CriteriaForm:
         Raises:
             ValueError: the JSON is invalid.
         """
-        kept = {name: each for name, each in self._stored.items() if name != "properties"}
+        other_filters = {name: each for name, each in self._stored.items() if name != "properties"}
         if self._json is None:
-            return {**kept, "properties": {"type": self._group.value, "values": self._criteria}}
+            return {
+                **other_filters,
+                "properties": {"type": self._group.value, "values": self._criteria},
+            }
         try:
-            return {**kept, "properties": orjson.loads(self._json.value or "")}
+            return {**other_filters, "properties": orjson.loads(self._json.value or "")}
         except orjson.JSONDecodeError as error:
             raise ValueError(f"The criteria are not valid JSON: {error}") from None
 

@@ -110,9 +110,9 @@ class RecordPage:
         self._search.on_value_change(self._filter)
         self._box = ui.element("div").classes("pane")
         await self._load()
-        wanted = self._records.get(url_value("open"))
-        if wanted is not None or url_value("new"):
-            ui.timer(0, lambda: self._edit(wanted), once=True)
+        record = self._records.get(url_value("open"))
+        if record is not None or url_value("new"):
+            ui.timer(0, lambda: self._edit(record), once=True)
 
     async def _load(self) -> None:
         reply = await self._backend.get(self._subject.path, limit=MOST)
@@ -129,13 +129,13 @@ class RecordPage:
         self._show(has_more=False)
 
     def _show(self, *, has_more: bool) -> None:
-        wanted = (self._search.value or "").lower()
+        search = (self._search.value or "").lower()
         rows = [
             {**self._subject.row(record), "id": key, "delete": "Delete"}
             for key, record in self._records.items()
         ]
         name = self._subject.columns[0]["key"]
-        rows = [row for row in rows if wanted in str(row[name]).lower()]
+        rows = [row for row in rows if search in str(row[name]).lower()]
         if rows and self._rows is not None and not has_more:
             self._rows.set_rows(rows)  # keep the table, so that the focus stays
             return

@@ -22,8 +22,8 @@ async def functions_with(
 
     async def whole(function: FunctionRecord) -> FunctionRecord:
         async with limit:
-            found = await backend.get(f"/hog_functions/{function['id']}")
-        return found.body if found.is_good else function
+            reply = await backend.get(f"/hog_functions/{function['id']}")
+        return reply.body if reply.is_good else function
 
     functions = await asyncio.gather(*map(whole, listed))
     return [

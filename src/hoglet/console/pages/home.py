@@ -69,12 +69,12 @@ class _Home:
         with section("1. Send an event"):
             ui.label("The project token. It can send events but read nothing, so it may be public.")
             code_block(token, wraps=True)
-            shown = snippets(self._address, token)
+            examples = snippets(self._address, token)
             with ui.tabs().props("align=left no-caps dense") as bar:
-                for name in shown:
+                for name in examples:
                     ui.tab(name)
-            with ui.tab_panels(bar, value=next(iter(shown)), animated=False).classes("w-full"):
-                for name, text in shown.items():
+            with ui.tab_panels(bar, value=next(iter(examples)), animated=False).classes("w-full"):
+                for name, text in examples.items():
                     with ui.tab_panel(name).classes("px-0"):
                         code_block(text, wraps=True)
             with ui.element("div").classes("toolbar"):

@@ -68,9 +68,9 @@ async def page_of(backend: Backend, text: str) -> str | None:
             return f"{project}/events/{text}"
         if (await backend.get(f"/persons/{text}")).is_good:
             return f"{project}/persons/{text}"
-    found = await backend.get("/persons", distinct_id=text, limit=1)
-    if found.is_good and found.body["results"]:
-        return person_href(backend.project_id, text, found.body["results"][0]["uuid"])
+    persons = await backend.get("/persons", distinct_id=text, limit=1)
+    if persons.is_good and persons.body["results"]:
+        return person_href(backend.project_id, text, persons.body["results"][0]["uuid"])
     return None
 
 

@@ -92,9 +92,9 @@ class Overview:
             with self._figure_box, Link("", href) as box:
                 self._figures[label] = box, ui.label(value).classes("value")
                 ui.label(label).classes("muted text-sm")
-        box, shown = self._figures[label]
+        box, figure = self._figures[label]
         box.classes(replace="figure danger" if is_bad else "figure")
-        shown.set_text(value)
+        figure.set_text(value)
 
     def _show_chart(self, counts: dict[str, int]) -> None:
         if not any(counts.values()):

@@ -32,15 +32,15 @@ async def builds_panel(backend: Backend, path: str, state: MaterializationRecord
         state: ``materialization`` of the API's record.
     """
     box = ui.element("div").classes("pane")
-    shown: list[BuildRecord] | None = None
+    drawn: list[BuildRecord] | None = None
 
     async def show() -> None:
-        nonlocal shown
+        nonlocal drawn
         reply = await backend.get(f"{path}/materialization_builds", limit=_MOST)
         builds: list[BuildRecord] | None = reply.body["results"] if reply.is_good else None
-        if builds is not None and builds == shown:
+        if builds is not None and builds == drawn:
             return
-        shown = builds
+        drawn = builds
         box.clear()
         with box:
             if builds is None:

@@ -67,14 +67,14 @@ async def _build(backend: Backend, path: str) -> None:
 async def usage_panel(backend: Backend, path: str) -> None:
     """Runs, errors, durations and cache hits; updated while the page is open."""
     box = ui.element("div").classes("pane")
-    shown: Reply | None = None
+    drawn: Reply | None = None
 
     async def show() -> None:
-        nonlocal shown
+        nonlocal drawn
         reply = await backend.get(f"{path}/usage", days=DAYS)
-        if shown is not None and reply.body == shown.body:
+        if drawn is not None and reply.body == drawn.body:
             return
-        shown = reply
+        drawn = reply
         box.clear()
         with box:
             _usage(reply)

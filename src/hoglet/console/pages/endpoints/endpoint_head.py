@@ -113,8 +113,8 @@ class _Details:
         self._place.clear()
         with self._place:
             text = self._description or "No description"
-            shown = clamped(text).classes("text-sm opacity-80 break-words")
-            shown.mark("description")
+            label = clamped(text).classes("text-sm opacity-80 break-words")
+            label.mark("description")
             for tag in self._tags:
                 ui.badge(tag, color="grey-7").props("outline")
             button = ui.button(icon="edit", on_click=self._edit).props("flat dense round size=sm")

@@ -99,7 +99,7 @@ class _Table:
         return [state["error"]] if state["error"] else []
 
     def _controls(self) -> None:
-        words = {word: shown for word, (shown, _) in _INTERVALS.items()}
+        words = {word: label for word, (label, _) in _INTERVALS.items()}
         chosen = self._state.get("sync_frequency") or "24hour"
         every = ui.select(words, value=chosen, label="Every")
         every.classes("w-40").props("outlined dense options-dense")

@@ -82,8 +82,8 @@ class _EndpointList:
 
     def _show(self) -> None:
         search = (self._search.value or "").strip().casefold()
-        found = [record for record in self._records if _matches(record, search)]
-        self._rows.show([_row(self._backend, record) for record in found])
+        matching = [record for record in self._records if _matches(record, search)]
+        self._rows.show([_row(self._backend, record) for record in matching])
 
     def _nothing(self) -> None:
         if self._records:

@@ -38,17 +38,18 @@ def _figures(kind: str, results: Any) -> list[Row]:
     """Rows of the table below a chart; empty if the chart shows everything."""
     if kind == "PathsQuery":
         return [
-            {"From": one["source"], "To": one["target"], "People": one["value"]} for one in results
+            {"From": result["source"], "To": result["target"], "People": result["value"]}
+            for result in results
         ]
     if kind == "FunnelsQuery":
         if isinstance(results, dict) or "data" in results[0] or "bins" in results[0]:
             return []
         return [row for group in funnel_groups(results) for row in _steps(group)]
     if kind == "LifecycleQuery":
-        return [{"Status": one["status"], "Sum": one["count"]} for one in results]
+        return [{"Status": result["status"], "Sum": result["count"]} for result in results]
     return [
-        {"Series": series_name(one), "Total": one.get("aggregated_value", one["count"])}
-        for one in results
+        {"Series": series_name(result), "Total": result.get("aggregated_value", result["count"])}
+        for result in results
     ]
 
 

@@ -78,8 +78,10 @@ def downloads(name: str, columns: list[str] | None, rows: Any) -> None:
         ui.download.content(data, f"{name}.{ending}")
 
     def button(label: str, make: Callable[[], bytes | str], ending: str) -> None:
-        shown = ui.button(label, icon="download", on_click=lambda: download(make(), ending))
-        shown.props("flat dense")
+        download_button = ui.button(
+            label, icon="download", on_click=lambda: download(make(), ending)
+        )
+        download_button.props("flat dense")
 
     if columns is not None:
         button("CSV", lambda: csv_text(columns, rows or []), "csv")
@@ -111,7 +113,7 @@ def parquet_bytes(columns: list[str], rows: list[list[Any]]) -> bytes:
 def result_table(body: ResultRecord) -> None:
     """Rows under typed columns. Columns are keyed by position: two may have the same name."""
     rows = body.get("results") or []
-    shown = [
+    table_rows = [
         {"row": number, **{f"c{index}": _cell(value) for index, value in enumerate(row)}}
         for number, row in enumerate(rows)
     ]
@@ -120,7 +122,7 @@ def result_table(body: ResultRecord) -> None:
         column(f"c{index}", name, _kind(types[index] if index < len(types) else ""))
         for index, name in enumerate(body["columns"] or ())
     ]
-    DataTable("Result", columns, shown, key="row", page_size=_PAGE).mark("result")
+    DataTable("Result", columns, table_rows, key="row", page_size=_PAGE).mark("result")
     if not rows:
         ui.label("The query returned no rows.").classes("muted")
 

@@ -30,10 +30,12 @@ async def versions_panel(backend: Backend, path: str) -> None:
     @ui.refreshable
     async def listing() -> None:
         aliases = await backend.get(f"{path}/aliases")
-        found: list[AliasRecord] = aliases.body["results"] if aliases.is_good else []
-        _aliases(found, forget)
+        records: list[AliasRecord] = aliases.body["results"] if aliases.is_good else []
+        _aliases(records, forget)
         for version in versions:
-            named = [one["alias"] for one in found if one["version"] == version["version"]]
+            named = [
+                record["alias"] for record in records if record["version"] == version["version"]
+            ]
             _version(backend, path, version, named)
 
     async def point(alias: str, number: int) -> None:
@@ -88,12 +90,12 @@ def _choice(label: str, numbers: list[int], value: int) -> ui.select:
 
 def _aliases(aliases: list[AliasRecord], forget: Any) -> None:
     with ui.row().classes("w-full items-center gap-2 py-2").mark("aliases"):
-        for one in aliases:
-            with ui.badge(f"{one['alias']} → version {one['version']}").props("outline"):
+        for record in aliases:
+            with ui.badge(f"{record['alias']} → version {record['version']}").props("outline"):
                 button = ui.button(
-                    icon="close", on_click=lambda alias=one["alias"]: forget(alias)
+                    icon="close", on_click=lambda alias=record["alias"]: forget(alias)
                 ).props("flat dense round size=xs")
-                button.props["aria-label"] = f"Forget {one['alias']}"
+                button.props["aria-label"] = f"Forget {record['alias']}"
         if not aliases:
             ui.label(
                 "An alias such as prod points to a version; callers use it instead of a number."

@@ -97,7 +97,7 @@ class _Panel:
         await _show(reply.body if reply.is_good else {"problem": reply.problem})
 
 
-def _rows(found: list[DeadLetterRecord]) -> list[Row]:
+def _rows(dead_letters: list[DeadLetterRecord]) -> list[Row]:
     return [
         {
             "id": dead_letter["id"],
@@ -109,7 +109,7 @@ def _rows(found: list[DeadLetterRecord]) -> list[Row]:
             "attempts": dead_letter["attempts"],
             "error": dead_letter["error"],
         }
-        for dead_letter in found
+        for dead_letter in dead_letters
     ]
 
 

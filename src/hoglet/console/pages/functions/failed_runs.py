@@ -43,7 +43,7 @@ def pattern_of(error: str) -> str:
         >>> pattern_of("Row 12 of 0x7fa4, 2026-01-05T12:00:00Z: status 503")
         'Row … of …, …: status 503'
     """
-    return _VARYING.sub(lambda found: found["status"] or "…", error)
+    return _VARYING.sub(lambda match: match["status"] or "…", error)
 
 
 def _shown_error(pattern: str, dead_letters: list[DeadLetterRecord]) -> str:
@@ -132,8 +132,8 @@ class _DeadLetters:
 
         self._groups = {}
         self._is_cut = False
-        found = await asyncio.gather(*map(dead_letters_of, ids))
-        for function_id, group in zip(ids, found, strict=True):
+        groups = await asyncio.gather(*map(dead_letters_of, ids))
+        for function_id, group in zip(ids, groups, strict=True):
             for dead_letter in group:
                 key = (function_id, pattern_of(str(dead_letter["error"])))
                 self._groups.setdefault(key, []).append(dead_letter)

@@ -95,8 +95,8 @@ def _title(backend: Backend, path: str, function: FunctionRecord) -> None:
             function["enabled"] = event.value
             function["updated_at"] = reply.body["updated_at"]
             state, tone = status_of(reply.body)
-            shown.set_text(state)
-            shown.classes(replace=f"badge {tone}".strip())
+            status.set_text(state)
+            status.classes(replace=f"badge {tone}".strip())
         else:
             event.sender.set_value(function["enabled"])
 
@@ -105,7 +105,7 @@ def _title(backend: Backend, path: str, function: FunctionRecord) -> None:
         kind = function["type"].replace("_", " ")
         note = " · ".join(filter(None, (kind, function["description"])))
         heading(function["name"] or "Untitled", note)
-        shown = badge(state, tone)
+        status = badge(state, tone)
         ui.space()
         ui.switch("Enabled", value=function["enabled"], on_change=switch)
         _icon("edit", "Rename or describe", lambda: _rename(backend, path, function))
@@ -160,17 +160,17 @@ async def _metrics(backend: Backend, path: str) -> None:
     """Runs by outcome; updated while the page is open."""
     chosen = ui.toggle(_RANGES, value="-7d").props("no-caps dense")
     box = ui.element("div").classes("pane")
-    shown: Reply | None = None
+    drawn: Reply | None = None
 
     async def show() -> None:
-        nonlocal shown
+        nonlocal drawn
         after = chosen.value or "-7d"
         reply = await backend.get(
             f"{path}/metrics", after=after, interval=_INTERVALS[after], breakdown_by="name"
         )
-        if after != (chosen.value or "-7d") or (shown is not None and reply.body == shown.body):
+        if after != (chosen.value or "-7d") or (drawn is not None and reply.body == drawn.body):
             return  # the period was changed in the meantime, or nothing is new
-        shown = reply
+        drawn = reply
         box.clear()
         with box:
             _outcomes(reply, backend.project_id)

@@ -97,7 +97,7 @@ class TestPanel:
         named = {str(entry["id"]) for entry in filters.get("events") or () if entry.get("id")}
         known = {event["event"] for event in newest}
         rare = [await self._newest(name) for name in sorted(named - known)[:_MOST_NAMES]]
-        events = [event for found in (*rare, newest) for event in found]
+        events = [event for group in (*rare, newest) for event in group]
         return sorted(events, key=lambda event: event["event"] not in named)
 
     async def _newest(self, name: str | None) -> list[EventRecord]:

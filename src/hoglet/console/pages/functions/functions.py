@@ -118,9 +118,9 @@ class _FunctionList:
         if not reply.is_good:
             self._rows.fail(reply)
             return
-        wanted = _TONES.get(self._state.value)
+        tones = _TONES.get(self._state.value)
         functions = [
-            each for each in reply.body["results"] if wanted is None or status_of(each)[1] in wanted
+            each for each in reply.body["results"] if tones is None or status_of(each)[1] in tones
         ]
         self._rows.show([self._row(function) for function in functions])
         self._bulk.set_visibility(bool(self._rows.selected))

@@ -52,26 +52,26 @@ def register(sessions: Sessions) -> None:
 
 
 async def _build(backend: Backend) -> None:
-    found = await beginnings(backend)
-    if isinstance(found, Reply):
-        failed(found)
+    offered = await beginnings(backend)
+    if isinstance(offered, Reply):
+        failed(offered)
         return
-    chosen = _chosen(found)
+    chosen = _chosen(offered)
     if chosen is None:
-        _Gallery(backend, found).draw()
+        _Gallery(backend, offered).draw()
     else:
         await _NewFunction(backend, chosen).draw()
 
 
-def _chosen(found: Sequence[Beginning]) -> Beginning | None:
+def _chosen(offered: Sequence[Beginning]) -> Beginning | None:
     keys = ("blank", url_value("blank")), ("template", url_value("template"))
-    return next((each for each in found if (each.parameter, each.key) in keys), None)
+    return next((each for each in offered if (each.parameter, each.key) in keys), None)
 
 
 class _Gallery:
-    def __init__(self, backend: Backend, found: Sequence[Beginning]) -> None:
+    def __init__(self, backend: Backend, offered: Sequence[Beginning]) -> None:
         self._path = f"/project/{backend.project_id}/functions/new"
-        self._found = found
+        self._offered = offered
 
     def draw(self) -> None:
         with ui.element("div").classes("toolbar"):
@@ -91,14 +91,16 @@ class _Gallery:
         self._show()
 
     def _show(self) -> None:
-        shown = [
-            each for each in self._found if each.matches(self._search.value or "", self._type.value)
+        matching = [
+            each
+            for each in self._offered
+            if each.matches(self._search.value or "", self._type.value)
         ]
         self._box.clear()
         with self._box:
-            self._cards("Templates", [each for each in shown if each.parameter == "template"])
-            self._cards("Blank", [each for each in shown if each.parameter == "blank"])
-            if not shown:
+            self._cards("Templates", [each for each in matching if each.parameter == "template"])
+            self._cards("Blank", [each for each in matching if each.parameter == "blank"])
+            if not matching:
                 empty("Nothing found", "No template matches the search.", "search_off")
 
     def _cards(self, title: str, beginnings: Sequence[Beginning]) -> None:

@@ -33,8 +33,8 @@ async def history_panel(backend: Backend, path: str) -> None:
         failed(reply)
     elif not reply.body["results"]:
         empty("No changes yet", "Every change is recorded here, with secrets masked.", "history")
-    for place, entry in enumerate(reply.body["results"] if reply.is_good else []):
-        _entry(entry, restore if place else None, backend.zone)
+    for index, entry in enumerate(reply.body["results"] if reply.is_good else []):
+        _entry(entry, restore if index else None, backend.zone)
 
 
 def _entry(entry: ActivityRecord, restore: Any, zone: str) -> None:
@@ -79,5 +79,5 @@ def _text(value: Any) -> str:
 def written(value: Any) -> Any:
     """A stored value without generated keys."""
     if isinstance(value, dict):
-        return {name: written(kept) for name, kept in value.items() if name not in _GENERATED}
+        return {name: written(member) for name, member in value.items() if name not in _GENERATED}
     return [written(each) for each in value] if isinstance(value, list) else value

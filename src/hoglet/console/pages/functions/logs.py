@@ -152,16 +152,16 @@ def message_cell(message: str, project_id: str) -> Row:
         >>> message_cell("Error executing function on event 0190f7a0: no", "1")["message"]
         'no'
     """
-    if found := OF_EVENT.match(message):
-        text = message[found.end() :]
-    elif found := _EVENT_URL.search(message):
-        text = message[: found.start()]
+    if match := OF_EVENT.match(message):
+        text = message[match.end() :]
+    elif match := _EVENT_URL.search(message):
+        text = message[: match.start()]
     else:
         return {"message": message}
     return {
         "message": text,
         "message_link": "Event",
-        "message_href": f"/project/{project_id}/events/{found[1]}",
+        "message_href": f"/project/{project_id}/events/{match[1]}",
     }
 
 

@@ -209,5 +209,5 @@ def _mapping(template: FunctionMapping) -> FunctionMapping:
         key: given if isinstance(given, dict) and "value" in given else {"value": given}
         for key, given in (template.get("inputs") or {}).items()
     }
-    kept = {key: template[key] for key in ("name", "filters", "inputs_schema") if key in template}
-    return kept | {"inputs": inputs}
+    copied = {key: template[key] for key in ("name", "filters", "inputs_schema") if key in template}
+    return copied | {"inputs": inputs}

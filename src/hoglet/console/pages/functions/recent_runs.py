@@ -58,5 +58,5 @@ async def runs_by_hour(backend: Backend, now: datetime) -> Hours:
 
 async def _by_function(backend: Backend, query: str) -> dict[str, str]:
     reply = await backend.hogql(query)
-    found: list[tuple[str, str]] = reply.body["results"] if reply.is_good else []
-    return {source: OF_EVENT.sub("", text) for source, text in found}
+    rows: list[tuple[str, str]] = reply.body["results"] if reply.is_good else []
+    return {source: OF_EVENT.sub("", text) for source, text in rows}

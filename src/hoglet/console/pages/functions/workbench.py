@@ -259,9 +259,9 @@ class Workbench:
         elif part == "filters" and self._filters_form is not None:
             self._filters_problem.set_text(detail)
         elif part in self._forms:
-            place = f"{rest.replace('__', ', ')}: " if rest else ""
+            path = f"{rest.replace('__', ', ')}: " if rest else ""
             form = self._forms[part]
-            form.show_problem(f"{place}{detail}")
+            form.show_problem(f"{path}{detail}")
             ui.notify(f"{form.title}: not saved.", type="negative")
         else:
             self._problem.set_text(reply.problem)

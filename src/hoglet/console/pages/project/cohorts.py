@@ -56,16 +56,16 @@ async def _users(backend: Backend, cohort: CohortRecord) -> list[RecordUser]:
     if not reply.is_good:
         return []
     project = f"/project/{backend.project_id}"
-    found = reply.body
+    users = reply.body
     return [
         *(
             RecordUser("cohort", each["name"], f"{project}/cohorts?open={each['id']}")
-            for each in found["cohorts"]["results"]
+            for each in users["cohorts"]["results"]
         ),
-        *(endpoint_user(backend, each["name"]) for each in found["endpoints"]["results"]),
+        *(endpoint_user(backend, each["name"]) for each in users["endpoints"]["results"]),
         *(
             RecordUser("settings", each["name"], f"{project}/settings")
-            for each in found["test_account_filters"]["results"]
+            for each in users["test_account_filters"]["results"]
         ),
     ]
 
@@ -78,19 +78,19 @@ async def _form(backend: Backend, cohort: CohortRecord | None) -> "_Form":
 
 class _Form:
     def __init__(self, suggestions: Suggestions, cohort: CohortRecord | None) -> None:
-        shown: Mapping[str, Any] = cohort or {
+        fields: Mapping[str, Any] = cohort or {
             "name": "",
             "description": "",
             "is_static": False,
             "filters": None,
         }
         self._cohort = cohort
-        self._stored_query = shown.get("query")
-        self._name = ui.input("Name", value=shown["name"]).props("outlined dense autofocus")
-        self._description = ui.input("Description", value=shown["description"])
+        self._stored_query = fields.get("query")
+        self._name = ui.input("Name", value=fields["name"]).props("outlined dense autofocus")
+        self._description = ui.input("Description", value=fields["description"])
         self._description.props("outlined dense")
         self._kind = ui.select(
-            _KINDS, value=shown["is_static"], label="Kind", on_change=self._switch
+            _KINDS, value=fields["is_static"], label="Kind", on_change=self._switch
         )
         self._kind.props("outlined dense options-dense").set_enabled(cohort is None)
         self.fields: RequestBody = {
@@ -99,7 +99,7 @@ class _Form:
             "is_static": self._kind,
         }
         with ui.element("div").classes("pane") as self._criteria_box:
-            self._criteria = CriteriaForm(suggestions, shown["filters"])
+            self._criteria = CriteriaForm(suggestions, fields["filters"])
         self._ids = ui.textarea("Person ids, one per line").props("outlined dense")
         self.fields["_create_static_person_ids"] = self._ids
         for field in self.fields.values():

@@ -111,8 +111,8 @@ async def _groups_line(backend: Backend, groups: Any) -> None:
         return
     reply = await backend.get("/")
     types = reply.body["group_types"] if reply.is_good else []
-    found = [(each, groups.get(each["group_type"])) for each in types]
-    links = [(each, key) for each, key in found if isinstance(key, str) and key]
+    keys = [(each, groups.get(each["group_type"])) for each in types]
+    links = [(each, key) for each, key in keys if isinstance(key, str) and key]
     if not links:
         return
     with ui.row().classes("items-center gap-2").mark("groups"):

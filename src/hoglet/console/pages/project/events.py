@@ -79,9 +79,9 @@ class _EventList:
             after = url_value("after", "-7d")
             self._after = ui.select(_RANGES, value=after if after in _RANGES else "-7d")
             self._after.props('dense outlined options-dense aria-label="Period"')
-            shown = [name for name in url_value("columns").split(",") if name]
-            options = list(dict.fromkeys([*shown, *names.properties["event"]]))
-            self._columns = ui.select(options, value=shown, label="Columns", multiple=True)
+            columns = [name for name in url_value("columns").split(",") if name]
+            options = list(dict.fromkeys([*columns, *names.properties["event"]]))
+            self._columns = ui.select(options, value=columns, label="Columns", multiple=True)
             self._columns.props("dense outlined options-dense use-chips").classes("grow")
         for field in (
             self._event,
@@ -217,8 +217,10 @@ class _EventList:
         project = f"/project/{self._backend.project_id}"
         person = event.get("person") or {}
         known = person.get("properties") or {}
-        shown = {f"p_{name}": event["properties"].get(name, "") for name in self._columns.value}
-        return shown | {
+        properties = {
+            f"p_{name}": event["properties"].get(name, "") for name in self._columns.value
+        }
+        return properties | {
             "id": event["id"],
             "event": event["event"],
             "href": f"{project}/events/{event['id']}/{quote(event['timestamp'], safe='')}",

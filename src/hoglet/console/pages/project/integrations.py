@@ -66,14 +66,14 @@ class _Form:
     """The fields of an integration; ``?new=<kind>`` preselects the kind of a new one."""
 
     def __init__(self, integration: IntegrationRecord | None) -> None:
-        shown = integration or {"kind": "", "display_name": "", "hosts": None}
-        wanted = url_value("new")
-        kind = shown["kind"] or ("" if wanted == "1" else wanted)
+        stored = integration or {"kind": "", "display_name": "", "hosts": None}
+        requested = url_value("new")
+        kind = stored["kind"] or ("" if requested == "1" else requested)
         self._is_new = integration is None
         self._kind = ui.input("Kind", value=kind, placeholder="slack")
         self._kind.set_enabled(self._is_new)
-        self._name = ui.input("Name", value=shown["display_name"])
-        self._hosts = ui.input("Hosts that get the token", value=", ".join(shown["hosts"] or []))
+        self._name = ui.input("Name", value=stored["display_name"])
+        self._hosts = ui.input("Hosts that get the token", value=", ".join(stored["hosts"] or []))
         self._hosts.props["hint"] = (
             "Separated by commas, *.example.com for subdomains; empty: the hosts of the kind"
         )

@@ -43,9 +43,9 @@ def register(sessions: Sessions) -> None:
 
         async def build(backend: Backend) -> None:
             reply = await backend.get("/persons", distinct_id=distinct_id, limit=1)
-            found = reply.body["results"] if reply.is_good else []
-            if found:  # lists contain only some distinct ids
-                reply = await backend.get(f"/persons/{found[0]['uuid']}")
+            persons = reply.body["results"] if reply.is_good else []
+            if persons:  # lists contain only some distinct ids
+                reply = await backend.get(f"/persons/{persons[0]['uuid']}")
             elif reply.is_good:
                 reply = Reply(404, None)
             await _build(backend, reply, f"the distinct id {distinct_id}")
@@ -181,7 +181,7 @@ def _event_table(backend: Backend, first: Reply) -> None:
         column("time", "Time", "time"),
         column("distinct_id", "Distinct id"),
     ]
-    shown = PagedTable(
+    table = PagedTable(
         backend, "/events", first, label="Events of this person", columns=columns, row_of=row
     )
-    shown.table.mark("events")
+    table.table.mark("events")

@@ -80,7 +80,7 @@ class PersonProperties:
             reply = await self._backend.send("POST", path, {"$unset": name})
             if notify(reply, _PENDING):
                 await self._refresh(
-                    {key: kept for key, kept in self._properties.items() if key != name}
+                    {key: value for key, value in self._properties.items() if key != name}
                 )
 
     async def _edit(self, name: str | None) -> None:
@@ -95,15 +95,15 @@ class PersonProperties:
             value.props["hint"] = (
                 'Numbers, true, false, null, {…} and […] are JSON; "12" is a text.'
             )
-        wanted: Properties = {}
+        edited: Properties = {}
 
         async def send() -> Any:
-            wanted["key"], wanted["value"] = key.value or "", read_value(value.value or "")
-            return await self._backend.send("POST", f"{self._path}/update_property", dict(wanted))
+            edited["key"], edited["value"] = key.value or "", read_value(value.value or "")
+            return await self._backend.send("POST", f"{self._path}/update_property", dict(edited))
 
         if await dialog.answered(send, {"key": key, "value": value}) is not None:
             ui.notify(_PENDING, type="positive")
-            await self._refresh({**self._properties, wanted["key"]: wanted["value"]})
+            await self._refresh({**self._properties, edited["key"]: edited["value"]})
 
     async def _refresh(self, expected: Properties) -> None:
         self._properties = (await self._reload(expected))["properties"]

@@ -92,13 +92,13 @@ async def _form(_backend: Backend, variable: VariableRecord | None) -> "_Form":
 
 class _Form:
     def __init__(self, variable: VariableRecord | None) -> None:
-        shown: Mapping[str, Any] = variable or {
+        fields: Mapping[str, Any] = variable or {
             "name": "",
             "type": "String",
             "default_value": None,
             "values": None,
         }
-        self._name = ui.input("Name", value=shown["name"]).classes("w-full")
+        self._name = ui.input("Name", value=fields["name"]).classes("w-full")
         self._name.props("outlined dense autofocus")
         if variable is None:
             self._name.on_value_change(self._show_code)
@@ -107,11 +107,11 @@ class _Form:
             ui.label(f"Queries refer to it as {{variables.{variable['code_name']}}}.").classes(
                 "muted"
             )
-        self._type = ui.select(_TYPES, value=shown["type"], label="Type", on_change=self._retype)
+        self._type = ui.select(_TYPES, value=fields["type"], label="Type", on_change=self._retype)
         self._type.props("outlined dense options-dense").classes("w-full")
-        self._default = ui.input("Default value", value=_text(shown["default_value"]))
-        self._values = ui.textarea("Choices, one per line", value=_lines(shown["values"]))
-        self._is_multi = ui.switch("Several choices at once", value=shown.get("is_multi") or False)
+        self._default = ui.input("Default value", value=_text(fields["default_value"]))
+        self._values = ui.textarea("Choices, one per line", value=_lines(fields["values"]))
+        self._is_multi = ui.switch("Several choices at once", value=fields.get("is_multi") or False)
         for field in (self._default, self._values):
             field.props("outlined dense").classes("w-full")
         self.fields: RequestBody = {

@@ -158,6 +158,6 @@ def _href(project_id: str, entry: ActivityRecord) -> str | None:
         "PropertyDefinition": "data?tab=Event+properties",
         "TenantSigningKey": "settings?tab=Tenant+tokens",
     }
-    place = places.get(entry["scope"])
+    page = places.get(entry["scope"])
     is_gone = entry["activity"] == "deleted"
-    return None if place is None or is_gone else f"/project/{project_id}/{place}"
+    return None if page is None or is_gone else f"/project/{project_id}/{page}"

@@ -95,8 +95,8 @@ class Keys:
             scopes.props("outlined dense").classes("w-full")
 
         async def send() -> Reply:
-            wanted = [part.strip() for part in (scopes.value or "").split(",") if part.strip()]
-            body = {"label": label.value or "", "scopes": wanted}
+            requested = [part.strip() for part in (scopes.value or "").split(",") if part.strip()]
+            body = {"label": label.value or "", "scopes": requested}
             return await self._backend.call("POST", self._path, body=body)
 
         reply = await dialog.answered(send, {"label": label, "scopes": scopes})
