@@ -33,8 +33,8 @@ def as_stored(document: CohortDocument) -> CohortDocument:
 
 def _placeholders(filters: Any) -> Names:
     """Ids for the actions and cohorts that criteria refer to by name."""
-    found = enumerate(sorted(set(references(filters))), start=_FIRST_ID)
+    numbered = enumerate(sorted(set(references(filters))), start=_FIRST_ID)
     ids: dict[str, dict[int, str]] = {"action": {}, "cohort": {}}
-    for number, (kind, name) in found:
+    for number, (kind, name) in numbered:
         ids[kind][number] = name
     return Names(ids["action"], ids["cohort"])

@@ -112,10 +112,10 @@ class _Block(NamedTuple):
         return bool(getattr(self.node, "flow_style", False))
 
 
-def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, place: _Place) -> str:
+def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, area: _Place) -> str:
     """The text of a mapping or list, including the comments above its keys."""
     if isinstance(node, yaml.MappingNode):
-        found = [(key.value, key, value) for key, value in node.value]
+        entries = [(key.value, key, value) for key, value in node.value]
         old, new, write = before, after, _write_pair
     else:
         name = _common_identity(before, after)
@@ -123,18 +123,18 @@ def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, place: _Pl
             {number if name is None else item[name]: item for number, item in enumerate(items)}
             for items in (before, after)
         )
-        found = [(key, value, value) for key, value in zip(old, node.value, strict=True)]
+        entries = [(key, value, value) for key, value in zip(old, node.value, strict=True)]
         write = _write_item
-    starts = [key.start_mark.line for _, key, _ in found]
+    starts = [key.start_mark.line for _, key, _ in entries]
     leads = [
         source.lead(start, starts[number - 1] + 1 if number else 0)
         for number, start in enumerate(starts)
     ]
-    if place.column:
+    if area.column:
         leads[0] = starts[0]  # lines above the first key belong to the enclosing block
     parts: list[str] = []
     for (key, _, value), lead, start, stop in zip(
-        found, leads, starts, [*leads[1:], place.end], strict=True
+        entries, leads, starts, [*leads[1:], area.end], strict=True
     ):
         parts.append(source.text(lead, start))
         if key not in new:
@@ -147,10 +147,10 @@ def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, place: _Pl
             merged = _merge_inside(source, block, old[key], new[key], is_item=write is _write_item)
             if merged is None and block.in_line:
                 merged = _edit_in_line(source, block, old[key], new[key])
-            fresh = write(key, new[key], place.column, in_line=block.in_line)
+            fresh = write(key, new[key], area.column, in_line=block.in_line)
             parts.append(merged or _anew(source, block, fresh))
     parts += [
-        write(key, value, place.column, in_line=False)
+        write(key, value, area.column, in_line=False)
         for key, value in new.items()
         if key not in old
     ]
@@ -164,14 +164,14 @@ def _merge_inside(
     if not _can_merge(block.node, before, after):
         return None
     inner = block.node.start_mark
-    place = _Place(block.stop, inner.column)
+    area = _Place(block.stop, inner.column)
     if is_item:
-        merged = _merge(source, block.node, before, after, place)
+        merged = _merge(source, block.node, before, after, area)
         return source.lines[block.start][: inner.column] + merged[inner.column :]
     if inner.line == block.start:
         return None
     head = source.text(block.start, inner.line)
-    return head + _merge(source, block.node, before, after, place)
+    return head + _merge(source, block.node, before, after, area)
 
 
 def _edit_in_line(source: _Source, block: _Block, before: Any, after: Any) -> str | None:

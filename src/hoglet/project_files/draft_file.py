@@ -98,8 +98,8 @@ def _read_fields(path: Path) -> Document:
         raise BadFile(f"{path}: a draft must be a mapping of the fields that it changes.")
     unknown = [str(key) for key in loaded if key not in FIELDS]
     if unknown:
-        place = place_of(path, unknown[0])
-        raise BadFile(f"{place}: unknown {', '.join(unknown)}. Known: {', '.join(FIELDS)}.")
+        position = place_of(path, unknown[0])
+        raise BadFile(f"{position}: unknown {', '.join(unknown)}. Known: {', '.join(FIELDS)}.")
     given: dict[str, Any] = {
         key: DEFAULTS.get(key) if item is None else item for key, item in loaded.items()
     }

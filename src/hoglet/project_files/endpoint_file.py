@@ -115,17 +115,17 @@ def write_text(document: EndpointDocument) -> str:
         query: select 1
         <BLANKLINE>
     """
-    shown = {
+    fields = {
         name: document[name]
         for name in ORDER
         if name in document and document[name] != DEFAULTS.get(name, _NEVER)
     }
-    shown["query"] = _short_query(document["query"])
-    if "variables" in shown:
-        shown["variables"] = {
+    fields["query"] = _short_query(document["query"])
+    if "variables" in fields:
+        fields["variables"] = {
             code: written_variable(variable) for code, variable in document["variables"].items()
         }
-    return dump(shown)
+    return dump(fields)
 
 
 def document_of(
@@ -148,12 +148,12 @@ def document_of(
 def _variables_of(
     definitions: Mapping[str, VariableUse], variables: Mapping[str, StoredVariable]
 ) -> dict[str, VariableDocument]:
-    found: dict[str, VariableDocument] = {}
+    documents: dict[str, VariableDocument] = {}
     for key, definition in definitions.items():
         variable = variables.get(key)
         code = definition.get("code_name") or (variable or {}).get("code_name") or key
-        found[code] = variable_of({**definition, "code_name": code}, variable)
-    return dict(sorted(found.items()))
+        documents[code] = variable_of({**definition, "code_name": code}, variable)
+    return dict(sorted(documents.items()))
 
 
 def variable_of(definition: VariableUse, variable: StoredVariable | None) -> VariableDocument:
@@ -163,18 +163,18 @@ def variable_of(definition: VariableUse, variable: StoredVariable | None) -> Var
     """
     code, value = definition["code_name"], definition.get("value")
     default = None if variable is None else variable.get("default_value")
-    shown: VariableDocument = {"type": "String", "default": default}
+    document: VariableDocument = {"type": "String", "default": default}
     if variable is not None:
-        shown["type"] = variable.get("type", "String")
+        document["type"] = variable.get("type", "String")
         if variable.get("name", code.replace("_", " ")) != code.replace("_", " "):
-            shown["name"] = variable["name"]
+            document["name"] = variable["name"]
         if variable.get("values"):
-            shown["choices"] = variable["values"] or []
+            document["choices"] = variable["values"] or []
         if variable.get("is_multi"):
-            shown["multi"] = True
+            document["multi"] = True
     if not same_json(value, default) and not definition.get("isNull"):
-        shown["value"] = value
-    return _in_order(shown)
+        document["value"] = value
+    return _in_order(document)
 
 
 def _read_query(path: Path, query: Any) -> QueryDocument:
@@ -188,14 +188,14 @@ def _read_query(path: Path, query: Any) -> QueryDocument:
 def _canonical(query: QueryDocument) -> QueryDocument:
     """A query in the form shared by files and servers: without the defaults that a server adds."""
     kind = str(query.get("kind"))
-    found = {
+    canonical = {
         name: value
         for name, value in (upgraded(query) if kind in NODES else query).items()
         if value is not None and not same_json(value, default_of(kind, name))
     }
-    if isinstance(found.get("query"), str):
-        found["query"] = found["query"].strip()
-    return found
+    if isinstance(canonical.get("query"), str):
+        canonical["query"] = canonical["query"].strip()
+    return canonical
 
 
 def _read_variables(path: Path, variables: Any) -> dict[str, VariableDocument]:
@@ -230,11 +230,11 @@ def _with_shared(
     for code in own.keys() & shared.keys():
         given = {key: value for key, value in own[code].items() if key != "value"}
         if not same_json(given, shared[code]):
-            place = place_of(path, "variables")
-            raise BadFile(f"{place}: {code} differs from its definition in variables.yaml.")
+            position = place_of(path, "variables")
+            raise BadFile(f"{position}: {code} differs from its definition in variables.yaml.")
     used = variables_used(query)
-    found = {code: variable.copy() for code, variable in shared.items() if code in used} | own
-    return dict(sorted(found.items()))
+    variables = {code: variable.copy() for code, variable in shared.items() if code in used} | own
+    return dict(sorted(variables.items()))
 
 
 def variables_used(query: QueryDocument) -> set[str]:
@@ -249,8 +249,8 @@ def read_variable(path: Path, code: str, given: Any) -> VariableDocument:
         BadFile: not a mapping, or an unknown key.
     """
     if not isinstance(given, dict):
-        place = place_of(path, "variables")
-        raise BadFile(f"{place}: variable {code} must be a mapping with type and default.")
+        position = place_of(path, "variables")
+        raise BadFile(f"{position}: variable {code} must be a mapping with type and default.")
     _check_keys(path, given, _VARIABLE_KEYS)
     return _in_order({"type": "String", "default": None, **given})
 
@@ -280,8 +280,8 @@ def _check_used(
 def _check_keys(path: Path, given: Document, known: tuple[str, ...]) -> None:
     unknown = [str(key) for key in given if key not in known]
     if unknown:
-        place = place_of(path, unknown[0])
-        raise BadFile(f"{place}: unknown {', '.join(unknown)}. Known: {', '.join(known)}.")
+        position = place_of(path, unknown[0])
+        raise BadFile(f"{position}: unknown {', '.join(unknown)}. Known: {', '.join(known)}.")
 
 
 def _short_query(query: QueryDocument) -> str | QueryDocument:

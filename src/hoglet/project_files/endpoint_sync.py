@@ -28,16 +28,16 @@ class Endpoints:
         record = self.records.get(name)
         return None if record is None else document_of(record, self.variables)
 
-    def difference(self, wanted: EndpointDocument) -> list[str]:
+    def difference(self, desired: EndpointDocument) -> list[str]:
         """Lines of a unified diff from the server's state to the desired one; ``[]`` if equal."""
-        there = self.document(wanted["name"])
+        there = self.document(desired["name"])
         before = "" if there is None else write_text(there)
         return list(
             difflib.unified_diff(
                 before.splitlines(),
-                write_text(wanted).splitlines(),
-                f"server/{wanted['name']}",
-                f"files/{wanted['name']}",
+                write_text(desired).splitlines(),
+                f"server/{desired['name']}",
+                f"files/{desired['name']}",
                 lineterm="",
             )
         )
@@ -55,20 +55,20 @@ class Endpoints:
         """Delete an endpoint but not its variables, which others may use."""
         self._client.call("DELETE", f"/endpoints/{name}/")
 
-    def push(self, wanted: EndpointDocument) -> list[str]:
+    def push(self, desired: EndpointDocument) -> list[str]:
         """Update the server to the desired state; returns a sentence for each change."""
-        name, there = wanted["name"], self.document(wanted["name"])
-        if same_json(there, wanted):
+        name, there = desired["name"], self.document(desired["name"])
+        if same_json(there, desired):
             return []
         done = [
-            self._push_variable(code, wanted["variables"][code]) for code in wanted["variables"]
+            self._push_variable(code, desired["variables"][code]) for code in desired["variables"]
         ]
         if there is None:
-            self._client.call("POST", "/endpoints/", self._body(wanted, list(wanted)))
+            self._client.call("POST", "/endpoints/", self._body(desired, list(desired)))
             return [*filter(None, done), f"created endpoint {name}"]
-        changed = [key for key in wanted if not same_json(wanted[key], there.get(key))]
+        changed = [key for key in desired if not same_json(desired[key], there.get(key))]
         before = self.records[name]["current_version"]
-        record = self._client.call("PATCH", f"/endpoints/{name}/", self._body(wanted, changed))
+        record = self._client.call("PATCH", f"/endpoints/{name}/", self._body(desired, changed))
         text = f"updated endpoint {name}: {', '.join(changed)}"
         if record["current_version"] != before:
             text += f" (version {record['current_version']})"
@@ -76,48 +76,51 @@ class Endpoints:
             text += f"; its table could not be built: {record['materialization_error']}"
         return [*filter(None, done), text]
 
-    def _body(self, wanted: EndpointDocument, changed: Sequence[str]) -> Document:
+    def _body(self, desired: EndpointDocument, changed: Sequence[str]) -> Document:
         """The body of the request: the changed fields, and the fields that must accompany them."""
         keys = set(changed) - {"variables"}
         if keys & {*_TIMES, "is_materialized"}:
             keys |= {*_TIMES, "is_materialized"}
-        body = {key: wanted[key] for key in (*DEFAULTS, "name", "query") if key in keys}
+        body = {key: desired[key] for key in (*DEFAULTS, "name", "query") if key in keys}
         if "query" in changed or "variables" in changed:
-            body["query"] = {**wanted["query"], **self._definitions(wanted["variables"])}
+            body["query"] = {**desired["query"], **self._definitions(desired["variables"])}
         return body
 
-    def _definitions(self, wanted: Mapping[str, VariableDocument]) -> Document:
-        by_code = {one["code_name"]: one["id"] for one in self.variables.values()}
+    def _definitions(self, desired: Mapping[str, VariableDocument]) -> Document:
+        by_code = {stored["code_name"]: stored["id"] for stored in self.variables.values()}
         definitions = {
             by_code[code]: {
                 "variableId": by_code[code],
                 "code_name": code,
                 "value": variable.get("value", variable["default"]),
             }
-            for code, variable in wanted.items()
+            for code, variable in desired.items()
         }
         return {"variables": definitions} if definitions else {}
 
-    def _push_variable(self, code: str, wanted: VariableDocument) -> str | None:
-        found = next((one for one in self.variables.values() if one["code_name"] == code), None)
-        body = {"type": wanted["type"], "default_value": wanted["default"]}
-        body["name"] = wanted.get("name", code.replace("_", " "))
-        if "choices" in wanted or (found and found["values"]):
-            body["values"] = wanted.get("choices")
-        if wanted.get("multi") or (found and found.get("is_multi")):
-            body["is_multi"] = bool(wanted.get("multi"))
-        if found is None:
-            made = self._client.call("POST", "/insight_variables/", body)
-            if made["code_name"] != code:
-                self._client.call("DELETE", f"/insight_variables/{made['id']}/")
+    def _push_variable(self, code: str, desired: VariableDocument) -> str | None:
+        existing = next(
+            (candidate for candidate in self.variables.values() if candidate["code_name"] == code),
+            None,
+        )
+        body = {"type": desired["type"], "default_value": desired["default"]}
+        body["name"] = desired.get("name", code.replace("_", " "))
+        if "choices" in desired or (existing and existing["values"]):
+            body["values"] = desired.get("choices")
+        if desired.get("multi") or (existing and existing.get("is_multi")):
+            body["is_multi"] = bool(desired.get("multi"))
+        if existing is None:
+            created = self._client.call("POST", "/insight_variables/", body)
+            if created["code_name"] != code:
+                self._client.call("DELETE", f"/insight_variables/{created['id']}/")
                 raise BadFile(
                     f'The variable name "{body["name"]}" yields the code name '
-                    f"{made['code_name']}, not {code}."
+                    f"{created['code_name']}, not {code}."
                 )
-            self.variables[made["id"]] = made
+            self.variables[created["id"]] = created
             return f"created variable {code}"
-        if all(same_json(found[key], value) for key, value in body.items()):
+        if all(same_json(existing[key], value) for key, value in body.items()):
             return None
-        changed = self._client.call("PATCH", f"/insight_variables/{found['id']}/", body)
-        self.variables[found["id"]] = changed
+        changed = self._client.call("PATCH", f"/insight_variables/{existing['id']}/", body)
+        self.variables[existing["id"]] = changed
         return f"updated variable {code}"

@@ -82,14 +82,14 @@ def read_folder(folder: Path) -> Project:
 
 def function_folders(folder: Path) -> list[Path]:
     """The folders of functions, sorted."""
-    found = (folder / FUNCTIONS).glob(f"[!.]*/{function_file.SETTINGS}")
-    return sorted(path.parent for path in found)
+    settings_files = (folder / FUNCTIONS).glob(f"[!.]*/{function_file.SETTINGS}")
+    return sorted(path.parent for path in settings_files)
 
 
 def endpoint_files(folder: Path) -> list[Path]:
     """The files of endpoints, without tests and hidden files (of editors), sorted."""
-    found = (folder / ENDPOINTS).glob("[!.]*.y*ml")
-    return sorted(path for path in found if path.suffix in _YAML and not path.name.endswith(_TESTS))
+    paths = (folder / ENDPOINTS).glob("[!.]*.y*ml")
+    return sorted(path for path in paths if path.suffix in _YAML and not path.name.endswith(_TESTS))
 
 
 def write_folder(
@@ -187,22 +187,22 @@ def remove_draft(path: Path) -> list[Path]:
     """Delete the files of a function's draft; returns those that were there."""
     kinds = (draft_file.draft_code_name(kind) for kind in function_file.TYPES)
     names = dict.fromkeys((draft_file.SETTINGS, *kinds))
-    found = [path / name for name in names if (path / name).exists()]
-    for each in found:
+    files = [path / name for name in names if (path / name).exists()]
+    for each in files:
         each.unlink()
-    return found
+    return files
 
 
 def _write_function(path: Path, document: FunctionDocument, changed: list[Path]) -> None:
     settings = path / function_file.SETTINGS
     before = load(settings) if settings.exists() else {}
-    shown = function_file.written_fields(_with_secret_names(path.name, document, before))
+    fields = function_file.written_fields(_with_secret_names(path.name, document, before))
     if not settings.exists():
-        _write(settings, dump(shown), changed)
+        _write(settings, dump(fields), changed)
     else:
-        same = _same_fields(_function_here(path, shown), {**function_file.DEFAULTS, **shown})
-        shown = _as_written(shown, same, before)
-        _write(settings, merge_text(settings.read_text(encoding="utf-8"), shown), changed)
+        same = _same_fields(_function_here(path, fields), {**function_file.DEFAULTS, **fields})
+        fields = _as_written(fields, same, before)
+        _write(settings, merge_text(settings.read_text(encoding="utf-8"), fields), changed)
     code = path / function_file.code_name(document["type"])
     if not code.exists() or code.read_text(encoding="utf-8").rstrip("\n") != document["hog"]:
         _write(code, document["hog"] + "\n", changed)
@@ -211,11 +211,11 @@ def _write_function(path: Path, document: FunctionDocument, changed: list[Path])
 def _with_secret_names(folder: str, document: Document, before: Any) -> Document:
     """The document with ``secret: env:NAME``: the existing names, or new ones by folder."""
     here = before if isinstance(before, dict) else {}
-    found = dict(document)
+    named = dict(document)
     if "inputs" in document:
-        found["inputs"] = with_variables(folder, document["inputs"], here.get("inputs", {}))
+        named["inputs"] = with_variables(folder, document["inputs"], here.get("inputs", {}))
     if "mappings" in document:
-        found["mappings"] = [
+        named["mappings"] = [
             {
                 **mapping,
                 "inputs": with_variables(
@@ -228,7 +228,7 @@ def _with_secret_names(folder: str, document: Document, before: Any) -> Document
             else mapping
             for number, mapping in enumerate(document["mappings"])
         ]
-    return found
+    return named
 
 
 def _write_draft(path: Path, kind: str, draft: DraftDocument, changed: list[Path]) -> None:
@@ -314,12 +314,12 @@ def _write_endpoint(
     beside = path.with_suffix(".sql")
     if beside.exists() and document["query"]["kind"] == endpoint_file.HOGQL:
         _write(beside, document["query"]["query"] + "\n", changed)
-        shown = load_text(text)
-        shown.pop("query")
-        text = dump(shown)
+        fields = load_text(text)
+        fields.pop("query")
+        text = dump(fields)
     if path.exists():
-        shown = _as_written(load_text(text), _same_fields(here, document), load(path))
-        text = merge_text(path.read_text(encoding="utf-8"), shown)
+        fields = _as_written(load_text(text), _same_fields(here, document), load(path))
+        text = merge_text(path.read_text(encoding="utf-8"), fields)
     _write(path, text, changed)
 
 

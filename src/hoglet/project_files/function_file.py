@@ -80,8 +80,8 @@ def read_function(folder: Path) -> FunctionDocument:
         raise BadFile(f"{path}: a function must be a mapping with type and name.")
     unknown = [str(key) for key in loaded if key not in KEYS]
     if unknown:
-        place = place_of(path, unknown[0])
-        raise BadFile(f"{place}: unknown {', '.join(unknown)}. Known: {', '.join(KEYS)}.")
+        position = place_of(path, unknown[0])
+        raise BadFile(f"{position}: unknown {', '.join(unknown)}. Known: {', '.join(KEYS)}.")
     kind = loaded.get("type", "destination")
     if kind not in TYPES:
         raise BadFile(f"{place_of(path, 'type')}: type must be one of {', '.join(TYPES)}.")
@@ -143,21 +143,21 @@ def document_of(record: Record) -> FunctionDocument:
 
 def canonical(document: Document, code: str) -> FunctionDocument:
     """The document without generated values and defaults, for comparison."""
-    found = {key: document[key] for key in KEYS}
+    fields = {key: document[key] for key in KEYS}
     for key in ("filters", "inputs_schema", "masking", "mappings"):
-        found[key] = without_defaults(found[key]) or DEFAULTS[key]
-    found["inputs_schema"] = [_in_order(item) for item in found["inputs_schema"]]
-    if found["mappings"]:  # each has events of its own, and the server drops the function's
-        found["filters"] = {
+        fields[key] = without_defaults(fields[key]) or DEFAULTS[key]
+    fields["inputs_schema"] = [_in_order(item) for item in fields["inputs_schema"]]
+    if fields["mappings"]:  # each has events of its own, and the server drops the function's
+        fields["filters"] = {
             key: value
-            for key, value in found["filters"].items()
+            for key, value in fields["filters"].items()
             if key not in ("events", "actions")
         }
-    if found["filters"] == {"source": "events"}:
-        found["filters"] = {}
-    if found["filters"].get("source") == "events":
-        del found["filters"]["source"]
-    for mapping in found["mappings"]:
+    if fields["filters"] == {"source": "events"}:
+        fields["filters"] = {}
+    if fields["filters"].get("source") == "events":
+        del fields["filters"]["source"]
+    for mapping in fields["mappings"]:
         if mapping.get("inputs_schema"):
             mapping["inputs_schema"] = [_in_order(item) for item in mapping["inputs_schema"]]
         filters = mapping.get("filters") or {}
@@ -167,7 +167,7 @@ def canonical(document: Document, code: str) -> FunctionDocument:
             mapping.pop("filters", None)
         if not mapping.get("inputs"):
             mapping.pop("inputs", None)
-    return cast("FunctionDocument", {**found, "hog": code})
+    return cast("FunctionDocument", {**fields, "hog": code})
 
 
 def _in_order(item: Any) -> Any:
@@ -184,13 +184,13 @@ def without_defaults(value: Any) -> Any:
         return [without_defaults(item) for item in value]
     if not isinstance(value, dict):
         return value
-    found: dict[Any, Any] = {}
+    remaining: dict[Any, Any] = {}
     for key, item in value.items():
         inner = item if key in _KEPT else without_defaults(item)
         is_empty = inner is None or (key not in _KEPT and inner in (False, "", [], {}))
         if key not in GENERATED and (not is_empty or (inner == 0 and inner is not False)):
-            found[key] = inner
-    return found
+            remaining[key] = inner
+    return remaining
 
 
 def code_name(kind: str) -> str:
@@ -207,8 +207,8 @@ def _api_inputs(inputs: Any) -> InputDocuments:
 
 
 def _without_generated(value: Mapping[Any, Any]) -> InputDocument:
-    found = {name: item for name, item in value.items() if name not in GENERATED}
-    return cast("InputDocument", found)
+    remaining = {name: item for name, item in value.items() if name not in GENERATED}
+    return cast("InputDocument", remaining)
 
 
 def check_shapes(path: Path, document: Document) -> None:

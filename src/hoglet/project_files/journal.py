@@ -29,9 +29,9 @@ class PushJournal:
     def killed_push(self) -> str:
         """The progress of a killed push to this target, as a sentence; "" if there was none."""
         try:
-            found = json.loads(self._path.read_text(encoding="utf-8"))
-            changes, count = list(map(str, found["changes"])), int(found["made"])
-            target = found["target"]
+            record = json.loads(self._path.read_text(encoding="utf-8"))
+            changes, count = list(map(str, record["changes"])), int(record["made"])
+            target = record["target"]
         except (OSError, ValueError, KeyError, TypeError):
             return ""
         if target != self._target or not 0 <= count < len(changes):

@@ -55,16 +55,16 @@ def merged_list(
         there: those of the server.
     """
     written = _read_items(folder, kind)
-    found = {**here, **there}
+    merged = {**here, **there}
 
     def item(name: str) -> Document:
         is_same = name in here and same_json(
-            comparable(kind, here[name]), comparable(kind, found[name])
+            comparable(kind, here[name]), comparable(kind, merged[name])
         )
-        return written[name] if is_same and name in written else found[name]
+        return written[name] if is_same and name in written else merged[name]
 
-    in_file = [name for name in written if name in found]
-    return [item(name) for name in dict.fromkeys([*in_file, *sorted(found)])]
+    in_file = [name for name in written if name in merged]
+    return [item(name) for name in dict.fromkeys([*in_file, *sorted(merged)])]
 
 
 def place_in_list(folder: Path, kind: str, name: str) -> str:
@@ -79,13 +79,13 @@ def _read_items(folder: Path, kind: str) -> dict[str, Document]:
     loaded: Any = (load(path) if path.exists() else None) or []
     if not isinstance(loaded, list) or not all(isinstance(item, dict) for item in loaded):
         raise BadFile(f"{path}: must be a list of mappings with {', '.join(keys)}.")
-    found: dict[str, Document] = {}
+    items: dict[str, Document] = {}
     for number, item in enumerate(loaded):
-        problem = _problem_of(item, keys, found)
+        problem = _problem_of(item, keys, items)
         if problem:
             raise BadFile(f"{place_of_item(path, number)}: {problem}")
-        found[item["name"]] = item
-    return found
+        items[item["name"]] = item
+    return items
 
 
 def _problem_of(item: Document, keys: tuple[str, ...], others: Collection[str]) -> str | None:

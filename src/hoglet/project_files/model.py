@@ -106,10 +106,10 @@ def free_name(name: str, taken: Container[str]) -> str:
         >>> free_name("Pros", {"Pros"})
         'Pros (2)'
     """
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name} ({number})", number + 1
-    return found
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name} ({number})", number + 1
+    return candidate
 
 
 def slug(name: str, taken: Iterable[str]) -> str:
@@ -124,10 +124,10 @@ def slug(name: str, taken: Iterable[str]) -> str:
     plain = "".join(each for each in normalize("NFKD", name.casefold()) if not combining(each))
     base = _NOT_SLUG.sub("-", plain).strip("-")[:_SLUG_CHARACTERS].strip("-") or "function"
     used, number = set(taken), 2
-    found = base
-    while found in used:
-        found, number = f"{base}-{number}", number + 1
-    return found
+    candidate = base
+    while candidate in used:
+        candidate, number = f"{base}-{number}", number + 1
+    return candidate
 
 
 def text_of(kind: str, document: Document) -> str:
@@ -183,17 +183,17 @@ def comparable(kind: str, document: Document) -> Document:
         return as_stored(cast("CohortDocument", document))
     if kind not in {"function", "draft"}:
         return document
-    found = dict(document)
+    form = dict(document)
     if "inputs" in document:
-        found["inputs"] = _without_values(document["inputs"])
+        form["inputs"] = _without_values(document["inputs"])
     if "mappings" in document:
-        found["mappings"] = [
+        form["mappings"] = [
             {**mapping, "inputs": _without_values(mapping["inputs"])}
             if mapping.get("inputs")
             else mapping
             for mapping in document["mappings"]
         ]
-    return found
+    return form
 
 
 def _without_values(inputs: InputDocuments) -> InputDocuments:

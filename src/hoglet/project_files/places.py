@@ -20,8 +20,8 @@ def located(failed: PushFailed, folder: Path, files: Project) -> PushFailed:
     """The error with the file and line that the refused change comes from."""
     if failed.change is None:
         return failed
-    place = place_of_change(folder, files, failed.change, failed.field, failed.reason)
-    return PushFailed(f"{place}: {failed.detail}") if place else failed
+    position = place_of_change(folder, files, failed.change, failed.field, failed.reason)
+    return PushFailed(f"{position}: {failed.detail}") if position else failed
 
 
 def place_of_change(

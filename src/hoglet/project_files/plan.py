@@ -67,8 +67,10 @@ class PlannedChange:
         """The document that the server will store; it keeps its own values of some keys."""
         if self.kind != "function" or self.before is None or self.after is None:
             return self.after
-        kept = {key: self.before.get(key) for key in _LEFT_TO_SERVER if self.after.get(key) is None}
-        return {**self.after, **kept}
+        server_values = {
+            key: self.before.get(key) for key in _LEFT_TO_SERVER if self.after.get(key) is None
+        }
+        return {**self.after, **server_values}
 
     @property
     def loss(self) -> str:
@@ -174,9 +176,12 @@ def with_secrets(
     Raises:
         BadFile: a variable is not set and the server has no value.
     """
-    kept = {} if stored is None else stored["inputs"]
+    stored_inputs = {} if stored is None else stored["inputs"]
     schema = document.get("inputs_schema") or []
-    document = {**document, "inputs": _filled(schema, document["inputs"], kept, environment)}
+    document = {
+        **document,
+        "inputs": _filled(schema, document["inputs"], stored_inputs, environment),
+    }
     before: list[MappingDocument] = [] if stored is None else stored["mappings"]
     document["mappings"] = [
         {
@@ -307,11 +312,11 @@ def renamed_functions(
 def _by_code(
     functions: dict[str, FunctionDocument], names: list[str]
 ) -> dict[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
+    names_by_code: dict[tuple[str, str], list[str]] = {}
     for name in names:
         function = functions[name]
-        found.setdefault((function["type"], function["hog"]), []).append(name)
-    return found
+        names_by_code.setdefault((function["type"], function["hog"]), []).append(name)
+    return names_by_code
 
 
 def _changes(
@@ -341,8 +346,8 @@ def _value(kind: str, document: Document, key: str) -> Any:
     if kind == "draft":  # a draft can set a field to its default
         return document.get(key, _NO_FIELD)
     default = ENDPOINT_DEFAULTS.get(key) if kind == "endpoint" else None
-    found = document.get(key, default)
-    return None if kind != "endpoint" and found in ("", [], {}) else found
+    value = document.get(key, default)
+    return None if kind != "endpoint" and value in ("", [], {}) else value
 
 
 def _in_order(changes: list[PlannedChange]) -> list[PlannedChange]:
@@ -352,12 +357,12 @@ def _in_order(changes: list[PlannedChange]) -> list[PlannedChange]:
     """
     named = [change for change in changes if change.kind in _NAMED]
     waiting, done, ordered = named, set[tuple[str, str]](), list[PlannedChange]()
-    made = {(change.kind, change.name) for change in named if change.verb is Verb.CREATE}
+    created = {(change.kind, change.name) for change in named if change.verb is Verb.CREATE}
     while waiting:
         ready = [
             change
             for change in waiting
-            if all(each in done or each not in made for each in set(references(change.after)))
+            if all(each in done or each not in created for each in set(references(change.after)))
         ] or waiting  # a cycle, which the server reports
         ordered += ready
         done |= {(change.kind, change.name) for change in ready}

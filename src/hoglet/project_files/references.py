@@ -43,18 +43,18 @@ def with_names(value: Any, names: Names) -> Any:
         return [with_names(item, names) for item in value]
     if not isinstance(value, dict):
         return value
-    found = {
+    named = {
         key: item if key in _OPAQUE else with_names(item, names) for key, item in value.items()
     }
-    place = _place(found)
-    if place is None:
-        return found
-    kind, field = place
-    name = names.by_id[kind].get(str(found.get(field)))
+    reference = _place(named)
+    if reference is None:
+        return named
+    kind, field = reference
+    name = names.by_id[kind].get(str(named.get(field)))
     if name is None:
-        return found
-    redundant = {field, "cohort_name"} | ({"name"} if found.get("name") in {name, None} else set())
-    return {**{key: item for key, item in found.items() if key not in redundant}, kind: name}
+        return named
+    redundant = {field, "cohort_name"} | ({"name"} if named.get("name") in {name, None} else set())
+    return {**{key: item for key, item in named.items() if key not in redundant}, kind: name}
 
 
 def with_ids(value: Any, names: Names) -> Any:
@@ -67,17 +67,19 @@ def with_ids(value: Any, names: Names) -> Any:
         return [with_ids(item, names) for item in value]
     if not isinstance(value, dict):
         return value
-    found = {key: item if key in _OPAQUE else with_ids(item, names) for key, item in value.items()}
-    place = _place(found)
-    if place is None or place[0] not in found:
-        return found
-    kind, field = place
-    name = str(found.pop(kind))
+    resolved = {
+        key: item if key in _OPAQUE else with_ids(item, names) for key, item in value.items()
+    }
+    reference = _place(resolved)
+    if reference is None or reference[0] not in resolved:
+        return resolved
+    kind, field = reference
+    name = str(resolved.pop(kind))
     if name not in names.by_name[kind]:
         raise BadFile(f"A file refers to the {kind} {name}, which does not exist.")
     key = names.by_name[kind][name]
-    found[field] = str(key) if found.get("type") == "actions" else key
-    return found
+    resolved[field] = str(key) if resolved.get("type") == "actions" else key
+    return resolved
 
 
 def references(value: Any) -> Iterator[tuple[str, str]]:
@@ -86,9 +88,9 @@ def references(value: Any) -> Iterator[tuple[str, str]]:
         for item in value:
             yield from references(item)
     elif isinstance(value, dict):
-        place = _place(value)
-        if place is not None and place[0] in value:
-            yield place[0], str(value[place[0]])
+        reference = _place(value)
+        if reference is not None and reference[0] in value:
+            yield reference[0], str(value[reference[0]])
         for key, item in value.items():
             if key not in _OPAQUE:
                 yield from references(item)
@@ -100,9 +102,13 @@ def unresolved(value: Any) -> Iterator[tuple[str, Any]]:
         for item in value:
             yield from unresolved(item)
     elif isinstance(value, dict):
-        place = _place(value)
-        if place is not None and place[0] not in value and value.get(place[1]) is not None:
-            yield place[0], value[place[1]]
+        reference = _place(value)
+        if (
+            reference is not None
+            and reference[0] not in value
+            and value.get(reference[1]) is not None
+        ):
+            yield reference[0], value[reference[1]]
         for key, item in value.items():
             if key not in _OPAQUE:
                 yield from unresolved(item)

@@ -28,7 +28,7 @@ class NamedSecret(NamedTuple):
 
 def named_secrets(project: Project) -> list[NamedSecret]:
     """Secret inputs of the written functions, including those of mappings."""
-    found: list[NamedSecret] = []
+    secrets: list[NamedSecret] = []
     for key in project.objects["function"]:
         path = project.folders[key] / function_file.SETTINGS
         settings = load(path) if path.exists() else None
@@ -37,19 +37,19 @@ def named_secrets(project: Project) -> list[NamedSecret]:
             for name, value in (inputs or {}).items():
                 variable = item_at([value], 0).get("secret")
                 if isinstance(variable, str):
-                    found.append(NamedSecret(key, str(name), variable.removeprefix("env:")))
-    return found
+                    secrets.append(NamedSecret(key, str(name), variable.removeprefix("env:")))
+    return secrets
 
 
 def _list(settings: Any, key: str) -> list[Any]:
-    found = settings.get(key) if isinstance(settings, dict) else None
-    return found if isinstance(found, list) else []
+    items = settings.get(key) if isinstance(settings, dict) else None
+    return items if isinstance(items, list) else []
 
 
 def item_at(items: Any, number: int) -> Document:
     """The mapping at an index of a value that may be a list; ``{}`` if there is none."""
-    found = items[number] if isinstance(items, list) and number < len(items) else {}
-    return found if isinstance(found, dict) else {}
+    item = items[number] if isinstance(items, list) and number < len(items) else {}
+    return item if isinstance(item, dict) else {}
 
 
 def with_variables(folder: str, inputs: InputDocuments, before: Any) -> InputDocuments:

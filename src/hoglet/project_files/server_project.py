@@ -65,11 +65,13 @@ class ServerProject:
 
     def _settings(self) -> SettingsDocument:
         record: Record = self._api.call("GET", "/")
-        found = {key: record[key] for key in SETTINGS if key in record}
-        found = {
-            key: value for key, value in found.items() if value not in (None, _NOT_DEFAULT.get(key))
+        settings = {key: record[key] for key in SETTINGS if key in record}
+        settings = {
+            key: value
+            for key, value in settings.items()
+            if value not in (None, _NOT_DEFAULT.get(key))
         }
-        return cast("SettingsDocument", with_names(found, self.names))
+        return cast("SettingsDocument", with_names(settings, self.names))
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """See ``Api.call``."""
@@ -88,7 +90,7 @@ class ServerProject:
     def _named_records(self, kind: str, path: str) -> list[Record]:
         """Records that are not deleted, oldest first, with unique names."""
         taken: set[str] = set()
-        found: list[Record] = []
+        records: list[Record] = []
         for record in sorted(self.every(path), key=lambda each: each["id"]):
             if record.get("deleted"):
                 continue
@@ -100,8 +102,8 @@ class ServerProject:
             if name != record["name"]:
                 reason = f"another {kind} is named {record['name']}, too"
                 self.project.changed.append(Remark(kind, name, reason))
-            found.append({**record, "name": name})
-        return found
+            records.append({**record, "name": name})
+        return records
 
     def _read_variables(self) -> None:
         for record in self.endpoints.variables.values():
@@ -199,19 +201,19 @@ class ServerProject:
             self.endpoints.push(self.resolved(body))
             return body
         folder = self._folder(kind)
-        made = self._api.call("POST", folder, self.resolved(body))
-        if kind == "variable" and made["code_name"] != name:
-            self._api.call("DELETE", f"{folder}{made['id']}/")
+        record = self._api.call("POST", folder, self.resolved(body))
+        if kind == "variable" and record["code_name"] != name:
+            self._api.call("DELETE", f"{folder}{record['id']}/")
             raise BadFile(
-                f"The variable name {body['name']} yields the code name {made['code_name']}, not "
+                f"The variable name {body['name']} yields the code name {record['code_name']}, not "
                 f"{name}."
             )
-        self._ids[kind, name] = str(made["id"])
+        self._ids[kind, name] = str(record["id"])
         if kind in self.names.by_id:
-            self.names.add(kind, made["id"], name)
+            self.names.add(kind, record["id"], name)
         if kind == "variable":
-            self.endpoints.variables[made["id"]] = made
-        return made
+            self.endpoints.variables[record["id"]] = record
+        return record
 
     def update(self, kind: str, name: str, body: Document) -> None:
         """Change fields of an object; an endpoint is replaced completely."""
@@ -277,8 +279,8 @@ def _why_not(listed: Record) -> str:
     kind = str(listed.get("type"))
     if kind not in function_file.TYPES:
         return f"functions of type {kind} are not supported"
-    found = listed.get("template")
-    template: Record = found if isinstance(found, dict) else {}
+    given = listed.get("template")
+    template: Record = given if isinstance(given, dict) else {}
     template_id = str(listed.get("template_id") or template.get("id") or "")
     is_site = kind in function_file.SITE_TYPES
     if template_id.startswith(_OTHER_CODE) or (

@@ -64,8 +64,8 @@ def read_settings(path: Path) -> SettingsDocument:
         raise BadFile(f"{path}: the project must be a mapping with name and timezone.")
     unknown = [str(key) for key in loaded if key not in _VALUES]
     if unknown:
-        place = place_of(path, unknown[0])
-        raise BadFile(f"{place}: unknown {', '.join(unknown)}. Known: {', '.join(SETTINGS)}.")
+        position = place_of(path, unknown[0])
+        raise BadFile(f"{position}: unknown {', '.join(unknown)}. Known: {', '.join(SETTINGS)}.")
     for key, value in loaded.items():
         is_right, words = _VALUES[key]
         if not is_right(value):
@@ -81,9 +81,9 @@ def merged_settings(path: Path, stored: SettingsDocument) -> Document:
         stored: the settings of the server, which omits some defaults.
     """
     written: dict[str, Any] = (load(path) or {}) if path.exists() else {"timezone": "UTC"}
-    found = {**_DEFAULTS, **stored}
+    merged = {**_DEFAULTS, **stored}
     return {
-        key: written[key] if same_json(written.get(key), found[key]) else found[key]
+        key: written[key] if same_json(written.get(key), merged[key]) else merged[key]
         for key in dict.fromkeys([*stored, *written])
-        if key in written or not same_json(found[key], _DEFAULTS.get(key))
+        if key in written or not same_json(merged[key], _DEFAULTS.get(key))
     }

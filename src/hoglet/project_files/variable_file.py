@@ -36,14 +36,14 @@ def merged_variables(
         there: the variables of the server.
     """
     written = _load(path)
-    found: dict[str, Document] = {}
+    merged: dict[str, Document] = {}
     for code, variable in sorted((here | there).items()):
         is_same = same_json(here.get(code), variable)
         if code in written:
-            found[code] = written[code] if is_same else written_variable(variable)
+            merged[code] = written[code] if is_same else written_variable(variable)
         elif not is_same or code not in here:
-            found[code] = written_variable(variable)
-    return found
+            merged[code] = written_variable(variable)
+    return merged
 
 
 def _load(path: Path) -> dict[str, Any]:

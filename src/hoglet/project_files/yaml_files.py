@@ -97,14 +97,14 @@ class Loader(yaml.SafeLoader):
         if node in self.recursive_objects:
             raise _unreadable(node, "it contains itself")
         try:
-            found = super().construct_object(node, deep=True)
+            value = super().construct_object(node, deep=True)
         except (ValueError, LookupError, AttributeError):  # PyYAML's own, of ``!!int x``
             raise _unreadable(node, f"it cannot be read as {_kind(node)}") from None
-        if isinstance(found, float) and not math.isfinite(found):
+        if isinstance(value, float) and not math.isfinite(value):
             raise _unreadable(node, "JSON has no such number")
-        if isinstance(found, str) and not found.isascii():
-            _check_characters(node, found)
-        return found
+        if isinstance(value, str) and not value.isascii():
+            _check_characters(node, value)
+        return value
 
     @override
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
