@@ -207,8 +207,8 @@ class _Reader:
         if given is None:
             return NOW
         try:
-            found = datetime.fromisoformat(str(given))
-            return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+            moment = datetime.fromisoformat(str(given))
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except (ValueError, OverflowError):
             raise self._wrong("now must be a time such as 2026-01-05T12:00:00Z", "now") from None
 
@@ -227,7 +227,7 @@ class _Reader:
     def _fixture(self, name: str) -> list[CaseEvent]:
         """A file next to the tests, or in the project's folder."""
         places = (self._path.parent / name, self._path.parent.parent / name)
-        path = next((place for place in places if place.is_file()), None)
+        path = next((candidate for candidate in places if candidate.is_file()), None)
         if path is None:
             raise self._wrong(f"there is no file {places[0]}", "events")
         return read_event_lines(path)
@@ -241,8 +241,8 @@ class _Reader:
             if key not in known:
                 near = difflib.get_close_matches(str(key), known, n=1)
                 hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(known)}."
-                place = f"{under}.{key}" if under else str(key)
-                raise self._wrong(f"{place} is unknown. {hint}", under or str(key))
+                key_path = f"{under}.{key}" if under else str(key)
+                raise self._wrong(f"{key_path} is unknown. {hint}", under or str(key))
 
     def _wrong(self, text: str, key: str | None = None) -> BadTestFile:
         node = self._node
@@ -275,8 +275,8 @@ def select_functions(folder: Path, paths: list[Path]) -> list[Path]:
 
 def _files_in(folder: Path, paths: list[Path]) -> list[tuple[str, Path, Path]]:
     files = list(test_files(folder))
-    wanted = [path.resolve() for path in paths]
-    for path, given in zip(wanted, paths, strict=True):
+    resolved = [path.resolve() for path in paths]
+    for path, given in zip(resolved, paths, strict=True):
         if not path.exists():
             raise BadTestFile(f"There is no file or folder {given}.")
         if not any(_is_below(file, subject, path) for _, subject, file in files):
@@ -284,10 +284,10 @@ def _files_in(folder: Path, paths: list[Path]) -> list[tuple[str, Path, Path]]:
     return [
         (kind, subject, file)
         for kind, subject, file in files
-        if not wanted or any(_is_below(file, subject, path) for path in wanted)
+        if not resolved or any(_is_below(file, subject, path) for path in resolved)
     ]
 
 
 def _is_below(file: Path, subject: Path, path: Path) -> bool:
     places = (file.resolve(), subject.resolve())
-    return any(place == path or path in place.parents for place in places)
+    return any(location == path or path in location.parents for location in places)

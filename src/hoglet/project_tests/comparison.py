@@ -33,7 +33,7 @@ def equals(expected: Any, actual: Any, *, partly: bool = False) -> bool:
         )
     if isinstance(expected, list) and isinstance(actual, list):
         return len(expected) == len(actual) and all(
-            equals(one, other, partly=partly) for one, other in zip(expected, actual, strict=True)
+            equals(item, other, partly=partly) for item, other in zip(expected, actual, strict=True)
         )
     return _equal_scalars(expected, actual)
 
@@ -53,7 +53,7 @@ def compared_part(expected: Any, actual: Any, *, keep_equal: bool = False) -> An
         }
     if isinstance(expected, list) and isinstance(actual, list):
         common = zip(expected, actual, strict=False)
-        parts = [compared_part(one, other, keep_equal=keep_equal) for one, other in common]
+        parts = [compared_part(item, other, keep_equal=keep_equal) for item, other in common]
         return [*parts, *actual[len(expected) :]]
     return actual
 
@@ -61,19 +61,19 @@ def compared_part(expected: Any, actual: Any, *, keep_equal: bool = False) -> An
 def differences(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[str]:
     """Describe each key of ``expect`` that differs; ``[]`` if none does."""
     lines: list[str] = []
-    for key, wanted in expect.items():
-        found = actual.get(key)
+    for key, expectation in expect.items():
+        value = actual.get(key)
         if key == "logs":
-            lines += _missing_logs(wanted, found or [])
+            lines += _missing_logs(expectation, value or [])
         elif key == "requests":
-            lines += _requests(wanted, found or [])
+            lines += _requests(expectation, value or [])
         elif key == "rows":
-            lines += _rows(wanted, found)
+            lines += _rows(expectation, value)
         elif key in PARTLY_COMPARED:
-            if not equals(wanted, found, partly=True):
-                lines += _pair(key, wanted, compared_part(wanted, found))
-        elif not equals(wanted, found):
-            lines += _pair(key, wanted, found)
+            if not equals(expectation, value, partly=True):
+                lines += _pair(key, expectation, compared_part(expectation, value))
+        elif not equals(expectation, value):
+            lines += _pair(key, expectation, value)
     return lines
 
 
@@ -82,27 +82,27 @@ def _requests(expected: list[Any], actual: list[Any]) -> list[str]:
     if len(expected) != len(actual):
         lines.append(f"requests: expected {len(expected)}, made {len(actual)}")
     for number in range(max(len(expected), len(actual))):
-        place = f"requests[{number}]"
+        label = f"requests[{number}]"
         if number >= len(expected):
-            lines.append(f"+ {place}: {text(actual[number])}")
+            lines.append(f"+ {label}: {text(actual[number])}")
         elif number >= len(actual):
-            lines.append(f"- {place}: {text(expected[number])}")
+            lines.append(f"- {label}: {text(expected[number])}")
         else:
-            lines += _fields(place, expected[number], actual[number])
+            lines += _fields(label, expected[number], actual[number])
     return lines
 
 
-def _fields(place: str, expected: Any, actual: Any) -> list[str]:
+def _fields(label: str, expected: Any, actual: Any) -> list[str]:
     """Describe each expected field of a request that differs: method, url, headers, body."""
     if not isinstance(expected, dict) or not isinstance(actual, dict):
-        return [] if equals(expected, actual) else _pair(place, expected, actual)
+        return [] if equals(expected, actual) else _pair(label, expected, actual)
     lines: list[str] = []
-    for key, wanted in expected.items():
-        found = actual.get(key)
+    for key, expectation in expected.items():
+        value = actual.get(key)
         is_subset = key in _SUBSETS
-        if not equals(wanted, found, partly=is_subset):
-            shown = compared_part(wanted, found) if is_subset else found
-            lines += _pair(f"{place}.{key}", wanted, shown)
+        if not equals(expectation, value, partly=is_subset):
+            compared = compared_part(expectation, value) if is_subset else value
+            lines += _pair(f"{label}.{key}", expectation, compared)
     return lines
 
 
@@ -112,13 +112,13 @@ def _rows(expected: list[Any], actual: Any) -> list[str]:
         return []
     lines = ["rows:"]
     for number in range(max(len(expected), len(rows))):
-        wanted = expected[number] if number < len(expected) else None
-        found = rows[number] if number < len(rows) else None
-        if wanted is not None and found is not None and equals(wanted, found, partly=True):
-            lines.append(f"    {text(found)}")
+        expected_row = expected[number] if number < len(expected) else None
+        row = rows[number] if number < len(rows) else None
+        if expected_row is not None and row is not None and equals(expected_row, row, partly=True):
+            lines.append(f"    {text(row)}")
             continue
-        lines += [f"  - {text(wanted)}"] if wanted is not None else []
-        lines += [f"  + {text(compared_part(wanted, found))}"] if found is not None else []
+        lines += [f"  - {text(expected_row)}"] if expected_row is not None else []
+        lines += [f"  + {text(compared_part(expected_row, row))}"] if row is not None else []
     return lines
 
 
@@ -126,10 +126,11 @@ def _missing_logs(expected: list[Any], actual: list[str]) -> list[str]:
     if not expected:
         return [f"logs: expected none, printed {text(actual)}"] if actual else []
     return [
-        f"logs: no line matches {text(wanted)}"
-        for wanted in expected
+        f"logs: no line matches {text(pattern)}"
+        for pattern in expected
         if not any(
-            equals(wanted, line) if is_pattern(wanted) else str(wanted) in line for line in actual
+            equals(pattern, line) if is_pattern(pattern) else str(pattern) in line
+            for line in actual
         )
     ]
 

@@ -61,8 +61,8 @@ class Embedded:
     async def new_project(self, timezone: str = "UTC") -> tuple[int, str]:
         """Create a project; returns its id and capture token."""
         async with self.services.database.write() as session:
-            made = await create_project(session, self.clock, name="Tests", timezone=timezone)
-        return made.id, made.api_token
+            project = await create_project(session, self.clock, name="Tests", timezone=timezone)
+        return project.id, project.api_token
 
     async def scope(self, project_id: int) -> ProjectScope:
         """The scope of a project's owner."""

@@ -74,9 +74,9 @@ class EndpointCases:
             "draft": {},
             "endpoint": endpoints,
         }
-        wanted = Project(objects=objects)
+        desired = Project(objects=objects)
         server = ServerProject(api)
-        push(server, make_plan(server.project, wanted, prune=False))
+        push(server, make_plan(server.project, desired, prune=False))
 
     async def _query(self, case: Case, project_id: int, name: str, outcome: CaseOutcome) -> None:
         body = {"variables": case.body.get("variables") or {}, "refresh": "force_blocking"}

@@ -86,8 +86,8 @@ class FunctionCases:
             run = self._globals(function, case)
         except HogletError as error:
             attr = (error.attr or "").removeprefix("configuration__")
-            place = f"{attr}: " if attr else ""
-            outcome.differences = [f"the function cannot be used: {place}{error.detail}"]
+            prefix = f"{attr}: " if attr else ""
+            outcome.differences = [f"the function cannot be used: {prefix}{error.detail}"]
             return outcome
         if function.type in types.ORDERED:
             await self._transform(function, run, outcome)
@@ -134,14 +134,14 @@ class FunctionCases:
         person = case.body.get("person")
         if person is not None:
             distinct_id = str(distinct_id)
-            made = person_globals(
+            default = person_globals(
                 project_url=project["url"],
                 person_id=str(uuid5(_NAMESPACE, distinct_id)),
                 properties=person.get("properties") or {},
                 distinct_id=distinct_id,
                 name_properties=self._scope.project.person_display_name_properties,
             )
-            given["person"] = {**made, **person, "properties": made["properties"]}
+            given["person"] = {**default, **person, "properties": default["properties"]}
         groups = case.body.get("groups") or {}
         given["groups"] = {
             name: group_globals(

@@ -62,8 +62,10 @@ class _Rehearsal:
         for kind in KINDS:
             documents = self._project.of_kind(kind)
             for name, document in documents.items():
-                found = self._function(name) if kind == "function" else stored.of_kind(kind)[name]
-                documents[name] = self._as_stored(kind, name, document, found)
+                stored_document = (
+                    self._function(name) if kind == "function" else stored.of_kind(kind)[name]
+                )
+                documents[name] = self._as_stored(kind, name, document, stored_document)
 
     def _try_settings(self, change: PlannedChange) -> None:
         for key in change.fields:
@@ -78,14 +80,14 @@ class _Rehearsal:
         if change.kind == "function":
             document = with_placeholders(cast("FunctionDocument", document))
         try:
-            made = self._server.create(
+            record = self._server.create(
                 change.kind, change.name, body_of(change.kind, document, change.name)
             )
         except HogletError as error:
             self._leave_out(change.kind, change.name, error.detail)
             del self._project.of_kind(change.kind)[change.name]
             return
-        for warning in made.get("warnings") or [] if change.kind == "function" else []:
+        for warning in record.get("warnings") or [] if change.kind == "function" else []:
             self._change(change.kind, change.name, f"line {warning['line']}: {warning['message']}")
 
     def _function(self, name: str) -> Document:

@@ -56,7 +56,7 @@ def coverage_lines(functions: Iterable[Path], outcomes: Iterable[CaseOutcome]) -
         if outcome.case.kind == "function":
             lines = ran.setdefault(outcome.case.subject, set())
             lines |= {step.line for step in outcome.trace}
-    shown: list[str] = []
+    report: list[str] = []
     for subject in functions:
         code = subject / CODE
         if not code.exists():
@@ -65,16 +65,16 @@ def coverage_lines(functions: Iterable[Path], outcomes: Iterable[CaseOutcome]) -
         missed = [line for line in lines if line not in ran.get(subject, set())]
         share = 100 if not lines else round(100 * (len(lines) - len(missed)) / len(lines))
         more = f"  lines that did not run: {_ranges(missed, lines)}" if missed else ""
-        shown.append(f"{share:3}%  {code}{more}")
-    return shown
+        report.append(f"{share:3}%  {code}{more}")
+    return report
 
 
 def _ranges(missed: list[int], lines: list[int]) -> str:
     """Line ranges: ``3, 5-7``."""
     parts: list[list[int]] = []
     for line in missed:
-        place = lines.index(line)
-        if parts and place and lines[place - 1] == parts[-1][-1]:
+        index = lines.index(line)
+        if parts and index and lines[index - 1] == parts[-1][-1]:
             parts[-1].append(line)
         else:
             parts.append([line])

@@ -72,5 +72,5 @@ def _readable(request: Mapping[str, Any]) -> SentRequest:
     body = request.get("body")
     with contextlib.suppress(ValueError):
         body = json.loads(body) if isinstance(body, str) else body
-    found = {key: request.get(key) for key in ("method", "url", "headers")}
-    return cast("SentRequest", {**found, "body": body})
+    readable = {key: request.get(key) for key in ("method", "url", "headers")}
+    return cast("SentRequest", {**readable, "body": body})

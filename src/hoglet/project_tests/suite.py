@@ -54,17 +54,17 @@ async def _functions(embedded: Embedded, files: Project, folder: Path) -> Functi
 
 
 def _push_named(api: ProjectApi, files: Project, folder: Path) -> Names:
-    wanted = Project(settings=files.settings.copy())
-    wanted.settings.pop("name", None)
+    desired = Project(settings=files.settings.copy())
+    desired.settings.pop("name", None)
     for kind in ("action", "cohort"):
-        wanted.of_kind(kind).update(files.of_kind(kind))
+        desired.of_kind(kind).update(files.of_kind(kind))
     server = ServerProject(api)
     try:
-        push(server, make_plan(server.project, wanted, prune=False))
+        push(server, make_plan(server.project, desired, prune=False))
     except PushFailed as refused:
-        place = str(folder / PROJECT)
+        position = str(folder / PROJECT)
         if refused.change is not None:
             field = refused.field or refused.reason.partition(": ")[0]
-            place = place_of_change(folder, files, refused.change, field)
-        raise BadFile(f"{place}: {refused.reason}") from None
+            position = place_of_change(folder, files, refused.change, field)
+        raise BadFile(f"{position}: {refused.reason}") from None
     return server.names

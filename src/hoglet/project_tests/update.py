@@ -27,10 +27,10 @@ def update_files(outcomes: Iterable[CaseOutcome]) -> list[Path]:
     for path, failed in by_file.items():
         text = path.read_text(encoding="utf-8")
         document: list[CaseBody] = load_text(text)
-        wanted = {outcome.case.name: outcome for outcome in failed}
+        failed_by_name = {outcome.case.name: outcome for outcome in failed}
         updated = [
-            {**case, "expect": _expect(case["expect"], wanted[case["name"].strip()])}
-            if case["name"].strip() in wanted
+            {**case, "expect": _expect(case["expect"], failed_by_name[case["name"].strip()])}
+            if case["name"].strip() in failed_by_name
             else case
             for case in document
         ]
@@ -43,36 +43,36 @@ def _expect(expect: Results, outcome: CaseOutcome) -> Mapping[str, Any]:
     if error is not None and "error" not in expect and outcome.case.kind == "endpoint":
         return {"error": error}
     updated: dict[str, Any] = {}
-    for key, wanted in expect.items():
-        is_wrong = bool(differences({key: wanted}, outcome.actual))
-        updated[key] = _actual(key, wanted, outcome.actual) if is_wrong else wanted
+    for key, expected in expect.items():
+        is_wrong = bool(differences({key: expected}, outcome.actual))
+        updated[key] = _actual(key, expected, outcome.actual) if is_wrong else expected
     return updated
 
 
-def _actual(key: str, wanted: Any, found: Results) -> Any:
+def _actual(key: str, expected: Any, results: Results) -> Any:
     """The actual value that replaces an expected one."""
-    actual = found.get(key)
+    actual = results.get(key)
     if key == "requests":
-        return _requests(wanted, actual or [])
+        return _requests(expected, actual or [])
     if key == "logs":
-        kept = [line for line in wanted if not differences({key: [line]}, found)]
-        return kept or list(actual or [])
-    if key == "event" and wanted is None and actual is not None:
+        matching = [line for line in expected if not differences({key: [line]}, results)]
+        return matching or list(actual or [])
+    if key == "event" and expected is None and actual is not None:
         return {name: value for name, value in actual.items() if name in _EVENT_KEYS}
     if key in PARTLY_COMPARED:
-        return compared_part(wanted, actual, keep_equal=True)
+        return compared_part(expected, actual, keep_equal=True)
     return actual
 
 
-def _requests(wanted: list[Any], actual: list[SentRequest]) -> list[Mapping[str, Any]]:
+def _requests(expectations: list[Any], actual: list[SentRequest]) -> list[Mapping[str, Any]]:
     """Each request with the fields that its case expects; new ones without headers."""
-    found: list[Mapping[str, Any]] = []
+    updated: list[Mapping[str, Any]] = []
     for number, request in enumerate(actual):
-        expected = wanted[number] if number < len(wanted) else None
+        expected = expectations[number] if number < len(expectations) else None
         if not isinstance(expected, dict):
-            found.append({key: value for key, value in request.items() if key != "headers"})
+            updated.append({key: value for key, value in request.items() if key != "headers"})
             continue
-        found.append(
+        updated.append(
             {
                 key: compared_part(value, request.get(key), keep_equal=True)
                 if key == "headers" or equals(value, request.get(key))
@@ -80,4 +80,4 @@ def _requests(wanted: list[Any], actual: list[SentRequest]) -> list[Mapping[str,
                 for key, value in expected.items()
             }
         )
-    return found
+    return updated
