@@ -16,11 +16,11 @@ _COLUMNS = ("id", "name", "count", "is_static", "is_calculating", "last_calculat
 @cohorts_app.command("list")
 def list_cohorts(as_json: AsJson = False) -> None:
     """List the cohorts of a project."""
-    found = list(connect().every("/cohorts/"))
+    cohorts = list(connect().every("/cohorts/"))
     if as_json:
-        print_json(found)
+        print_json(cohorts)
         return
-    print_table(_COLUMNS, [[cell(each.get(column)) for column in _COLUMNS] for each in found])
+    print_table(_COLUMNS, [[cell(each.get(column)) for column in _COLUMNS] for each in cohorts])
 
 
 @cohorts_app.command("show")
@@ -28,8 +28,8 @@ def show(
     cohort: Annotated[str, typer.Argument(help="Id of the cohort.")], as_json: AsJson = False
 ) -> None:
     """Show a cohort and its criteria."""
-    found = connect().call("GET", f"/cohorts/{quote(cohort, safe='')}/")
+    record = connect().call("GET", f"/cohorts/{quote(cohort, safe='')}/")
     if as_json:
-        print_json(found)
+        print_json(record)
         return
-    print_table(("field", "value"), [(name, cell(value, 1000)) for name, value in found.items()])
+    print_table(("field", "value"), [(name, cell(value, 1000)) for name, value in record.items()])

@@ -30,19 +30,19 @@ def list_integrations(
 ) -> None:
     """List the integrations of a project."""
     filters = {"kind": kind} if kind else {}
-    found = list(connect().every(_PATH, **filters))
+    integrations = list(connect().every(_PATH, **filters))
     if as_json:
-        print_json(found)
+        print_json(integrations)
         return
     rows = [
         (
-            str(one["id"]),
-            one["kind"],
-            one["display_name"],
-            "any" if one["hosts"] is None else ",".join(one["hosts"]),
-            one["errors"],
+            str(integration["id"]),
+            integration["kind"],
+            integration["display_name"],
+            "any" if integration["hosts"] is None else ",".join(integration["hosts"]),
+            integration["errors"],
         )
-        for one in found
+        for integration in integrations
     ]
     print_table(("id", "kind", "name", "hosts", "errors"), rows)
 
@@ -61,10 +61,10 @@ def create(
     if name:
         body["display_name"] = name
     if to:
-        body["hosts"] = [one.strip() for one in to.split(",") if one.strip()]
+        body["hosts"] = [host.strip() for host in to.split(",") if host.strip()]
     client = connect()
-    made = client.call("POST", _PATH, {**body, "access_token": _token()})
-    print(f"{made['display_name']} is integration {made['id']}.")
+    integration = client.call("POST", _PATH, {**body, "access_token": _token()})
+    print(f"{integration['display_name']} is integration {integration['id']}.")
 
 
 @integrations_app.command("delete")

@@ -54,10 +54,10 @@ def choose_format(shape: RowFormat | None, output: Path | None, *, as_json: bool
 
 def _format_of_file(shape: RowFormat | None, output: Path) -> RowFormat:
     ending = output.suffix.removeprefix(".").lower()
-    found = shape or (ending if ending in {*RowFormat} else RowFormat.CSV)
-    if found == RowFormat.TABLE:
+    chosen = shape or (ending if ending in {*RowFormat} else RowFormat.CSV)
+    if chosen == RowFormat.TABLE:
         raise BadUsage("--format table is for a terminal: use another format with --output.")
-    return RowFormat(found)
+    return RowFormat(chosen)
 
 
 def print_rows(answer: QueryResponse, shape: RowFormat, output: Path | None, more: str) -> None:

@@ -46,9 +46,9 @@ def tail(
     console = Console(highlight=False, soft_wrap=True)
     is_empty = True
     try:
-        for found in _events(client, chosen, last, follow=follow):
+        for printed in _events(client, chosen, last, follow=follow):
             is_empty = False
-            print_event(console, found, as_json=as_json)
+            print_event(console, printed, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
     if last and is_empty and not as_json:
@@ -76,9 +76,9 @@ def _events(
     seen = {event["uuid"] for event in _select_recent(client, chosen)}
     while True:
         time.sleep(_POLL_SECONDS)
-        found = _select_recent(client, chosen)
-        yield from (event for event in found if event["uuid"] not in seen)
-        seen = {event["uuid"] for event in found}
+        recent = _select_recent(client, chosen)
+        yield from (event for event in recent if event["uuid"] not in seen)
+        seen = {event["uuid"] for event in recent}
 
 
 def _select_recent(client: ApiClient, chosen: _Chosen) -> list[PrintedEvent]:
@@ -107,8 +107,8 @@ def _select(client: ApiClient, chosen: _Chosen, *conditions: str, limit: int) ->
         if not where or refusal.field is None:
             raise
         raise _about_where(refusal) from None
-    found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows["results"]]
-    return cast("list[PrintedEvent]", found[::-1])
+    events = [dict(zip(_COLUMNS, row, strict=True)) for row in rows["results"]]
+    return cast("list[PrintedEvent]", events[::-1])
 
 
 def _about_where(refusal: ApiRefused) -> ApiRefused:
@@ -135,9 +135,9 @@ def print_event(console: Console, event: PrintedEvent, *, as_json: bool = False)
     if as_json:
         print(json.dumps({**event, "properties": properties}, ensure_ascii=False), flush=True)
         return
-    shown = {key: value for key, value in properties.items() if not key.startswith("$")}
+    custom = {key: value for key, value in properties.items() if not key.startswith("$")}
     text = Text(f"{str(event['timestamp'])[:19]} ")
     text.append(visible(event["event"]), style="bold")
     text.append(visible(f" {event['distinct_id']} "))
-    text.append(visible(json.dumps(shown, ensure_ascii=False)), style="dim")
+    text.append(visible(json.dumps(custom, ensure_ascii=False)), style="dim")
     console.print(text)

@@ -97,12 +97,12 @@ def revoke(key_id: Annotated[str, typer.Argument(help="Id of the signing key.")]
 
 
 def _read_variables(texts: list[str]) -> JsonObject:
-    found: JsonObject = {}
+    values: JsonObject = {}
     for name, value in map(_read_variable, texts):
-        if name in found:
+        if name in values:
             raise BadOption(f"--variable {name} is given twice.")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def _read_variable(text: str) -> tuple[str, Any]:

@@ -37,23 +37,23 @@ def create_key(
     """Create a key and print it; it is shown only once."""
     from hoglet.access import provisioning as issue
 
-    wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
+    requested = [scope.strip() for scope in scopes.split(",") if scope.strip()]
 
     async def work(session: "AsyncSession") -> str:
         clock = SystemClock()
         if secret:
-            made = await issue.issue_secret_key(
+            key = await issue.issue_secret_key(
                 session,
                 clock,
-                scopes=wanted or ["endpoint:read"],
+                scopes=requested or ["endpoint:read"],
                 label=label,
                 project_id=project or 1,
             )
         else:
-            made = await issue.issue_personal_key(
-                session, clock, scopes=wanted, label=label, project_id=project
+            key = await issue.issue_personal_key(
+                session, clock, scopes=requested, label=label, project_id=project
             )
-        return made.value
+        return key.value
 
     print(in_transaction(data_dir, work))
 
@@ -102,8 +102,8 @@ def create_project(
         raise BadUsage("The name of the project is empty.")
 
     async def work(session: "AsyncSession") -> tuple[int, str]:
-        made = await issue.create_project(session, SystemClock(), name=name, timezone=timezone)
-        return made.id, made.api_token
+        project = await issue.create_project(session, SystemClock(), name=name, timezone=timezone)
+        return project.id, project.api_token
 
     project_id, token = in_transaction(data_dir, work)
     print(f"{project_id} {token}")

@@ -92,14 +92,14 @@ def list_endpoints(as_json: AsJson = False) -> None:
     columns = ("name", "version", "active", "materialized", "last run", "description")
     rows = [
         (
-            one["name"],
-            str(one["current_version"]),
-            _STATES[one["is_active"]],
-            _STATES[one["is_materialized"]],
-            (one["last_executed_at"] or "never")[:16],
-            one["description"].partition("\n")[0],
+            endpoint["name"],
+            str(endpoint["current_version"]),
+            _STATES[endpoint["is_active"]],
+            _STATES[endpoint["is_materialized"]],
+            (endpoint["last_executed_at"] or "never")[:16],
+            endpoint["description"].partition("\n")[0],
         )
-        for one in endpoints
+        for endpoint in endpoints
     ]
     print_table(columns, rows)
 
@@ -162,10 +162,10 @@ def diff(
     from hoglet.project_files.endpoint_sync import Endpoints
 
     with exit_with_two():
-        wanted = _documents(paths)
+        documents = _documents(paths)
         there = Endpoints(connect())
-        gone = names_without_file(paths, wanted, there.records) if prune else []
-        lines = [line for _, document in wanted for line in there.difference(document)]
+        gone = names_without_file(paths, documents, there.records) if prune else []
+        lines = [line for _, document in documents for line in there.difference(document)]
         lines += [line for name in gone for line in there.removal(name)]
     console = wide_console()
     for line in lines:
@@ -185,11 +185,11 @@ def push(
     """
     from hoglet.project_files.endpoint_sync import Endpoints
 
-    wanted = _documents(paths)
+    documents = _documents(paths)
     there = Endpoints(connect())
-    gone = names_without_file(paths, wanted, there.records) if prune else []
+    gone = names_without_file(paths, documents, there.records) if prune else []
     confirm([f"endpoint {name}" for name in gone], yes=yes)
-    done = [sentence for file in wanted for sentence in _push(there, *file)]
+    done = [sentence for file in documents for sentence in _push(there, *file)]
     for name in gone:
         there.delete(name)
         print(f"deleted endpoint {name}", flush=True)
@@ -231,8 +231,8 @@ def _push(there: Any, path: Path, document: EndpointDocument) -> list[str]:
     except ApiRefused as error:
         if error.status != HTTPStatus.BAD_REQUEST:  # concerns the key or the project, not the file
             raise
-        place = place_of(path, error.field, error.detail)
-        raise BadFile(f"{place}: {error.detail}") from None
+        position = place_of(path, error.field, error.detail)
+        raise BadFile(f"{position}: {error.detail}") from None
     for sentence in sentences:
         print(sentence, flush=True)
     return sentences
@@ -259,12 +259,12 @@ def _documents(paths: list[Path] | None) -> list[EndpointFile]:
 
 def _variables(pairs: list[str]) -> dict[str, str]:
     """Values stay strings: the server parses them by the type of the variable."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
         if not sign or not name:
             raise typer.BadParameter(f"{pair} is not of the form name=value.")
-        if name in found:
+        if name in values:
             raise typer.BadParameter(f"the variable {name} is given twice.")
-        found[name] = value
-    return found
+        values[name] = value
+    return values

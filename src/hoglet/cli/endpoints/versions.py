@@ -21,8 +21,8 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def _names(client: ApiClient) -> list[tuple[str, str]]:
-    found = client.every("/endpoints/")
-    return [(each["name"], each["description"].partition("\n")[0]) for each in found]
+    endpoints = client.every("/endpoints/")
+    return [(each["name"], each["description"].partition("\n")[0]) for each in endpoints]
 
 
 def complete_endpoints(incomplete: str) -> list[tuple[str, str]]:
@@ -47,11 +47,13 @@ class NoAlias(HogletError):
 @alias_app.command("list")
 def list_aliases(name: Name, as_json: AsJson = False) -> None:
     """List the aliases of an endpoint."""
-    found = connect().call("GET", f"/endpoints/{quote(name)}/aliases")
+    listing = connect().call("GET", f"/endpoints/{quote(name)}/aliases")
     if as_json:
-        print_json(found["results"])
+        print_json(listing["results"])
         return
-    rows = [[each["alias"], str(each["version"]), each["updated_at"]] for each in found["results"]]
+    rows = [
+        [each["alias"], str(each["version"]), each["updated_at"]] for each in listing["results"]
+    ]
     print_table(["alias", "version", "moved at"], rows)
 
 
@@ -63,8 +65,8 @@ def set_alias(
 ) -> None:
     """Create an alias, or move it to another version."""
     body = {"version": version_of(version)}
-    made = connect().call("PUT", _alias_path(name, alias), body)
-    print(f"{name}: {alias} is version {made['version']}")
+    record = connect().call("PUT", _alias_path(name, alias), body)
+    print(f"{name}: {alias} is version {record['version']}")
 
 
 @alias_app.command("delete")
@@ -90,17 +92,17 @@ def compare(name: Name, a: Version, b: Version, as_json: AsJson = False) -> None
     """Compare two versions; exits with 1 if they differ, 2 for errors."""
     path = f"/endpoints/{quote(name)}/versions/{quote(a)}/diff/{quote(b)}"
     with exit_with_two():
-        found = connect().call("GET", path)
+        comparison = connect().call("GET", path)
     if as_json:
-        print_json(found)
-        raise typer.Exit(1 if found["query_diff"] or found["changes"] else 0)
+        print_json(comparison)
+        raise typer.Exit(1 if comparison["query_diff"] or comparison["changes"] else 0)
     console = wide_console()
-    for line in found["query_diff"].splitlines():
+    for line in comparison["query_diff"].splitlines():
         console.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
-    for change in found["changes"]:
+    for change in comparison["changes"]:
         before, after = (json.dumps(change[side], ensure_ascii=False) for side in ("a", "b"))
         console.print(Text(f"{change['field']}: {before} -> {after}"), soft_wrap=True)
-    raise typer.Exit(1 if found["query_diff"] or found["changes"] else 0)
+    raise typer.Exit(1 if comparison["query_diff"] or comparison["changes"] else 0)
 
 
 def openapi(
@@ -124,11 +126,11 @@ def usage(
 ) -> None:
     """Show runs, errors, durations and cache hits by day."""
     asked = f"?days={days}" + (f"&version={quote(version)}" if version else "")
-    found = connect().call("GET", f"/endpoints/{quote(name)}/usage{asked}")
+    report = connect().call("GET", f"/endpoints/{quote(name)}/usage{asked}")
     if as_json:
-        print_json(found)
+        print_json(report)
         return
-    lines = cast("list[UsageLine]", [*found["days"], {**found, "day": "all"}])
+    lines = cast("list[UsageLine]", [*report["days"], {**report, "day": "all"}])
     print_table(["day", "runs", "errors", "p50 ms", "p95 ms", "from cache"], map(_usage, lines))
 
 

@@ -63,10 +63,10 @@ def start(
     path = _path(client, function, enable=True)
     pairs = (("start_at", start_at), ("end_at", end_at))
     window = {name: text for name, text in pairs if text}
-    made = client.call("POST", path, {**window, "with_filters": with_filters})
-    print(f"Backfill {made['id']}")
+    created = client.call("POST", path, {**window, "with_filters": with_filters})
+    print(f"Backfill {created['id']}")
     if not detach:
-        _follow(lambda: client.call("GET", f"{path}/{made['id']}"), function)
+        _follow(lambda: client.call("GET", f"{path}/{created['id']}"), function)
 
 
 @backfill_app.command("list")
@@ -78,13 +78,13 @@ def list_backfills(function: Function, as_json: AsJson = False) -> None:
         "runs_failed",
     )  # fmt: skip
     try:
-        found = list(client.every(_path(client, function)))
+        backfills = list(client.every(_path(client, function)))
     except NoBackfills:
-        found = []
+        backfills = []
     if as_json:
-        print_json(found)
+        print_json(backfills)
         return
-    print_table(columns, [tuple(cell(one[column]) for column in columns) for one in found])
+    print_table(columns, [tuple(cell(row[column]) for column in columns) for row in backfills])
 
 
 @backfill_app.command("watch")
@@ -126,44 +126,44 @@ def cancel(
 
 
 def _control(client: ApiClient, function: str, backfill: str, verb: str) -> None:
-    shown = client.call("POST", f"{_path(client, function)}/{quote(backfill, safe='')}/{verb}")
-    print(shown["status"])
+    changed = client.call("POST", f"{_path(client, function)}/{quote(backfill, safe='')}/{verb}")
+    print(changed["status"])
 
 
 def _path(client: ApiClient, function: str, *, enable: bool = False) -> str:
     """The path of a function's backfills; enables them if necessary."""
     function = find_id(client, function)
-    found = client.call("GET", f"/hog_functions/{function}/")["batch_export_id"]
-    if found is None and not enable:
+    backfill_id = client.call("GET", f"/hog_functions/{function}/")["batch_export_id"]
+    if backfill_id is None and not enable:
         raise NoBackfills(f"The function {function} has never had a backfill.")
-    if found is None:
-        made = client.call("POST", f"/hog_functions/{function}/enable_backfills")
-        found = made["batch_export_id"]
-    return f"/batch_exports/{found}/backfills"
+    if backfill_id is None:
+        enabled = client.call("POST", f"/hog_functions/{function}/enable_backfills")
+        backfill_id = enabled["batch_export_id"]
+    return f"/batch_exports/{backfill_id}/backfills"
 
 
 def _follow(poll: Callable[[], BackfillProgress], function: str) -> None:
     """Show a progress bar until the end; Ctrl-C closes the bar, not the backfill."""
-    shown = poll()
+    progress = poll()
     try:
         with _bar() as bar:
             task = bar.add_task("events", total=None)
-            while shown["status"] not in ENDED:
-                done = shown["runs_succeeded"] + shown["runs_failed"]
-                failed = f", {shown['runs_failed']} failed" if shown["runs_failed"] else ""
-                text = shown["status"] + failed
-                bar.update(task, total=shown["events_total"], completed=done, description=text)
+            while progress["status"] not in ENDED:
+                done = progress["runs_succeeded"] + progress["runs_failed"]
+                failed = f", {progress['runs_failed']} failed" if progress["runs_failed"] else ""
+                text = progress["status"] + failed
+                bar.update(task, total=progress["events_total"], completed=done, description=text)
                 time.sleep(_LOOK_SECONDS)
-                shown = poll()
+                progress = poll()
     except KeyboardInterrupt:
         print(
             f"The backfill continues. To watch it: hoglet functions backfill watch {function} "
-            f"{shown['id']}; to cancel it: … cancel {function} {shown['id']}"
+            f"{progress['id']}; to cancel it: … cancel {function} {progress['id']}"
         )
         raise typer.Exit(130) from None
-    counts = f"{shown['runs_succeeded']} succeeded, {shown['runs_failed']} failed"
-    print(f"{shown['status']}: {counts}")
-    raise typer.Exit(int(shown["status"] != "Completed"))
+    counts = f"{progress['runs_succeeded']} succeeded, {progress['runs_failed']} failed"
+    print(f"{progress['status']}: {counts}")
+    raise typer.Exit(int(progress["status"] != "Completed"))
 
 
 def _bar() -> Progress:

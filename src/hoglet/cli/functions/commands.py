@@ -53,17 +53,17 @@ def list_functions(as_json: AsJson = False) -> None:
 def show(function: Function, as_json: AsJson = False) -> None:
     """Show a function: its settings, inputs and code."""
     client = connect()
-    found = client.call("GET", f"/hog_functions/{find_id(client, function)}/")
+    record = client.call("GET", f"/hog_functions/{find_id(client, function)}/")
     if as_json:
-        print_json(found)
+        print_json(record)
         return
-    rows = [(name, cell(found.get(name))) for name in _SHOWN]
-    rows.append(("state", STATES[found["status"]["state"]]))
-    rows.append(("filters", cell(_without_code(found.get("filters")), 400)))
-    rows += [(f"inputs.{name}", _input(value)) for name, value in (found["inputs"] or {}).items()]
+    rows = [(name, cell(record.get(name))) for name in _SHOWN]
+    rows.append(("state", STATES[record["status"]["state"]]))
+    rows.append(("filters", cell(_without_code(record.get("filters")), 400)))
+    rows += [(f"inputs.{name}", _input(value)) for name, value in (record["inputs"] or {}).items()]
     print_table(("field", "value"), rows)
-    if found.get("hog"):
-        print(f"\n{found['hog']}")
+    if record.get("hog"):
+        print(f"\n{record['hog']}")
 
 
 @functions_app.command("enable")

@@ -27,12 +27,14 @@ def list_dead_letters(
 ) -> None:
     """List a function's dead letters with their reasons, newest first."""
     client = connect()
-    found = list(client.every(f"{_path(client, function)}/", **_filters(classes, after, before)))
+    dead_letters = list(
+        client.every(f"{_path(client, function)}/", **_filters(classes, after, before))
+    )
     if as_json:
-        print_json(found)
+        print_json(dead_letters)
         return
     columns = ("id", "class", "attempts", "last_failed_at", "redriven_at", "event", "error")
-    print_table(columns, [tuple(cell(one[column]) for column in columns) for one in found])
+    print_table(columns, [tuple(cell(row[column]) for column in columns) for row in dead_letters])
 
 
 @dead_letters_app.command("show")

@@ -42,10 +42,10 @@ def logs(
     show = _print_json_line if as_json else _line_printer()
     _check_levels(level)
     client = connect()
-    wanted = {name: text for name, text in (("level", level), ("search", search)) if text}
+    filters = {name: text for name, text in (("level", level), ("search", search)) if text}
     path = f"/hog_functions/{find_id(client, function)}/logs"
     read = _MOST_READ if follow else limit
-    past = client.call("GET", f"{path}?{urlencode({**wanted, 'limit': read})}")["results"][::-1]
+    past = client.call("GET", f"{path}?{urlencode({**filters, 'limit': read})}")["results"][::-1]
     for line in past[-limit:]:
         show(line)
     if not follow:
@@ -53,7 +53,7 @@ def logs(
             print_hint("There is no such line yet. With -f the command waits for it.")
         return
     try:
-        for line in _new_lines(client, f"{path}/stream?{urlencode(wanted)}", _Seen(past)):
+        for line in _new_lines(client, f"{path}/stream?{urlencode(filters)}", _Seen(past)):
             show(line)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None

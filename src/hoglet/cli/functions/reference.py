@@ -26,8 +26,8 @@ class NoFunction(HogletError):
 
 
 def _names(client: ApiClient) -> list[tuple[str, str]]:
-    found = client.every("/hog_functions/", types=ALL_TYPES)
-    return [(function["id"], function["name"] or function["type"]) for function in found]
+    functions = client.every("/hog_functions/", types=ALL_TYPES)
+    return [(function["id"], function["name"] or function["type"]) for function in functions]
 
 
 def complete_functions(incomplete: str) -> list[tuple[str, str]]:

@@ -198,9 +198,12 @@ def check(
 
 
 def _complain(file: Path, kind: str, complaints: Any) -> None:
-    for one in complaints:
-        hint = f" ({one.hint})" if one.hint else ""
-        print(f"{file}:{one.line}:{one.column}: {kind}: {one.message}{hint}", file=sys.stderr)
+    for complaint in complaints:
+        hint = f" ({complaint.hint})" if complaint.hint else ""
+        print(
+            f"{file}:{complaint.line}:{complaint.column}: {kind}: {complaint.message}{hint}",
+            file=sys.stderr,
+        )
 
 
 def read_source(file: Path) -> str:
@@ -223,20 +226,20 @@ def read_globals(file: Path | None) -> JsonObject:
 def _parse_json[Kind](file: Path, text: str, kind: type[Kind]) -> Kind:
     """JSON of the expected kind; exits with 2 if it is something else."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         print(f"{file} is not JSON: {error}", file=sys.stderr)
         raise typer.Exit(DOES_NOT_COMPILE) from None
-    if not isinstance(found, kind):
+    if not isinstance(value, kind):
         print(f"{file} must contain a JSON {_JSON_NAMES[kind]}", file=sys.stderr)
         raise typer.Exit(DOES_NOT_COMPILE)
-    return found
+    return value
 
 
 def fail_to_compile(error: SourceError) -> None:
     """Print each error as ``line:column: message`` and exit with 2; ``check`` adds hints."""
-    for one in getattr(error, "errors", (error,)):
-        print(str(one), file=sys.stderr)
+    for each in getattr(error, "errors", (error,)):
+        print(str(each), file=sys.stderr)
     raise typer.Exit(DOES_NOT_COMPILE)
 
 

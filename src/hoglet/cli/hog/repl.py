@@ -37,8 +37,8 @@ class Session:
     def enter(self, text: str) -> list[str]:
         """Run one entry. Returns the lines to show: what it prints, its value, or its error."""
         try:
-            shown = _with_value_printed(text)
-            source = "\n".join([*self._entries, shown])
+            entry = _with_value_printed(text)
+            source = "\n".join([*self._entries, entry])
             compile_program(source)
             outcome = run_program(source, globals=self._values, seed=self._seed)
         except SourceError as error:
@@ -46,7 +46,7 @@ class Session:
         lines = outcome.lines[self._printed :]
         if outcome.error is not None:
             return [*lines, outcome.error.text]
-        self._entries.append(shown)
+        self._entries.append(entry)
         self._printed = len(outcome.lines)
         return lines
 

@@ -102,11 +102,11 @@ def _delete_files(target: Path, here: Any, change: Any) -> list[Path]:
     if change.kind == "draft":
         return remove_draft(here.folders[change.name])
     if change.kind == "endpoint":
-        found = [path for path in endpoint_files(target) if name_of(path) == change.name]
-        for path in found:
+        files = [path for path in endpoint_files(target) if name_of(path) == change.name]
+        for path in files:
             path.unlink()
             path.with_suffix(".sql").unlink(missing_ok=True)
-        return found
+        return files
     return []
 
 
@@ -130,7 +130,7 @@ def _report(
                 "written": [str(path) for path in written],
                 "deleted": [str(path) for path in deleted],
                 "only_in_files": extra,
-                **{key: [each._asdict() for each in found] for key, found in remarks.items()},
+                **{key: [each._asdict() for each in entries] for key, entries in remarks.items()},
                 "secrets": [each._asdict() for each in secrets],
             }
         )

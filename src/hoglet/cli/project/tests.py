@@ -131,14 +131,14 @@ def _watch(project: Path, paths: list[Path], word: str, *, coverage: bool) -> No
 
 def snapshot(project: Path) -> dict[Path, float]:
     """The files of a project with the times of their last change."""
-    found: dict[Path, float] = {}
+    times: dict[Path, float] = {}
     for path in project.rglob("*"):
         try:
             if path.is_file() and ".git" not in path.parts:
-                found[path] = path.stat().st_mtime
+                times[path] = path.stat().st_mtime
         except OSError:  # deleted since it was listed
             continue
-    return found
+    return times
 
 
 def _write(path: Path, content: bytes) -> None:

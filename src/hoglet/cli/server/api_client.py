@@ -83,12 +83,12 @@ class ApiClient:
         root = ApiClient(self.url, self._key)
         root._base = self.url
         try:
-            found = root.call("GET", "/_readyz")
+            health = root.call("GET", "/_readyz")
         except ApiRefused as refusal:  # a hoglet server that is not ready says why
             return '"checks"' in refusal.detail
         except ApiUnreachable:  # not JSON; a later request reports an unreachable server
             return False
-        return isinstance(found, dict) and isinstance(found.get("checks"), dict)
+        return isinstance(health, dict) and isinstance(health.get("checks"), dict)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """One request below the project, e.g. ``call("GET", "/endpoints/")``; its JSON.

@@ -21,6 +21,8 @@ def complete(names: Callable[[ApiClient], Pairs]) -> Pairs:
         profile=os.environ.get("HOGLET_PROFILE") or None,
     )
     with contextlib.suppress(Exception):
-        found = resolve(given)
-        return names(ApiClient(found.url, found.key, found.project, timeout_s=_SECONDS))
+        connection = resolve(given)
+        return names(
+            ApiClient(connection.url, connection.key, connection.project, timeout_s=_SECONDS)
+        )
     return []

@@ -35,8 +35,8 @@ def login(
     value = (key if key is not None else _ask()).strip()
     if not value:
         raise BadUsage("No key was given. Create one in the console, or with hoglet admin keys.")
-    found = ApiClient(address, value).site.call("GET", "/personal_api_keys/@current")
-    if not isinstance(found, dict) or not isinstance(label := found.get("label"), str):
+    identity = ApiClient(address, value).site.call("GET", "/personal_api_keys/@current")
+    if not isinstance(identity, dict) or not isinstance(label := identity.get("label"), str):
         raise not_hoglet(address)
     profiles = load_profiles()
     profiles.by_name[profile] = Profile(address, value)
@@ -68,14 +68,16 @@ def logout(
 def list_profiles(as_json: AsJson = False) -> None:
     """List the profiles, without their keys."""
     profiles = load_profiles()
-    found = [
+    listing = [
         {"name": name, "url": each.url, "current": name == profiles.current}
         for name, each in sorted(profiles.by_name.items())
     ]
     if as_json:
-        print_json(found)
+        print_json(listing)
         return
-    rows = [(str(each["name"]), str(each["url"]), "yes" * bool(each["current"])) for each in found]
+    rows = [
+        (str(each["name"]), str(each["url"]), "yes" * bool(each["current"])) for each in listing
+    ]
     print_table(("name", "url", "current"), rows)
 
 

@@ -77,11 +77,11 @@ def load_profiles() -> Profiles:
         problem = " ".join(str(error).split())  # PyYAML shows the line below its message
         raise BadProfile(f"{path} cannot be read: {problem}. Fix or delete it.") from None
     try:
-        found = {
+        by_name = {
             str(name): Profile(str(each["url"]), str(each["key"]))
             for name, each in read["profiles"].items()
         }
-        return Profiles(read.get("current"), found)
+        return Profiles(read.get("current"), by_name)
     except (TypeError, KeyError, AttributeError):
         raise BadProfile(f"{path} is not a profiles file. Fix or delete it.") from None
 

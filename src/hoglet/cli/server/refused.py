@@ -94,12 +94,12 @@ def name_missing(refusal: ApiRefused, path: str) -> ApiRefused:
     """
     if not refusal.names_nothing:
         return refusal
-    found = _PART.match(path) or _NAMED.match(path)
+    match = _PART.match(path) or _NAMED.match(path)
     if "//" in path:
         sentence = "The id or name is empty."
-    elif found is None or found["folder"] not in _NOUNS:
+    elif match is None or match["folder"] not in _NOUNS:
         return refusal
     else:
-        noun, listing = _NOUNS[found["folder"]]
-        sentence = f"There is no {noun} {unquote(found['name'])}. See {listing}."
+        noun, listing = _NOUNS[match["folder"]]
+        sentence = f"There is no {noun} {unquote(match['name'])}. See {listing}."
     return ApiRefused(refusal.detail.removesuffix(_NOT_FOUND) + sentence, status=refusal.status)
