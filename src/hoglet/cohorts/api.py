@@ -56,13 +56,13 @@ _DONE = {"success": True}
 @describe({200: CohortPage})
 async def list_cohorts(request: Request, scope: Reader) -> Response:
     """List cohorts, newest first."""
-    wanted = list_params(request.query_params)
+    params = list_params(request.query_params)
     page = parse_page(request.query_params)
     async with services_of(request).service.database.read() as session:
-        rows = matching_cohorts(await repository.list_all(session, scope.project.id), wanted)
+        rows = matching_cohorts(await repository.list_all(session, scope.project.id), params)
         visible = rows[page.offset :][: page.limit]
         users = await users_by_id(session, [row.created_by_id for row, _ in visible])
-    results = [cohort_object(row, users, match=match, basic=wanted.basic) for row, match in visible]
+    results = [cohort_object(row, users, match=match, basic=params.basic) for row, match in visible]
     return JsonResponse(envelope(request, page, len(rows), results))
 
 
@@ -135,12 +135,12 @@ async def add_persons(request: Request, cohort_id: str, scope: Writer) -> Respon
     """Add persons to a static cohort by their ids."""
     row = await _static_row(request, scope, cohort_id)
     body = validate(AddedPersons, await read_object(request))
-    wanted = as_uuids(body.person_ids, "person_ids")
-    if not wanted:
+    ids = as_uuids(body.person_ids, "person_ids")
+    if not ids:
         return JsonResponse(_DONE)
     services = services_of(request)
     async with services.service.database.read() as session:
-        known = await repository.known_persons(session, scope.project.id, wanted)
+        known = await repository.known_persons(session, scope.project.id, ids)
     if not known:
         raise Invalid("None of these persons exists in the project.", attr="person_ids")
     await services.static.add(row, known)
@@ -192,8 +192,8 @@ async def list_users(request: Request, cohort_id: str, scope: Reader) -> Respons
     """List what uses a cohort."""
     row = await _row(request, scope, cohort_id)
     async with services_of(request).service.database.read() as session:
-        found = await usage_of(session, scope.project, row)
-    return JsonResponse(found.body())
+        usage = await usage_of(session, scope.project, row)
+    return JsonResponse(usage.body())
 
 
 @router.get("/cohorts/{cohort_id}/activity")
@@ -212,8 +212,8 @@ async def list_cohorts_of_person(request: Request, scope: Reader) -> Response:
     person_id = request.query_params.get("person_id")
     if not person_id:
         raise Invalid("This field is required.", code="required", attr="person_id")
-    found = await services_of(request).persons.cohorts_of(scope.project, person_id)
-    return JsonResponse({"results": found})
+    cohorts = await services_of(request).persons.cohorts_of(scope.project, person_id)
+    return JsonResponse({"results": cohorts})
 
 
 async def _row(request: Request, scope: ProjectScope, cohort_id: str) -> CohortRow:
@@ -229,8 +229,8 @@ async def _static_row(request: Request, scope: ProjectScope, cohort_id: str) -> 
     return row
 
 
-async def _also(request: Request, scope: ProjectScope, wanted: str) -> None:
-    await authorize(request, str(scope.project.id), wanted, throttle=False)
+async def _also(request: Request, scope: ProjectScope, scope_name: str) -> None:
+    await authorize(request, str(scope.project.id), scope_name, throttle=False)
 
 
 async def _activity(request: Request, scope: ProjectScope, item_id: str | None) -> Response:
@@ -247,9 +247,9 @@ def _properties(query: Mapping[str, str]) -> list[Any]:
     if not text:
         return []
     try:
-        found = orjson.loads(text)
+        filters = orjson.loads(text)
     except orjson.JSONDecodeError:
         raise Invalid("Must be JSON: a list of filters.", attr="properties") from None
-    if not isinstance(found, list):
+    if not isinstance(filters, list):
         raise Invalid("Must be a list of filters.", attr="properties")
-    return [{"type": "person"} | each if isinstance(each, dict) else each for each in found]
+    return [{"type": "person"} | each if isinstance(each, dict) else each for each in filters]

@@ -74,19 +74,19 @@ class CohortMembers:
     async def count(self, key: tuple[int, int, int]) -> int:
         """Number of members of a calculation."""
         project, cohort, calculation = key
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             f"SELECT count() FROM {TABLE} FINAL WHERE {_OF_COHORT} "  # noqa: S608
             "AND calculation_id = {calculation:Int64} AND is_deleted = 0",
             {"project": project, "cohort": cohort, "calculation": calculation},
         )
-        return int(found.rows[0][0])
+        return int(result.rows[0][0])
 
     async def first_value(self, query: PersonsSql) -> str | None:
         """The first value of a query of one column; None if it has no rows."""
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             query.sql, query.params, budget=QueryBudget(seconds=self._seconds)
         )
-        return str(found.rows[0][0]) if found.rows else None
+        return str(result.rows[0][0]) if result.rows else None
 
     async def memberships(
         self, project_id: int, persons: Collection[UUID], pairs: Sequence[tuple[int, int]]
@@ -101,14 +101,14 @@ class CohortMembers:
         if not pairs or not persons:
             return set()
         current = ", ".join(f"({cohort}, {calculation})" for cohort, calculation in pairs)
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             "SELECT cohort_id, person_id "  # noqa: S608 (numbers)
             f"FROM {TABLE} FINAL WHERE project_id = {{project:Int64}} "
             f"AND (cohort_id, calculation_id) IN ({current}) "
             "AND person_id IN {persons:Array(UUID)} AND is_deleted = 0",
             {"project": project_id, "persons": [str(person) for person in persons]},
         )
-        return {(int(cohort), UUID(str(person))) for cohort, person in found.rows}
+        return {(int(cohort), UUID(str(person))) for cohort, person in result.rows}
 
     async def forget_before(self, key: tuple[int, int, int]) -> None:
         """Delete the members of a cohort's older calculations."""

@@ -20,13 +20,13 @@ class CohortRequest(msgspec.Struct, frozen=True):
 class PersonsPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a cohort's persons.
 
-    ``search`` is a part of a name; ``found`` are the persons whose distinct id or UUID it is;
+    ``search`` is a part of a name; ``person_ids`` are the persons whose distinct id or UUID it is;
     ``properties`` are property filters.
     """
 
     cohort: int
     search: str
-    found: list[str]
+    person_ids: list[str]
     properties: list[Any]
     limit: int
     offset: int

@@ -59,16 +59,16 @@ class CohortPersons:
             SourceError: a property filter does not compile.
         """
         limit = page.limit or 0
-        found = await self._named(project.id, search)
-        wanted = PersonsPage(
+        named = await self._named(project.id, search)
+        request = PersonsPage(
             cohort=row.id,
             search=search,
-            found=found,
+            person_ids=named,
             properties=properties,
             limit=limit + 1,
             offset=page.offset,
         )
-        compiled = await self._compiler.persons(project, wanted)
+        compiled = await self._compiler.persons(project, request)
         rows = (await self._warehouse.query(compiled.sql, compiled.params)).rows
         ids = [row[0] for row in rows[:limit]]
         async with self._database.read() as session:
@@ -103,6 +103,6 @@ class CohortPersons:
         if not search:
             return []
         async with self._database.read() as session:
-            found = await repository.persons_by_distinct_id(session, project_id, {search})
+            owners = await repository.persons_by_distinct_id(session, project_id, {search})
         person = as_uuid(search)
-        return [str(each) for each in found | ({person} if person else set())]
+        return [str(each) for each in owners | ({person} if person else set())]

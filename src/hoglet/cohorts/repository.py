@@ -159,49 +159,49 @@ async def drop_upload(session: AsyncSession, upload_id: UUID) -> None:
 
 
 async def known_persons(
-    session: AsyncSession, project_id: int, wanted: Collection[UUID]
+    session: AsyncSession, project_id: int, person_ids: Collection[UUID]
 ) -> set[UUID]:
     """Those of the ids that are persons of the project."""
-    found: set[UUID] = set()
-    ids = list(wanted)
+    known: set[UUID] = set()
+    ids = list(person_ids)
     for start in range(0, len(ids), _CHUNK):
         statement = select(PersonRow.id).where(
             PersonRow.project_id == project_id, PersonRow.id.in_(ids[start : start + _CHUNK])
         )
-        found |= set(await session.scalars(statement))
-    return found
+        known |= set(await session.scalars(statement))
+    return known
 
 
 async def persons_by_distinct_id(
-    session: AsyncSession, project_id: int, wanted: Collection[str]
+    session: AsyncSession, project_id: int, distinct_ids: Collection[str]
 ) -> set[UUID]:
     """The persons with these distinct ids."""
-    found: set[UUID] = set()
-    ids = [item for item in wanted if len(item) <= DistinctIdRow.distinct_id.type.length]
+    persons: set[UUID] = set()
+    ids = [item for item in distinct_ids if len(item) <= DistinctIdRow.distinct_id.type.length]
     for start in range(0, len(ids), _CHUNK):
         statement = select(DistinctIdRow.person_id).where(
             DistinctIdRow.project_id == project_id,
             DistinctIdRow.distinct_id.in_(ids[start : start + _CHUNK]),
         )
-        found |= set(await session.scalars(statement))
-    return found
+        persons |= set(await session.scalars(statement))
+    return persons
 
 
 def matching_cohorts(
-    rows: Sequence[CohortRow], wanted: CohortListParams
+    rows: Sequence[CohortRow], params: CohortListParams
 ) -> list[tuple[CohortRow, str | None]]:
     """The cohorts that match the filters and search, each with how its name matches."""
-    hidden = _behavioral(rows) if wanted.hide_behavioral_cohorts else set[int]()
-    found: list[tuple[CohortRow, str | None]] = []
+    hidden = _behavioral(rows) if params.hide_behavioral_cohorts else set[int]()
+    matching: list[tuple[CohortRow, str | None]] = []
     for row in rows:
-        if row.id in hidden or (wanted.type and row.is_static != (wanted.type == "static")):
+        if row.id in hidden or (params.type and row.is_static != (params.type == "static")):
             continue
-        if wanted.created_by_id is not None and row.created_by_id != wanted.created_by_id:
+        if params.created_by_id is not None and row.created_by_id != params.created_by_id:
             continue
-        match = _match(row.name, wanted.search)
-        if match is not None or not wanted.search:
-            found.append((row, match))
-    return found
+        match = _match(row.name, params.search)
+        if match is not None or not params.search:
+            matching.append((row, match))
+    return matching
 
 
 def _match(name: str, search: str | None) -> str | None:
@@ -215,12 +215,14 @@ def _match(name: str, search: str | None) -> str | None:
 
 def _behavioral(rows: Sequence[CohortRow]) -> set[int]:
     """Dynamic cohorts that depend on events, directly or through another cohort."""
-    found = {row.id for row in rows if cohort_type(row) in _BEHAVIORAL}
+    behavioral = {row.id for row in rows if cohort_type(row) in _BEHAVIORAL}
     size = -1
-    while size != len(found):
-        size = len(found)
-        found |= {row.id for row in rows if not row.is_static and cohorts_in(row.filters) & found}
-    return found
+    while size != len(behavioral):
+        size = len(behavioral)
+        behavioral |= {
+            row.id for row in rows if not row.is_static and cohorts_in(row.filters) & behavioral
+        }
+    return behavioral
 
 
 async def cohort_refs(session: AsyncSession, project_id: int) -> dict[str, CohortRef]:
@@ -239,7 +241,7 @@ async def person_criteria(
     These are dynamic cohorts of person properties without negation:
     ``{"3": [{"type": "AND", "values": [{"type": "person", "key": "plan", "value": "pro"}]}]}``.
     """
-    found: dict[str, list[dict[str, Any]]] = {}
+    groups_by_id: dict[str, list[dict[str, Any]]] = {}
     for row in await list_all(session, project_id):
         if row.is_static or not row.filters:
             continue
@@ -247,8 +249,8 @@ async def person_criteria(
         if not criteria.filterTestAccounts and all(
             isinstance(leaf, PersonProperty) and not leaf.negation for leaf in criteria.leaves()
         ):
-            found[str(row.id)] = [_plain(row.filters["properties"])]
-    return found
+            groups_by_id[str(row.id)] = [_plain(row.filters["properties"])]
+    return groups_by_id
 
 
 def _plain(node: dict[str, Any]) -> dict[str, Any]:

@@ -52,10 +52,10 @@ def cohort_type(row: CohortRow) -> str:
     if row.is_static:
         return "static"
     leaves = stored_criteria(row.filters).leaves() if row.filters else ()
-    found = {leaf.value for leaf in leaves if isinstance(leaf, Behavior)}
-    if not found:
+    kinds = {leaf.value for leaf in leaves if isinstance(leaf, Behavior)}
+    if not kinds:
         return "person_property"
-    return "behavioral" if found <= _SIMPLE else "analytical"
+    return "behavioral" if kinds <= _SIMPLE else "analytical"
 
 
 def calculation_object(row: CohortCalculationRow) -> Json:

@@ -228,15 +228,17 @@ class CohortService:
     async def _check_criteria(self, project: Project, filters: Json, cohort_id: int | None) -> None:
         """Validate references: cohorts, actions, dates, properties of events."""
         criteria = stored_criteria(filters)
-        wanted = criteria.cohorts()
-        if wanted:
+        references = criteria.cohorts()
+        if references:
             async with self.database.read() as session:
                 rows = await repository.list_all(session, project.id)
             known = {row.id for row in rows}
-            for each in sorted(wanted - known):
+            for each in sorted(references - known):
                 raise Invalid(f"Cohort {each} does not exist.", attr="filters")
             graph = graph_of(rows)
-            if cohort_id is not None and any(reaches(each, cohort_id, graph) for each in wanted):
+            if cohort_id is not None and any(
+                reaches(each, cohort_id, graph) for each in references
+            ):
                 raise Invalid(
                     "The cohort would depend on itself: its criteria refer to it, or "
                     "to a cohort that depends on it.",
@@ -352,13 +354,13 @@ def as_uuids(values: list[Any], attr: str) -> set[UUID]:
     Raises:
         Invalid: one of them is not a UUID.
     """
-    found: set[UUID] = set()
+    ids: set[UUID] = set()
     for index, value in enumerate(values):
         try:
-            found.add(UUID(value))
+            ids.add(UUID(value))
         except (ValueError, TypeError, AttributeError):
             raise Invalid("Must be a valid UUID.", attr=f"{attr}__{index}") from None
-    return found
+    return ids
 
 
 async def _refuse_used(session: AsyncSession, project: Project, row: CohortRow) -> None:

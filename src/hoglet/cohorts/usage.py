@@ -33,8 +33,8 @@ class CohortUsage(NamedTuple):
 
     def body(self) -> Json:
         """The response of ``used_in``."""
-        found = {"insights": [], "feature_flags": [], **self._asdict()}
-        return {name: _listed(items) for name, items in found.items()}
+        users = {"insights": [], "feature_flags": [], **self._asdict()}
+        return {name: _listed(items) for name, items in users.items()}
 
     def names(self) -> str:
         """The users in words, for the error message of a deletion."""
@@ -60,7 +60,7 @@ async def usage_of(session: AsyncSession, project: Project, row: CohortRow) -> C
 
 def names_cohort(node: Any, cohort_id: int, name: str) -> bool:
     """Whether a query or filter refers to a cohort, by id or name."""
-    return any(found in {str(cohort_id), name} for found in _named(node))
+    return any(reference in {str(cohort_id), name} for reference in _named(node))
 
 
 async def _endpoints(session: AsyncSession, project_id: int, row: CohortRow) -> list[Json]:
@@ -94,7 +94,7 @@ def _named(node: Any) -> Iterator[str]:
             waiting.extend(each)
         elif isinstance(each, str) and "cohort" in each.lower():
             for number, name in _NAMED.findall(each):
-                yield number or _ESCAPED.sub(lambda found: found[1] or "'", name)
+                yield number or _ESCAPED.sub(lambda match: match[1] or "'", name)
 
 
 def _filtered(node: Mapping[str, Any]) -> Iterator[str]:
@@ -102,8 +102,8 @@ def _filtered(node: Mapping[str, Any]) -> Iterator[str]:
         yield str(node.get("value"))
         yield str(node.get("property"))
     if node.get("breakdown_type") == "cohort":
-        found = node.get("breakdown")
-        yield from map(str, found if isinstance(found, list) else [found])
+        breakdown = node.get("breakdown")
+        yield from map(str, breakdown if isinstance(breakdown, list) else [breakdown])
 
 
 def _listed(items: list[Json]) -> Json:

@@ -143,7 +143,7 @@ def compile_persons(payload: Any) -> PersonsSql:
     if page.properties:
         parts += conditions(page.properties, context, (), FilteredTable("persons"))
     if page.search:
-        parts.append(_search(page.search, page.found))
+        parts.append(_search(page.search, page.person_ids))
     query = fill(
         "SELECT id FROM persons WHERE {where} "
         "ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset}",
@@ -155,9 +155,9 @@ def compile_persons(payload: Any) -> PersonsSql:
     return PersonsSql(compiled.sql, compiled.params)
 
 
-def _search(text: str, found: list[str]) -> tree.Expression:
+def _search(text: str, person_ids: list[str]) -> tree.Expression:
     escaped = re.sub(r"([\\%_])", r"\\\1", text)
     pattern = constant(f"%{escaped}%")
     named = [compare("ilike", field("properties", name), pattern) for name in NAME_PROPERTIES]
-    ids = tree.Array(exprs=tuple(constant(each) for each in found))
+    ids = tree.Array(exprs=tuple(constant(each) for each in person_ids))
     return some([*named, call("has", ids, call("toString", field("id")))])

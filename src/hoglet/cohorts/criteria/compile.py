@@ -67,10 +67,10 @@ def criteria_query(criteria: Criteria, context: QueryContext) -> tree.Query:
     """
     builder = _Builder(context)
     with located("properties"):
-        wanted = builder.condition(criteria.properties)
+        condition = builder.condition(criteria.properties)
     if criteria.filterTestAccounts:
-        wanted = every([wanted, *builder.test_accounts()])
-    having = every([_is_in(0), wanted])
+        condition = every([condition, *builder.test_accounts()])
+    having = every([_is_in(0), condition])
     parts = tree.SelectSetQuery(
         initial_select_query=fill(_EVERYBODY),
         subsequent_select_queries=tuple(
@@ -92,8 +92,8 @@ class _Builder:
     def condition(self, node: AllOf | AnyOf | Criterion) -> Expression:
         """The condition of a group or criterion on the numbers that mark a person."""
         if not isinstance(node, AllOf | AnyOf):
-            found = self._leaf(node)
-            return negated(found) if node.negation else found
+            condition = self._leaf(node)
+            return negated(condition) if node.negation else condition
         inner: list[Expression] = []
         for index, each in enumerate(node.values):
             with located(f"values__{index}"):
@@ -102,14 +102,14 @@ class _Builder:
 
     def test_accounts(self) -> list[Expression]:
         """The condition of the project's test-account filters."""
-        found: list[Expression] = []
+        conditions: list[Expression] = []
         with located("filterTestAccounts"):
             for item in self._context.test_account_filters:
                 kind = item.get("type")
                 if kind in COHORT_TYPES or kind == "person":
                     where = property_condition(item, self._context, (), FilteredTable("persons"))
-                    found.append(self._add(_PERSONS, where=where))
-        return found
+                    conditions.append(self._add(_PERSONS, where=where))
+        return conditions
 
     def _leaf(self, leaf: Criterion) -> Expression:
         match leaf:

@@ -45,7 +45,7 @@ def _group(group: Any, path: str) -> Json:
 
 def _behavior(group: Json) -> Json:
     is_action = group.get("action_id") is not None
-    found: Json = {
+    criterion: Json = {
         "type": "behavioral",
         "value": "performed_event",
         "key": group["action_id"] if is_action else group["event_id"],
@@ -54,12 +54,12 @@ def _behavior(group: Json) -> Json:
         "time_interval": "day",
     }
     if group.get("count") is not None:
-        found |= {
+        criterion |= {
             "value": "performed_event_multiple",
             "operator": group.get("count_operator") or "gte",
             "operator_value": group["count"],
         }
-    return found
+    return criterion
 
 
 def _properties(properties: Any, path: str) -> list[Any]:

@@ -100,14 +100,14 @@ class _Reader:
         read: list[CriteriaNode] = []
         for index, each in enumerate(values):
             inner = f"{path}__values__{index}"
-            found = self._value(each, inner, depth)
-            if kind == "OR" and "values" in found and not is_positive(found):
+            criterion = self._value(each, inner, depth)
+            if kind == "OR" and "values" in criterion and not is_positive(criterion):
                 raise Invalid(
                     "A group of negations must be combined with a positive criterion "
                     "by AND: add a criterion without negation to it.",
                     attr=inner,
                 )
-            read.append(found)
+            read.append(criterion)
         return {"type": kind, "values": read}
 
     def _value(self, node: Any, path: str, depth: int) -> CriteriaNode:
@@ -153,8 +153,8 @@ def _cohort(node: CriteriaNode, path: str) -> CriteriaNode:
     if operator not in (None, "in", "not_in", "exact", "is_not"):
         raise Invalid("Cohorts support the operators in and not_in.", attr=f"{path}__operator")
     negation = node["negation"] or operator in ("not_in", "is_not")
-    wanted = _number(node, "value", path)
-    return {"type": "cohort", "key": "id", "value": wanted, "negation": negation}
+    cohort_id = _number(node, "value", path)
+    return {"type": "cohort", "key": "id", "value": cohort_id, "negation": negation}
 
 
 def _behavioral(node: CriteriaNode, path: str) -> CriteriaNode:
@@ -181,8 +181,8 @@ def _behavioral(node: CriteriaNode, path: str) -> CriteriaNode:
 
 def _event(node: CriteriaNode, key: str, type_key: str, path: str) -> CriteriaNode:
     """The event or action, e.g. ``{"key": "$pageview", "event_type": "events"}``."""
-    wanted = node.get(key)
-    is_number = isinstance(wanted, int) and not isinstance(wanted, bool)
+    given = node.get(key)
+    is_number = isinstance(given, int) and not isinstance(given, bool)
     default = "actions" if is_number else "events"
     kind = _choice({type_key: default} | _sent(node), type_key, ("events", "actions"), path)
     if kind == "actions":
@@ -230,15 +230,15 @@ def _periods(node: CriteriaNode, path: str) -> CriteriaNode:
 
 def _event_filters(node: CriteriaNode, path: str) -> list[CriteriaNode]:
     items = node.get("event_filters") or []
-    place = f"{path}__event_filters"
+    filters_path = f"{path}__event_filters"
     if not isinstance(items, list):
-        raise Invalid("Expected a list of filters.", attr=place)
+        raise Invalid("Expected a list of filters.", attr=filters_path)
     if len(items) > MOST_CONDITIONS:
-        raise Invalid(f"At most {MOST_CONDITIONS} filters.", attr=place)
+        raise Invalid(f"At most {MOST_CONDITIONS} filters.", attr=filters_path)
     for index, item in enumerate(items):
         if not isinstance(item, dict):
-            raise Invalid("A filter must be an object.", attr=f"{place}__{index}")
-        _choice({"type": "event"} | _sent(item), "type", _EVENT_FILTERS, f"{place}__{index}")
+            raise Invalid("A filter must be an object.", attr=f"{filters_path}__{index}")
+        _choice({"type": "event"} | _sent(item), "type", _EVENT_FILTERS, f"{filters_path}__{index}")
     return items
 
 

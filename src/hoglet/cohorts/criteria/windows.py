@@ -75,7 +75,7 @@ def period_starts(leaf: Behavior, clock: DateClock) -> list[datetime]:
 
 def _explicit(text: str, clock: DateClock, *, is_end: bool = False) -> datetime:
     try:
-        found = resolve_date(text, clock)
+        resolved = resolve_date(text, clock)
     except NotADate as error:
         raise refused(str(error)) from None
-    return end_of_day(found.at) if is_end and found.form == "day" else found.at
+    return end_of_day(resolved.at) if is_end and resolved.form == "day" else resolved.at

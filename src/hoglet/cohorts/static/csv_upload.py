@@ -113,9 +113,9 @@ def _column(rows: Sequence[Sequence[str]]) -> tuple[str, int, Sequence[Sequence[
     for kind in _ORDER:
         if kind in kinds:
             return kind, kinds.index(kind), rows[1:]
-    found = ", ".join(name[:60] for name in rows[0][:20])
+    listed = ", ".join(name[:60] for name in rows[0][:20])
     raise _refused(
-        f"No column person_id, distinct_id or email; the columns are: {found}.",
+        f"No column person_id, distinct_id or email; the columns are: {listed}.",
     )
 
 

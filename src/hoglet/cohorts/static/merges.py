@@ -33,7 +33,7 @@ def final_survivors(pairs: Sequence[tuple[UUID, UUID]]) -> dict[UUID, UUID]:
     >>> final_survivors([(a, b), (b, c)]) == {a: c, b: c}
     True
     """
-    found: dict[UUID, UUID] = {}
+    survivors: dict[UUID, UUID] = {}
     for gone, survivor in reversed(pairs):
-        found[gone] = found.get(survivor, survivor)
-    return found
+        survivors[gone] = survivors.get(survivor, survivor)
+    return survivors

@@ -141,11 +141,11 @@ class StaticCohorts(MemberComputation):
             texts: list[str] = orjson.loads(zlib.decompress(upload.texts))
             persons: set[UUID] = set()
             if upload.kind == PERSON_ID:
-                ids = {found for text in texts if (found := as_uuid(text)) is not None}
+                ids = {person_id for text in texts if (person_id := as_uuid(text)) is not None}
                 persons = await repository.known_persons(session, project.id, ids)
             elif upload.kind == DISTINCT_ID:
-                wanted = set(texts)
-                persons = await repository.persons_by_distinct_id(session, project.id, wanted)
+                distinct_ids = set(texts)
+                persons = await repository.persons_by_distinct_id(session, project.id, distinct_ids)
         revision = await self._next_revision(row.id)
         if upload.kind == EMAIL:
             for start in range(0, len(texts), _EMAILS):
