@@ -56,18 +56,18 @@ def _classes(element: dict[str, Any]) -> list[str]:
 
 
 def _attributes(element: dict[str, Any]) -> dict[str, str]:
-    found = {
+    attributes = {
         "text": _text(element.get("$el_text"))[:MAX_TEXT_LENGTH],
         "href": _text(element.get("attr__href"))[:MAX_HREF_LENGTH],
         "attr_id": _text(element.get("attr__id")),
     }
-    found = {key: value for key, value in found.items() if value}
-    found["nth-child"] = _text(element.get("nth_child")) or "0"
-    found["nth-of-type"] = _text(element.get("nth_of_type")) or "0"
+    attributes = {key: value for key, value in attributes.items() if value}
+    attributes["nth-child"] = _text(element.get("nth_child")) or "0"
+    attributes["nth-of-type"] = _text(element.get("nth_of_type")) or "0"
     for key, value in element.items():
         if key.startswith(_ATTRIBUTE) and value is not None:
-            found[key] = _text(value)
-    return found
+            attributes[key] = _text(value)
+    return attributes
 
 
 def _text(value: Any) -> str:
@@ -111,16 +111,16 @@ def read_chain(chain: str) -> list[dict[str, Any]]:
 def _read_element(text: str, order: int) -> dict[str, Any]:
     head, _, rest = text.partition(":")
     tag, *classes = head.split(".")
-    found = {each["key"]: _unescaped(each["value"]) for each in _ATTRIBUTES.finditer(rest)}
+    attributes = {each["key"]: _unescaped(each["value"]) for each in _ATTRIBUTES.finditer(rest)}
     return {
-        "text": found.get("text"),
+        "text": attributes.get("text"),
         "tag_name": tag,
         "attr_class": [name for name in classes if name] or None,
-        "href": found.get("href"),
-        "attr_id": found.get("attr_id"),
-        "nth_child": _number(found.get("nth-child")),
-        "nth_of_type": _number(found.get("nth-of-type")),
-        "attributes": {key: value for key, value in found.items() if key not in _OWN_KEYS},
+        "href": attributes.get("href"),
+        "attr_id": attributes.get("attr_id"),
+        "nth_child": _number(attributes.get("nth-child")),
+        "nth_of_type": _number(attributes.get("nth-of-type")),
+        "attributes": {key: value for key, value in attributes.items() if key not in _OWN_KEYS},
         "order": order,
     }
 

@@ -64,14 +64,14 @@ class ExportRows:
 
     def _set_person(self, row: Row, properties: Row) -> None:
         """Set a person's properties on its first event, and on events before which they changed."""
-        found = _object(row.get("person_properties"))
-        if not isinstance(found, dict) or not found:
+        known = _object(row.get("person_properties"))
+        if not isinstance(known, dict) or not known:
             return
         person = str(row.get("person_id") or row.get("distinct_id"))
-        state = hash(orjson.dumps(found, option=orjson.OPT_SORT_KEYS))
+        state = hash(orjson.dumps(known, option=orjson.OPT_SORT_KEYS))
         if self._persons.get(person) != state:
             given = properties.get("$set")
-            properties["$set"] = {**found, **(given if isinstance(given, dict) else {})}
+            properties["$set"] = {**known, **(given if isinstance(given, dict) else {})}
         self._persons[person] = state
         self._persons.move_to_end(person)
         if len(self._persons) > _PERSONS:

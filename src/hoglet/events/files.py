@@ -185,11 +185,11 @@ def _read_array(text: Any, raw: IO[bytes], path: Path) -> Iterator[tuple[int, An
         yield raw.tell(), event
 
 
-def _parse(text: bytes, place: str) -> Any:
+def _parse(text: bytes, position: str) -> Any:
     try:
         return parse_leniently(text)
     except ValueError as error:
-        raise UnreadableFile(f"{place}: not JSON ({error})") from None
+        raise UnreadableFile(f"{position}: not JSON ({error})") from None
 
 
 _TEXTS = frozenset({"event", "uuid"})

@@ -50,13 +50,13 @@ class KnownUuids:
         today = self._today()
         # Including the next day, because another server's clock may be ahead.
         days = range(today - self._window_days, today + 2)
-        found = select(row.event_uuid).where(
+        recent = select(row.event_uuid).where(
             row.day.in_(days), row.project_id == project_id, row.event_uuid.in_(given)
         )
-        found_before = select(legacy.event_uuid).where(
+        older = select(legacy.event_uuid).where(
             legacy.project_id == project_id, legacy.event_uuid.in_(given)
         )
-        return set((await session.scalars(union_all(found, found_before))).all())
+        return set((await session.scalars(union_all(recent, older))).all())
 
     async def add(self, session: AsyncSession, project_id: int, uuids: Iterable[UUID]) -> int:
         """Record UUIDs, sorted, because neighbors share a page of the index.

@@ -65,19 +65,19 @@ def _cut_deep_values(text: bytes) -> bytes:
     if len(text) > _CUT_BYTES:
         raise ValueError("nested too deeply")
     parts: list[bytes] = []
-    depth = kept = 0
+    depth = copied_to = 0
     for token in _TOKENS.finditer(text):
         match token[0]:
             case b"[" | b"{":
                 depth += 1
                 if depth == _CUT_DEPTH + 1:
-                    parts += [text[kept : token.start()], b"0"]
+                    parts += [text[copied_to : token.start()], b"0"]
             case b"]" | b"}":
                 depth -= 1
                 if depth == _CUT_DEPTH:
-                    kept = token.end()
+                    copied_to = token.end()
             case _:  # a string, which may hold brackets
                 pass
     if depth > _CUT_DEPTH:
         raise ValueError("unexpected end of data")
-    return b"".join([*parts, text[kept:]])
+    return b"".join([*parts, text[copied_to:]])

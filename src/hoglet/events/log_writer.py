@@ -76,7 +76,7 @@ class LogWriter:
 
 
 def _bodies(body: bytes, places: Sequence[int | None]) -> dict[int, bytes]:
-    different = {place for place in places if place is not None}
+    different = {index for index in places if index is not None}
     if len(different) == 1:
         return {different.pop(): body}
     return split_batch(body, places)

@@ -138,10 +138,10 @@ def name_of(raw: dict[str, Any]) -> str:
 
 def distinct_id_of(raw: dict[str, Any]) -> str:
     """The distinct id as text, from the top or the properties; ``""`` if missing."""
-    found = id_text(raw.get("distinct_id")) or id_text(raw.get("$distinct_id"))
+    distinct_id = id_text(raw.get("distinct_id")) or id_text(raw.get("$distinct_id"))
     properties = raw.get("properties")
-    if found or not isinstance(properties, dict):
-        return found
+    if distinct_id or not isinstance(properties, dict):
+        return distinct_id
     return id_text(properties.get("distinct_id")) or id_text(properties.get("$distinct_id"))
 
 

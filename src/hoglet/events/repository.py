@@ -117,11 +117,11 @@ class EventsRepository:
         self, session: AsyncSession, project_id: int, keys: Collection[tuple[int, str]]
     ) -> list[GroupState]:
         """The existing groups with these ``(index, key)``."""
-        found: list[GroupState] = []
-        place = tuple_(GroupRow.group_index, GroupRow.group_key)
+        states: list[GroupState] = []
+        key = tuple_(GroupRow.group_index, GroupRow.group_key)
         for part in _parts(list(keys)):
-            statement = select(GroupRow).where(GroupRow.project_id == project_id, place.in_(part))
-            found.extend(
+            statement = select(GroupRow).where(GroupRow.project_id == project_id, key.in_(part))
+            states.extend(
                 GroupState(
                     row.group_index,
                     row.group_key,
@@ -132,7 +132,7 @@ class EventsRepository:
                 )
                 for row in await session.scalars(statement)
             )
-        return found
+        return states
 
     async def save_groups(
         self,

@@ -108,5 +108,5 @@ class CaptureService:
 
 
 def _refusals(batch: Batch) -> list[Invalid]:
-    found = (incoming.refusal_of(raw) for raw in batch.events)
-    return [refusal for refusal in found if refusal is not None]
+    refusals = (incoming.refusal_of(raw) for raw in batch.events)
+    return [refusal for refusal in refusals if refusal is not None]

@@ -159,13 +159,13 @@ class Spool:
 
     def _next_commit(self) -> list[_Waiting]:
         size = 0
-        for place, waiting in enumerate(self._waiting):
+        for count, waiting in enumerate(self._waiting):
             size += waiting.size
-            if size > _MAX_COMMIT_BYTES and place:
+            if size > _MAX_COMMIT_BYTES and count:
                 break
         else:
-            place = len(self._waiting)
-        taken, self._waiting = self._waiting[:place], self._waiting[place:]
+            count = len(self._waiting)
+        taken, self._waiting = self._waiting[:count], self._waiting[count:]
         return taken
 
     async def _commit(self, taken: Sequence[_Waiting]) -> None:

@@ -38,11 +38,11 @@ class IngestionWarnings:
 
     def note(self, project_id: int, kind: str, example: WarningExample) -> None:
         """Count an occurrence, e.g. ``kind`` ``missing_distinct_id``; the example is truncated."""
-        found = self._counts.get((project_id, kind))
-        if found is None:
-            found = self._counts[project_id, kind] = WarningCount(project_id, kind, 0, {})
-        found.count += 1
-        found.example = {key: _cut(value) for key, value in example.items()}
+        warning = self._counts.get((project_id, kind))
+        if warning is None:
+            warning = self._counts[project_id, kind] = WarningCount(project_id, kind, 0, {})
+        warning.count += 1
+        warning.example = {key: _cut(value) for key, value in example.items()}
 
     def note_refusals(self, project_id: int, refusals: Sequence[HogletError]) -> None:
         """Count events dropped from an accepted batch."""

@@ -45,8 +45,8 @@ async def refuse_new_person() -> Response:
 async def read_person(request: Request, person_id: str, scope: Reader) -> Response:
     """Get a person, by UUID or number, with all distinct ids."""
     persons = service_of(request)
-    found = await persons.find(scope.project.id, person_id)
-    [person] = await persons.with_last_seen(scope.project.id, [found])
+    record = await persons.find(scope.project.id, person_id)
+    [person] = await persons.with_last_seen(scope.project.id, [record])
     return JsonResponse(show_person(person, scope.project.person_display_name_properties))
 
 

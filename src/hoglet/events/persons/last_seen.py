@@ -39,11 +39,11 @@ async def with_last_seen(
         return list(persons)
     params = {"project_id": project_id, "ids": list(owners)}
     try:
-        found = await warehouse.query(_NEWEST, params, budget=_BUDGET)
+        result = await warehouse.query(_NEWEST, params, budget=_BUDGET)
     except HogletError as error:
         log.warning("last_seen_at is unknown", action="last_seen_unknown", error=str(error))
         return list(persons)
     newest: dict[UUID, datetime] = {}
-    for name, at in found.rows:
+    for name, at in result.rows:
         newest[owners[name]] = max(at, newest.get(owners[name], at))
     return [person._replace(last_seen_at=newest.get(person.id)) for person in persons]

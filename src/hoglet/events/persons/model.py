@@ -157,8 +157,8 @@ class PersonStore:
 
     def id_without_profile(self, distinct_id: str) -> UUID:
         """The person id of an event without person processing."""
-        found = self.find(distinct_id)
-        return found.id if found else self._new_id(distinct_id)
+        person = self.find(distinct_id)
+        return person.id if person else self._new_id(distinct_id)
 
     def _new_id(self, distinct_id: str) -> UUID:
         return self._made_id(distinct_id, self._retired.get(distinct_id))
@@ -182,9 +182,9 @@ class PersonStore:
 
     def changes(self) -> PersonStoreState:
         """Rows to write, with each version incremented."""
-        found = {id(known.person): known.person for known in self._ids.values()}
+        persons = {id(known.person): known.person for known in self._ids.values()}
         return PersonStoreState(
-            persons=[person.state() for person in found.values() if person.changed],
+            persons=[person.state() for person in persons.values() if person.changed],
             ids=[
                 DistinctIdState(name, known.person.id, known.version + 1, known.moved)
                 for name, known in self._ids.items()

@@ -45,8 +45,8 @@ async def find_by_uuid(
     session: AsyncSession, project_id: int, person_id: UUID
 ) -> PersonRecord | None:
     """The person with this UUID."""
-    found = await load_persons(session, project_id, [person_id])
-    return found[0] if found else None
+    persons = await load_persons(session, project_id, [person_id])
+    return persons[0] if persons else None
 
 
 async def find_by_number(session: AsyncSession, project_id: int, number: int) -> list[PersonRecord]:
@@ -54,12 +54,12 @@ async def find_by_number(session: AsyncSession, project_id: int, number: int) ->
     if not 0 <= number <= LARGEST_NUMBER:
         return []
     lowest = (number >> 4) << 80
-    wanted = select(PersonRow.id).where(
+    candidates = select(PersonRow.id).where(
         PersonRow.project_id == project_id,
         PersonRow.id >= UUID(int=lowest),
         PersonRow.id <= UUID(int=lowest | (1 << 80) - 1),
     )
-    near = await session.scalars(wanted)
+    near = await session.scalars(candidates)
     return await load_persons(
         session, project_id, [item for item in near if number_of(item) == number]
     )
@@ -71,10 +71,10 @@ async def find_by_distinct_id(
     """The person with this distinct id."""
     if "\x00" in distinct_id:  # PostgreSQL rejects NUL, and no distinct id contains it
         return None
-    wanted = select(DistinctIdRow.person_id).where(
+    statement = select(DistinctIdRow.person_id).where(
         DistinctIdRow.project_id == project_id, DistinctIdRow.distinct_id == distinct_id
     )
-    person_id = await session.scalar(wanted)
+    person_id = await session.scalar(statement)
     return None if person_id is None else await find_by_uuid(session, project_id, person_id)
 
 
@@ -82,14 +82,14 @@ async def find_by_distinct_ids(
     session: AsyncSession, project_id: int, distinct_ids: Sequence[str]
 ) -> list[PersonRecord]:
     """The persons with these distinct ids, without duplicates."""
-    found: dict[UUID, None] = {}
+    ids: dict[UUID, None] = {}
     for start in range(0, len(distinct_ids), _IDS_PER_STATEMENT):
-        wanted = select(DistinctIdRow.person_id).where(
+        statement = select(DistinctIdRow.person_id).where(
             DistinctIdRow.project_id == project_id,
             DistinctIdRow.distinct_id.in_(distinct_ids[start : start + _IDS_PER_STATEMENT]),
         )
-        found |= dict.fromkeys(await session.scalars(wanted))
-    return await load_persons(session, project_id, list(found))
+        ids |= dict.fromkeys(await session.scalars(statement))
+    return await load_persons(session, project_id, list(ids))
 
 
 async def load_persons(
@@ -102,8 +102,8 @@ async def load_persons(
         part = ids[start : start + _IDS_PER_STATEMENT]
         for row in await session.scalars(_of_project(PersonRow, PersonRow.id, project_id, part)):
             persons[row.id] = row
-        wanted = _of_project(DistinctIdRow, DistinctIdRow.person_id, project_id, part)
-        for row in await session.scalars(wanted.order_by(DistinctIdRow.distinct_id)):
+        statement = _of_project(DistinctIdRow, DistinctIdRow.person_id, project_id, part)
+        for row in await session.scalars(statement.order_by(DistinctIdRow.distinct_id)):
             names.setdefault(row.person_id, []).append(row.distinct_id)
     return [_record(persons[each], names.get(each, [])) for each in ids if each in persons]
 

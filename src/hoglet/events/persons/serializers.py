@@ -60,8 +60,8 @@ def show_listed_person(
 
 def persons_csv(persons: Iterable[PersonRecord], name_properties: Sequence[str] | None) -> Response:
     """Persons as CSV, one per line."""
-    shown = (
+    rows = (
         show_person(person, name_properties) | {"is_identified": person.is_identified}
         for person in persons
     )
-    return csv_response(_COLUMNS, shown)
+    return csv_response(_COLUMNS, rows)

@@ -52,17 +52,17 @@ class PersonService:
         """
         async with self._database.read() as session:
             if given.isascii() and given.isdecimal() and len(given) <= _LONGEST_NUMBER:
-                found = await repository.find_by_number(session, project_id, int(given))
+                persons = await repository.find_by_number(session, project_id, int(given))
             else:
                 item = await repository.find_by_uuid(session, project_id, _uuid(given))
-                found = [item] if item else []
-        if len(found) > 1:
+                persons = [item] if item else []
+        if len(persons) > 1:
             raise Invalid(
                 "Several persons have this number; use the UUID.", code="invalid", attr="id"
             )
-        if not found:
+        if not persons:
             raise NotFound
-        return found[0]
+        return persons[0]
 
     async def find_by_distinct_id(self, project_id: int, distinct_id: str) -> PersonRecord | None:
         """The person with a distinct id."""

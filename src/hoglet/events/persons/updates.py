@@ -67,12 +67,12 @@ def groups_of(properties: dict[str, Any]) -> dict[str, str] | None:
     groups = properties.get("$groups")
     if not isinstance(groups, dict) or not groups:
         return None
-    found = {
+    by_type = {
         sanitize(kind): _key_of(key)
         for kind, key in groups.items()
         if kind and len(kind) <= _LONGEST
     }
-    return {kind: key for kind, key in found.items() if key} or None
+    return {kind: key for kind, key in by_type.items() if key} or None
 
 
 class GroupUpdate(msgspec.Struct, array_like=True):
