@@ -123,7 +123,7 @@ class EventDefinitionService(DefinitionEditor):
 async def _event(session: AsyncSession, project_id: int, definition_id: str) -> EventDefinitionRow:
     row = EventDefinitionRow
     rows = select(row).where(row.project_id == project_id, row.id == parse_id(definition_id))
-    found = await session.scalar(rows)
-    if found is None:
+    definition = await session.scalar(rows)
+    if definition is None:
         raise NotFound
-    return found
+    return definition

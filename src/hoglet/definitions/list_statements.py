@@ -48,31 +48,31 @@ _CORE = (
 
 
 async def list_properties(
-    session: AsyncSession, project_id: int, wanted: PropertyFilter, page: PageRequest
+    session: AsyncSession, project_id: int, filters: PropertyFilter, page: PageRequest
 ) -> tuple[int, list[tuple[PropertyDefinitionRow, bool | None]]]:
     """The total count, and a page, with whether the given events have each property."""
     row = PropertyDefinitionRow
-    seen = _is_seen(project_id, wanted)
-    conditions = [row.project_id == project_id, ~row.is_deleted, *_property_conditions(wanted)]
-    if wanted.only_of_events and wanted.event_names is not None:
+    seen = _is_seen(project_id, filters)
+    conditions = [row.project_id == project_id, ~row.is_deleted, *_property_conditions(filters)]
+    if filters.only_of_events and filters.event_names is not None:
         conditions.append(seen)
     count = await session.scalar(select(func.count()).select_from(row).where(*conditions)) or 0
-    order = [seen.desc()] if wanted.event_names is not None else []
+    order = [seen.desc()] if filters.event_names is not None else []
     rows = select(row, seen).where(*conditions).order_by(*order, row.verified.desc(), row.name)
-    found = await session.execute(rows.limit(page.limit).offset(page.offset))
+    page_rows = await session.execute(rows.limit(page.limit).offset(page.offset))
     return count, [
-        (item[0], None if wanted.event_names is None else bool(item[1])) for item in found
+        (item[0], None if filters.event_names is None else bool(item[1])) for item in page_rows
     ]
 
 
 async def list_events(
-    session: AsyncSession, project_id: int, wanted: EventFilter, page: PageRequest
+    session: AsyncSession, project_id: int, filters: EventFilter, page: PageRequest
 ) -> tuple[int, Sequence[EventDefinitionRow]]:
     """The total count, and a page."""
     row = EventDefinitionRow
-    conditions = [row.project_id == project_id, *_event_conditions(wanted)]
+    conditions = [row.project_id == project_id, *_event_conditions(filters)]
     count = await session.scalar(select(func.count()).select_from(row).where(*conditions)) or 0
-    rows = select(row).where(*conditions).order_by(*_event_order(wanted), row.name)
+    rows = select(row).where(*conditions).order_by(*_event_order(filters), row.name)
     return count, (await session.scalars(rows.limit(page.limit).offset(page.offset))).all()
 
 
@@ -81,17 +81,17 @@ async def seen_together(
 ) -> dict[str, bool]:
     """``{"buy": True}``: which of the events have the property."""
     row = EventPropertyRow
-    found = await session.scalars(
+    names = await session.scalars(
         select(row.event).where(
             row.project_id == project_id, row.property == name, row.event.in_(events)
         )
     )
-    seen = set(found)
+    seen = set(names)
     return {event: event in seen for event in events}
 
 
-def _is_seen(project_id: int, wanted: PropertyFilter) -> ColumnElement[Any]:
-    if wanted.event_names is None:
+def _is_seen(project_id: int, filters: PropertyFilter) -> ColumnElement[Any]:
+    if filters.event_names is None:
         return null()
     pair = EventPropertyRow
     return (
@@ -99,56 +99,56 @@ def _is_seen(project_id: int, wanted: PropertyFilter) -> ColumnElement[Any]:
         .where(
             pair.project_id == project_id,
             pair.property == PropertyDefinitionRow.name,
-            pair.event.in_(wanted.event_names),
+            pair.event.in_(filters.event_names),
         )
         .exists()
     )
 
 
-def _property_conditions(wanted: PropertyFilter) -> list[ColumnElement[bool]]:
+def _property_conditions(filters: PropertyFilter) -> list[ColumnElement[bool]]:
     row = PropertyDefinitionRow
-    found: list[ColumnElement[bool]] = [row.kind == wanted.kind]
-    if wanted.kind == EVENT:
-        found.append(row.name.not_in(_NEVER_LISTED))
-        found.append(not_(row.name.startswith(_SESSION_COPIES, autoescape=True)))
-    if wanted.words:
-        found.append(_matches(row.name, wanted.words))
-    if wanted.names is not None:
-        found.append(row.name.in_(wanted.names))
-    if wanted.excluded:
-        found.append(row.name.not_in(wanted.excluded))
-    if wanted.is_numerical is not None:
+    conditions: list[ColumnElement[bool]] = [row.kind == filters.kind]
+    if filters.kind == EVENT:
+        conditions.append(row.name.not_in(_NEVER_LISTED))
+        conditions.append(not_(row.name.startswith(_SESSION_COPIES, autoescape=True)))
+    if filters.words:
+        conditions.append(_matches(row.name, filters.words))
+    if filters.names is not None:
+        conditions.append(row.name.in_(filters.names))
+    if filters.excluded:
+        conditions.append(row.name.not_in(filters.excluded))
+    if filters.is_numerical is not None:
         numerical = and_(
             func.coalesce(row.property_type, "") == NUMERIC, row.name.not_in(_NOT_NUMERICAL)
         )
-        found.append(numerical if wanted.is_numerical else not_(numerical))
-    if wanted.is_feature_flag is not None:
+        conditions.append(numerical if filters.is_numerical else not_(numerical))
+    if filters.is_feature_flag is not None:
         flag = row.name.startswith(_FLAG, autoescape=True)
-        found.append(flag if wanted.is_feature_flag else not_(flag))
-    if wanted.exclude_core:
-        found.append(not_(row.name.startswith("$", autoescape=True)))
-        found.append(row.name.not_in(_CORE))
-    return found + _said_conditions(
-        row.verified, row.hidden, verified=wanted.verified, exclude_hidden=wanted.exclude_hidden
+        conditions.append(flag if filters.is_feature_flag else not_(flag))
+    if filters.exclude_core:
+        conditions.append(not_(row.name.startswith("$", autoescape=True)))
+        conditions.append(row.name.not_in(_CORE))
+    return conditions + _said_conditions(
+        row.verified, row.hidden, verified=filters.verified, exclude_hidden=filters.exclude_hidden
     )
 
 
-def _event_conditions(wanted: EventFilter) -> list[ColumnElement[bool]]:
+def _event_conditions(filters: EventFilter) -> list[ColumnElement[bool]]:
     row = EventDefinitionRow
-    found: list[ColumnElement[bool]] = []
+    conditions: list[ColumnElement[bool]] = []
     own = row.name.startswith("$", autoescape=True)
-    if wanted.event_type != "event":
-        found.append(own if wanted.event_type == "event_posthog" else not_(own))
-    if wanted.words:
-        found.append(_matches(row.name, wanted.words))
-    if wanted.excluded:
-        found.append(row.name.not_in(wanted.excluded))
-    if wanted.tags:
+    if filters.event_type != "event":
+        conditions.append(own if filters.event_type == "event_posthog" else not_(own))
+    if filters.words:
+        conditions.append(_matches(row.name, filters.words))
+    if filters.excluded:
+        conditions.append(row.name.not_in(filters.excluded))
+    if filters.tags:
         text = type_coerce(row.tags, Text)
-        written = (orjson.dumps(tag).decode() for tag in wanted.tags)
-        found.append(or_(*(text.contains(tag, autoescape=True) for tag in written)))
-    return found + _said_conditions(
-        row.verified, row.hidden, verified=wanted.verified, exclude_hidden=wanted.exclude_hidden
+        written = (orjson.dumps(tag).decode() for tag in filters.tags)
+        conditions.append(or_(*(text.contains(tag, autoescape=True) for tag in written)))
+    return conditions + _said_conditions(
+        row.verified, row.hidden, verified=filters.verified, exclude_hidden=filters.exclude_hidden
     )
 
 
@@ -159,10 +159,10 @@ def _said_conditions(
     verified: bool | None,
     exclude_hidden: bool,
 ) -> list[ColumnElement[bool]]:
-    found: list[ColumnElement[bool]] = [~is_hidden] if exclude_hidden else []
+    conditions: list[ColumnElement[bool]] = [~is_hidden] if exclude_hidden else []
     if verified is not None:
-        found.append(is_verified.is_(verified))
-    return found
+        conditions.append(is_verified.is_(verified))
+    return conditions
 
 
 def _matches(name: InstrumentedAttribute[str], words: tuple[str, ...]) -> ColumnElement[bool]:
@@ -171,9 +171,9 @@ def _matches(name: InstrumentedAttribute[str], words: tuple[str, ...]) -> Column
     return or_(in_name, name.in_(titled(words)))
 
 
-def _event_order(wanted: EventFilter) -> list[ColumnElement[Any]]:
+def _event_order(filters: EventFilter) -> list[ColumnElement[Any]]:
     row = EventDefinitionRow
-    if wanted.ordering is None:
+    if filters.ordering is None:
         return [func.date(row.last_seen_at).desc().nulls_last()]
-    column: Any = getattr(row, wanted.ordering)
-    return [column.desc().nulls_last() if wanted.descending else column.asc().nulls_last()]
+    column: Any = getattr(row, filters.ordering)
+    return [column.desc().nulls_last() if filters.descending else column.asc().nulls_last()]

@@ -139,12 +139,12 @@ def read_names(query: Mapping[str, str], name: str) -> tuple[str, ...]:
     if not text:
         return ()
     try:
-        found = orjson.loads(text)
+        names = orjson.loads(text)
     except orjson.JSONDecodeError:
-        found = None
-    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        names = None
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
         raise Invalid(f'{name} must be a JSON list of strings, such as ["a", "b"].', attr=name)
-    return tuple(_storable(each) for each in found)
+    return tuple(_storable(each) for each in names)
 
 
 def titled(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -80,9 +80,9 @@ class PropertyObserver:
 
     def observation(self) -> Observation:
         """Everything observed so far."""
-        samples = self._events.found("event")
+        samples = self._events.samples_of("event")
         for kind, (_, others) in self._others.items():
-            samples += others.found(kind)
+            samples += others.samples_of(kind)
         known = self._events.forms
         return Observation(
             properties=samples,
@@ -125,7 +125,7 @@ class _Samples:
         form = UNSEEN if value is None else json_form(value)
         self.forms[name] = merge_forms(self.forms.get(name, UNSEEN), form)
 
-    def found(self, kind: str) -> list[PropertySample]:
+    def samples_of(self, kind: str) -> list[PropertySample]:
         return [
             PropertySample(kind, name, self.types.get(name, ""), form)
             for name, form in self.forms.items()

@@ -51,9 +51,9 @@ class PropertyDefinitionService(DefinitionEditor):
     ) -> tuple[int, list[dict[str, Any]]]:
         """The total count, and the records of a page."""
         if filters.kind == SESSION:
-            found = session_properties(filters)
+            records = session_properties(filters)
             end = None if page.limit is None else page.offset + page.limit
-            return len(found), found[page.offset : end]
+            return len(records), records[page.offset : end]
         async with self._database.read() as session:
             count, rows = await list_statements.list_properties(session, project.id, filters, page)
             users = await users_of(session, [row for row, _ in rows])
@@ -156,7 +156,7 @@ async def _property(
 ) -> PropertyDefinitionRow:
     row = PropertyDefinitionRow
     rows = select(row).where(row.project_id == project_id, row.id == parse_id(definition_id))
-    found = await session.scalar(rows.where(~row.is_deleted))
-    if found is None:
+    definition = await session.scalar(rows.where(~row.is_deleted))
+    if definition is None:
         raise NotFound
-    return found
+    return definition

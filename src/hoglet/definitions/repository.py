@@ -39,38 +39,38 @@ async def property_types(session: AsyncSession, project_id: int) -> dict[Propert
     ``("group", name)`` is present if all group types with the property share its type.
     """
     row = PropertyDefinitionRow
-    found = await session.execute(
+    rows = await session.execute(
         select(row.kind, row.name, row.property_type).where(
             row.project_id == project_id, row.property_type.is_not(None), ~row.is_deleted
         )
     )
-    types = {(kind, name): str(type_) for kind, name, type_ in found}
+    types = {(kind, name): str(type_) for kind, name, type_ in rows}
     return types | _of_all_groups(types)
 
 
 async def property_forms(session: AsyncSession, project_id: int) -> dict[PropertyKey, str]:
     """``{("event", "price"): "number"}`` for properties whose values all have that JSON form."""
     row = PropertyDefinitionRow
-    found = await session.execute(
+    rows = await session.execute(
         select(row.kind, row.name, row.form).where(
             row.project_id == project_id, row.form.not_in([MIXED, UNSEEN]), ~row.is_deleted
         )
     )
-    return {(kind, name): form for kind, name, form in found}
+    return {(kind, name): form for kind, name, form in rows}
 
 
 async def detected(
     session: AsyncSession, project_id: int, keys: Sequence[PropertyKey]
 ) -> dict[PropertyKey, DetectedProperty]:
     """Stored properties, including deleted ones; unknown ones are omitted."""
-    found: dict[PropertyKey, DetectedProperty] = {}
+    detected_properties: dict[PropertyKey, DetectedProperty] = {}
     for part in _parts(keys):
         rows = select(PropertyDefinitionRow).where(_are_named(project_id, part))
         for row in await session.scalars(rows):
-            found[row.kind, row.name] = DetectedProperty(
+            detected_properties[row.kind, row.name] = DetectedProperty(
                 row.property_type, row.form, row.is_deleted
             )
-    return found
+    return detected_properties
 
 
 async def lock(session: AsyncSession, project_id: int) -> None:
@@ -103,11 +103,11 @@ async def save_properties(
             "kind": kind,
             "name": name,
             "id": new_id(),
-            "property_type": found.property_type,
-            "form": found.form,
+            "property_type": detected_property.property_type,
+            "form": detected_property.form,
             "first_seen_at": at,
         }
-        for (kind, name), found in properties.items()
+        for (kind, name), detected_property in properties.items()
     ]
     if not rows:
         return
@@ -140,12 +140,12 @@ async def count_properties(session: AsyncSession, project_id: int, kind: str) ->
 
 async def known_events(session: AsyncSession, project_id: int, names: Collection[str]) -> set[str]:
     """Which of the given names are defined."""
-    found: set[str] = set()
+    defined: set[str] = set()
     for part in _parts(list(names)):
         row = EventDefinitionRow
         known = select(row.name).where(row.project_id == project_id, row.name.in_(part))
-        found.update(await session.scalars(known))
-    return found
+        defined.update(await session.scalars(known))
+    return defined
 
 
 async def count_events(session: AsyncSession, project_id: int) -> int:
@@ -211,12 +211,16 @@ def _of_all_groups(types: Mapping[PropertyKey, str]) -> dict[PropertyKey, str]:
     for (kind, name), type_ in types.items():
         if kind.startswith("group_"):
             by_name.setdefault(name, set()).add(type_)
-    return {("group", name): found.pop() for name, found in by_name.items() if len(found) == 1}
+    return {
+        ("group", name): types_of_name.pop()
+        for name, types_of_name in by_name.items()
+        if len(types_of_name) == 1
+    }
 
 
 def _are_named(project_id: int, keys: Sequence[PropertyKey]) -> ColumnElement[bool]:
-    place = tuple_(PropertyDefinitionRow.kind, PropertyDefinitionRow.name)
-    return and_(PropertyDefinitionRow.project_id == project_id, place.in_(keys))
+    key = tuple_(PropertyDefinitionRow.kind, PropertyDefinitionRow.name)
+    return and_(PropertyDefinitionRow.project_id == project_id, key.in_(keys))
 
 
 def _parts[T](values: Sequence[T]) -> list[Sequence[T]]:

@@ -21,9 +21,9 @@ _TYPES = {
 }
 
 
-def session_properties(wanted: PropertyFilter) -> list[dict[str, Any]]:
+def session_properties(filters: PropertyFilter) -> list[dict[str, Any]]:
     """The records of a list, by name."""
-    return [_record(name) for name in sorted(_NAMES) if _is_wanted(name, wanted)]
+    return [_record(name) for name in sorted(_NAMES) if _is_wanted(name, filters)]
 
 
 def session_property_types() -> dict[str, str | None]:
@@ -57,14 +57,14 @@ def _record(name: str) -> dict[str, Any]:
     return record | {"id": BUILT_IN + name}
 
 
-def _is_wanted(name: str, wanted: PropertyFilter) -> bool:
+def _is_wanted(name: str, filters: PropertyFilter) -> bool:
     is_numerical = _NAMES[name] == "Numeric"
     return (
-        all(word in name.lower() for word in wanted.words)
-        and (wanted.names is None or name in wanted.names)
-        and name not in wanted.excluded
-        and wanted.is_numerical in {None, is_numerical}
-        and wanted.is_feature_flag is not True
-        and wanted.verified is not True
-        and not wanted.exclude_core
+        all(word in name.lower() for word in filters.words)
+        and (filters.names is None or name in filters.names)
+        and name not in filters.excluded
+        and filters.is_numerical in {None, is_numerical}
+        and filters.is_feature_flag is not True
+        and filters.verified is not True
+        and not filters.exclude_core
     )
