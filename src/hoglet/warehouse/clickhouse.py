@@ -342,10 +342,10 @@ class ClickHouseWarehouse:
 
 def _disk_checks(url: str) -> DiskChecks | None:
     """Disk checks for an embedded engine with a folder; None in memory and for a server."""
-    scheme, _, place = url.partition("://")
-    if scheme != "chdb" or not place.startswith("/"):
+    scheme, _, path = url.partition("://")
+    if scheme != "chdb" or not path.startswith("/"):
         return None
-    checks = DiskChecks(Path(place))
+    checks = DiskChecks(Path(path))
     checks.prepare()
     return checks
 

@@ -76,10 +76,10 @@ async def create_own_tables(warehouse: Warehouse, cluster: str) -> list[str]:
 
     Idempotency: existing tables are left alone.
     """
-    found = await warehouse.query(_OWN_TABLES, {"prefix": READ_AFTER_BUILD[0]})
-    for name, statement in found.rows:
+    statements = await warehouse.query(_OWN_TABLES, {"prefix": READ_AFTER_BUILD[0]})
+    for name, statement in statements.rows:
         await warehouse.command(created_everywhere(str(name), str(statement), cluster))
-    return [str(name) for name, _ in found.rows]
+    return [str(name) for name, _ in statements.rows]
 
 
 def created_everywhere(name: str, statement: str, cluster: str) -> str:
@@ -90,5 +90,8 @@ def created_everywhere(name: str, statement: str, cluster: str) -> str:
 
 async def nodes(warehouse: Warehouse, cluster: str, tables: set[str]) -> list[ClusterNode]:
     """The nodes that respond, and which of ``tables`` each lacks."""
-    found = await warehouse.query(_NODES.format(quoted(cluster)))
-    return [ClusterNode(str(name), sorted(tables - set(existing))) for name, existing in found.rows]
+    tables_by_node = await warehouse.query(_NODES.format(quoted(cluster)))
+    return [
+        ClusterNode(str(name), sorted(tables - set(existing)))
+        for name, existing in tables_by_node.rows
+    ]

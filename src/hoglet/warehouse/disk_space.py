@@ -109,7 +109,7 @@ class DiskChecks:
 
     def _begin(self, table: str, before: set[str]) -> None:
         """Record that parts with higher block numbers are doubtful until the insert has ended."""
-        blocks = [int(found[1]) for name in before if (found := INSERTED.fullmatch(name))]
+        blocks = [int(match[1]) for name in before if (match := INSERTED.fullmatch(name))]
         with self._record_lock:
             self._inserting[table] = max(blocks, default=0)
         with contextlib.suppress(OSError):  # missed only by a kill in this insert

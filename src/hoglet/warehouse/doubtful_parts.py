@@ -87,7 +87,11 @@ class DoubtfulParts:
         Raises:
             OSError: the file cannot be written.
         """
-        names = {self._name(table): sorted(found) for table, found in parts.items() if found}
+        names = {
+            self._name(table): sorted(part_names)
+            for table, part_names in parts.items()
+            if part_names
+        }
         blocks = {self._name(table): block for table, block in (inserting or {}).items()}
         content = msgspec.json.encode(_Content(names, blocks, _boot())).ljust(_BYTES)
         if len(content) > _BYTES:
@@ -144,7 +148,7 @@ class DoubtfulParts:
             content = msgspec.json.decode(self._file.read_bytes(), type=_Content)
         except msgspec.DecodeError:  # the server was killed while writing it
             return {}
-        found = {
+        doubtful = {
             table: {name for name in names if INSERTED.fullmatch(name)}
             for table, names in content.parts.items()
             if self._is_inside(table)
@@ -152,10 +156,10 @@ class DoubtfulParts:
         if content.boot and content.boot == _boot():
             for table, block in content.inserting.items():
                 if self._is_inside(table):
-                    found[table] = found.get(table, set()) | _inserted_after(
+                    doubtful[table] = doubtful.get(table, set()) | _inserted_after(
                         self._folder / table, block
                     )
-        return {table: sorted(names) for table, names in found.items() if names}
+        return {table: sorted(names) for table, names in doubtful.items() if names}
 
     def _is_inside(self, table: str) -> bool:
         return "\0" not in table and (self._folder / table).resolve().is_relative_to(self._folder)
@@ -174,7 +178,7 @@ def _inserted_after(folder: Path, block: int) -> set[str]:
     if not folder.is_dir():
         return set()
     names = [each.name for each in folder.iterdir()]
-    merged = [found for name in names if (found := _PART.fullmatch(name)) is not None]
+    merged = [match for name in names if (match := _PART.fullmatch(name)) is not None]
     return {
         name
         for name in names

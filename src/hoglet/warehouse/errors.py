@@ -158,8 +158,8 @@ _DETAIL_CHARACTERS = 1000
 
 def code_of(message: str) -> int | None:
     """ClickHouse's error code in a message, e.g. 46, else None."""
-    found = _CODE.search(message)
-    return int(found.group(1)) if found else None
+    match = _CODE.search(message)
+    return int(match.group(1)) if match else None
 
 
 def plain_message(message: str) -> str:

@@ -52,10 +52,10 @@ def _drop(client: Client, scratch: str) -> None:
 
 async def drop_scratch_tables(warehouse: Warehouse) -> None:
     """Drop the scratch tables of a killed server."""
-    found = await warehouse.query(
+    tables = await warehouse.query(
         "SELECT name FROM system.tables WHERE database = currentDatabase() "
         "AND startsWith(name, {prefix:String})",
         {"prefix": _PREFIX},
     )
-    for (name,) in found.rows:
+    for (name,) in tables.rows:
         await warehouse.drop_table(name)

@@ -43,10 +43,10 @@ async def apply_retention(
     names = [table + suffix for table in days]
     rows = (await warehouse.query(_ENGINES, {"names": names})).rows
     engines: dict[str, str] = {str(name): str(engine) for name, engine in rows}
-    for table, wanted in days.items():
+    for table, retained_days in days.items():
         name = table + suffix
-        if _days(engines[name]) != wanted or (is_forced and wanted is not None):
-            change = _change(_TIME_COLUMNS[table], wanted)
+        if _days(engines[name]) != retained_days or (is_forced and retained_days is not None):
+            change = _change(_TIME_COLUMNS[table], retained_days)
             await warehouse.command(f"ALTER TABLE {name} {on_cluster(cluster)} {change}")
 
 

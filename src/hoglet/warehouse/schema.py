@@ -185,10 +185,10 @@ def _distributed(template: str, cluster: str) -> str:
     table, key = _table_of(template), _SHARDED.search(template)
     if table is None or key is None:
         raise ValueError("a DDL file needs its table name and a '-- distributed by:' line")
-    place = f"{quoted(cluster)}, currentDatabase(), {table}_local, {key.group(1)}"
+    arguments = f"{quoted(cluster)}, currentDatabase(), {table}_local, {key.group(1)}"
     return (
         f"CREATE TABLE IF NOT EXISTS {table} {on_cluster(cluster)} AS {table}_local "
-        f"ENGINE = Distributed({place})"
+        f"ENGINE = Distributed({arguments})"
     )
 
 

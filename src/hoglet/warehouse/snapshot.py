@@ -59,20 +59,20 @@ def clone_folder(source: Path, target: Path) -> None:
     """
     for folder, names, files in os.walk(source):
         names[:] = [name for name in names if not name.startswith(_UNFINISHED)]
-        place = target / Path(folder).relative_to(source)
-        place.mkdir(mode=0o700)
-        _clone_links(Path(folder), names, place)
+        copy = target / Path(folder).relative_to(source)
+        copy.mkdir(mode=0o700)
+        _clone_links(Path(folder), names, copy)
         is_part = _PART_MARK in files or folder.endswith(".proj")
         for file in files:
             if is_part:
-                os.link(Path(folder, file), place / file)
+                os.link(Path(folder, file), copy / file)
             else:
-                shutil.copy2(Path(folder, file), place / file, follow_symlinks=False)
+                shutil.copy2(Path(folder, file), copy / file, follow_symlinks=False)
 
 
-def _clone_links(folder: Path, names: list[str], place: Path) -> None:
+def _clone_links(folder: Path, names: list[str], copy: Path) -> None:
     """Recreate symbolic links to folders; ``os.walk`` lists them but does not follow them."""
     for name in names:
         link = folder / name
         if link.is_symlink():
-            (place / name).symlink_to(link.readlink())
+            (copy / name).symlink_to(link.readlink())

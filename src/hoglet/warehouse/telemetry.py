@@ -209,7 +209,7 @@ class Telemetry:
     ) -> list[LogEntry]:
         """Log lines of one function or endpoint, newest first."""
         conditions, params = _log_conditions(filters)
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             "SELECT instance_id, timestamp, level, message FROM log_entries "  # noqa: S608 (fixed texts)
             "WHERE project_id = {project_id:Int64} AND log_source = {source:String} "
             f"AND log_source_id = {{source_id:String}}{conditions} "
@@ -219,7 +219,7 @@ class Telemetry:
         )
         return [
             LogEntry(project_id, source, source_id, instance, timestamp, level, message)
-            for instance, timestamp, level, message in found.rows
+            for instance, timestamp, level, message in result.rows
         ]
 
     async def read_metrics(
@@ -235,17 +235,17 @@ class Telemetry:
         """Counts by interval in the project's time zone; gaps are 0, names without data omitted."""
         labels = labels_between(filters.after, filters.before, interval, timezone)
         conditions, params = _metric_conditions(filters)
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             f"SELECT metric_{filters.breakdown_by} AS name, {sql_label(interval)} AS label, "  # noqa: S608 (fixed texts)
             f"sum(count) FROM app_metrics WHERE {conditions} GROUP BY name, label ORDER BY name",
             {**_metric_source(project_id, source, source_id), **params, "timezone": timezone},
             budget=_READ,
         )
-        place = {label: index for index, label in enumerate(labels)}
+        index_of = {label: index for index, label in enumerate(labels)}
         series: dict[str, list[int]] = {}
-        for name, label, count in found.rows:
-            if label in place:
-                series.setdefault(name, [0] * len(labels))[place[label]] += count
+        for name, label, count in result.rows:
+            if label in index_of:
+                series.setdefault(name, [0] * len(labels))[index_of[label]] += count
         return CountSeries(labels, series)
 
     async def read_totals(
@@ -253,13 +253,13 @@ class Telemetry:
     ) -> dict[str, int]:
         """Total counts, e.g. ``{"success": 3, "failure": 1}``."""
         conditions, params = _metric_conditions(filters)
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             f"SELECT metric_{filters.breakdown_by} AS name, sum(count) FROM app_metrics "  # noqa: S608 (fixed texts)
             f"WHERE {conditions} GROUP BY name ORDER BY name",
             {**_metric_source(project_id, source, source_id), **params},
             budget=_READ,
         )
-        return {name: count for name, count in found.rows}  # noqa: C416 (keeps the types)
+        return {name: count for name, count in result.rows}  # noqa: C416 (keeps the types)
 
 
 def _log_conditions(filters: LogFilters) -> tuple[str, dict[str, Any]]:

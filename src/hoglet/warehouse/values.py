@@ -48,10 +48,10 @@ def public_type(kind: str) -> str:
     return _WIDE.sub(_plain_type, kind)
 
 
-def _plain_type(found: re.Match[str]) -> str:
-    if found.group() == "Date32":
+def _plain_type(match: re.Match[str]) -> str:
+    if match.group() == "Date32":
         return "Date"
-    return f"DateTime({found.group(1)})" if found.group(1) else "DateTime"
+    return f"DateTime({match.group(1)})" if match.group(1) else "DateTime"
 
 
 def encode_block(rows: Sequence[Sequence[Any]]) -> bytes:
