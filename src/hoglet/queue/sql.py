@@ -108,14 +108,14 @@ class SqlQueue:
         without_lanes: Collection[str] = (),
     ) -> list[Job]:
         """Lease up to ``limit`` due jobs, oldest first; see the port."""
-        wanted = {**self._parameters(queue), "lanes": list(without_lanes)}
-        if not await self._may_be_due(queue, wanted):
+        parameters = {**self._parameters(queue), "lanes": list(without_lanes)}
+        if not await self._may_be_due(queue, parameters):
             return []
         async with self._database.write() as session:
             connection = await self._only_leaser(session, queue)
             due = self._statements.due(excludes_lanes=bool(without_lanes))
-            found = await _candidates(connection, due, wanted, limit)
-            chosen = _within_weight(found, max_weight, max_bytes)
+            candidates = await _candidates(connection, due, parameters, limit)
+            chosen = _within_weight(candidates, max_weight, max_bytes)
             jobs = await self._take(connection, [row.id for row in chosen], duration)
         self._busy[queue] = bool(jobs)
         return jobs
@@ -130,21 +130,21 @@ class SqlQueue:
         max_bytes: int | None = None,
     ) -> list[Job]:
         """Lease due jobs of one ordering key as a group that stays together; see the port."""
-        wanted = {**self._parameters(queue), "lanes": []}
-        if not await self._may_be_due(queue, wanted):
+        parameters = {**self._parameters(queue), "lanes": []}
+        if not await self._may_be_due(queue, parameters):
             return []
         async with self._database.write() as session:
             connection = await self._only_leaser(session, queue)
             due = self._statements.due(excludes_lanes=False)
-            first = next(iter(await _candidates(connection, due, wanted, 1)), None)
+            first = next(iter(await _candidates(connection, due, parameters, 1)), None)
             jobs: list[Job] = []
             if first is not None and first.group_id is not None:
                 members = await _members(connection, first.group_id)
                 jobs = await self._take(connection, members, duration)
             elif first is not None:
                 same = {**self._parameters(queue), "ordering_key": first.ordering_key}
-                found = await _candidates(connection, self._statements.due_of_key, same, limit)
-                chosen = [row.id for row in _within_weight(found, max_weight, max_bytes)]
+                candidates = await _candidates(connection, self._statements.due_of_key, same, limit)
+                chosen = [row.id for row in _within_weight(candidates, max_weight, max_bytes)]
                 jobs = await self._take(connection, chosen, duration, group=new_id())
         self._busy[queue] = bool(jobs)
         return jobs
@@ -278,7 +278,7 @@ class SqlQueue:
             await connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(queue))))
         return connection
 
-    async def _may_be_due(self, queue: str, wanted: dict[str, Any]) -> bool:
+    async def _may_be_due(self, queue: str, parameters: dict[str, Any]) -> bool:
         """Cheap pre-check; skipped after a successful lease because more work is likely.
 
         A queue that was empty stays empty until something is committed.
@@ -290,8 +290,8 @@ class SqlQueue:
             return False
         async with self._database.read() as session:
             connection = await session.connection()
-            statement = self._statements.anything_due(excludes_lanes=bool(wanted["lanes"]))
-            is_due = bool(await connection.scalar(statement, {**wanted, "most": 1}))
+            statement = self._statements.anything_due(excludes_lanes=bool(parameters["lanes"]))
+            is_due = bool(await connection.scalar(statement, {**parameters, "most": 1}))
             if mark is not None and not is_due:
                 unfinished = (JOBS.c.queue == queue) & JOBS.c.buried_at.is_(None)
                 if await connection.scalar(select(JOBS.c.id).where(unfinished).limit(1)) is None:
@@ -323,17 +323,17 @@ class SqlQueue:
 async def _candidates(
     connection: AsyncConnection,
     statements: Sequence[Select[Any]],
-    wanted: dict[str, Any],
+    parameters: dict[str, Any],
     limit: int,
 ) -> list[Row[Any]]:
     """Due jobs as ``(id, weight, group_id, ordering_key, size)``, priority by priority."""
-    found: list[Row[Any]] = []
+    jobs: list[Row[Any]] = []
     for statement in statements:
-        most = limit - len(found)
-        found.extend((await connection.execute(statement, {**wanted, "most": most})).all())
-        if len(found) >= limit:
+        most = limit - len(jobs)
+        jobs.extend((await connection.execute(statement, {**parameters, "most": most})).all())
+        if len(jobs) >= limit:
             break
-    return found
+    return jobs
 
 
 async def _members(connection: AsyncConnection, group: UUID) -> list[UUID]:
@@ -350,8 +350,8 @@ def _held(jobs: Sequence[Job]) -> ColumnElement[bool]:
     return JobRow.id.in_([job.id for job in jobs]) & JobRow.lease.in_(leases)
 
 
-def _expect(result: Any, wanted: int) -> None:
-    if _count(result) != wanted:
+def _expect(result: Any, expected: int) -> None:
+    if _count(result) != expected:
         raise LeaseLost("A job was finished or leased by another worker in the meantime.")
 
 

@@ -205,7 +205,7 @@ def rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
             "id": job.id or new_id(),
             "queue": job.queue,
             "priority": int(job.priority),
-            "run_at": job.run_at or first + timedelta(microseconds=place),
+            "run_at": job.run_at or first + timedelta(microseconds=offset),
             "enqueued_at": now,
             "ordering_key": job.ordering_key,
             "weight": job.weight,
@@ -217,5 +217,5 @@ def rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
             "error": job.error,
             "group_id": job.group,
         }
-        for place, job in enumerate(jobs)
+        for offset, job in enumerate(jobs)
     ]
