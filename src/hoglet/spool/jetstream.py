@@ -88,10 +88,10 @@ class JetStreamLog:
         }
         client, *_ = await self._connection.ready()
         topic = f"$JS.API.DIRECT.GET.{self._names.stream}"
-        found = await self._requested(_pages(client, topic, msgspec.json.encode(request)))
-        if not found and self.facts.replicas > 1 and await self.last_position(partition) > after:
+        messages = await self._requested(_pages(client, topic, msgspec.json.encode(request)))
+        if not messages and self.facts.replicas > 1 and await self.last_position(partition) > after:
             raise SpoolUnavailable("A replica of NATS is behind; the entries come later.")
-        return [SpoolEntry(_number(each, "Nats-Sequence"), each.data) for each in found or ()]
+        return [SpoolEntry(_number(each, "Nats-Sequence"), each.data) for each in messages or ()]
 
     async def trim(self, partition: int, upto: int) -> None:
         """Delete the entries below ``upto``; the one at ``upto`` preserves the last position."""
@@ -104,8 +104,8 @@ class JetStreamLog:
         """The highest position ever appended, read from the stream leader."""
         stream = (await self._connection.ready()).stream
         subject = self._names.subject(partition)
-        found = await self._requested(stream.get_last_msg(self._names.stream, subject))
-        return (found and found.seq) or 0
+        last = await self._requested(stream.get_last_msg(self._names.stream, subject))
+        return (last and last.seq) or 0
 
     async def wait(
         self,
@@ -156,7 +156,7 @@ class JetStreamLog:
 async def _pages(client: Client, topic: str, request: bytes) -> list[Msg]:
     """The messages of a batch request, complete and in order."""
     inbox = client.new_inbox()
-    found: list[Msg] = []
+    messages: list[Msg] = []
     answers = await client.subscribe(inbox, pending_msgs_limit=0, pending_bytes_limit=0)
     try:
         await client.publish(topic, request, reply=inbox)
@@ -164,20 +164,20 @@ async def _pages(client: Client, topic: str, request: bytes) -> list[Msg]:
             message = await answers.next_msg(PATIENCE_SECONDS)
             headers = message.headers or {}
             if Header.STATUS.value in headers:
-                _check_end(message, found)
-                return found
-            found.append(message)
+                _check_end(message, messages)
+                return messages
+            messages.append(message)
     finally:
         with contextlib.suppress(nats.errors.Error):
             await answers.unsubscribe()
 
 
-def _check_end(message: Msg, found: Sequence[Msg]) -> None:
+def _check_end(message: Msg, messages: Sequence[Msg]) -> None:
     """Raise if messages are missing in a response."""
     match (message.headers or {}).get(Header.STATUS.value):
         case "204":
-            if not found or _number(message, "Nats-Last-Sequence") != _number(
-                found[-1], "Nats-Sequence"
+            if not messages or _number(message, "Nats-Last-Sequence") != _number(
+                messages[-1], "Nats-Sequence"
             ):
                 raise nats.errors.Error("the answer is not complete")
         case "404":

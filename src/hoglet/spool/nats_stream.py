@@ -82,24 +82,24 @@ async def check_stream(
             f"NATS at {address.public} refuses the stream {address.stream} ({_reason(error)}): "
             "check the user's rights, the storage and the number of servers."
         ) from None
-    found = info.config
-    fault = _fault(found, StreamNames(address.stream), owner)
+    config = info.config
+    fault = _fault(config, StreamNames(address.stream), owner)
     if fault is not None:
         raise SpoolRefused(
             f"The NATS stream {address.stream} cannot be the spool, because {fault}: change it, "
             "or name another one in the path of HOGLET_SPOOL_URL."
         )
     created = info.created.timestamp() if info.created else 0
-    return StreamFacts(f"nats:{int(created * 1_000_000):014x}", found.num_replicas or 1)
+    return StreamFacts(f"nats:{int(created * 1_000_000):014x}", config.num_replicas or 1)
 
 
 def _check_server(client: Client, address: NatsAddress, payload_bytes: int) -> None:
     version = client.connected_server_version
     if (version.major, version.minor) < LEAST_VERSION:
-        wanted = ".".join(map(str, LEAST_VERSION))
+        required = ".".join(map(str, LEAST_VERSION))
         raise SpoolRefused(
             f"NATS at {address.public} is version {version.major}.{version.minor}, but the spool "
-            f"needs {wanted} or later: update it."
+            f"needs {required} or later: update it."
         )
     if client.max_payload < payload_bytes:
         raise SpoolRefused(
@@ -111,13 +111,13 @@ def _check_server(client: Client, address: NatsAddress, payload_bytes: int) -> N
 
 async def _stream(context: JetStreamContext, address: NatsAddress, owner: str | None) -> StreamInfo:
     try:
-        found = await context.stream_info(address.stream)
+        existing = await context.stream_info(address.stream)
     except NotFoundError:
         return await context.add_stream(_wanted(address, owner))
-    if owner is None or _OWNER in (found.config.metadata or {}):
-        return found
-    found.config.metadata = {**(found.config.metadata or {}), _OWNER: owner}  # no owner yet
-    return await context.update_stream(found.config)
+    if owner is None or _OWNER in (existing.config.metadata or {}):
+        return existing
+    existing.config.metadata = {**(existing.config.metadata or {}), _OWNER: owner}  # no owner yet
+    return await context.update_stream(existing.config)
 
 
 def _wanted(address: NatsAddress, owner: str | None) -> StreamConfig:
@@ -136,21 +136,21 @@ def _wanted(address: NatsAddress, owner: str | None) -> StreamConfig:
     )
 
 
-def _fault(found: StreamConfig, names: StreamNames, owner: str | None) -> str | None:
+def _fault(config: StreamConfig, names: StreamNames, owner: str | None) -> str | None:
     """The reason why an existing stream could lose or hide entries, if there is one."""
-    bounded = {found.max_msgs or -1, found.max_msgs_per_subject or -1} != {-1} or found.max_age
-    is_full_refusing = (found.max_bytes or -1) == -1 or found.discard == DiscardPolicy.NEW
-    owned_by = (found.metadata or {}).get(_OWNER, owner)
+    bounded = {config.max_msgs or -1, config.max_msgs_per_subject or -1} != {-1} or config.max_age
+    is_full_refusing = (config.max_bytes or -1) == -1 or config.discard == DiscardPolicy.NEW
+    owned_by = (config.metadata or {}).get(_OWNER, owner)
     checks = [
         (owner in {None, owned_by}, "it is the spool of another database"),
-        (found.subjects == [names.subject("*")], f"its subjects are not {names.subject('*')}"),
-        (found.storage == StorageType.FILE, "it keeps messages in memory"),
-        (found.retention == RetentionPolicy.LIMITS, "it discards messages that were read"),
+        (config.subjects == [names.subject("*")], f"its subjects are not {names.subject('*')}"),
+        (config.storage == StorageType.FILE, "it keeps messages in memory"),
+        (config.retention == RetentionPolicy.LIMITS, "it discards messages that were read"),
         (not bounded, "it discards messages by age or number"),
         (is_full_refusing, "it discards the oldest messages when it is full"),
-        (bool(found.allow_direct), "it does not allow direct reads (allow_direct)"),
-        (not found.no_ack, "it does not acknowledge messages"),
-        (not found.sealed, "it is sealed"),
+        (bool(config.allow_direct), "it does not allow direct reads (allow_direct)"),
+        (not config.no_ack, "it does not acknowledge messages"),
+        (not config.sealed, "it is sealed"),
     ]
     return next((fault for is_fine, fault in checks if not is_fine), None)
 

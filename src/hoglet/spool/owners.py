@@ -121,8 +121,8 @@ class PartitionOwner:
             given_up = self._leaving - self._held  # held ones follow when their group has ended
             await positions.give_up(session, self._log, self._name, given_up)
             free = await positions.lock_free(session, self._log, living)
-            wanted = free[: max(share - len(mine), 0)] + self._unknown(mine)
-            taken = await positions.take(session, self._log, wanted, self._name)
+            claimable = free[: max(share - len(mine), 0)] + self._unknown(mine)
+            taken = await positions.take(session, self._log, claimable, self._name)
         self._adopt(mine, given_up, taken)
 
     def _unknown(self, mine: dict[int, int]) -> list[int]:
@@ -131,12 +131,12 @@ class PartitionOwner:
         return [each for each in sorted(mine) if epochs.get(each) != mine[each]]
 
     def _adopt(self, mine: dict[int, int], given_up: set[int], taken: list[Position]) -> None:
-        kept = {
+        retained = {
             partition: position
             for partition, position in self._positions.items()
             if mine.get(partition) == position.epoch and partition not in given_up
         }
-        self._positions = kept | {each.partition: each for each in taken}
+        self._positions = retained | {each.partition: each for each in taken}
         self._leaving -= given_up
         if taken or given_up:
             log.info(

@@ -77,8 +77,8 @@ async def all_positions(session: AsyncSession, log: str) -> list[Position]:
 
 async def lock_free(session: AsyncSession, log: str, living: Collection[str]) -> list[int]:
     """Lock the partitions without a live owner, except those with a commit in progress."""
-    wanted = select(_Row.partition).where(_Row.log == log, _is_free(living))
-    ordered = wanted.order_by(_Row.partition).with_for_update(skip_locked=True)
+    partitions = select(_Row.partition).where(_Row.log == log, _is_free(living))
+    ordered = partitions.order_by(_Row.partition).with_for_update(skip_locked=True)
     return list(await session.scalars(ordered))
 
 
@@ -101,8 +101,8 @@ async def take(
 
 async def owned_by(session: AsyncSession, log: str, owner: str) -> dict[int, int]:
     """The partitions of an owner and their epochs."""
-    wanted = select(_Row.partition, _Row.epoch).where(_Row.log == log, _Row.owner == owner)
-    return {row.partition: row.epoch for row in await session.execute(wanted)}
+    statement = select(_Row.partition, _Row.epoch).where(_Row.log == log, _Row.owner == owner)
+    return {row.partition: row.epoch for row in await session.execute(statement)}
 
 
 async def give_up(session: AsyncSession, log: str, owner: str, partitions: Collection[int]) -> None:

@@ -57,13 +57,15 @@ class RowLog:
             .subquery()
         )
         size = func.sum(func.length(nearest.c.payload)).over(order_by=nearest.c.position)
-        place = func.row_number().over(order_by=nearest.c.position)
-        sized = select(nearest, size.label("size"), place.label("place")).subquery()
-        within = (sized.c.size <= limit_bytes) | (sized.c.place == 1)
-        wanted = select(sized.c.position, sized.c.payload).where(within).order_by(sized.c.position)
+        rank = func.row_number().over(order_by=nearest.c.position)
+        sized = select(nearest, size.label("size"), rank.label("rank")).subquery()
+        within = (sized.c.size <= limit_bytes) | (sized.c.rank == 1)
+        statement = (
+            select(sized.c.position, sized.c.payload).where(within).order_by(sized.c.position)
+        )
         async with _reachable(), self._database.read() as session:
-            found = (await session.execute(wanted)).all()
-        return [SpoolEntry(row.position, row.payload) for row in found]
+            rows = (await session.execute(statement)).all()
+        return [SpoolEntry(row.position, row.payload) for row in rows]
 
     async def trim(self, partition: int, upto: int) -> None:
         """Delete the entries up to a position."""
@@ -73,9 +75,9 @@ class RowLog:
 
     async def last_position(self, partition: int) -> int:
         """The highest position ever appended."""
-        wanted = select(_Partition.last_position).where(_Partition.partition == partition)
+        statement = select(_Partition.last_position).where(_Partition.partition == partition)
         async with _reachable(), self._database.read() as session:
-            return await session.scalar(wanted) or 0
+            return await session.scalar(statement) or 0
 
     async def wait(
         self,

@@ -35,12 +35,12 @@ class Wakeups:
         timeout: timedelta,  # noqa: ASYNC109 (a ceiling, not a cancellation)
     ) -> set[int]:
         """Wait for one of these partitions; returns those woken, none after ``timeout``."""
-        wanted = frozenset(partitions)
-        missed = self._missed & wanted
+        watched = frozenset(partitions)
+        missed = self._missed & watched
         if missed or not timeout:
             self._missed -= missed
             return missed
-        waiter = _Waiter(wanted)
+        waiter = _Waiter(watched)
         self._waiters.add(waiter)
         try:
             async with asyncio.timeout(timeout.total_seconds()):
