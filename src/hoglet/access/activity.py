@@ -192,14 +192,14 @@ def _display(entry: ActivityRow, user: UserObject | None) -> ActivityObject:
 
 
 def _matching(project_id: int, scope: str | None, item_id: str | None) -> list[Any]:
-    wanted: list[Any] = [ActivityRow.project_id == project_id]
+    conditions: list[Any] = [ActivityRow.project_id == project_id]
     if scope is not None:
-        wanted.append(
+        conditions.append(
             ActivityRow.scope == scope.replace("\x00", "")
         )  # PostgreSQL rejects NUL characters
     if item_id is not None:
-        wanted.append(ActivityRow.item_id == item_id.replace("\x00", ""))
-    return wanted
+        conditions.append(ActivityRow.item_id == item_id.replace("\x00", ""))
+    return conditions
 
 
 def _changes(activity: Activity) -> list[ActivityChange]:

@@ -115,14 +115,14 @@ async def authenticate(request: Request) -> Principal:
     Raises:
         Unauthenticated: there is no key, or it is not valid.
     """
-    key, place = await _find_key(request)
+    key, source = await _find_key(request)
     if key is None:
         raise Unauthenticated("Authentication credentials were not provided.")
-    usable = place == "header" or not key.startswith((SECRET_PREFIX, TENANT_PREFIX))
+    usable = source == "header" or not key.startswith((SECRET_PREFIX, TENANT_PREFIX))
     principal = await access_of(request).identify(key) if usable else None
     if principal is None:
         raise Unauthenticated(
-            f"The API key found in the request's {place} is not valid.",
+            f"The API key found in the request's {source} is not valid.",
             code="authentication_failed",
         )
     return principal

@@ -83,5 +83,5 @@ def _check_cohort(item: dict[str, Any]) -> None:
         raise ValueError(f"Not a cohort id: {str(item.get('value'))[:60]}")
     operator = item.get("operator")
     if not isinstance(operator, str | None) or operator not in _COHORT_OPERATORS:
-        shown = str(operator)[:60]
-        raise ValueError(f"Cohorts support only the operators 'in' and 'not_in', not '{shown}'.")
+        excerpt = str(operator)[:60]
+        raise ValueError(f"Cohorts support only the operators 'in' and 'not_in', not '{excerpt}'.")

@@ -64,11 +64,11 @@ class AccessQueries:
             NotFound, Forbidden: as ``organization``.
         """
         async with self._access.database.read() as session:
-            wanted = self._principal.organizations
+            organizations = self._principal.organizations
             if organization_id is not None:
-                wanted = {(await self._find(session, organization_id)).id}
-            found = await repository.projects_of(session, wanted)
-        return [project for project in found if reaches(self._principal, project)]
+                organizations = {(await self._find(session, organization_id)).id}
+            projects = await repository.projects_of(session, organizations)
+        return [project for project in projects if reaches(self._principal, project)]
 
     async def _team(self) -> Project | None:
         """The current project, or the first one that the key can access."""
@@ -81,10 +81,10 @@ class AccessQueries:
     async def _find(self, session: AsyncSession, organization_id: str) -> OrganizationRow:
         if organization_id == CURRENT:
             team = await self._team()
-            wanted = None if team is None else team.organization_id
+            uuid = None if team is None else team.organization_id
         else:
-            wanted = _uuid(organization_id)
-        row = None if wanted is None else await repository.find_organization(session, wanted)
+            uuid = _uuid(organization_id)
+        row = None if uuid is None else await repository.find_organization(session, uuid)
         if row is None:
             raise NotFound
         allowed = self._principal.scoped_organizations

@@ -54,10 +54,10 @@ async def update_project(
 
 async def users_by_id(session: AsyncSession, ids: Iterable[int | None]) -> dict[int, User]:
     """The users with these ids, in one statement; unknown ids are omitted."""
-    wanted = {user_id for user_id in ids if user_id is not None and 0 < user_id <= _LARGEST_ID}
-    if not wanted:
+    valid_ids = {user_id for user_id in ids if user_id is not None and 0 < user_id <= _LARGEST_ID}
+    if not valid_ids:
         return {}
-    rows = await session.scalars(select(UserRow).where(UserRow.id.in_(wanted)))
+    rows = await session.scalars(select(UserRow).where(UserRow.id.in_(valid_ids)))
     return {row.id: user_of(row) for row in rows}
 
 
@@ -211,12 +211,12 @@ async def count_secret_keys(session: AsyncSession, project_id: int) -> int:
 
 async def delete_key(session: AsyncSession, key_id: str, key_hash: str) -> int:
     """Delete the key with this id or hash, of either kind; returns the number of deleted rows."""
-    found = 0
+    count = 0
     for table in (PersonalKeyRow, SecretKeyRow):
         named = or_(table.id == key_id, table.key_hash == key_hash)
         removed = await session.scalars(delete(table).where(named).returning(table.id))
-        found += len(removed.all())
-    return found
+        count += len(removed.all())
+    return count
 
 
 async def find_key(session: AsyncSession, key_id: str) -> PersonalKeyRow | None:

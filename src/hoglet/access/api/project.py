@@ -47,10 +47,10 @@ async def list_variables(request: Request, scope: VariableReader) -> Response:
     page = parse_page(request.query_params)
     async with access_of(request).database.read() as session:
         count = await variables.count_variables(session, scope.project.id)
-        found = await variables.list_variables(
+        variable_rows = await variables.list_variables(
             session, scope.project.id, limit=page.limit, offset=page.offset
         )
-    return JsonResponse(envelope(request, page, count, [_variable(each) for each in found]))
+    return JsonResponse(envelope(request, page, count, [_variable(each) for each in variable_rows]))
 
 
 @router.post("/insight_variables")
@@ -70,8 +70,8 @@ async def create_variable(request: Request, scope: VariableWriter) -> Response:
 async def read_variable(request: Request, variable_id: str, scope: VariableReader) -> Response:
     """Get a variable."""
     async with access_of(request).database.read() as session:
-        found = await variables.get_variable(session, scope.project.id, variable_id)
-    return JsonResponse(_variable(found))
+        variable = await variables.get_variable(session, scope.project.id, variable_id)
+    return JsonResponse(_variable(variable))
 
 
 @router.api_route("/insight_variables/{variable_id}", methods=["PATCH", "PUT"])
@@ -123,10 +123,10 @@ async def list_files(
 ) -> Response:
     """List the project's objects as paths; filter with ``?type=``, ``?ref=`` and ``?search=``."""
     page = parse_page(request.query_params)
-    found: list[FileEntry] = []
+    files: list[FileEntry] = []
     for entries in access_of(request).providers.file_entries:
-        found += await entries(scope.project.id)
-    retained = sorted((each for each in found if _is_wanted(each, request)), key=lambda e: e.path)
+        files += await entries(scope.project.id)
+    retained = sorted((each for each in files if _is_wanted(each, request)), key=lambda e: e.path)
     visible = retained[page.offset :][: page.limit]
     return JsonResponse(envelope(request, page, len(retained), [_file(entry) for entry in visible]))
 

@@ -61,9 +61,9 @@ async def list_organizations(
 ) -> Response:
     """List the caller's organizations."""
     page = parse_page(request.query_params)
-    found = await AccessQueries(access_of(request), principal).organizations()
-    visible = found[page.offset :][: page.limit]
-    return JsonResponse(envelope(request, page, len(found), visible))
+    organizations = await AccessQueries(access_of(request), principal).organizations()
+    visible = organizations[page.offset :][: page.limit]
+    return JsonResponse(envelope(request, page, len(organizations), visible))
 
 
 @router.get("/api/organizations/{organization_id}")
