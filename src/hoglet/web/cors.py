@@ -93,9 +93,9 @@ def _origin(origin: str | None) -> dict[str, str]:
 
 
 def _preflight(headers: Headers) -> dict[str, str]:
-    wanted = headers.get("access-control-request-headers", "Content-Type, Authorization")
+    requested = headers.get("access-control-request-headers", "Content-Type, Authorization")
     return _origin(headers.get("origin")) | {
         "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE, OPTIONS",
-        "Access-Control-Allow-Headers": wanted,
+        "Access-Control-Allow-Headers": requested,
         "Access-Control-Max-Age": str(PREFLIGHT_SECONDS),
     }

@@ -231,18 +231,18 @@ def build_document(title: str, version: str, routes: Sequence[DescribedRoute]) -
 
 def _schemas(routes: Sequence[DescribedRoute]) -> tuple[dict[Any, OpenApiObject], OpenApiObject]:
     """References by model and mode, and the definitions they refer to."""
-    wanted: dict[tuple[Model, _Mode], None] = {(Problem, "serialization"): None}
+    models: dict[tuple[Model, _Mode], None] = {(Problem, "serialization"): None}
     for route in routes:
         if isinstance(route.about.body, type):
-            wanted[route.about.body, "validation"] = None
+            models[route.about.body, "validation"] = None
         for content in route.about.answers.values():
             for model in _models(content):
-                wanted[model, "serialization"] = None
+                models[model, "serialization"] = None
     adapters: list[tuple[tuple[Model, _Mode], _Mode, TypeAdapter[Any]]] = [
-        ((model, mode), mode, TypeAdapter(model)) for model, mode in wanted
+        ((model, mode), mode, TypeAdapter(model)) for model, mode in models
     ]
-    found, document = TypeAdapter.json_schemas(adapters, ref_template=_REFERENCE)
-    return {key: schema for (key, _), schema in found.items()}, document["$defs"]
+    schemas, document = TypeAdapter.json_schemas(adapters, ref_template=_REFERENCE)
+    return {key: schema for (key, _), schema in schemas.items()}, document["$defs"]
 
 
 def _operation(route: DescribedRoute, references: dict[Any, OpenApiObject]) -> OpenApiObject:

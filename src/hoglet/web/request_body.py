@@ -128,7 +128,7 @@ def _path_of_half_character(value: Any) -> list[str] | None:
             items: dict[str, Any] = value
             pairs = items.items()
         case list():
-            pairs = [(str(place), item) for place, item in enumerate(value)]
+            pairs = [(str(index), item) for index, item in enumerate(value)]
         case _:
             return None
     for name, item in pairs:

@@ -194,15 +194,15 @@ def arguments_of(endpoint: Handler) -> HandlerArguments:
     path: list[str] = []
     dependencies: list[tuple[str, Dependency]] = []
     for name, parameter in inspect.signature(endpoint).parameters.items():
-        wanted = parameter.annotation
-        if isinstance(wanted, TypeAliasType):
-            wanted = wanted.__value__
-        found = [each for each in get_args(wanted) if isinstance(each, Depends)]
-        if found:
-            dependencies.append((name, found[0].dependency))
-        elif wanted is Request:
+        annotation = parameter.annotation
+        if isinstance(annotation, TypeAliasType):
+            annotation = annotation.__value__
+        dependencies_of = [each for each in get_args(annotation) if isinstance(each, Depends)]
+        if dependencies_of:
+            dependencies.append((name, dependencies_of[0].dependency))
+        elif annotation is Request:
             requests.append(name)
-        elif wanted is str:
+        elif annotation is str:
             path.append(name)
         else:
             raise TypeError(f"{endpoint.__qualname__}: {name} is no argument of a handler")

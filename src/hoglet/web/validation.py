@@ -78,9 +78,9 @@ def validate[M: BaseModel](model: type[M], data: Any, *, prefix: str | None = No
         return model.model_validate(data)
     except ValidationError as error:
         first, hint = _first_problem(model, error.errors(include_url=False))
-        found = violation(first, data=data, prefix=prefix)
-        found.detail += hint
-        raise found from None
+        problem = violation(first, data=data, prefix=prefix)
+        problem.detail += hint
+        raise problem from None
 
 
 def _first_problem(
@@ -92,10 +92,10 @@ def _first_problem(
     """
     first = problems[0]
     if first["type"] == "missing":
-        *place, wanted = first["loc"]
+        *parent, missing = first["loc"]
         for other in problems:
-            is_beside = other["type"] == "extra_forbidden" and [*other["loc"][:-1]] == place
-            if is_beside and (hint := near(str(other["loc"][-1]), [str(wanted)])):
+            is_beside = other["type"] == "extra_forbidden" and [*other["loc"][:-1]] == parent
+            if is_beside and (hint := near(str(other["loc"][-1]), [str(missing)])):
                 return other, hint
     if first["type"] == "extra_forbidden" and first["loc"]:
         return first, near(str(first["loc"][-1]), _names(_model_at(model, first["loc"][:-1])))
