@@ -46,8 +46,8 @@ _BYTES = struct.Struct("=QQ8xI")  # at byte 120: acknowledged, received; 2 segme
 log = structlog.get_logger()
 
 
-def connection_limit(wanted: int) -> int:
-    """Maximum number of connections; ``wanted`` 0 means as many as possible.
+def connection_limit(requested: int) -> int:
+    """Maximum number of connections; ``requested`` 0 means as many as possible.
 
     Bounded by the limit of open files, of which databases, receivers and files need some.
     """
@@ -56,7 +56,7 @@ def connection_limit(wanted: int) -> int:
         possible = MOST_CONNECTIONS
     else:
         possible = min(MOST_CONNECTIONS, max(LEAST_CONNECTIONS, soft - RESERVED_DESCRIPTORS))
-    return min(wanted, possible) if wanted else possible
+    return min(requested, possible) if requested else possible
 
 
 class State(IntEnum):

@@ -56,14 +56,14 @@ def listen(listener: socket.socket) -> None:
 
 def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         raise StartupFault(
             f'The address to listen on (--host or HOGLET_HOST) is "{host}", which is '
             "not an address of this machine; 127.0.0.1 listens on this machine only, "
             "0.0.0.0 on all networks."
         ) from None
-    family, _, _, _, address = found[0]
+    family, _, _, _, address = addresses[0]
     return family, address
 
 

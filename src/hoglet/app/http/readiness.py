@@ -38,32 +38,32 @@ class Readiness:
 
     def checks(self) -> dict[str, Check]:
         """The checks by their name in ``/_readyz``."""
-        found: dict[str, Check] = {
+        checks: dict[str, Check] = {
             "storage": self._storage,
             "warehouse": self._warehouse,
             "queue": self._queue,
         }
         if self._has_data_folder:
-            found["disk"] = self._disk
+            checks["disk"] = self._disk
         if "pipeline" in self._services.settings.roles:
-            found["pipeline"] = self._pipeline
-        return found
+            checks["pipeline"] = self._pipeline
+        return checks
 
     async def warnings(self) -> list[str]:
         """Failed jobs, dead letters, and workers that keep dying."""
         await self._count()
-        found = [
+        warnings = [
             f"{number} jobs of the queue {queue} failed permanently; see hoglet admin queues failed"
             for queue, number in sorted(self._failed_jobs.items())
             if queue != SPOOL_QUEUE
         ]
         if self._dead_letters:
-            found.append(f"{self._dead_letters} dead letters can be redriven")
-        found.extend(
+            warnings.append(f"{self._dead_letters} dead letters can be redriven")
+        warnings.extend(
             f"{number} {name} workers died within {RECENT_MINUTES} minutes"
             for name, number in self._services.sandboxes.dying().items()
         )
-        return found
+        return warnings
 
     async def _storage(self) -> None:
         async with self._services.database.read() as session:
@@ -84,11 +84,11 @@ class Readiness:
             )
 
     async def _disk(self) -> None:
-        free, wanted = self._free_bytes(), self._services.settings.free_disk_bytes
-        if free < wanted:
+        free, required = self._free_bytes(), self._services.settings.free_disk_bytes
+        if free < required:
             raise NotReady(
                 f"{free // _MB} MB are free in the data folder, less than the "
-                f"{wanted // _MB} MB of HOGLET_FREE_DISK_BYTES"
+                f"{required // _MB} MB of HOGLET_FREE_DISK_BYTES"
             )
 
     async def _pipeline(self) -> None:

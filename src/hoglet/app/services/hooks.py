@@ -48,7 +48,7 @@ class _Parts:
 
     async def group_types(self, project_id: int) -> list[GroupType]:
         async with self._database.read() as session:
-            found = await self._events.group_types(session, project_id)
+            indexes = await self._events.group_types(session, project_id)
         return [
             {
                 "group_type": name,
@@ -56,7 +56,7 @@ class _Parts:
                 "name_singular": None,
                 "name_plural": None,
             }
-            for name, index in sorted(found.items(), key=lambda item: item[1])
+            for name, index in sorted(indexes.items(), key=lambda item: item[1])
         ]
 
     async def site_apps(self, project_id: int) -> list[SiteApp]:
@@ -89,7 +89,9 @@ class _Parts:
 
     async def endpoints(self, project_id: int) -> list[FileEntry]:
         async with self._database.read() as session:
-            _, found = await endpoint_repository.list_endpoints(session, project_id, ListFilters())
+            _, endpoints = await endpoint_repository.list_endpoints(
+                session, project_id, ListFilters()
+            )
         return [
             FileEntry(
                 id=str(each.endpoint.id),
@@ -99,7 +101,7 @@ class _Parts:
                 href=f"/project/{project_id}/endpoints/{each.endpoint.name}",
                 created_at=each.endpoint.created_at,
             )
-            for each in found
+            for each in endpoints
         ]
 
     async def recompile(self, session: AsyncSession, project: Project) -> None:

@@ -98,12 +98,12 @@ def check_regular(path: Path) -> None:
 
 
 def _check_rights(path: Path) -> None:
-    wanted = os.R_OK | (0 if path.name == KEY_FILE else os.W_OK)  # mounted secrets are read-only
-    if os.access(path, wanted, effective_ids=True):
+    required = os.R_OK | (0 if path.name == KEY_FILE else os.W_OK)  # mounted secrets are read-only
+    if os.access(path, required, effective_ids=True):
         return
     raise StartupFault(
-        f"{path} cannot be {'read' if wanted == os.R_OK else 'written'}: the user that runs hoglet "
-        "needs to own the data folder and everything in it."
+        f"{path} cannot be {'read' if required == os.R_OK else 'written'}: the user that runs "
+        "hoglet needs to own the data folder and everything in it."
     )
 
 

@@ -65,8 +65,8 @@ def check_extras(settings: Settings) -> None:
 
 def _check_installed(package: str, extra: str, setting: str) -> None:
     try:
-        found = find_spec(package)
+        spec = find_spec(package)
     except ModuleNotFoundError:  # its parent package is missing
-        found = None
-    if found is None:
+        spec = None
+    if spec is None:
         raise StartupFault(f'{setting} needs the package {package}: pip install "hoglet[{extra}]".')

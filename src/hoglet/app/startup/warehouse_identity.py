@@ -106,9 +106,9 @@ async def _record(session: AsyncSession, identity: UUID, clock: Clock) -> None:
 
 
 def _refusal(url: str, *, is_new: bool) -> str:
-    place = url.removeprefix("chdb://") if url.startswith("chdb") else "of HOGLET_WAREHOUSE_URL"
+    location = url.removeprefix("chdb://") if url.startswith("chdb") else "of HOGLET_WAREHOUSE_URL"
     kind = "is empty" if is_new else "is not the one"
     return (
-        f"The warehouse {place} {kind}, but this database belongs to another: restore the folder "
-        f"from a backup, set the HOGLET_WAREHOUSE_URL that was used before, {_ADVICE}"
+        f"The warehouse {location} {kind}, but this database belongs to another: restore the "
+        f"folder from a backup, set the HOGLET_WAREHOUSE_URL that was used before, {_ADVICE}"
     )
