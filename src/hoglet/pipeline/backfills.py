@@ -87,11 +87,11 @@ class BackfillPager:
     async def _go_on(self, job: Job, request: BackfillV1) -> None:
         """Enqueue the next page, or clean up after the last page, a pause or a cancellation."""
         async with self._database.read() as session:
-            found = await backfill_repository.of_worker(session, request.backfill_id)
-        if found is None or found[0].status not in _READING or found[0].all_read:
+            backfill = await backfill_repository.of_worker(session, request.backfill_id)
+        if backfill is None or backfill[0].status not in _READING or backfill[0].all_read:
             await self._finish(job, request)
             return
-        row, export = found
+        row, export = backfill
         if row.events_queued - row.runs_succeeded - row.runs_failed > MOST_AHEAD - PAGE_EVENTS:
             await self._later(job, BREATH)
             return
@@ -108,8 +108,8 @@ class BackfillPager:
     async def _finish(self, job: Job, request: BackfillV1) -> None:
         """Mark the reading as finished; a cancelled backfill drops its queued runs."""
         async with self._database.write() as session:
-            found = await backfill_repository.of_worker(session, request.backfill_id)
-            if found is None or found[0].status == backfill_repository.CANCELLED:
+            backfill = await backfill_repository.of_worker(session, request.backfill_id)
+            if backfill is None or backfill[0].status == backfill_repository.CANCELLED:
                 await lines.discard(session, self._queue, str(request.backfill_id))
             await self._queue.finish(session, [job])
 
@@ -117,11 +117,11 @@ class BackfillPager:
         self, session: AsyncSession, job: Job, request: BackfillV1, page: _Page
     ) -> None:
         """Enqueue the runs of a page and store the position, in one commit."""
-        found = await backfill_repository.of_worker(session, request.backfill_id)
-        if found is None or found[0].status not in _READING:  # paused or cancelled meanwhile
+        backfill = await backfill_repository.of_worker(session, request.backfill_id)
+        if backfill is None or backfill[0].status not in _READING:  # paused or cancelled meanwhile
             await self._queue.retry(session, job, run_at=self._clock.now())
             return
-        row, _ = found
+        row, _ = backfill
         await lines.enqueue(session, self._queue, page.runs)
         row.status = backfill_repository.RUNNING
         row.events_total = max(page.total, row.events_queued + len(page.runs))

@@ -74,7 +74,7 @@ class RecentEvents:
         """The timestamp of the oldest of the newest events."""
         now = self._clock.now()
         for since in (*(now - window for window in _WINDOWS), EARLIEST):
-            found = await self._warehouse.query(
+            result = await self._warehouse.query(
                 "SELECT count(), min(timestamp) FROM (SELECT timestamp FROM events "
                 "WHERE project_id = {project_id:Int64} "
                 "AND timestamp >= {since:DateTime64(6, 'UTC')} "
@@ -82,12 +82,12 @@ class RecentEvents:
                 {"project_id": project_id, "since": instant_text(since), "limit": limit},
                 budget=QueryBudget(seconds=_left(end)),
             )
-            if found.rows[0][0] >= limit:
-                return found.rows[0][1]
+            if result.rows[0][0] >= limit:
+                return result.rows[0][1]
         return EARLIEST
 
     async def _index(self, project_id: int, oldest: datetime, limit: int, end: float) -> list[_Row]:
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             f"SELECT timestamp, uuid, {EVENT_SIZE} FROM events "  # noqa: S608 (fixed texts)
             "WHERE project_id = {project_id:Int64} "
             "AND timestamp >= {oldest:DateTime64(6, 'UTC')} "
@@ -95,7 +95,7 @@ class RecentEvents:
             {"project_id": project_id, "oldest": instant_text(oldest), "limit": limit},
             budget=QueryBudget(seconds=_left(end)),
         )
-        return [_Row(row[0], UUID(str(row[1])), int(row[2])) for row in found.rows]
+        return [_Row(row[0], UUID(str(row[1])), int(row[2])) for row in result.rows]
 
 
 def _pages(rows: list[_Row]) -> Iterator[list[_Row]]:

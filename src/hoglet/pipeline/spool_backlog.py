@@ -60,12 +60,12 @@ class SpoolBacklog:
         """The first entry that is not stored yet, with its partition and the stored position."""
         async with self._database.read() as session:
             stored = await positions.all_positions(session, named.name)
-        found: list[tuple[int, int, SpoolEntry]] = []
+        oldest: list[tuple[int, int, SpoolEntry]] = []
         for each in stored:
             entries = await named.log.read(each.partition, each.done_upto, 1)
             if entries:
-                found.append((each.partition, each.done_upto, entries[0]))
-        return found
+                oldest.append((each.partition, each.done_upto, entries[0]))
+        return oldest
 
 
 def _received_at(entry: SpoolEntry) -> datetime | None:

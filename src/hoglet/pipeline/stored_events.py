@@ -86,12 +86,12 @@ class StoredEvents:
     async def count(self, window: EventWindow) -> int:
         """Number of events in a time range."""
         where, params = _where(window)
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             f"SELECT uniqExact(uuid) FROM events WHERE {where}",  # noqa: S608 (fixed texts)
             params,
             budget=QueryBudget(seconds=PAGE_SECONDS),
         )
-        return int(found.rows[0][0])
+        return int(result.rows[0][0])
 
     async def page(self, window: EventWindow, *, limit: int, max_bytes: int) -> EventPage:
         """The next events of a time range, each once.
@@ -106,40 +106,40 @@ class StoredEvents:
         together = itertools.accumulate(size for _, size in sizes)
         fitting = max(sum(1 for size in together if size <= max_bytes), 1)
         uuids = [uuid for uuid, _ in sizes[:fitting]]
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             f"SELECT {_COLUMNS} FROM events WHERE {where} "  # noqa: S608 (fixed texts)
             "AND uuid IN {uuids:Array(UUID)} ORDER BY timestamp, uuid LIMIT 1 BY uuid",
             {**params, "uuids": uuids},
             budget=QueryBudget(seconds=PAGE_SECONDS),
         )
-        rows = [StoredEvent(UUID(str(row[0])), *row[1:]) for row in found.rows]
+        rows = [StoredEvent(UUID(str(row[0])), *row[1:]) for row in result.rows]
         return EventPage(rows, is_last=fitting >= len(sizes) < limit)
 
     async def _sizes(self, window: EventWindow, limit: int) -> list[tuple[str, int]]:
         """The next events as ``(uuid, bytes)``, oldest first."""
         where, params = _where(window)
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             f"SELECT uuid, {EVENT_SIZE} FROM events WHERE {where} "  # noqa: S608 (fixed texts)
             "ORDER BY timestamp, uuid LIMIT 1 BY uuid LIMIT {limit:UInt32}",
             {**params, "limit": limit},
             budget=QueryBudget(seconds=PAGE_SECONDS),
         )
-        return [(str(row[0]), int(row[1])) for row in found.rows]
+        return [(str(row[0]), int(row[1])) for row in result.rows]
 
-    async def globals(self, wanted: BackfillV1, event: StoredEvent) -> Globals:
+    async def globals(self, request: BackfillV1, event: StoredEvent) -> Globals:
         """The globals of a run for a stored event, as of the time it was stored.
 
         Groups are empty.
         """
-        project = await self._access.project(wanted.project_id)
+        project = await self._access.project(request.project_id)
         visible = project_globals(
-            project_id=wanted.project_id,
+            project_id=request.project_id,
             name=project.name if project else "",
             site_url=self._site_url,
         )
         created: Globals = {
             "project": visible,
-            "source": {"name": f"Batch export: {wanted.batch_export_id}", "url": visible["url"]},
+            "source": {"name": f"Batch export: {request.batch_export_id}", "url": visible["url"]},
             "groups": {},
             **globals_of(
                 event, visible["url"], project.person_display_name_properties if project else None
@@ -191,12 +191,12 @@ class StoredGroups:
             url: URL of the project.
             events: the group keys of each event, ``""`` for none: ``[("acme", "", "", "", "")]``.
         """
-        wanted = {(index, key) for keys in events for index, key in enumerate(keys) if key}
-        if not wanted:
+        group_keys = {(index, key) for keys in events for index, key in enumerate(keys) if key}
+        if not group_keys:
             return [{} for _ in events]
         async with self._database.read() as session:
             types = await self._events.group_types(session, project_id)
-            states = await self._events.load_groups(session, project_id, wanted)
+            states = await self._events.load_groups(session, project_id, group_keys)
         store = GroupStore(types, states)
         return [
             {
@@ -230,8 +230,8 @@ class StoredEventLookup:
 
     async def find(self, project_id: int, uuid: UUID) -> Globals | None:
         """``{"event": {...}, "person": {...}?, "groups": {...}}``; None if it is not stored."""
-        found = await self.find_all(project_id, [uuid], seconds=PAGE_SECONDS)
-        return found[0] if found else None
+        runs = await self.find_all(project_id, [uuid], seconds=PAGE_SECONDS)
+        return runs[0] if runs else None
 
     async def find_all(
         self,
@@ -256,7 +256,7 @@ class StoredEventLookup:
                 " AND timestamp BETWEEN {start:DateTime64(6, 'UTC')} AND {end:DateTime64(6, 'UTC')}"
             )
             params |= {"start": instant_text(between[0]), "end": instant_text(between[1])}
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             f"SELECT {_COLUMNS}, person_mode, {_GROUP_COLUMNS} "  # noqa: S608 (fixed texts)
             f"FROM events WHERE {where} ORDER BY timestamp DESC, uuid DESC LIMIT 1 BY uuid",
             params,
@@ -265,9 +265,9 @@ class StoredEventLookup:
         project = await self._access.project(project_id)
         url = project_globals(project_id=project_id, name="", site_url=self._site_url)["url"]
         names = project.person_display_name_properties if project else None
-        groups = await self._groups.load(project_id, url, [row[9:] for row in found.rows])
+        groups = await self._groups.load(project_id, url, [row[9:] for row in result.rows])
         runs: list[Globals] = []
-        for row, of_event in zip(found.rows, groups, strict=True):
+        for row, of_event in zip(result.rows, groups, strict=True):
             run = globals_of(StoredEvent(UUID(str(row[0])), *row[1:8]), url, names)
             if row[8] == "propertyless":
                 run.pop("person", None)

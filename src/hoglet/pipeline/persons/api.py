@@ -95,11 +95,13 @@ async def list_deletions(request: Request, scope: Reader) -> Response:
         except ValueError:
             raise Invalid(NOT_UUID, code="invalid", attr="person_uuid") from None
     page = parse_page(query)
-    found = await _services(request).deletions.find_requests(
+    deletions = await _services(request).deletions.find_requests(
         scope.project.id, is_done=_STATES[status], person_id=person_id
     )
-    visible = found[page.offset : page.offset + (page.limit or 0)]
-    return JsonResponse(envelope(request, page, len(found), [_display(each) for each in visible]))
+    visible = deletions[page.offset : page.offset + (page.limit or 0)]
+    return JsonResponse(
+        envelope(request, page, len(deletions), [_display(each) for each in visible])
+    )
 
 
 @router.delete("/persons/{person_id}")
@@ -154,7 +156,7 @@ async def _persons(request: Request, scope: ProjectScope, body: BulkDelete) -> l
     persons = service_of(request)
     if body.distinct_ids is not None:
         return await persons.find_by_distinct_ids(scope.project.id, body.distinct_ids)
-    found: dict[UUID, PersonRecord] = {}
+    by_id: dict[UUID, PersonRecord] = {}
     for index, given in enumerate(body.ids or []):
         try:
             person = await persons.find(scope.project.id, str(given))
@@ -162,8 +164,8 @@ async def _persons(request: Request, scope: ProjectScope, body: BulkDelete) -> l
             continue
         except Invalid as error:
             raise Invalid(error.detail, code=error.error_code, attr=f"ids__{index}") from None
-        found[person.id] = person
-    return list(found.values())
+        by_id[person.id] = person
+    return list(by_id.values())
 
 
 def _display(row: PersonDeletionRow) -> Deletion:

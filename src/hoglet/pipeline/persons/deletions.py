@@ -199,8 +199,8 @@ class PersonDeletions:
             PersonDeletionRow.verified_at.is_(None),
         )
         async with self._database.read() as session:
-            found = await session.scalars(pending.limit(_PERSONS_PER_STATEMENT))
-            params["ids"] = sorted({str(each) for each in found} | set(params["ids"]))
+            pending_ids = await session.scalars(pending.limit(_PERSONS_PER_STATEMENT))
+            params["ids"] = sorted({str(each) for each in pending_ids} | set(params["ids"]))
         await self._warehouse.erase_rows("persons", where, params, seconds=_SECONDS)
 
     async def _delete(
@@ -252,10 +252,10 @@ class PersonDeletions:
         if not await are_logs_stored(self._database):
             return False
         where, params = await self._events_of(row)
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             RUNS_OF_EVENTS.format(events=where), params, budget=QueryBudget(seconds=_SECONDS)
         )
-        runs = sorted({str(each[0]) for each in found.rows} | set(map(str, withdrawn)))
+        runs = sorted({str(each[0]) for each in result.rows} | set(map(str, withdrawn)))
         of_runs = "project_id = {project_id:Int64} AND instance_id IN {runs:Array(String)}"
         for part in _parts(runs):
             ids: QueryParameters = {"project_id": row.project_id, "runs": part}
@@ -289,13 +289,13 @@ class PersonDeletions:
 
     async def _foreign_ids(self, row: PersonDeletionRow, params: QueryParameters) -> list[str]:
         """Distinct ids of the person's stored events that belong to other persons by now."""
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             "SELECT DISTINCT distinct_id FROM events WHERE project_id = {project_id:Int64}"
             " AND person_id = {person_id:UUID} AND distinct_id NOT IN {distinct_ids:Array(String)}",
             params,
             budget=QueryBudget(seconds=_SECONDS),
         )
-        names = [str(each[0]) for each in found.rows]
+        names = [str(each[0]) for each in result.rows]
         foreign: list[str] = []
         async with self._database.read() as session:
             for part in _parts(names):
@@ -308,12 +308,12 @@ class PersonDeletions:
         return foreign
 
     async def _count(self, table: str, where: str, params: QueryParameters) -> int:
-        found = await self._warehouse.query(
+        result = await self._warehouse.query(
             f"SELECT count() FROM {table} WHERE {where}",  # noqa: S608 (fixed texts)
             params,
             budget=QueryBudget(seconds=_SECONDS),
         )
-        return int(found.rows[0][0])
+        return int(result.rows[0][0])
 
 
 def _job(deletion_id: UUID, run_at: datetime | None = None) -> NewJob:

@@ -94,7 +94,7 @@ class PersonSplits:
 
 
 async def _versions(session: AsyncSession, project_id: int, person_id: UUID) -> dict[str, int]:
-    wanted = select(DistinctIdRow.distinct_id, DistinctIdRow.version).where(
+    statement = select(DistinctIdRow.distinct_id, DistinctIdRow.version).where(
         DistinctIdRow.project_id == project_id, DistinctIdRow.person_id == person_id
     )
-    return {row.distinct_id: row.version for row in await session.execute(wanted)}
+    return {row.distinct_id: row.version for row in await session.execute(statement)}
