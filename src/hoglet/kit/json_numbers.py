@@ -51,10 +51,10 @@ def read_number(text: str) -> int | float | str | None:
         >>> read_number("-1"), read_number("1.5"), read_number("007"), read_number("nan")
         (-1, 1.5, None, None)
     """
-    found = _NUMBER.fullmatch(text)
-    if found is None:
+    match = _NUMBER.fullmatch(text)
+    if match is None:
         return None
-    return read_float(text) if found[1] or found[2] else read_integer(text)
+    return read_float(text) if match[1] or match[2] else read_integer(text)
 
 
 def fits_64_bits(number: int) -> bool:

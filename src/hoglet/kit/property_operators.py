@@ -328,7 +328,7 @@ def _below_tilde(numbers: list[int]) -> list[int]:
 def _below_caret(numbers: list[int]) -> list[int]:
     """Upper bound of ``^1.2.3`` (2.0), ``^0.2.3`` (0.3) and ``^0.0.3`` (0.0.4)."""
     padded = numbers[:3]
-    index = next((place for place, number in enumerate(padded) if number), len(padded) - 1)
+    index = next((position for position, number in enumerate(padded) if number), len(padded) - 1)
     return [*padded[:index], padded[index] + 1]
 
 

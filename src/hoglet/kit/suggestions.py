@@ -11,20 +11,20 @@ def near(name: str, known: Iterable[str]) -> str:
         >>> near("evnt", ["event", "uuid"])
         " Did you mean 'event'?"
     """
-    wanted = str(name)
-    most = max(1, len(wanted) // 3)
-    letters = Counter(wanted.lower())
-    found = ""
+    given = str(name)
+    most = max(1, len(given) // 3)
+    letters = Counter(given.lower())
+    closest = ""
     for item in map(str, known):
-        longest = max(len(item), len(wanted))
-        if abs(len(item) - len(wanted)) > most:
+        longest = max(len(item), len(given))
+        if abs(len(item) - len(given)) > most:
             continue
         if longest - (letters & Counter(item.lower())).total() > most:  # most edits
             continue
-        distance = _distance(wanted.lower(), item.lower(), most)
+        distance = _distance(given.lower(), item.lower(), most)
         if distance <= most:
-            found, most = item, distance - 1
-    return f" Did you mean '{found}'?" if found else ""
+            closest, most = item, distance - 1
+    return f" Did you mean '{closest}'?" if closest else ""
 
 
 def _distance(left: str, right: str, most: int) -> int:

@@ -47,29 +47,35 @@ class _Block(NamedTuple):
 
 def _blocks(source: str) -> Iterator[_Block]:
     """The blocks of statements; one that is not closed ends with the source."""
-    found = [Token("end", ";", 0), *tokens(source)]
+    all_tokens = [Token("end", ";", 0), *tokens(source)]
     opened: list[int] = []
     parenthesis = 0  # index of the opening parenthesis closed last
     reported_from: dict[int, int] = {}
-    for number, token in enumerate(found):
+    for number, token in enumerate(all_tokens):
         if token.kind == "open":
-            is_loop = found[number - 1].text == ")" and found[parenthesis - 1].text == "for"
-            reported_from[number] = found[parenthesis if is_loop else number].offset
+            is_loop = (
+                all_tokens[number - 1].text == ")" and all_tokens[parenthesis - 1].text == "for"
+            )
+            reported_from[number] = all_tokens[parenthesis if is_loop else number].offset
             opened.append(number)
         elif token.text == "}":
-            while opened and found[opened[-1]].text not in _BRACES:
+            while opened and all_tokens[opened[-1]].text not in _BRACES:
                 opened.pop()  # its closing bracket is missing
-            if opened and _is_block(found, opener := opened.pop()):
-                yield _Block(found[opener].offset + 1, token.offset + 1, reported_from[opener])
-        elif token.kind == "close" and opened and found[opened[-1]].text not in _BRACES:
+            if opened and _is_block(all_tokens, opener := opened.pop()):
+                yield _Block(all_tokens[opener].offset + 1, token.offset + 1, reported_from[opener])
+        elif token.kind == "close" and opened and all_tokens[opened[-1]].text not in _BRACES:
             parenthesis = opened.pop()
     for opener in opened:
-        if _is_block(found, opener):
-            yield _Block(found[opener].offset + 1, len(source), reported_from[opener])
+        if _is_block(all_tokens, opener):
+            yield _Block(all_tokens[opener].offset + 1, len(source), reported_from[opener])
 
 
-def _is_block(found: list[Token], opener: int) -> bool:
+def _is_block(all_tokens: list[Token], opener: int) -> bool:
     """Whether statements follow rather than the first key of a dictionary and its colon."""
-    following = found[opener + 2 : opener + 3]
+    following = all_tokens[opener + 2 : opener + 3]
     is_key = bool(following) and following[0].text == ":"
-    return found[opener].text == "{" and found[opener - 1].text in _BEFORE_BLOCKS and not is_key
+    return (
+        all_tokens[opener].text == "{"
+        and all_tokens[opener - 1].text in _BEFORE_BLOCKS
+        and not is_key
+    )

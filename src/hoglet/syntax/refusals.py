@@ -42,8 +42,8 @@ def plain_message(message: str) -> str:
     """
     if message.startswith("DISTINCT in window-function args"):
         return "DISTINCT before OVER is not supported"
-    found = _CLAUSE.fullmatch(message) or _SET.fullmatch(message)
-    return f"{' '.join(found.groups()).upper()} is not supported" if found else message
+    match = _CLAUSE.fullmatch(message) or _SET.fullmatch(message)
+    return f"{' '.join(match.groups()).upper()} is not supported" if match else message
 
 
 def unknown_part(tree: Any, error: str) -> tuple[str, int, int | None]:
