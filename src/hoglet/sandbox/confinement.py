@@ -258,8 +258,8 @@ def _fail_by_command(
     denial = _FAIL | errno.EPERM
     last = len(commands) - 1
     tests = [
-        _step(_EQUALS, value, then=last - place, otherwise=int(place == last))
-        for place, value in enumerate(commands)
+        _step(_EQUALS, value, then=last - index, otherwise=int(index == last))
+        for index, value in enumerate(commands)
     ]
     return [
         _step(_EQUALS, number, otherwise=len(commands) + 3),
