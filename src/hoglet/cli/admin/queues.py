@@ -10,7 +10,9 @@ from hoglet.cli.admin.data_folder import (
     with_database,
 )
 from hoglet.cli.output import AsJson, print_json, print_table
+from hoglet.cli.refusals import BadUsage
 from hoglet.kit.clock import SystemClock
+from hoglet.kit.suggestions import near
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
@@ -45,6 +47,7 @@ def retry(
     data_dir: DataDir = None,
 ) -> None:
     """Queue all failed jobs of a queue again."""
+    _check_queue(queue)
 
     async def work(database: "Database") -> int:
         from hoglet.queue.sql import SqlQueue
@@ -54,3 +57,11 @@ def retry(
             return await jobs.requeue(session, queue)
 
     print(f"{with_database(data_dir, work)} queued again")
+
+
+def _check_queue(name: str) -> None:
+    from hoglet.app.queues import QUEUES
+
+    if name not in QUEUES:
+        hint = near(name, QUEUES) or f" Queues: {', '.join(QUEUES)}."
+        raise BadUsage(f"There is no queue {name}.{hint}")
