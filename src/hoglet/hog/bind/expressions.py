@@ -25,10 +25,10 @@ def _constant(_: Binder, node: tree.Constant) -> bound.Constant:
 
 
 def _field(binder: Binder, node: tree.Field) -> bound.Expression:
-    found = binder.scopes.resolve(str(node.chain[0]))
-    if found is None:
+    resolved = binder.scopes.resolve(str(node.chain[0]))
+    if resolved is None:
         return binder.read_global(node, node.chain)
-    variable, outer = found
+    variable, outer = resolved
     variable.used = True
     value: bound.Expression = bound.ReadVariable(
         variable=variable, outer=outer, start=node.start, end=node.end
@@ -86,10 +86,10 @@ def _call(binder: Binder, node: tree.Call) -> bound.Expression:
 
 
 def _plain_call(binder: Binder, node: tree.Call) -> bound.Expression:
-    found = binder.scopes.resolve(node.name)
-    if found is None:
+    resolved = binder.scopes.resolve(node.name)
+    if resolved is None:
         return binder.call_global(node, node.name, binder.expressions(node.args))
-    variable, outer = found
+    variable, outer = resolved
     variable.used = True
     callee = bound.ReadVariable(variable=variable, outer=outer, start=node.start, end=node.end)
     return _call_value(binder, node, callee, node.args)
@@ -282,11 +282,11 @@ def _tag(binder: Binder, node: tree.HogQLXTag) -> bound.Expression:
         (bound.Constant(value=attribute.name), _attribute_value(binder, attribute))
         for attribute in node.attributes
     ]
-    found = binder.scopes.resolve(node.kind)
-    if found is None:
+    resolved = binder.scopes.resolve(node.kind)
+    if resolved is None:
         kind = (bound.Constant(value="__hx_tag"), bound.Constant(value=node.kind))
         return bound.MakeObject(items=(kind, *items), start=node.start, end=node.end)
-    variable, outer = found
+    variable, outer = resolved
     variable.used = True
     binder.scopes.frame.calls += 1
     return bound.CallValue(

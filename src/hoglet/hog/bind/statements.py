@@ -109,13 +109,13 @@ def _assign_field(
     binder: Binder, node: tree.VariableAssignment, left: tree.Field
 ) -> bound.Statement:
     name = str(left.chain[0])
-    found = binder.scopes.resolve(name)
-    if found is None:
+    resolved = binder.scopes.resolve(name)
+    if resolved is None:
         binder.expression(node.right)
         message = f'Variable "{name}" not declared in this scope. Can not assign to globals.'
         binder.refuse(node, message, hint=binder.nearest(name, variables_only=True))
         return _empty(node)
-    variable, outer = found
+    variable, outer = resolved
     if len(left.chain) == 1:
         value = binder.expression(node.right)
         variable.assigned = True

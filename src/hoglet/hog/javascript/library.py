@@ -32,14 +32,14 @@ def _needs(name: str) -> frozenset[str]:
 
 def with_needs(names: Iterable[str]) -> tuple[str, ...]:
     """The given helpers and their dependencies, in file order."""
-    found: set[str] = set()
+    needed: set[str] = set()
     waiting = [name for name in names if name in helpers()]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in needed:
+            needed.add(name)
             waiting.extend(_needs(name))
-    return tuple(name for name in helpers() if name in found)
+    return tuple(name for name in helpers() if name in needed)
 
 
 def library_source(names: Iterable[str]) -> str:

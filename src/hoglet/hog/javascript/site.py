@@ -129,16 +129,16 @@ class _Writer:
     ) -> list[str]:
         lines: list[str] = []
         for key, item in sorted(inputs.items(), key=lambda pair: _order(pair[1])):
-            place = f"{target}[{literal(key)}]"
+            reference = f"{target}[{literal(key)}]"
             value = item.get("value")
             if not _has_template(value):
-                lines.append(f"{place} = {_plain(value)};")
+                lines.append(f"{reference} = {_plain(value)};")
                 continue
             message = literal(f"The input {key} can not be computed")
             report = f"if (!{initial}) {{ console.error({message}, __error); }}"
             lines.append(
-                f"try {{ {place} = {self._value(value)}; }} "
-                f"catch (__error) {{ {report} {place} = null; }}"
+                f"try {{ {reference} = {self._value(value)}; }} "
+                f"catch (__error) {{ {report} {reference} = null; }}"
             )
         return lines
 

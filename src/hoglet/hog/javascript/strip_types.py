@@ -71,7 +71,7 @@ def _walk(node: Node) -> Iterator[Node]:
 
 
 def _syntax_error(source: str, root: Node) -> SourceError:
-    node = next((found for found in _walk(root) if found.is_error or found.is_missing), root)
+    node = next((each for each in _walk(root) if each.is_error or each.is_missing), root)
     text = (node.text or b"").decode().split("\n")[0][:40]
     message = f"`{node.type}` expected" if node.is_missing else f"Unexpected `{text}`"
     return SourceError(f"Error in the TypeScript code: {message}", _span_of(source, node))
@@ -204,11 +204,11 @@ class _TypeStripper:
     def _enum_value(self, name: str, node: Node, members: list[str]) -> str:
         """The text of a value, in which names of earlier members are read from the enum."""
         pieces, position = list[bytes](), node.start_byte
-        for found in _walk(node):
-            word = self._text(found)
-            if found.type == "identifier" and any(f'{name}["{word}"] =' in m for m in members):
-                pieces += [self._bytes[position : found.start_byte], f'{name}["{word}"]'.encode()]
-                position = found.end_byte
+        for each in _walk(node):
+            word = self._text(each)
+            if each.type == "identifier" and any(f'{name}["{word}"] =' in m for m in members):
+                pieces += [self._bytes[position : each.start_byte], f'{name}["{word}"]'.encode()]
+                position = each.end_byte
         return b"".join([*pieces, self._bytes[position : node.end_byte]]).decode()
 
     def _import(self, node: Node) -> bool:

@@ -24,9 +24,9 @@ def call_value(depth: int, callee: Any, *arguments: Any) -> Any:
     Source: docs/spec/hog-language.md#6-scopes-closures-calls.
     """
     if type(callee) is FunctionType:
-        wanted = callee.__code__.co_argcount - 1
-        if len(arguments) > wanted:
-            raise too_many(len(arguments), wanted)
+        most = callee.__code__.co_argcount - 1
+        if len(arguments) > most:
+            raise too_many(len(arguments), most)
         return callee(depth, *arguments)
     if type(callee) is LibraryFunction and callee.call is not None:
         return callee.call(depth, *arguments)
@@ -101,8 +101,8 @@ def array_filter(depth: int, callee: Any, value: Any) -> list[Any]:
 def array_exists(depth: int, callee: Any, value: Any) -> bool:
     call = _caller(callee)
     for item in _each(value):
-        found = call(depth, item)
-        if found is True or (found is not False and truthy(found)):
+        result = call(depth, item)
+        if result is True or (result is not False and truthy(result)):
             return True
     return False
 

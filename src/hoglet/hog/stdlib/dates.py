@@ -278,8 +278,8 @@ def _add_calendar_months(value: Any, months: int) -> Any:
     moment = _moment("dateAdd", value)
     if moment is None:
         return None
-    place = moment.year * 12 + moment.month - 1 + months
-    year, month = place // 12, place % 12 + 1
+    month_number = moment.year * 12 + moment.month - 1 + months
+    year, month = month_number // 12, month_number % 12 + 1
     if not 1 <= year <= 9999:
         return None
     day = min(moment.day, monthrange(year, month)[1])

@@ -68,8 +68,8 @@ def encode_url(value: Any) -> Any:
         raise EngineError("encodeURLComponent: the text contains half a surrogate pair") from None
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return _ESCAPED[found[0]]
+def _escaped(match: re.Match[str]) -> str:
+    return _ESCAPED[match[0]]
 
 
 def decode_url(value: Any) -> Any:

@@ -64,9 +64,9 @@ def _step(value: Any, key: Any) -> Any:
     if type(value) is dict:
         return value.get(stored_key(key), _MISSING)
     if isinstance(value, list) and is_number(key):
-        place = whole(key)
-        if type(place) is int and place and abs(place) <= len(value):
-            return get_property(value, place)
+        index = whole(key)
+        if type(index) is int and index and abs(index) <= len(value):
+            return get_property(value, index)
     return _MISSING
 
 
@@ -84,13 +84,13 @@ def json_has(value: Any, *path: Any) -> bool:
 
 
 def json_length(value: Any, *path: Any) -> int:
-    found = _found(_looked_at(value), path)
-    return len(found) if isinstance(found, CONTAINERS) else 0
+    container = _found(_looked_at(value), path)
+    return len(container) if isinstance(container, CONTAINERS) else 0
 
 
 def json_extract(value: Any, *path: Any) -> Any:
-    found = _inside(_parsed(value), path[:-1])
-    return None if found is _MISSING else found
+    member = _inside(_parsed(value), path[:-1])
+    return None if member is _MISSING else member
 
 
 def _inside(value: Any, path: tuple[Any, ...]) -> Any:
@@ -103,22 +103,22 @@ def json_extract_bool(value: Any, *path: Any) -> bool:
 
 
 def json_extract_int(value: Any, *path: Any) -> Any:
-    found = _inside(_looked_at(value), path)
-    return None if found is _MISSING else to_int(found)
+    member = _inside(_looked_at(value), path)
+    return None if member is _MISSING else to_int(member)
 
 
 def json_extract_float(value: Any, *path: Any) -> Any:
-    found = _inside(_looked_at(value), path)
-    return None if found is _MISSING else to_float(found)
+    member = _inside(_looked_at(value), path)
+    return None if member is _MISSING else to_float(member)
 
 
 def json_extract_string(value: Any, *path: Any) -> Any:
-    found = _inside(_looked_at(value), path)
-    if found is _MISSING or found is None:
+    member = _inside(_looked_at(value), path)
+    if member is _MISSING or member is None:
         return None
-    return write_json(found) if isinstance(found, CONTAINERS) else as_text(found)
+    return write_json(member) if isinstance(member, CONTAINERS) else as_text(member)
 
 
 def json_extract_array_raw(value: Any, *path: Any) -> Any:
-    found = _found(_parsed(value), path)
-    return found if isinstance(found, list) else None
+    member = _found(_parsed(value), path)
+    return member if isinstance(member, list) else None

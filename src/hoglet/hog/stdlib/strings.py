@@ -114,7 +114,7 @@ def _characters(source: str) -> list[str]:
     if source.isascii():
         return list(source)
     code = units(source)
-    return [from_units(code[place : place + 2]) for place in range(0, len(code), 2)]
+    return [from_units(code[index : index + 2]) for index in range(0, len(code), 2)]
 
 
 _SHORT: Final = 512  # short texts stay below the charged size even if every character is replaced
@@ -180,10 +180,10 @@ def substring(value: Any, start: Any, count: Any = None) -> Any:
             return part if len(part) <= meter.LARGE else meter.charged(part)
     first = to_number(start) - 1
     size = unit_length(value)
-    wanted = count if is_number(count) else size
-    if not (0 <= first < size and wanted >= 1):
+    most = count if is_number(count) else size
+    if not (0 <= first < size and most >= 1):
         return ""
-    part = unit_slice(value, int(first), int(min(first + wanted, size)))
+    part = unit_slice(value, int(first), int(min(first + most, size)))
     if len(part) > meter.LARGE:
         meter.charge(len(part))
     return part
@@ -227,9 +227,9 @@ def sortable_semver(value: Any) -> Any:
     if isinstance(value, dict | HogError):
         return []
     source = as_text(value)
-    found = patterns.first_match(r"[0-9]+(?:\.[0-9]+)+", source)
-    if found is None:
+    version = patterns.first_match(r"[0-9]+(?:\.[0-9]+)+", source)
+    if version is None:
         return []
-    dotted = found[0] or ""
+    dotted = version[0] or ""
     meter.charge(16 * dotted.count("."))
     return [int(part) if len(part) < 16 else float(part) for part in dotted.split(".")]

@@ -51,11 +51,11 @@ def to_int(value: Any) -> Any:  # noqa: PLR0911 (one line a type)
         return None
     if kind is str and len(value) < _EXACT_DIGITS and value.isdigit() and value.isascii():
         return int(value)
-    found = _LEADING_INTEGER.match(_number_source(value))
-    if found is None:
+    match = _LEADING_INTEGER.match(_number_source(value))
+    if match is None:
         return None
-    number = text_to_number(found[2] or found[3])
-    return -number if found[1] == "-" else number
+    number = text_to_number(match[2] or match[3])
+    return -number if match[1] == "-" else number
 
 
 def _number_source(value: Any) -> str:
@@ -75,8 +75,8 @@ def to_float(value: Any) -> Any:
         return days_of(value)
     if kind is bool or value is None:
         return None
-    found = _LEADING_DECIMAL.match(_number_source(value))
-    return None if found is None else whole(float(found[1]))
+    match = _LEADING_DECIMAL.match(_number_source(value))
+    return None if match is None else whole(float(match[1]))
 
 
 def make_tuple(*items: Any) -> HogTuple:
@@ -149,9 +149,9 @@ def choose(condition: Any, then: Any, otherwise: Any = None) -> Any:
 
 
 def choose_many(*values: Any) -> Any:
-    for place in range(0, len(values) - 1, 2):
-        if truthy(values[place]):
-            return values[place + 1]
+    for index in range(0, len(values) - 1, 2):
+        if truthy(values[index]):
+            return values[index + 1]
     return values[-1] if len(values) % 2 else None
 
 
@@ -219,5 +219,5 @@ def make_hog_error(type_name: Any, message: Any = None, payload: Any = None) -> 
 
 
 def print_line(*values: Any) -> None:
-    shown = [value if type(value) is str else printed(value) for value in values]
-    meter.current().write_line(" ".join(shown))
+    texts = [value if type(value) is str else printed(value) for value in values]
+    meter.current().write_line(" ".join(texts))

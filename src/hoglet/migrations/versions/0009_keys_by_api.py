@@ -12,8 +12,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    made = sa.Column("is_made_by_api", sa.Boolean(), nullable=False, server_default=sa.false())
-    op.add_column("personal_api_keys", made)
+    column = sa.Column("is_made_by_api", sa.Boolean(), nullable=False, server_default=sa.false())
+    op.add_column("personal_api_keys", column)
     with op.batch_alter_table("project_secret_keys") as table:
         table.add_column(sa.Column("created_by_id", sa.Integer(), nullable=True))
         table.add_column(

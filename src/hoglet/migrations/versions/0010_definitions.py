@@ -223,10 +223,10 @@ def downgrade() -> None:
         _time("first_seen_at", nullable=False),
         sa.PrimaryKeyConstraint("project_id", "name", name=op.f("pk_event_definitions")),
     )
-    kept: dict[tuple[Any, ...], dict[str, Any]] = {}
+    merged: dict[tuple[Any, ...], dict[str, Any]] = {}
     for project_id, kind, name, type_, _, seen_at in properties:
         scope = "group" if kind.startswith("group") else kind
-        kept.setdefault(
+        merged.setdefault(
             (project_id, scope, name),
             {
                 "project_id": project_id,
@@ -237,12 +237,12 @@ def downgrade() -> None:
                 "first_seen_at": _read_time(seen_at),
             },
         )
-    if kept:
-        connection.execute(sa.insert(before), list(kept.values()))
-    shown = [
+    if merged:
+        connection.execute(sa.insert(before), list(merged.values()))
+    event_rows = [
         {"project_id": project_id, "name": name[:200], "first_seen_at": _read_time(seen_at)}
         for project_id, name, seen_at in events
         if seen_at is not None and len(name) <= 200
     ]
-    if shown:
-        connection.execute(sa.insert(names), shown)
+    if event_rows:
+        connection.execute(sa.insert(names), event_rows)
