@@ -7,8 +7,10 @@ docs/spec/query-endpoints.md#4-versions.
 from collections.abc import Sequence
 from datetime import datetime
 
+import msgspec
+
 from hoglet.access.principals import ProjectScope
-from hoglet.endpoints.analysis.model import Analysis, from_json, to_json
+from hoglet.endpoints.analysis.model import Analysis
 from hoglet.endpoints.analysis.save_checks import check_breakdowns
 from hoglet.endpoints.enums import DEFAULT_FRESHNESS_SECONDS
 from hoglet.endpoints.repository import FoundEndpoint
@@ -41,7 +43,7 @@ def new_rows(
         endpoint_id=endpoint.id,
         number=1,
         query=query,
-        analysis=to_json(analysis),
+        analysis=msgspec.to_builtins(analysis),
         description=body.description or "",
         is_active=True,
         cache_age_seconds=body.cache_age_seconds,
@@ -67,7 +69,7 @@ def next_version(
         endpoint_id=found.endpoint.id,
         number=found.endpoint.current_version + 1,
         query=query,
-        analysis=to_json(analysis),
+        analysis=msgspec.to_builtins(analysis),
         description=previous.description,
         is_active=True,
         cache_age_seconds=previous.cache_age_seconds,
@@ -117,7 +119,7 @@ def apply_rest(version: EndpointVersionRow, body: UpdateBody) -> None:
         version.bucket_overrides = body.bucket_overrides
     if body.optional_breakdown_properties is not None:
         names = body.optional_breakdown_properties
-        check_breakdowns(names, version.query, from_json(version.analysis))
+        check_breakdowns(names, version.query, msgspec.convert(version.analysis, Analysis))
         version.optional_breakdown_properties = names
 
 

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from hoglet.access.principals import User, user_object
 from hoglet.access.schemas import UserObject
-from hoglet.endpoints.analysis.model import from_json
+from hoglet.endpoints.analysis.model import Analysis
 from hoglet.endpoints.enums import SYNC_SECONDS, sync_word
 from hoglet.endpoints.repository import FoundEndpoint, Names
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
@@ -84,7 +86,7 @@ def endpoint_record(
         "last_executed_at": iso_z_or_none(endpoint.last_executed_at),
         "materialization": status_object(version, found.materialization),
         "bucket_overrides": version.bucket_overrides,
-        "columns": from_json(version.analysis).columns,
+        "columns": msgspec.convert(version.analysis, Analysis).columns,
         "tags": sorted(endpoint.tags),
         "optional_breakdown_properties": version.optional_breakdown_properties,
     }
@@ -117,13 +119,13 @@ def version_record(
 
 def is_invalid(version: EndpointVersionRow) -> bool:
     """Whether the query could not run when it was saved."""
-    return from_json(version.analysis).eligibility.reason_code == INVALID
+    return msgspec.convert(version.analysis, Analysis).eligibility.reason_code == INVALID
 
 
 def status_object(version: EndpointVersionRow, row: MaterializationRow | None) -> Json:
     """The ``materialization`` of a record."""
     if row is None:
-        eligibility = from_json(version.analysis).eligibility
+        eligibility = msgspec.convert(version.analysis, Analysis).eligibility
         return {
             "can_materialize": eligibility.can_materialize,
             "reason": eligibility.reason,

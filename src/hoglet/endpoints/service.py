@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+import msgspec
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -16,7 +17,7 @@ from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.service import AccessService
 from hoglet.access.variables import InsightVariable, list_variables
 from hoglet.endpoints import errors, repository, variables
-from hoglet.endpoints.analysis.model import Analysis, Analyzer, Buckets, from_json, to_json
+from hoglet.endpoints.analysis.model import Analysis, Analyzer, Buckets
 from hoglet.endpoints.analysis.save_checks import (
     check_breakdowns,
     refuse_contradictions,
@@ -207,7 +208,7 @@ class EndpointService:
             session.add(version)
             endpoint.current_version = version.number
         elif prepared:
-            version.analysis = to_json(prepared[1])
+            version.analysis = msgspec.to_builtins(prepared[1])
         apply_times(version, body)
         apply_rest(version, body)
         apply_active(endpoint, version, body, targeted=targeted)
@@ -232,7 +233,7 @@ class EndpointService:
 
         Returns the error of a new version that cannot be materialized.
         """
-        endpoint, analysis = before.endpoint, from_json(version.analysis)
+        endpoint, analysis = before.endpoint, msgspec.convert(version.analysis, Analysis)
         if not endpoint.is_active:
             await self._materializer.disable_all(session, endpoint.id)
             return None

@@ -17,18 +17,16 @@ from hoglet.endpoints.jobs import (
     table_jobs,
 )
 from hoglet.endpoints.materialization.builder import TableBuilder
-from hoglet.endpoints.materialization.catalog import MaterializedTables
 from hoglet.endpoints.materialization.scheduler import BUILDS, MaterializationScheduler
 from hoglet.endpoints.query_log.log import QueryLog
 from hoglet.endpoints.query_log.usage import EndpointUsage
 from hoglet.endpoints.run.background import RUNS, BackgroundRuns
-from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.run.cursors import Cursors
-from hoglet.endpoints.run.executor import ExecutionLimits, QueryExecutor
+from hoglet.endpoints.run.executor import ConcurrencyLimiter, ExecutionLimits, QueryExecutor
 from hoglet.endpoints.run.fast_path import FastPath, PlannedRun, around_execution_id
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.system_rows import RowReader, SystemRows
-from hoglet.endpoints.run.targets import RunTargets
+from hoglet.endpoints.run.targets import MaterializedTables, RunTargets
 from hoglet.endpoints.serializers import EndpointUrls
 from hoglet.endpoints.service import EndpointService
 from hoglet.endpoints.settings import EndpointSettings

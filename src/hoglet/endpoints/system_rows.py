@@ -5,11 +5,12 @@ Source: docs/spec/data-and-queries.md#6-system-tables.
 
 from typing import Any
 
+import msgspec
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import Project
-from hoglet.endpoints.analysis.model import from_json
+from hoglet.endpoints.analysis.model import Analysis
 from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
 
 type Row = dict[str, Any]
@@ -60,5 +61,5 @@ def _version(row: EndpointVersionRow) -> Row:
         "data_freshness_seconds": row.data_freshness_seconds,
         "created_at": row.created_at,
         "is_active": row.is_active,
-        "columns": from_json(row.analysis).columns,
+        "columns": msgspec.convert(row.analysis, Analysis).columns,
     }

@@ -6,7 +6,9 @@ Source: docs/spec/data-and-queries.md#18-for-editors.
 from collections.abc import Iterable, Mapping
 from typing import Any, NotRequired, TypedDict
 
-from hoglet.endpoints.analysis.model import table_plan
+import msgspec
+
+from hoglet.endpoints.analysis.model import TablePlan
 from hoglet.endpoints.run.response import stamp
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.hogql.schema import (
@@ -89,7 +91,7 @@ def _table(name: str, fields: Mapping[str, Field]) -> TableSchema:
 
 
 def _materialized(name: str, version: EndpointVersionRow, build: MaterializationRow) -> TableSchema:
-    columns = table_plan(build.plan).columns
+    columns = msgspec.convert(build.plan, TablePlan).columns
     fields = {column: _plain(column, record_type(Type(type_.name))) for column, type_ in columns}
     return {
         "type": "materialized_view",

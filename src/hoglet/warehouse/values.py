@@ -1,6 +1,5 @@
 """Encodes rows for inserts, timestamps for queries, and quotes names."""
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -33,25 +32,6 @@ def quoted_name(name: str) -> str:
         '`größe in cm`'
     """
     return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
-
-
-_WIDE = re.compile(r"\bDate32\b|\bDateTime64\(0(?:, ('[^']*'))?\)")
-
-
-def public_type(kind: str) -> str:
-    """The type of a column in responses: the range of dates and whole seconds is not part of it.
-
-    Example:
-        >>> public_type("Nullable(Date32)"), public_type("DateTime64(0, 'UTC')")
-        ('Nullable(Date)', "DateTime('UTC')")
-    """
-    return _WIDE.sub(_plain_type, kind)
-
-
-def _plain_type(match: re.Match[str]) -> str:
-    if match.group() == "Date32":
-        return "Date"
-    return f"DateTime({match.group(1)})" if match.group(1) else "DateTime"
 
 
 def encode_block(rows: Sequence[Sequence[Any]]) -> bytes:

@@ -13,8 +13,8 @@ from hoglet.endpoints.encoding.json import encode_rows
 from hoglet.endpoints.errors import TooManyQueries
 from hoglet.endpoints.insights.variables import bind, breakdown_names, eligibility
 from hoglet.endpoints.query_schema import expand
-from hoglet.endpoints.run.cache import Result, ResultCache
-from hoglet.endpoints.run.concurrency import ConcurrencyLimiter, SingleFlight
+from hoglet.endpoints.run.cache import Result, ResultCache, SingleFlight
+from hoglet.endpoints.run.executor import ConcurrencyLimiter
 from hoglet.endpoints.variables import convert
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse import JsonParts, ResultColumn

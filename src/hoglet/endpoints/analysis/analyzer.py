@@ -16,7 +16,7 @@ import msgspec
 
 from hoglet.access.principals import Project
 from hoglet.endpoints.analysis.infer_types import derive_types
-from hoglet.endpoints.analysis.model import Analysis, Buckets, Eligibility, to_json
+from hoglet.endpoints.analysis.model import Analysis, Buckets, Eligibility
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.repository import FoundEndpoint
 from hoglet.endpoints.variables import stored_values
@@ -143,6 +143,6 @@ class CurrentAnalyses:
         if known is not None and known[0] == seen:
             return known[1]
         fresh = await self._analyser.analyse(project, version.query, version.bucket_overrides)
-        analysis = to_json(fresh)
+        analysis = msgspec.to_builtins(fresh)
         self._known.put(version.id, (seen, analysis))
         return analysis

@@ -56,7 +56,7 @@ class TablePlan(TableShape, frozen=True):
 
 
 class Analysis(msgspec.Struct, frozen=True):
-    """The compiler's analysis of a query.
+    """The compiler's analysis of a query; fields missing in older versions get their defaults.
 
     ``columns`` are ``[{"name": "count()", "type": "integer"}]``; ``types`` the same columns with
     the compiler's types (``hogql.types.Type``); ``variables`` the code names in ``{variables.X}``;
@@ -85,18 +85,3 @@ class Analyzer(Protocol):
             SourceError: it does not parse, or refers to something unknown.
         """
         ...
-
-
-def to_json(analysis: Analysis | TablePlan) -> Any:
-    """The JSON to store."""
-    return msgspec.to_builtins(analysis)
-
-
-def from_json(stored: Any) -> Analysis:
-    """Load stored JSON; fields missing in older versions get their defaults."""
-    return msgspec.convert(stored, Analysis)
-
-
-def table_plan(stored: Any) -> TablePlan:
-    """Load the stored plan of a materialization."""
-    return msgspec.convert(stored, TablePlan)

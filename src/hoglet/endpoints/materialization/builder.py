@@ -20,7 +20,7 @@ from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.endpoints import repository
 from hoglet.endpoints.analysis.analyzer import QueryAnalyzer
-from hoglet.endpoints.analysis.model import Analysis, table_plan, to_json
+from hoglet.endpoints.analysis.model import Analysis, TablePlan
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.errors import NotMaterializable
 from hoglet.endpoints.insights.all_time import is_of_all_time, since_oldest
@@ -252,11 +252,13 @@ async def _renew(
 ) -> None:
     """Clear the stale flag of a table, unless a type changed during the build."""
     if fresh is not None and fresh.plan is not None:
-        version.analysis = to_json(fresh)
+        version.analysis = msgspec.to_builtins(fresh)
         plan = msgspec.structs.replace(
-            table_plan(row.plan), columns=fresh.plan.columns, variables=fresh.plan.variables
+            msgspec.convert(row.plan, TablePlan),
+            columns=fresh.plan.columns,
+            variables=fresh.plan.variables,
         )
-        row.plan = to_json(plan)
+        row.plan = msgspec.to_builtins(plan)
     now = await projects.find_project(session, project.id)
     if now is not None and now.definitions_version == project.definitions_version:
         row.stale_reason = None

@@ -6,28 +6,27 @@ neither a first build nor the dropping of a table.
 Source: docs/spec/query-endpoints.md#7-materialization.
 """
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import msgspec
+import orjson
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.endpoints import repository
-from hoglet.endpoints.analysis.model import TablePlan, from_json, table_plan, to_json
+from hoglet.endpoints.analysis.model import Analysis, TablePlan
 from hoglet.endpoints.errors import NotMaterializable
-from hoglet.endpoints.materialization.catalog import (
-    PROPERTY_TYPE_CHANGED,
-    depends_on,
-    may_read_property,
-)
+from hoglet.endpoints.run.plan import depends_on
 from hoglet.endpoints.tables import (
     EndpointRow,
     EndpointVersionRow,
     MaterializationRow,
 )
+from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.clock import Clock, new_id
 from hoglet.queue.port import NewJob, Queue
 
@@ -35,6 +34,9 @@ BUILDS = "endpoint_builds"
 TABLE_PREFIX = "endpoint_table_"
 DROP_AFTER = timedelta(minutes=2)  # runs that chose the old table shortly before still read it
 UNUSED_AFTER = timedelta(days=30)
+PROPERTY_TYPE_CHANGED = "property_type_changed"
+_PLAIN_NAME = re.compile(r"[\w$ .:/-]+")
+_NAMED_ELSEWHERE = ("filterTestAccounts", "ActionsNode", "matchesAction", "cohort")
 
 
 class BuildJob(msgspec.Struct, frozen=True, tag="build.1"):
@@ -79,7 +81,7 @@ class MaterializationScheduler:
         Raises:
             NotMaterializable: its query cannot be materialized.
         """
-        shape = from_json(version.analysis).plan
+        shape = msgspec.convert(version.analysis, Analysis).plan
         if shape is None:
             raise NotMaterializable("This query cannot be materialized.", attr="is_materialized")
         plan = TablePlan(
@@ -92,16 +94,16 @@ class MaterializationScheduler:
         if row is None:
             row = self._new_row(project, endpoint, version)
             session.add(row)
-        elif table_plan(row.plan) != plan:
+        elif msgspec.convert(row.plan, TablePlan) != plan:
             row.status = "Modified"
             await self._forget_table(session, row)
-        row.plan = to_json(plan)
+        row.plan = msgspec.to_builtins(plan)
         await self.schedule(session, row, self._clock.now())
 
     async def project_changed(self, session: AsyncSession, project: Project) -> None:
         """Rebuild at once the tables that depend on a changed time zone or test-account filter."""
         for row, version, endpoint in await repository.materializations_in(session, project.id):
-            if table_plan(row.plan).built_for != depends_on(version.query, project):
+            if msgspec.convert(row.plan, TablePlan).built_for != depends_on(version.query, project):
                 await self.enable(session, project, endpoint, version)
 
     async def property_type_changed(
@@ -180,3 +182,14 @@ class MaterializationScheduler:
     async def _enqueue(self, session: AsyncSession, job: TableJob, at: datetime) -> None:
         payload: Any = msgspec.json.encode(job)
         await self._queue.enqueue(session, [NewJob(queue=BUILDS, payload=payload, run_at=at)])
+
+
+def may_read_property(query: QueryNode, name: str) -> bool:
+    """Whether a query may read the property; true if its text does not settle it.
+
+    Actions, cohorts and test-account filters use properties outside of the query.
+    """
+    text = orjson.dumps(query).decode()
+    if _PLAIN_NAME.fullmatch(name) is None or any(word in text for word in _NAMED_ELSEWHERE):
+        return True
+    return re.search(rf"(?<![\w$]){re.escape(name)}(?!\w)", text) is not None

@@ -2,11 +2,13 @@
 
 Source:
 docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache,
-docs/spec/query-endpoints.md#56-answer, docs/spec/query-endpoints.md#57-limit-offset-hasmore and
-docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation.
+docs/spec/query-endpoints.md#56-answer, docs/spec/query-endpoints.md#57-limit-offset-hasmore,
+docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation and
+docs/spec/query-endpoints.md#6-errors-keys-limits (concurrency cap).
 """
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -18,10 +20,10 @@ import msgspec
 
 from hoglet.endpoints.encoding.json import encode_parts
 from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.errors import too_many_queries
 from hoglet.endpoints.insights.all_time import is_of_all_time, since_oldest
 from hoglet.endpoints.insights.runs import compute_insight, read_items
 from hoglet.endpoints.run.cache import Result
-from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.run.plan import ReadPlan, effective_ttl_seconds
 from hoglet.endpoints.run.system_rows import SystemRows
 from hoglet.endpoints.worker.compiler import QueryCompiler
@@ -33,9 +35,35 @@ from hoglet.kit.json import dump_json
 from hoglet.warehouse import JsonParts, JsonRows, QueryBudget, QueryResult, Statistics, Warehouse
 from hoglet.warehouse.errors import QueryRefused
 from hoglet.warehouse.json_parts import refuse_large
-from hoglet.warehouse.values import public_type
 
 ROWS_AT_ONCE = 1_000  # larger results are encoded in a thread: 50,000 rows take 80 ms
+_RETRY_AFTER_SECONDS = 5
+_WIDE_TYPES = re.compile(r"\bDate32\b|\bDateTime64\(0(?:, ('[^']*'))?\)")
+
+
+class ConcurrencyLimiter:
+    """At most ``count`` slots at once; callers wait up to ``wait_seconds`` for one."""
+
+    def __init__(self, count: int, *, wait_seconds: float) -> None:
+        self._semaphore = asyncio.Semaphore(count)
+        self._wait_seconds = wait_seconds
+
+    @asynccontextmanager
+    async def taken(self) -> AsyncGenerator[None]:
+        """Hold a slot during the block.
+
+        Raises:
+            TooManyQueries: none became free in time.
+        """
+        try:
+            async with asyncio.timeout(self._wait_seconds):
+                await self._semaphore.acquire()
+        except TimeoutError:
+            raise too_many_queries(_RETRY_AFTER_SECONDS) from None
+        try:
+            yield
+        finally:
+            self._semaphore.release()
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +337,22 @@ def _column_types(compiled: EndpointSql, answer: JsonRows | QueryResult) -> list
     return [
         [name, public_type(column.type)] for name, column in zip(names, answer.columns, strict=True)
     ]
+
+
+def public_type(kind: str) -> str:
+    """The type of a column in responses: the range of dates and whole seconds is not part of it.
+
+    Example:
+        >>> public_type("Nullable(Date32)"), public_type("DateTime64(0, 'UTC')")
+        ('Nullable(Date)', "DateTime('UTC')")
+    """
+    return _WIDE_TYPES.sub(_plain_type, kind)
+
+
+def _plain_type(match: re.Match[str]) -> str:
+    if match.group() == "Date32":
+        return "Date"
+    return f"DateTime({match.group(1)})" if match.group(1) else "DateTime"
 
 
 def _key_of(row: Sequence[Any], keys: Sequence[Key]) -> list[Any]:

@@ -1,6 +1,7 @@
 """What a run reads: the query with its values or the materialized table, and its cache key.
 
-Source: docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
+Source: docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache and
+docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +15,6 @@ from hoglet.access.principals import Project
 from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.insights.variables import DATE_NAMES, bind
-from hoglet.endpoints.materialization.catalog import depends_on
 from hoglet.endpoints.run.targets import Materialization, RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.variables import (
@@ -29,6 +29,9 @@ from hoglet.kit.relative_dates import DateClock
 
 _LEAST_CACHE_SECONDS = 1
 _RAW_WORDS = frozenset({"direct", "force_blocking"})
+
+type ProjectSettings = dict[str, Any]
+"""``{"timezone": "Europe/Berlin"}``, as stored with a table and compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,24 @@ def _reading(
         seek,
         request.system_tables,
     )
+
+
+def depends_on(query: QueryNode, project: Project) -> ProjectSettings:
+    """The settings of the project that the rows of a query depend on.
+
+    They are part of the key of cached results and stored with materialized tables: after a change
+    the inline run returns different rows, so the table is not read until it is rebuilt.
+
+    Returns:
+        ``{"timezone": "Europe/Berlin"}``, with ``test_account_filters`` if the query uses them.
+    """
+    settings: ProjectSettings = {"timezone": project.timezone}
+    if project.week_start_day:  # omitted if weeks start on Sunday, the former behavior
+        settings["week_start_day"] = project.week_start_day
+    filters = query if query["kind"] != HOGQL else query.get("filters") or {}
+    if filters.get("filterTestAccounts"):
+        settings["test_account_filters"] = project.test_account_filters
+    return settings
 
 
 def _seek(after: list[Any] | None) -> KeysetCondition:

@@ -16,10 +16,9 @@ from hoglet.access.variables import InsightVariable, list_variables
 from hoglet.endpoints import errors
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.query_log.log import QueryLog, QueryLogEntry
-from hoglet.endpoints.run.cache import Result, ResultCache
+from hoglet.endpoints.run.cache import Result, ResultCache, SingleFlight
 from hoglet.endpoints.run.cancellation import CancellableRuns, CancelRequests
 from hoglet.endpoints.run.checks import check_run
-from hoglet.endpoints.run.concurrency import SingleFlight
 from hoglet.endpoints.run.cursors import Cursors
 from hoglet.endpoints.run.executor import QueryExecutor
 from hoglet.endpoints.run.plan import (

@@ -1,15 +1,21 @@
-"""Short-lived cache of endpoint versions for bursts of runs."""
+"""Short-lived caches of what runs read: endpoint versions, and materialized tables by name.
+
+Source: docs/spec/query-endpoints.md#101-tables-and-columns (``SELECT * FROM daily_v1``).
+"""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+import msgspec
+
 from hoglet.endpoints import repository
-from hoglet.endpoints.analysis.model import Analysis, Buckets, TablePlan, from_json, table_plan
+from hoglet.endpoints.analysis.model import Analysis, Buckets, TablePlan
 from hoglet.endpoints.errors import unknown_version
 from hoglet.endpoints.repository import FoundEndpoint, Names
 from hoglet.endpoints.serializers import interval_seconds
 from hoglet.endpoints.tables import EndpointVersionRow
+from hoglet.hogql.context import SavedTable
 from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.cache import TTLCache
 from hoglet.kit.errors import NotFound
@@ -106,6 +112,30 @@ class RunTargets:
         return None if found is None else target_of(found, aliases.get(endpoint.id, {}))
 
 
+class MaterializedTables:
+    """Looks up materialized tables, cached for two seconds."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known = TTLCache(self._load, seconds=RECALL_SECONDS)
+
+    async def of(self, project_id: int) -> dict[str, SavedTable]:
+        """The tables by name in FROM: ``{"daily_v1": SavedTable(...)}``."""
+        return await self._known.get(project_id) or {}
+
+    def forget(self) -> None:
+        """Clear the cache."""
+        self._known.forget()
+
+    async def _load(self, project_id: int) -> dict[str, SavedTable]:
+        async with self._database.read() as session:
+            built = await repository.built_tables(session, project_id)
+        return {
+            f"{name}_v{number}": msgspec.convert(row.plan, TablePlan).table(row.table_name or "")
+            for name, number, row in built
+        }
+
+
 def target_of(found: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
     """The run target of the rows of an endpoint."""
     endpoint, version, row = found.endpoint, found.version, found.materialization
@@ -113,7 +143,7 @@ def target_of(found: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
     if row is not None:
         retained = Materialization(
             row.table_name,
-            table_plan(row.plan),
+            msgspec.convert(row.plan, TablePlan),
             row.last_built_at,
             interval_seconds(version),
             version.bucket_overrides,
@@ -130,7 +160,7 @@ def target_of(found: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
         version_is_active=version.is_active,
         version_created_at=version.created_at,
         query=version.query,
-        analysis=from_json(version.analysis),
+        analysis=msgspec.convert(version.analysis, Analysis),
         cache_seconds=_cache_seconds(version),
         optional_breakdowns=frozenset(version.optional_breakdown_properties),
         materialization=retained,

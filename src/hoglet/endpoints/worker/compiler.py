@@ -15,7 +15,7 @@ import msgspec
 
 from hoglet.access.principals import Project
 from hoglet.endpoints.analysis.model import Buckets
-from hoglet.endpoints.materialization.catalog import MaterializedTables
+from hoglet.endpoints.run.targets import MaterializedTables
 from hoglet.endpoints.worker import operations
 from hoglet.endpoints.worker.messages import (
     CompileContext,
