@@ -12,7 +12,7 @@ import pytest
 
 from hoglet.hog import run
 from hoglet.hogql import QueryContext, compile_query
-from hoglet.project_files.endpoint_file import read_file
+from hoglet.project_files.formats.endpoint_file import read_file
 from support.oracle import need, node, why_no_node
 from support.server import TOKEN, RunningServer
 

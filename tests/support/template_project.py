@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hoglet.functions.templates.registry import PREFIX, Template, Templates
-from hoglet.project_files.yaml_files import dump
+from hoglet.project_files.formats.yaml_files import dump
 
 FOLDER = files("hoglet.functions.templates")
 SITE_TYPES = {"site_app", "site_destination"}

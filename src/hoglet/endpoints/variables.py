@@ -18,7 +18,7 @@ import orjson
 
 from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.errors import unknown_variables
-from hoglet.hogql.dates import as_text
+from hoglet.hogql.filters.dates import as_text
 from hoglet.hogql.query_nodes import QueryNode
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json import is_array, object_at

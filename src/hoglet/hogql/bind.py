@@ -17,8 +17,8 @@ import msgspec
 from hoglet.hogql.ast_builders import compare, constant
 from hoglet.hogql.client_schemas import check_shape
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import moment_constant
 from hoglet.hogql.errors import near, refused
+from hoglet.hogql.filters.dates import moment_constant
 from hoglet.hogql.filters.placeholders import (
     FORMS,
     TableAliases,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from hoglet.kit.json import same_json
 from hoglet.project_files.api import Api, StoredEndpoint, StoredVariable
 from hoglet.project_files.documents import Document, EndpointDocument, VariableDocument
-from hoglet.project_files.endpoint_file import DEFAULTS, BadFile, document_of, write_text
+from hoglet.project_files.formats.endpoint_file import DEFAULTS, BadFile, document_of, write_text
 
 _TIMES = ("cache_age_seconds", "data_freshness_seconds", "sync_frequency")
 

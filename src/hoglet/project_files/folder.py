@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from hoglet.kit.json import same_json
-from hoglet.project_files import draft_file, endpoint_file, function_file
-from hoglet.project_files.comments import merge_text
 from hoglet.project_files.documents import (
     Document,
     DraftDocument,
@@ -16,13 +14,15 @@ from hoglet.project_files.documents import (
     FunctionDocument,
     VariableDocument,
 )
-from hoglet.project_files.list_file import LISTS, merged_list, read_list
+from hoglet.project_files.formats import draft_file, endpoint_file, function_file
+from hoglet.project_files.formats.comments import merge_text
+from hoglet.project_files.formats.list_file import LISTS, merged_list, read_list
+from hoglet.project_files.formats.settings_file import merged_settings, read_settings
+from hoglet.project_files.formats.variable_file import merged_variables, read_variables
+from hoglet.project_files.formats.yaml_files import BadFile, dump, load, load_text
 from hoglet.project_files.model import Project, free_name, slug
 from hoglet.project_files.secret_names import item_at, with_variables
-from hoglet.project_files.settings_file import merged_settings, read_settings
 from hoglet.project_files.stray_files import check_no_stray_files
-from hoglet.project_files.variable_file import merged_variables, read_variables
-from hoglet.project_files.yaml_files import BadFile, dump, load, load_text
 
 PROJECT, VARIABLES = "hoglet.yaml", "variables.yaml"
 FUNCTIONS, ENDPOINTS = "functions", "endpoints"

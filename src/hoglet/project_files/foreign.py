@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from hoglet.project_files.documents import Document, FunctionDocument
+from hoglet.project_files.formats.references import unresolved
 from hoglet.project_files.model import KINDS, Project, Remark
-from hoglet.project_files.references import unresolved
 
 _MEANINGLESS = frozenset({"conditionHash", "bytecode", "bytecode_error"})
 _OF_QUERIES = frozenset({"uuid"})

@@ -4,14 +4,14 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from hoglet.project_files import draft_file, function_file
 from hoglet.project_files.documents import Document
 from hoglet.project_files.folder import PROJECT, VARIABLES, endpoint_files, name_of
-from hoglet.project_files.list_file import LISTS, place_in_list
+from hoglet.project_files.formats import draft_file, function_file
+from hoglet.project_files.formats.list_file import LISTS, place_in_list
+from hoglet.project_files.formats.yaml_files import place_of
 from hoglet.project_files.model import Project
 from hoglet.project_files.plan import PlannedChange
 from hoglet.project_files.push import PushFailed
-from hoglet.project_files.yaml_files import place_of
 
 _LINE_OF_QUERY = re.compile(r"query: (\d+):\d+: ")
 

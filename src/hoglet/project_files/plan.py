@@ -19,12 +19,13 @@ from hoglet.project_files.documents import (
     InputSchemaItem,
     MappingDocument,
 )
-from hoglet.project_files.draft_file import draft_code_name
-from hoglet.project_files.endpoint_file import DEFAULTS as ENDPOINT_DEFAULTS
-from hoglet.project_files.function_file import SITE_TYPES, code_name
-from hoglet.project_files.model import KINDS, Project, comparable
-from hoglet.project_files.references import references
-from hoglet.project_files.yaml_files import BadFile
+from hoglet.project_files.formats.difference import comparable
+from hoglet.project_files.formats.draft_file import draft_code_name
+from hoglet.project_files.formats.endpoint_file import DEFAULTS as ENDPOINT_DEFAULTS
+from hoglet.project_files.formats.function_file import SITE_TYPES, code_name
+from hoglet.project_files.formats.references import references
+from hoglet.project_files.formats.yaml_files import BadFile
+from hoglet.project_files.model import KINDS, Project
 
 _JSON_TYPES = frozenset({"dictionary", "json", "number", "boolean"})
 _NO_FIELD = object()

@@ -12,7 +12,7 @@ from hoglet.project_files.documents import (
     SettingsDocument,
     VariableDocument,
 )
-from hoglet.project_files.model import comparable
+from hoglet.project_files.formats.difference import comparable
 from hoglet.project_files.plan import (
     Plan,
     PlannedChange,

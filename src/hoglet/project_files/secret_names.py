@@ -2,10 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from hoglet.project_files import function_file
 from hoglet.project_files.documents import Document, InputDocuments
+from hoglet.project_files.formats import function_file
+from hoglet.project_files.formats.yaml_files import load
 from hoglet.project_files.model import Project
-from hoglet.project_files.yaml_files import load
 
 
 def secret_name(folder: str, key: str) -> str:

@@ -6,15 +6,15 @@ from urllib.parse import quote
 
 from hoglet.kit.errors import HogletError
 from hoglet.kit.json import same_json
-from hoglet.project_files import endpoint_file, function_file
 from hoglet.project_files.api import Api, Record, VariableUse
 from hoglet.project_files.documents import Document, EndpointDocument, SettingsDocument
-from hoglet.project_files.draft_file import draft_of
 from hoglet.project_files.endpoint_sync import Endpoints
+from hoglet.project_files.formats import endpoint_file, function_file
+from hoglet.project_files.formats.draft_file import draft_of
+from hoglet.project_files.formats.references import Names, with_ids, with_names
+from hoglet.project_files.formats.settings_file import SETTINGS
+from hoglet.project_files.formats.yaml_files import BadFile
 from hoglet.project_files.model import Project, Remark, free_name
-from hoglet.project_files.references import Names, with_ids, with_names
-from hoglet.project_files.settings_file import SETTINGS
-from hoglet.project_files.yaml_files import BadFile
 
 _NOT_DEFAULT = {"week_start_day": 0, "test_account_filters": [],
                 "person_display_name_properties": None}  # fmt: skip

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from hoglet.project_files.yaml_files import BadFile
+from hoglet.project_files.formats.yaml_files import BadFile
 
 _OF_FUNCTION = (
     "function.yaml",

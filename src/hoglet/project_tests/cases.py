@@ -15,7 +15,7 @@ import yaml
 from hoglet.kit.clock import timezone_names
 from hoglet.kit.json import JsonObject
 from hoglet.project_files.folder import endpoint_files, function_folders
-from hoglet.project_files.yaml_files import Loader, load_text
+from hoglet.project_files.formats.yaml_files import Loader, load_text
 from hoglet.project_tests.case_events import BadTestFile, problem_of, read_event_lines
 from hoglet.project_tests.case_types import CaseBody, CaseEvent
 from hoglet.project_tests.comparison import is_pattern

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from hoglet.kit.errors import HogletError
 from hoglet.project_files.documents import EndpointDocument
-from hoglet.project_files.endpoint_file import read_file
+from hoglet.project_files.formats.endpoint_file import read_file
 from hoglet.project_files.model import Objects, Project
 from hoglet.project_files.plan import make_plan
 from hoglet.project_files.push import push

@@ -30,8 +30,8 @@ from hoglet.pipeline.delivery.host_limits import HostLimiter
 from hoglet.pipeline.delivery.run import InvocationRunner, LeaseEnd, RunOutcome
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.project_files.documents import FunctionDocument, InputDocument
-from hoglet.project_files.function_file import SITE_TYPES, read_function, read_input
-from hoglet.project_files.references import Names, with_ids
+from hoglet.project_files.formats.function_file import SITE_TYPES, read_function, read_input
+from hoglet.project_files.formats.references import Names, with_ids
 from hoglet.project_tests.case_events import BadTestFile
 from hoglet.project_tests.case_types import CaseEvent, Results, RunStatus
 from hoglet.project_tests.cases import Case

@@ -6,17 +6,18 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from hoglet.kit.errors import HogletError
-from hoglet.project_files import function_file
 from hoglet.project_files.documents import (
     Document,
     FunctionDocument,
     InputDocuments,
     InputSchemaItem,
 )
-from hoglet.project_files.model import KINDS, Project, Remark, comparable
+from hoglet.project_files.formats import function_file
+from hoglet.project_files.formats.difference import comparable
+from hoglet.project_files.formats.references import with_names
+from hoglet.project_files.model import KINDS, Project, Remark
 from hoglet.project_files.plan import PlannedChange, Verb, make_plan
 from hoglet.project_files.push import body_of
-from hoglet.project_files.references import with_names
 from hoglet.project_files.server_project import ServerProject
 from hoglet.project_tests.embedded import ProjectApi, open_embedded
 

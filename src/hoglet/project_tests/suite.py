@@ -6,13 +6,13 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 from hoglet.project_files.folder import PROJECT, read_folder
+from hoglet.project_files.formats.references import Names
+from hoglet.project_files.formats.yaml_files import BadFile
 from hoglet.project_files.model import Project
 from hoglet.project_files.places import place_of_change
 from hoglet.project_files.plan import check_code, make_plan
 from hoglet.project_files.push import PushFailed, push
-from hoglet.project_files.references import Names
 from hoglet.project_files.server_project import ServerProject
-from hoglet.project_files.yaml_files import BadFile
 from hoglet.project_tests.cases import Case
 from hoglet.project_tests.embedded import Embedded, ProjectApi, open_embedded
 from hoglet.project_tests.endpoint_cases import EndpointCases

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hoglet.project_files.comments import merge_text
-from hoglet.project_files.yaml_files import load_text
+from hoglet.project_files.formats.comments import merge_text
+from hoglet.project_files.formats.yaml_files import load_text
 from hoglet.project_tests.case_types import CaseBody, Results, SentRequest
 from hoglet.project_tests.comparison import PARTLY_COMPARED, compared_part, differences, equals
 from hoglet.project_tests.outcome import CaseOutcome

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hoglet.project_files.comments import merge_text
-from hoglet.project_files.yaml_files import dump, load_text
+from hoglet.project_files.formats.comments import merge_text
+from hoglet.project_files.formats.yaml_files import dump, load_text
 
 FILE = """\
 # who owns this: growth

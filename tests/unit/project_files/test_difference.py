@@ -1,6 +1,6 @@
 """The difference between two documents, as ``hoglet diff`` shows it."""
 
-from hoglet.project_files.model import difference
+from hoglet.project_files.formats.difference import difference
 
 
 def test_only_values_differ() -> None:

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from hoglet.project_files.folder import find_project, read_folder, write_folder
-from hoglet.project_files.function_file import document_of
+from hoglet.project_files.formats.function_file import document_of
+from hoglet.project_files.formats.references import Names, with_ids, with_names
+from hoglet.project_files.formats.yaml_files import BadFile
 from hoglet.project_files.model import Project, slug
 from hoglet.project_files.plan import check_code, make_plan, with_secrets
-from hoglet.project_files.references import Names, with_ids, with_names
 from hoglet.project_files.secret_names import secret_name
-from hoglet.project_files.yaml_files import BadFile
 
 NAMES = Names({3: "Docs"}, {12: "Pros"})
 FILES = {

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from hoglet.project_files import endpoint_file
-from hoglet.project_files.draft_file import draft_of
 from hoglet.project_files.folder import place_functions, read_folder, write_folder
-from hoglet.project_files.function_file import document_of
+from hoglet.project_files.formats import endpoint_file
+from hoglet.project_files.formats.draft_file import draft_of
+from hoglet.project_files.formats.function_file import document_of
+from hoglet.project_files.formats.yaml_files import BadFile
 from hoglet.project_files.model import Project
 from hoglet.project_files.plan import make_plan
-from hoglet.project_files.yaml_files import BadFile
 
 PAIRS = [(True, 1), (1, True), (False, 0), (0, False)]
 both_ways = pytest.mark.parametrize(("before", "after"), PAIRS, ids=str)

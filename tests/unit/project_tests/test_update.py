@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hoglet.project_files.yaml_files import dump, load_text
+from hoglet.project_files.formats.yaml_files import dump, load_text
 from hoglet.project_tests.cases import Case
 from hoglet.project_tests.comparison import differences
 from hoglet.project_tests.outcome import CaseOutcome

@@ -27,7 +27,7 @@ from hoglet.cli.server.refused import ApiRefused
 from hoglet.cli.server.responses import QueryResponse
 from hoglet.kit.json import JsonObject
 from hoglet.project_files.documents import EndpointDocument
-from hoglet.project_files.yaml_files import BadFile
+from hoglet.project_files.formats.yaml_files import BadFile
 
 Prune = Annotated[
     bool, typer.Option("--prune", help="Also delete what the other side does not have.")
@@ -114,9 +114,9 @@ def pull(
     yes: Yes = False,
 ) -> None:
     """Write the server's endpoints to files; --prune deletes files of other endpoints."""
-    from hoglet.project_files.endpoint_file import BadFile, write_text
     from hoglet.project_files.endpoint_sync import Endpoints
     from hoglet.project_files.folder import file_for
+    from hoglet.project_files.formats.endpoint_file import BadFile, write_text
 
     if prune and names:
         raise typer.BadParameter("--prune requires pulling all endpoints; do not specify names.")
@@ -224,7 +224,7 @@ def run(
 
 def _push(there: Any, path: Path, document: EndpointDocument) -> list[str]:
     """Each line is printed at once, so that earlier changes are known after an error."""
-    from hoglet.project_files.yaml_files import BadFile, place_of
+    from hoglet.project_files.formats.yaml_files import BadFile, place_of
 
     try:
         sentences: list[str] = there.push(document)
@@ -240,7 +240,7 @@ def _push(there: Any, path: Path, document: EndpointDocument) -> list[str]:
 
 def _documents(paths: list[Path] | None) -> list[EndpointFile]:
     """All files are parsed before anything is sent."""
-    from hoglet.project_files.endpoint_file import BadFile, read_file
+    from hoglet.project_files.formats.endpoint_file import BadFile, read_file
 
     files: list[Path] = []
     for path in paths or [Path("endpoints")]:

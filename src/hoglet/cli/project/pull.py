@@ -83,7 +83,7 @@ def _read_server() -> Any:
 
 def _project_or(start: Path) -> Path:
     from hoglet.project_files.folder import find_project
-    from hoglet.project_files.yaml_files import BadFile
+    from hoglet.project_files.formats.yaml_files import BadFile
 
     try:
         return find_project(start)

@@ -36,8 +36,8 @@ def diff(
 ) -> None:
     """Show what push would change; exits with 1 if anything differs, 2 for errors."""
     from hoglet.project_files.folder import find_project, read_folder
+    from hoglet.project_files.formats.difference import difference
     from hoglet.project_files.journal import PushJournal
-    from hoglet.project_files.model import difference
     from hoglet.project_files.plan import make_plan
     from hoglet.project_files.server_project import ServerProject
 

@@ -68,7 +68,7 @@ def _run(
     coverage: bool = False,
 ) -> int:
     from hoglet.project_files.folder import PROJECT
-    from hoglet.project_files.settings_file import read_settings
+    from hoglet.project_files.formats.settings_file import read_settings
     from hoglet.project_tests.cases import select_cases, select_functions
     from hoglet.project_tests.report import closing_line, coverage_lines
     from hoglet.project_tests.report import junit as junit_xml

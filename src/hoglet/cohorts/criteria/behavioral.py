@@ -25,9 +25,9 @@ from hoglet.hogql.ast_builders import (
     fill,
 )
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import clock_of, moment_constant
 from hoglet.hogql.errors import located
 from hoglet.hogql.filters.actions import action_condition
+from hoglet.hogql.filters.dates import clock_of, moment_constant
 from hoglet.hogql.filters.properties import conditions
 from hoglet.syntax import tree
 

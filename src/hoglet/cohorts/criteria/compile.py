@@ -41,9 +41,9 @@ from hoglet.hogql.ast_builders import (
     negated,
     some,
 )
-from hoglet.hogql.cohorts import find_cohort
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import located
+from hoglet.hogql.filters.cohorts import find_cohort
 from hoglet.hogql.filters.operators import Hint, operator_condition
 from hoglet.hogql.filters.properties import FilteredTable, property_condition
 from hoglet.syntax import tree

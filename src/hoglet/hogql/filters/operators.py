@@ -15,8 +15,8 @@ from hoglet.hogql.ast_builders import (
     some,
 )
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import clock_of, moment_constant
 from hoglet.hogql.errors import refused
+from hoglet.hogql.filters.dates import clock_of, moment_constant
 from hoglet.kit import property_operators as tests
 from hoglet.kit.property_operators import OPERATORS, BadOperator, read_operator
 from hoglet.kit.relative_dates import NotADate, resolve_date

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from hoglet.hogql.ast_builders import compare, constant, every, field, some
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import clock_of, moment_constant
 from hoglet.hogql.errors import located, near, refused
+from hoglet.hogql.filters.dates import clock_of, moment_constant
 from hoglet.hogql.filters.operators import Hint, operator_condition
 from hoglet.hogql.filters.properties import FilteredTable, conditions, group_members
 from hoglet.kit.property_operators import WITHOUT_VALUE

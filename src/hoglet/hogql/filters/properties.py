@@ -22,9 +22,9 @@ from hoglet.hogql.ast_builders import (
     some,
 )
 from hoglet.hogql.client_schemas import check_shape
-from hoglet.hogql.cohorts import find_cohort
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import located, near, refused
+from hoglet.hogql.filters.cohorts import find_cohort
 from hoglet.hogql.filters.operators import Hint, operator_condition
 from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.query_nodes import PROPERTIES

@@ -19,8 +19,8 @@ from hoglet.hogql.ast_builders import (
     fill,
 )
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import as_text
 from hoglet.hogql.errors import refused
+from hoglet.hogql.filters.dates import as_text
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import DateSpan, span_of

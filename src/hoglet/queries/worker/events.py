@@ -13,9 +13,9 @@ import msgspec
 
 from hoglet.hogql.ast_builders import some
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import as_text, clock_of, read_date
 from hoglet.hogql.errors import SYNTAX, Fragment, located, refused
 from hoglet.hogql.filters.actions import action_condition, step_condition
+from hoglet.hogql.filters.dates import as_text, clock_of, read_date
 from hoglet.hogql.filters.properties import conditions
 from hoglet.hogql.frontend.fragments import QueryText, read_column, read_ordering
 from hoglet.hogql.frontend.print_hogql import print_expression

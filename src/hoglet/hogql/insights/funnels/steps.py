@@ -18,8 +18,8 @@ from hoglet.hogql.ast_builders import (
     fill,
 )
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import as_text
 from hoglet.hogql.errors import refused
+from hoglet.hogql.filters.dates import as_text
 from hoglet.hogql.insights.date_range import DateSpan
 from hoglet.hogql.insights.series import Node, series_condition, without_properties
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from hoglet.kit.json import same_json
 from hoglet.project_files.documents import Document, VariableDocument
-from hoglet.project_files.endpoint_file import read_variable, written_variable
-from hoglet.project_files.yaml_files import BadFile, load
+from hoglet.project_files.formats.endpoint_file import read_variable, written_variable
+from hoglet.project_files.formats.yaml_files import BadFile, load
 
 
 def read_variables(path: Path) -> dict[str, VariableDocument]:

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hoglet.kit.json import same_json
-from hoglet.project_files import function_file
 from hoglet.project_files.documents import Document
-from hoglet.project_files.model import comparable
-from hoglet.project_files.yaml_files import BadFile, load, place_of_item
+from hoglet.project_files.formats import function_file
+from hoglet.project_files.formats.difference import comparable
+from hoglet.project_files.formats.yaml_files import BadFile, load, place_of_item
 
 ACTIONS, COHORTS = "actions.yaml", "cohorts.yaml"
 

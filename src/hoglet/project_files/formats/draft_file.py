@@ -19,7 +19,8 @@ from typing import Any, cast
 from hoglet.kit.json import same_json
 from hoglet.project_files.api import Record
 from hoglet.project_files.documents import Document, DraftDocument, FunctionDocument
-from hoglet.project_files.function_file import (
+from hoglet.project_files.formats.difference import comparable
+from hoglet.project_files.formats.function_file import (
     DEFAULTS,
     SITE_TYPES,
     canonical,
@@ -27,8 +28,7 @@ from hoglet.project_files.function_file import (
     document_of,
     read_inputs,
 )
-from hoglet.project_files.model import comparable
-from hoglet.project_files.yaml_files import BadFile, load, place_of
+from hoglet.project_files.formats.yaml_files import BadFile, load, place_of
 
 SETTINGS = "draft.yaml"
 FIELDS = (

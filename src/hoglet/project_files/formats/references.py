@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hoglet.project_files.documents import Document
-from hoglet.project_files.yaml_files import BadFile
+from hoglet.project_files.formats.yaml_files import BadFile
 
 _COHORT_TYPES = frozenset({"cohort", "static-cohort", "precalculated-cohort"})
 _OPAQUE = frozenset({"inputs"})  # arbitrary user values, never references

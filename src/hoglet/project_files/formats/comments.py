@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from hoglet.kit.json import same_json
-from hoglet.project_files.yaml_files import Loader, dump, dump_in_line, load_text
+from hoglet.project_files.formats.yaml_files import Loader, dump, dump_in_line, load_text
 
 _IDENTITIES = ("name", "key")
 _LINE = 100

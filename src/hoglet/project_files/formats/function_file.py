@@ -32,7 +32,7 @@ from typing import Any, cast
 
 from hoglet.project_files.api import Record
 from hoglet.project_files.documents import Document, FunctionDocument, InputDocument, InputDocuments
-from hoglet.project_files.yaml_files import BadFile, load, place_of
+from hoglet.project_files.formats.yaml_files import BadFile, load, place_of
 
 SETTINGS = "function.yaml"
 CODE = "code.hog"

@@ -17,7 +17,7 @@ from typing import Any, cast
 from hoglet.kit.clock import timezone_names
 from hoglet.kit.json import same_json
 from hoglet.project_files.documents import Document, SettingsDocument
-from hoglet.project_files.yaml_files import BadFile, load, place_of
+from hoglet.project_files.formats.yaml_files import BadFile, load, place_of
 
 
 def _is_text(value: Any) -> bool:

@@ -33,7 +33,7 @@ from hoglet.project_files.documents import (
     QueryDocument,
     VariableDocument,
 )
-from hoglet.project_files.yaml_files import BadFile, dump, load, place_of
+from hoglet.project_files.formats.yaml_files import BadFile, dump, load, place_of
 
 HOGQL = "HogQLQuery"
 DEFAULTS: Document = {

@@ -1,0 +1,1 @@
+"""The file formats of a project: functions, drafts, endpoints, lists, settings, variables; YAML."""
