@@ -184,7 +184,7 @@ def test_a_change_by_somebody_else_is_not_overwritten(
     server.client.patch(path, json={field: "Theirs"}).raise_for_status()
     name.fill("Mine")
     name.press("Enter")
-    warning = f"Changed elsewhere meanwhile: {field.replace('_', ' ')}."
+    warning = f"Changed elsewhere in the meantime: {field.replace('_', ' ')}."
     expect(dialog.get_by_role("alert").first).to_contain_text(warning)
     assert server.client.get(path).json()[field] == "Theirs"
     name.press("Enter")

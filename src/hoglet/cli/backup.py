@@ -90,7 +90,7 @@ def _check_one_source(context: typer.Context) -> None:
     """``--data-dir`` is stronger than the variable, as the nearer one."""
     source = context.get_parameter_source("url")
     if source is not None and source.name == "COMMANDLINE":
-        raise BadUsage("--data-dir and --url name two servers: give one of the two.")
+        raise BadUsage("--data-dir and --url name two servers: use only one of them.")
 
 
 @contextmanager

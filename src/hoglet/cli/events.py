@@ -33,7 +33,7 @@ def import_events(
         str, typer.Option("--format", help="auto, ndjson, json (an array), csv or parquet.")
     ] = "auto",
     event: Annotated[
-        str | None, typer.Option(help="CSV: name of all events, without a column `event`.")
+        str | None, typer.Option(help="CSV: name of all events, if there is no column `event`.")
     ] = None,
     distinct_id: Annotated[
         str, typer.Option(help="CSV: column with the distinct id.")

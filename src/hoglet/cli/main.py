@@ -99,7 +99,7 @@ app.add_typer(keys_app, name="keys", hidden=True)  # as hoglet admin keys
 app.add_typer(projects_app, name="projects", hidden=True)  # as hoglet admin projects
 
 admin_app = typer.Typer(
-    help="Work on a data folder: keys, projects, queues, secrets, databases. No server is called.",
+    help="Manage a data folder without a server: keys, projects, queues, secrets, databases.",
     no_args_is_help=True,
 )
 app.add_typer(admin_app, name="admin")

@@ -52,7 +52,9 @@ def tail(
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
     if last and is_empty and not as_json:
-        print_hint("There is no such event yet. Without --no-follow the command waits for it.")
+        print_hint(
+            "There are no such events yet. Without --no-follow the command waits for new ones."
+        )
 
 
 def add_tail(app: typer.Typer) -> None:

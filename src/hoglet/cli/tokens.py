@@ -43,7 +43,7 @@ def create(
         int | None,
         typer.Option(
             "--offline-project",
-            help=f"Project id: sign here, without a server, with {SIGNING_KEY}=ID:SECRET.",
+            help=f"Project id: sign locally, without a server, with {SIGNING_KEY}=ID:SECRET.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -77,7 +77,7 @@ def list_keys(as_json: AsJson = False) -> None:
 @tokens_app.command("rotate")
 def rotate(
     grace: Annotated[
-        int, typer.Option("--grace", min=0, help="Seconds for which earlier tokens still work.")
+        int, typer.Option("--grace", min=0, help="Seconds for which earlier tokens remain valid.")
     ] = 0,
     as_json: AsJson = False,
 ) -> None:

@@ -190,11 +190,11 @@ WRONG = [
     Wrong("endpoint compare a 1 2 --url {nobody} --key k", "is now hoglet endpoints. No server"),
     Wrong("functions list --host {nobody} --key k", "--host is now --url here. No server"),
     Wrong("events tail --event", "'--event' requires an argument. See hoglet events tail -h."),
-    Wrong("functions logs x --level warm", "--level warm is none of debug, log, info, warn, error"),
+    Wrong("functions logs x --level warm", "--level warm is not one of debug, log, info, warn"),
     Wrong("endpoints usage a --days 0", "'--days'"),
     Wrong("endpoints push {folder}/none", "There is no file or folder"),
     Wrong("demo --data-dir /dev/null", "/dev/null cannot be used (File exists): choose another"),
-    Wrong("backup {folder}/b --data-dir {folder} --url {nobody}", "give one of the two"),
+    Wrong("backup {folder}/b --data-dir {folder} --url {nobody}", "use only one of them"),
     Wrong("hog check nope.hog", "Cannot read nope.hog: No such file or directory"),
 ]
 

@@ -50,7 +50,7 @@ def logs(
         show(line)
     if not follow:
         if not past and not as_json:
-            print_hint("There is no such line yet. With -f the command waits for it.")
+            print_hint("There are no such lines yet. With -f the command waits for new ones.")
         return
     try:
         for line in _new_lines(client, f"{path}/stream?{urlencode(filters)}", _Seen(past)):
@@ -62,7 +62,7 @@ def logs(
 def _check_levels(text: str) -> None:
     unknown = [each for each in text.split(",") if text and each.strip().upper() not in _LEVELS]
     if unknown:
-        raise BadUsage(f"--level {unknown[0]} is none of {', '.join(_LEVELS).lower()}.")
+        raise BadUsage(f"--level {unknown[0]} is not one of {', '.join(_LEVELS).lower()}.")
 
 
 class _Seen:

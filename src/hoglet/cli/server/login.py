@@ -61,7 +61,7 @@ def logout(
     if profiles.current == name:
         profiles.current = next(iter(sorted(profiles.by_name)), None)
     save_profiles(profiles)
-    print(f"Forgot the profile {name}.")
+    print(f"Removed the profile {name}.")
 
 
 @profiles_app.command("list")

@@ -229,7 +229,9 @@ class _EditedRecord:
             changed = [key for key in body if not same_json(before.get(key), newest.body.get(key))]
             if changed:
                 fields = ", ".join(key.replace("_", " ") for key in changed)
-                raise ValueError(f"Changed elsewhere meanwhile: {fields}. Save again to overwrite.")
+                raise ValueError(
+                    f"Changed elsewhere in the meantime: {fields}. Save again to overwrite."
+                )
         return await self._backend.send("PATCH", self._path, body)
 
 

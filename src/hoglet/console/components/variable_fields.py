@@ -93,7 +93,7 @@ class UsedVariables:
     def __init__(self, variables: dict[str, VariableRecord], on_enter: Callable[[], Any]) -> None:
         self._variables = variables
         self._on_enter = on_enter
-        self._shown: list[str] = []
+        self._visible_names: list[str] = []
         self._fields: VariableFields | None = None
         self._box = ui.row().classes("w-full items-start gap-4")
         self._box.set_visibility(False)
@@ -101,9 +101,9 @@ class UsedVariables:
     def show(self, text: str) -> None:
         """Render the fields for the variables in a text, unless they are already shown."""
         names = [name for name in dict.fromkeys(_USED.findall(text)) if name in self._variables]
-        if names == self._shown:
+        if names == self._visible_names:
             return
-        self._shown = names
+        self._visible_names = names
         self._box.clear()
         self._box.set_visibility(bool(names))
         with self._box:
@@ -111,7 +111,7 @@ class UsedVariables:
 
     def values(self) -> VariableValues:
         """``variables`` of the query."""
-        used = {name: self._variables[name] for name in self._shown}
+        used = {name: self._variables[name] for name in self._visible_names}
         return with_values(used, self._fields.given() if self._fields else {})
 
     def _schema(self, names: list[str]) -> JsonSchema:

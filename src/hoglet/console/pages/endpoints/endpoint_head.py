@@ -106,12 +106,12 @@ class _Details:
         self._tags: list[str] = record["tags"]
 
     def draw(self) -> None:
-        self._place = ui.row().classes("w-full items-center gap-2")
+        self._row = ui.row().classes("w-full items-center gap-2")
         self._show()
 
     def _show(self) -> None:
-        self._place.clear()
-        with self._place:
+        self._row.clear()
+        with self._row:
             text = self._description or "No description"
             label = clamped(text).classes("text-sm opacity-80 break-words")
             label.mark("description")
@@ -124,8 +124,8 @@ class _Details:
         async def save() -> None:
             await self._save(description.value or "", tags.value or "")
 
-        self._place.clear()
-        with self._place:
+        self._row.clear()
+        with self._row:
             description = ui.input("Description", value=self._description).classes("grow")
             tags = ui.input("Comma-separated tags", value=", ".join(self._tags))
             for field in (description, tags):

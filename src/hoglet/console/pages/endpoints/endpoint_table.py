@@ -61,7 +61,7 @@ class _Table:
 
     def draw(self) -> None:
         row = ui.row().classes("w-full items-center gap-x-4 gap-y-1 px-3 py-2 rounded border")
-        self._place = row.mark("table-state")
+        self._row = row.mark("table-state")
         self._timer = ui.timer(_AGAIN_SECONDS, self._poll, active=False)
         self._show()
 
@@ -76,8 +76,8 @@ class _Table:
     def _show(self) -> None:
         word, tone = table_state(self._state)
         self._timer.active = word == "building"
-        self._place.clear()
-        with self._place:
+        self._row.clear()
+        with self._row:
             ui.label("Materialization").classes("font-medium")
             badge(word, tone)
             built = self._state["last_materialized_at"] if self._state["enabled"] else None

@@ -45,7 +45,7 @@ class _Panel:
     def __init__(self, backend: Backend, path: str) -> None:
         self._backend = backend
         self._path = path
-        self._shown: list[DeadLetterRecord] | None = None
+        self._listed: list[DeadLetterRecord] | None = None
 
     async def draw(self) -> None:
         self._buttons = ui.row().classes("items-center gap-2")
@@ -72,9 +72,9 @@ class _Panel:
         """Update the rows in place, so that focus and selection are kept."""
         reply = await self._backend.get(self._path, limit=_PAGE, redriven="false")
         dead_letters: list[DeadLetterRecord] = reply.body["results"] if reply.is_good else []
-        if reply.is_good and dead_letters == self._shown:
+        if reply.is_good and dead_letters == self._listed:
             return
-        self._shown = dead_letters if reply.is_good else None
+        self._listed = dead_letters if reply.is_good else None
         self._buttons.set_visibility(bool(dead_letters))
         self._caption.set_visibility(reply.is_good and bool(reply.body["next"]))
         if not reply.is_good:

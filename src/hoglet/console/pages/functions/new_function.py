@@ -67,7 +67,7 @@ BLANKS = (
         "internal_destination",
         "Blank internal destination",
         "Internal destinations",
-        "Runs on what happens in the project, not on captured events.",
+        "Runs on system events of the project, not on captured events.",
         hog=_PRINT_EVENT,
     ),
     Blank(

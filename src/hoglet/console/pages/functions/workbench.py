@@ -283,7 +283,9 @@ def untestable_panel(backend: Backend, function: FunctionRecord) -> None:
     url = f"{backend.address}/public/webhooks/{function['id']}"
     Text("h2", "Webhook URL")
     code_block(url, wraps=True)
-    ui.label("Enter it at the sender. It responds while the function is enabled.").classes("muted")
+    ui.label(
+        "Enter this URL in the sending service. It responds while the function is enabled."
+    ).classes("muted")
     Text("h2", "Test")
     curl = (
         f"curl {shlex.quote(url)} \\\n"
@@ -291,4 +293,4 @@ def untestable_panel(backend: Backend, function: FunctionRecord) -> None:
         f"  -d {shlex.quote(_REQUEST)}"
     )
     code_block(curl, wraps=True)
-    ui.label("What it captures is under Events, what it prints under Logs.").classes("muted")
+    ui.label("Captured events appear under Events, printed lines under Logs.").classes("muted")

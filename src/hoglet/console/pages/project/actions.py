@@ -156,5 +156,5 @@ _ACTIONS = RecordKind(
     form=_form,
     users=_users,
     is_deleted_with_patch=True,
-    on_delete="Filters that use it will no longer match events through it.",
+    on_delete="Filters that use it will no longer match its events.",
 )

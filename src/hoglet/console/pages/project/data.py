@@ -116,7 +116,7 @@ class _Definitions:
     def __init__(self, backend: Backend, kind: _Kind) -> None:
         self._backend = backend
         self._kind = kind
-        self._found: dict[str, Definition] = {}
+        self._definitions: dict[str, Definition] = {}
         self._counts: dict[str, list[Any]] = {}
 
     async def draw(self) -> None:
@@ -143,7 +143,7 @@ class _Definitions:
         if not reply.is_good:
             self._table.fail(reply)
             return
-        self._found = {each["id"]: each for each in reply.body["results"]}
+        self._definitions = {each["id"]: each for each in reply.body["results"]}
         self._show()
         is_cut = bool(reply.body["next"])
         text = f"The first {_MOST:,} of {reply.body['count']:,}; search finds the others."
@@ -152,7 +152,7 @@ class _Definitions:
     def _show(self) -> None:
         rows = [
             self._kind.row_of(each, self._counts.get(each["name"], []))
-            for each in self._found.values()
+            for each in self._definitions.values()
         ]
         self._table.show(rows)
 
@@ -165,7 +165,7 @@ class _Definitions:
             send_events_link(self._backend.project_id)
 
     async def _edit(self, definition_id: str) -> None:
-        if await _edit(self._backend, self._kind.path, self._found[definition_id]):
+        if await _edit(self._backend, self._kind.path, self._definitions[definition_id]):
             await self._load()
 
 

@@ -75,7 +75,7 @@ class _Form:
         self._name = ui.input("Name", value=stored["display_name"])
         self._hosts = ui.input("Hosts that get the token", value=", ".join(stored["hosts"] or []))
         self._hosts.props["hint"] = (
-            "Separated by commas, *.example.com for subdomains; empty: the hosts of the kind"
+            "Comma-separated, *.example.com for subdomains; if empty, the usual hosts of the kind"
         )
         self._token = ui.input("Token", password=True)
         if not self._is_new:

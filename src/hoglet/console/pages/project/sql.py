@@ -145,7 +145,7 @@ class _SqlPage:
         self._result.clear()  # another run may have ended in the meantime
         with self._result:
             self._summary(reply.body, seconds, cost)
-            self._shown = ui.element("div").classes("pane")
+            self._output = ui.element("div").classes("pane")
         self._show()
 
     def _summary(self, body: ResultRecord, seconds: float, cost: Reply) -> None:
@@ -166,10 +166,10 @@ class _SqlPage:
 
     def _show(self) -> None:
         body = self._body
-        self._shown.clear()
+        self._output.clear()
         if body is None:
             return
-        with self._shown:
+        with self._output:
             if self._view.value == "table":
                 result_table(body)
             elif (options := query_chart(body)) is not None:

@@ -79,7 +79,9 @@ class ActivityList:
             if self._entries:
                 self._table()
             else:
-                hint = "Every change to functions, endpoints, keys and the rest is recorded here."
+                hint = (
+                    "Changes to functions, endpoints, keys and everything else are recorded here."
+                )
                 empty("No changes yet", hint, "history")
 
     def _table(self) -> None:
