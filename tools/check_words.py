@@ -1,8 +1,9 @@
-"""Rejects retired words in the names of modules, classes, functions and parameters.
+"""Rejects retired words in the names of modules, classes, functions, parameters and variables.
 
 ``RETIRED`` maps a word to the term that replaces it. A word is rejected anywhere in a name
 (``_wish``, ``list_letters``, ``ResealJob``). The words of ``RETIRED_NAMES`` are rejected only as
 the whole name, because they are plain English inside others (``NotFound``, ``_told_apart``).
+``VARIABLES`` are whole names, too: they do not say what a variable holds.
 """
 
 import ast
@@ -64,6 +65,16 @@ RETIRED_NAMES = {
     "tell": "notify, report",
     "told": "reported",
 }
+VARIABLES = {
+    "found": "the name of the thing, match, result",
+    "kept": "retained, the name of the thing",
+    "made": "created, the name of the thing",
+    "one": "the name of the thing",
+    "place": "index, position, path, span",
+    "shown": "visible, the name of the thing",
+    "told": "reported, the name of the thing",
+    "wanted": "requested, expected, the name of the thing",
+}
 ALLOWED = {
     # "dead letter" is the established term of messaging, so its parts are allowed in it
     ("dead", "letters"),
@@ -74,16 +85,40 @@ EXCEPTIONS: dict[str, str] = {
     "src/hoglet/endpoints/encoding/arrow.py": "tell() is part of the file protocol",
 }
 """Path of a module: why it may use retired words."""
+UNCHECKED = (
+    "src/hoglet/endpoints/",
+    "src/hoglet/functions/",
+    "src/hoglet/hog/python/",
+    "src/hoglet/hog/runtime/",
+    "src/hoglet/pipeline/",
+)
+"""Packages whose variables are not checked yet."""
 
 
-def names(path: Path) -> Iterator[tuple[int, str]]:
+def names(path: Path, tree: ast.Module) -> Iterator[tuple[int, str]]:
     """The module and every class, function and parameter that it defines, with the line."""
     yield 1, path.stem
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.lineno, node.name
         elif isinstance(node, ast.arg):
             yield node.lineno, node.arg
+
+
+def variables(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every variable, parameter, attribute and field that a module binds, with the line."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield node.lineno, name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield node.lineno, name
+            case ast.ExceptHandler(name=str(name)):
+                yield node.lineno, name
+            case _:
+                pass
 
 
 def replacement(name: str) -> str | None:
@@ -101,19 +136,23 @@ def replacement(name: str) -> str | None:
 def complaints() -> Iterator[str]:
     """One line for each retired name, with its location."""
     for path in sorted(SOURCE.rglob("*.py")):
-        place = path.relative_to(SOURCE.parent.parent)
-        if str(place) in EXCEPTIONS or "migrations/versions" in str(place):
+        module = path.relative_to(SOURCE.parent.parent)
+        if str(module) in EXCEPTIONS or "migrations/versions" in str(module):
             continue
-        for line, name in names(path):
+        tree = ast.parse(path.read_text())
+        for line, name in names(path, tree):
             if term := replacement(name):
-                yield f"{place}:{line}: {name} is a retired word; use {term}"
+                yield f"{module}:{line}: {name} is a retired word; use {term}"
+        for line, name in variables(tree) if not str(module).startswith(UNCHECKED) else ():
+            if term := VARIABLES.get(name.strip("_")):
+                yield f"{module}:{line}: {name} does not say what it holds; use {term}"
 
 
 def main() -> int:
     """Print all findings; returns 1 if there are any."""
-    found = list(complaints())
-    print("\n".join(found))
-    return int(bool(found))
+    findings = list(complaints())
+    print("\n".join(findings))
+    return int(bool(findings))
 
 
 if __name__ == "__main__":

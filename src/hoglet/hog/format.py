@@ -77,10 +77,10 @@ class _Layout:
                 self._breaks += piece.text.count("\n")
                 self._gap = True
             else:
-                self._place(piece)
+                self._append(piece)
         return "".join(self._out).strip("\n") + "\n" if self._out else ""
 
-    def _place(self, piece: Piece) -> None:
+    def _append(self, piece: Piece) -> None:
         if piece.kind == "close":
             self._closed = self._open.pop() if self._open else _Bracket()
         self._out.append(self._before(piece))

@@ -84,14 +84,14 @@ class Printer:
             raise Bug(f"scan of {node.table} without its project")
         columns = ", ".join(self._column(*column) for column in node.columns)
         columns = columns or ("1" if node.group_by else PROJECT_PARAMETER)
-        parts = [f"SELECT {columns} FROM {self._place(node.table)}"]  # noqa: S608 (the printer's job)
+        parts = [f"SELECT {columns} FROM {self._table(node.table)}"]  # noqa: S608 (the printer's job)
         parts += ["FINAL"] if node.final else []
         parts.append(f"WHERE {PROJECT_PARAMETER} = {self.expr(node.project)}")
         parts += [f"AND ({self.expr(node.where)})"] if node.where is not None else []
         parts += [f"GROUP BY {self._list(node.group_by)}"] if node.group_by else []
         return " ".join(parts)
 
-    def _place(self, table: str) -> str:
+    def _table(self, table: str) -> str:
         """A stored table, or the rows bound for this query."""
         source = ROW_SOURCES.get(table)
         if source is None:

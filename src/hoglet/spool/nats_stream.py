@@ -113,14 +113,14 @@ async def _stream(context: JetStreamContext, address: NatsAddress, owner: str | 
     try:
         existing = await context.stream_info(address.stream)
     except NotFoundError:
-        return await context.add_stream(_wanted(address, owner))
+        return await context.add_stream(_desired_config(address, owner))
     if owner is None or _OWNER in (existing.config.metadata or {}):
         return existing
     existing.config.metadata = {**(existing.config.metadata or {}), _OWNER: owner}  # no owner yet
     return await context.update_stream(existing.config)
 
 
-def _wanted(address: NatsAddress, owner: str | None) -> StreamConfig:
+def _desired_config(address: NatsAddress, owner: str | None) -> StreamConfig:
     """The desired configuration: a full stream rejects new entries instead of dropping old ones."""
     return StreamConfig(
         name=address.stream,

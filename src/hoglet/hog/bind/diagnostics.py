@@ -46,7 +46,9 @@ class Diagnostics:
     ) -> None:
         """Record an error; binding continues, so that all errors are reported."""
         if len(self._errors) < _MAX_ERRORS:
-            self._errors.append(SourceError(message, SourceSpan(*_place(start, end)), hint=hint))
+            self._errors.append(
+                SourceError(message, SourceSpan(*_coordinates(start, end)), hint=hint)
+            )
 
     def warning(
         self,
@@ -57,7 +59,7 @@ class Diagnostics:
         hint: str | None = None,
     ) -> None:
         """Record a warning."""
-        line, column, first, last = _place(start, end)
+        line, column, first, last = _coordinates(start, end)
         self._warnings.append(Warning_(message, line, column, first, last, hint))
 
     def finish(self) -> tuple[Warning_, ...]:
@@ -96,7 +98,7 @@ def edits(text: str, other: str) -> int:
     return last[-1]
 
 
-def _place(start: Position | None, end: Position | None) -> tuple[int, int, int, int]:
+def _coordinates(start: Position | None, end: Position | None) -> tuple[int, int, int, int]:
     if start is None:
         return 1, 1, 0, 0
     return start.line, start.column + 1, start.offset, (end or start).offset

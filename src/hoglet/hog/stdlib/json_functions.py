@@ -70,7 +70,7 @@ def _step(value: Any, key: Any) -> Any:
     return _MISSING
 
 
-def _found(value: Any, path: tuple[Any, ...], *, parse: bool = False) -> Any:
+def _member(value: Any, path: tuple[Any, ...], *, parse: bool = False) -> Any:
     for key in path:
         if value is _MISSING:
             return _MISSING
@@ -80,11 +80,11 @@ def _found(value: Any, path: tuple[Any, ...], *, parse: bool = False) -> Any:
 
 def json_has(value: Any, *path: Any) -> bool:
     """Whether the path exists; without a path, whether the text is JSON."""
-    return value is not None and _found(_looked_at(value), path, parse=True) is not _MISSING
+    return value is not None and _member(_looked_at(value), path, parse=True) is not _MISSING
 
 
 def json_length(value: Any, *path: Any) -> int:
-    container = _found(_looked_at(value), path)
+    container = _member(_looked_at(value), path)
     return len(container) if isinstance(container, CONTAINERS) else 0
 
 
@@ -94,12 +94,12 @@ def json_extract(value: Any, *path: Any) -> Any:
 
 
 def _inside(value: Any, path: tuple[Any, ...]) -> Any:
-    """Like :func:`_found`; nothing is found inside a bare number, string or boolean."""
-    return _found(value, path) if isinstance(value, CONTAINERS) else _MISSING
+    """Like :func:`_member`; nothing is found inside a bare number, string or boolean."""
+    return _member(value, path) if isinstance(value, CONTAINERS) else _MISSING
 
 
 def json_extract_bool(value: Any, *path: Any) -> bool:
-    return _found(_looked_at(value), path) is True
+    return _member(_looked_at(value), path) is True
 
 
 def json_extract_int(value: Any, *path: Any) -> Any:
@@ -120,5 +120,5 @@ def json_extract_string(value: Any, *path: Any) -> Any:
 
 
 def json_extract_array_raw(value: Any, *path: Any) -> Any:
-    member = _found(_parsed(value), path)
+    member = _member(_parsed(value), path)
     return member if isinstance(member, list) else None

@@ -46,12 +46,12 @@ def _no_part(match: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(f"The tuple has no part named '{name}'", node, code=code, hint=_BY_POSITION)
 
 
-def _correlated(_found: re.Match[str], code: str, query: Any) -> SourceError:
+def _correlated(_match: re.Match[str], code: str, query: Any) -> SourceError:
     message = "A subquery cannot use columns of the outer query here"
     return refused(message, _subquery(query), code=code, hint="join a grouped query instead")
 
 
-def _not_grouped(_found: re.Match[str], code: str, query: Any) -> SourceError:
+def _not_grouped(_match: re.Match[str], code: str, query: Any) -> SourceError:
     message = "A subquery of a grouped query can read columns of GROUP BY only"
     hint = "aggregate its value: any((SELECT ...))"
     return refused(message, _subquery(query), code=code, hint=hint)
@@ -68,7 +68,7 @@ def _subquery(query: Any) -> Any:
     return None
 
 
-def _no_tuple(_found: re.Match[str], code: str, query: Any) -> SourceError:
+def _no_tuple(_match: re.Match[str], code: str, query: Any) -> SourceError:
     parts = tree.TupleAccess | tree.Call
     node = next(
         (

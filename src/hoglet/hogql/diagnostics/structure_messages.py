@@ -35,7 +35,7 @@ def _endless(match: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(text, node, code=code, hint="limit it with WHERE in the query after UNION ALL")
 
 
-def _join_keys(_found: re.Match[str], code: str, query: Any) -> SourceError:
+def _join_keys(_match: re.Match[str], code: str, query: Any) -> SourceError:
     node = next((part for part in walk(query) if isinstance(part, tree.JoinConstraint)), None)
     message = "JOIN ON needs an equality between a column of each table"
     return refused(message, node, code=code, hint="move other conditions to WHERE")
@@ -65,7 +65,7 @@ def _aggregate_found(match: re.Match[str], code: str, query: Any) -> SourceError
     return refused(message, node, code=code)
 
 
-def _many_rows(_found: re.Match[str], code: str, query: Any) -> SourceError:
+def _many_rows(_match: re.Match[str], code: str, query: Any) -> SourceError:
     inner = [
         node
         for node in walk(query)
@@ -81,19 +81,19 @@ def _frame(match: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(plain(match.string), node, code=code)
 
 
-def _state(_found: re.Match[str], code: str, query: Any) -> SourceError:
+def _state(_match: re.Match[str], code: str, query: Any) -> SourceError:
     node = next((part for part in calls_in(query) if part.name.endswith("State")), None)
     name = getattr(node, "name", "an aggregate with -State")
     message = f"{name}() returns the state of an aggregate, which a query cannot return"
     return refused(message, node, code=code, hint="finish it with the -Merge form")
 
 
-def _nothing_distinct(_found: re.Match[str], code: str, query: Any) -> SourceError:
+def _nothing_distinct(_match: re.Match[str], code: str, query: Any) -> SourceError:
     node = next((part for part in calls_in(query) if getattr(part, "distinct", False)), None)
     return refused("DISTINCT needs an expression: count(distinct x)", node, code=code)
 
 
-def _lambda(_found: re.Match[str], code: str, query: Any) -> SourceError:
+def _lambda(_match: re.Match[str], code: str, query: Any) -> SourceError:
     node = next((part for part in walk(query) if isinstance(part, tree.Lambda)), None)
     message = "A lambda can only be an argument, as in arrayMap(x -> x + 1, list)"
     return refused(message, node, code=code)

@@ -73,7 +73,7 @@ def _bad_number(match: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(message, constant(match["value"], query), code=code, hint=hint)
 
 
-def _division(_found: re.Match[str], code: str, query: Any) -> SourceError:
+def _division(_match: re.Match[str], code: str, query: Any) -> SourceError:
     node = next(
         (n for n in walk(query) if getattr(n, "op", None) in {"/", "%"}),
         None,

@@ -18,7 +18,7 @@ _NOT = frozenset({"addDate", "subDate", "addTupleOfIntervals", "addressToLine"})
 _SECOND = frozenset({"dateTrunc", "dateName"})
 
 
-def _place(name: str) -> int | None:
+def _time_index(name: str) -> int | None:
     if name in _SECOND:
         return 1
     first = name in _FIRST or (name.startswith(_PREFIXES) and name not in _NOT)
@@ -31,7 +31,7 @@ ZONED: dict[str, int] = {
     row.name: 3 if row.clickhouse in _WITH_MODE else 2
     for row in functions()
     if row.clickhouse in _WITH_MODE
-    or (_place(row.clickhouse) == 0 and (row.low, row.high) == (1, 1))
+    or (_time_index(row.clickhouse) == 0 and (row.low, row.high) == (1, 1))
 }
 """Functions of one timestamp that take a time zone: ``toHour(timestamp, 'UTC')``.
 
@@ -39,6 +39,6 @@ Function name to the number of arguments of a call with a time zone.
 """
 
 TIME_PLACES: dict[str, int] = {
-    row.name: index for row in functions() if (index := _place(row.clickhouse)) is not None
+    row.name: index for row in functions() if (index := _time_index(row.clickhouse)) is not None
 }
 """Function name to the index of its timestamp argument."""

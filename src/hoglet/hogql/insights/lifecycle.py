@@ -64,7 +64,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     if len(series) != 1:
         raise refused("A lifecycle insight needs exactly one series", attr="series")
     node: Mapping[str, Any] = series[0]
-    statuses = _wanted(query)
+    statuses = _statuses(query)
     tree_ = sampled(_query(query, node, span, context), sampling_factor(query))
 
     def shape(answers: Sequence[Rows]) -> list[Any]:
@@ -74,7 +74,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     return Built([tree_], shape, span)
 
 
-def _wanted(query: Mapping[str, Any]) -> Sequence[str]:
+def _statuses(query: Mapping[str, Any]) -> Sequence[str]:
     statuses = (query.get("lifecycleFilter") or {}).get("toggledLifecycles") or STATUSES
     if unknown := [status for status in statuses if status not in STATUSES]:
         raise refused(

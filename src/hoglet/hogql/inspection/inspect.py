@@ -103,7 +103,7 @@ class _CollectingResolver(NodeResolver):
         self, context: QueryContext, binder: PlaceholderBinder, errors: list[SourceError]
     ) -> None:
         super().__init__(context, binder)
-        self._found = errors
+        self._errors = errors
 
     def expression(self, node: Any, scope: Scope) -> Expr:
         """Resolve an expression, or record its error."""
@@ -111,8 +111,8 @@ class _CollectingResolver(NodeResolver):
         try:
             return super().expression(node, scope)
         except SourceError as error:
-            if len(self._found) >= _MOST_ERRORS:
+            if len(self._errors) >= _MOST_ERRORS:
                 raise
-            self._found.append(error)
+            self._errors.append(error)
             self._depth = depth
             return Number(text="NULL", type=UNKNOWN)

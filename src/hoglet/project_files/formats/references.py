@@ -46,7 +46,7 @@ def with_names(value: Any, names: Names) -> Any:
     named = {
         key: item if key in _OPAQUE else with_names(item, names) for key, item in value.items()
     }
-    reference = _place(named)
+    reference = _reference(named)
     if reference is None:
         return named
     kind, field = reference
@@ -70,7 +70,7 @@ def with_ids(value: Any, names: Names) -> Any:
     resolved = {
         key: item if key in _OPAQUE else with_ids(item, names) for key, item in value.items()
     }
-    reference = _place(resolved)
+    reference = _reference(resolved)
     if reference is None or reference[0] not in resolved:
         return resolved
     kind, field = reference
@@ -88,7 +88,7 @@ def references(value: Any) -> Iterator[tuple[str, str]]:
         for item in value:
             yield from references(item)
     elif isinstance(value, dict):
-        reference = _place(value)
+        reference = _reference(value)
         if reference is not None and reference[0] in value:
             yield reference[0], str(value[reference[0]])
         for key, item in value.items():
@@ -102,7 +102,7 @@ def unresolved(value: Any) -> Iterator[tuple[str, Any]]:
         for item in value:
             yield from unresolved(item)
     elif isinstance(value, dict):
-        reference = _place(value)
+        reference = _reference(value)
         if (
             reference is not None
             and reference[0] not in value
@@ -114,7 +114,7 @@ def unresolved(value: Any) -> Iterator[tuple[str, Any]]:
                 yield from unresolved(item)
 
 
-def _place(value: Document) -> tuple[str, str] | None:
+def _reference(value: Document) -> tuple[str, str] | None:
     """The kind of object that a mapping refers to, and the field with its id."""
     if value.get("type") == "actions" or value.get("kind") == "ActionsNode":
         return "action", "id"

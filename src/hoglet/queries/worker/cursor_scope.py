@@ -126,7 +126,7 @@ class _Reader:
     def __init__(self, text: str, context: QueryContext) -> None:
         self._text, self._context = text, context
         self._ends = _closing(text)
-        self._found: dict[int, Fields] = {}
+        self._columns_of_spans: dict[int, Fields] = {}
 
     def _inside(self, opening: int) -> _Span:
         return _Span(opening + 1, self._ends.get(opening, len(self._text)))
@@ -192,11 +192,11 @@ class _Reader:
 
     def _columns_of(self, span: _Span, known: _Queries, depth: int) -> Fields:
         """The columns of a subquery: fields of its tables, or expressions of any type."""
-        if span.start not in self._found:
-            self._found[span.start] = {}  # for a query that reads itself
+        if span.start not in self._columns_of_spans:
+            self._columns_of_spans[span.start] = {}  # for a query that reads itself
             if depth < _MOST_DEPTH:
-                self._found[span.start] = self._read_columns(span, known, depth)
-        return self._found[span.start]
+                self._columns_of_spans[span.start] = self._read_columns(span, known, depth)
+        return self._columns_of_spans[span.start]
 
     def _read_columns(self, span: _Span, known: _Queries, depth: int) -> Fields:
         part = self.parts_of(span)[0]
