@@ -8,24 +8,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hoglet.kit.property_operators import WITHOUT_VALUE, BadOperator, read_operator
+from hoglet.kit.property_types import COHORT_TYPES, QUERY_TYPES
 from hoglet.kit.relative_dates import DateClock
 from hoglet.kit.suggestions import near
 
-_COHORTS = frozenset({"cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort"})
 _COHORT_OPERATORS = frozenset({None, "in", "exact", "not_in", "is_not"})
-_TYPES = (
-    "event",
-    "person",
-    "group",
-    "cohort",
-    "hogql",
-    "element",
-    "event_metadata",
-    "person_metadata",
-    "session",
-    "feature",
-    *(_COHORTS - {"cohort"}),
-)
 _GROUPS = frozenset({"AND", "OR"})
 _MOST_LEVELS = 10
 _CLOCK = DateClock(datetime(2026, 1, 5, tzinfo=UTC))
@@ -43,10 +30,10 @@ def check_filter(item: dict[str, Any], level: int = 0) -> dict[str, Any]:
     if isinstance(kind, str) and kind in _GROUPS and isinstance(item.get("values"), list):
         _check_members(item["values"], level)
         return item
-    if not isinstance(kind, str) or kind not in _TYPES:
-        hint = near(str(kind), _TYPES) or f" Use one of {', '.join(_TYPES[:8])}."
+    if not isinstance(kind, str) or kind not in QUERY_TYPES:
+        hint = near(str(kind), QUERY_TYPES) or f" Use one of {', '.join(QUERY_TYPES)}."
         raise ValueError(f"Property filters of type '{str(kind)[:60]}' are not supported.{hint}")
-    if kind in _COHORTS:
+    if kind in COHORT_TYPES:
         _check_cohort(item)
         return item
     key = item.get("key")

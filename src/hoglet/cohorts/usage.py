@@ -13,9 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.principals import Project
 from hoglet.cohorts import repository
 from hoglet.cohorts.criteria.model import cohorts_in
-from hoglet.cohorts.criteria.schema import COHORT_TYPES
 from hoglet.cohorts.tables import CohortRow
 from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
+from hoglet.kit.property_types import COHORT_TYPES
 
 type Json = dict[str, Any]
 

@@ -221,6 +221,10 @@ REFERENCES: list[tuple[Any, Any]] = [
         {"type": "cohort", "key": "id", "value": 12},
         {"type": "cohort", "key": "id", "cohort": "Pros"},
     ),
+    (
+        {"type": "dynamic-cohort", "key": "id", "value": 12},
+        {"type": "dynamic-cohort", "key": "id", "cohort": "Pros"},
+    ),
     ({"type": "actions", "id": "99"}, {"type": "actions", "id": "99"}),
     ({"inputs": {"type": "actions", "id": "3"}}, {"inputs": {"type": "actions", "id": "3"}}),
     ([{"a": [{"type": "actions", "id": "3"}]}], [{"a": [{"type": "actions", "action": "Docs"}]}]),

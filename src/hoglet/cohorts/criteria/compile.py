@@ -29,7 +29,6 @@ from hoglet.cohorts.criteria.model import (
     PersonField,
     PersonProperty,
 )
-from hoglet.cohorts.criteria.schema import COHORT_TYPES
 from hoglet.hogql.ast_builders import (
     Expression,
     call,
@@ -46,6 +45,7 @@ from hoglet.hogql.errors import located
 from hoglet.hogql.filters.cohorts import find_cohort
 from hoglet.hogql.filters.operators import Hint, operator_condition
 from hoglet.hogql.filters.properties import FilteredTable, property_condition
+from hoglet.kit.property_types import COHORT_TYPES
 from hoglet.syntax import tree
 
 _EVERYBODY = "SELECT id AS person_id, 0 AS leaf FROM persons"

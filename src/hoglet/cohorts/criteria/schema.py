@@ -12,6 +12,7 @@ from typing import Any
 from hoglet.cohorts.criteria.model import BehaviorKind
 from hoglet.kit.errors import Invalid
 from hoglet.kit.property_operators import OPERATORS, WITHOUT_VALUE
+from hoglet.kit.property_types import COHORT_TYPES
 from hoglet.kit.suggestions import near
 
 type CriteriaNode = dict[str, Any]
@@ -22,7 +23,6 @@ MOST_DEPTH = 20
 MOST_NUMBER = 1_000_000
 MOST_PERIODS = 1_000
 INTERVALS = ("minute", "hour", "day", "week", "month", "year")
-COHORT_TYPES = frozenset({"cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort"})
 METADATA = ("created_at", "last_seen_at", "is_identified")
 COUNT_OPERATORS = ("gte", "lte", "gt", "lt", "eq", "exact")
 _EVENT_FILTERS = ("event", "element", "hogql")

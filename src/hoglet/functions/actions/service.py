@@ -18,13 +18,13 @@ from hoglet.access.principals import ProjectScope, user_object
 from hoglet.access.repository import users_by_id
 from hoglet.access.schemas import UserObject
 from hoglet.functions.actions import repository as action_repository
-from hoglet.functions.filters.properties import KINDS
 from hoglet.functions.json_types import ActionStep, PropertyFilter
 from hoglet.functions.tables import ActionRow
 from hoglet.kit.clock import Clock, iso_z
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.json import JsonObject, is_array, is_object
 from hoglet.kit.property_operators import OPERATORS
+from hoglet.kit.property_types import PROPERTY_TYPES
 from hoglet.kit.suggestions import near
 from hoglet.store.database import Database
 from hoglet.web.openapi import extensible
@@ -208,9 +208,6 @@ def _read(body: JsonObject) -> ActionChanges:
     return cast("ActionChanges", sent)
 
 
-_KINDS = (*KINDS, "session", "person_metadata")
-
-
 def _check_filters(filters: Sequence[Any], path: str) -> None:
     """Reject property filters of an unknown type, or with an unknown operator.
 
@@ -222,7 +219,7 @@ def _check_filters(filters: Sequence[Any], path: str) -> None:
         if is_array(values) and not item.get("key"):
             _check_filters(values, f"{place}__values")
             continue
-        for key, known in (("type", _KINDS), ("operator", OPERATORS)):
+        for key, known in (("type", PROPERTY_TYPES), ("operator", OPERATORS)):
             value = item.get(key) if is_object(item) else None
             if value is not None and value not in known:
                 hint = near(str(value), known) or f" Use one of {', '.join(known)}."

@@ -20,18 +20,13 @@ from hoglet.functions.json_types import PropertyFilter
 from hoglet.kit.errors import SourceError
 from hoglet.kit.json import array_at, is_array, is_object
 from hoglet.kit.property_operators import WITHOUT_VALUE
+from hoglet.kit.property_types import COHORT_TYPES, FUNCTION_TYPES
 from hoglet.kit.selectors import BadSelector, selector_pattern, tag_name_pattern
 from hoglet.kit.suggestions import near
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_expression
 
 MAX_NESTING = 10
-_COHORTS = ("cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort")
-KINDS = (
-    "empty", "event", "feature", "person", "group", "element", "event_metadata", "hogql",
-    "workflow_variable", *_COHORTS,
-)  # fmt: skip
-"""The types of property filters, of which functions support all but cohorts."""
 _BOOLEAN_TEXTS = {"true": True, "false": False}
 
 
@@ -62,12 +57,12 @@ def property_to_tree(item: Any, context: FilterContext, *, depth: int = 0) -> "t
     if is_array(item.get("values")) and item.get("type") in {"AND", "OR"}:
         return _group(item, context, depth=depth)
     kind = item.get("type")
-    if kind and kind not in KINDS:
-        hint = near(kind, KINDS) or f" Use one of {', '.join(KINDS[1:])}."
+    if kind and kind not in FUNCTION_TYPES:
+        hint = near(kind, FUNCTION_TYPES) or f" Use one of {', '.join(FUNCTION_TYPES[:-1])}."
         raise FilterRefused(f'Property filters of type "{kind}" are not supported.{hint}')
     if kind == "hogql":
         return _expression(item)
-    if kind in _COHORTS:
+    if kind in COHORT_TYPES:
         raise FilterRefused(
             "Cohorts cannot be used in function filters. Use person property filters instead"
         )

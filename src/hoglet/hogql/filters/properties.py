@@ -31,6 +31,7 @@ from hoglet.hogql.query_nodes import PROPERTIES
 from hoglet.hogql.schema import TABLES
 from hoglet.hogql.types import DATETIME
 from hoglet.kit.property_operators import OPERATORS, WITHOUT_VALUE
+from hoglet.kit.property_types import COHORT_TYPES, QUERY_TYPES
 from hoglet.kit.selectors import BadSelector, selector_pattern, tag_name_pattern
 from hoglet.syntax import tree
 
@@ -85,7 +86,7 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     _check_complete(item, kind)
     if kind == "hogql":
         return read_expression(str(item["key"]), "key")
-    if kind in _COHORTS:
+    if kind in COHORT_TYPES:
         return _cohort(item, context, prefix, source)
     if kind == "element":
         return _element(item, context, prefix)
@@ -112,11 +113,11 @@ def _check_complete(item: Mapping[str, Any], kind: str) -> None:
     Raises:
         SourceError: ``attr`` is the missing or wrong part.
     """
-    if kind not in _KINDS:
-        hint = near(kind, _KINDS) or f" Use one of {', '.join(_KINDS)}."
+    if kind not in QUERY_TYPES:
+        hint = near(kind, QUERY_TYPES) or f" Use one of {', '.join(QUERY_TYPES)}."
         text = f"Property filters of type '{kind}' are not supported.{hint}"
         raise refused(text, attr="type")
-    if kind in _COHORTS:
+    if kind in COHORT_TYPES:
         return
     if not str(item.get("key") or "").strip():
         raise refused("A property filter needs a key, the name of the property", attr="key")
@@ -157,7 +158,7 @@ def group_members(item: Mapping[str, Any]) -> Sequence[Any] | None:
 
 
 def _check_source(item: Mapping[str, Any], kind: str, source: FilteredTable) -> None:
-    if source == EVENTS or (kind in _COHORTS and source.table == "persons"):
+    if source == EVENTS or (kind in COHORT_TYPES and source.table == "persons"):
         return
     kinds, visible = _ABOUT[source.table]
     if kind not in kinds:
@@ -252,8 +253,6 @@ _CHAINS = {
     "event_metadata": (),
 }
 PERSON_METADATA = "person_metadata"
-_COHORTS = ("cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort")
-_KINDS = (*_CHAINS, PERSON_METADATA, "group", "element", "hogql", *_COHORTS)
 _METADATA = ("created_at", "is_identified", "last_seen_at")
 _LAST_SEEN = (
     "SELECT person_id FROM (SELECT person_id, max(timestamp) AS last_seen_at FROM events "

@@ -11,10 +11,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hoglet.kit.property_types import COHORT_TYPES
 from hoglet.project_files.documents import Document
 from hoglet.project_files.formats.yaml_files import BadFile
 
-_COHORT_TYPES = frozenset({"cohort", "static-cohort", "precalculated-cohort"})
 _OPAQUE = frozenset({"inputs"})  # arbitrary user values, never references
 
 
@@ -120,6 +120,6 @@ def _reference(value: Document) -> tuple[str, str] | None:
         return "action", "id"
     if value.get("event_type") == "actions":
         return "action", "key"
-    if value.get("type") in _COHORT_TYPES:
+    if value.get("type") in COHORT_TYPES:
         return "cohort", "value"
     return None
