@@ -107,7 +107,7 @@ def test_keys_are_rotated_without_losing_a_secret(tmp_path: Path) -> None:
     receiver.close()
 
 
-def test_configured_keys_are_rotated_by_reseal(tmp_path: Path) -> None:
+def test_configured_keys_are_rotated_by_reencrypting(tmp_path: Path) -> None:
     receiver = Recorder()
     old, new, foreign = (Fernet.generate_key().decode() for _ in range(3))
     server = RunningServer(tmp_path, secret_keys=old).start()
@@ -115,10 +115,10 @@ def test_configured_keys_are_rotated_by_reseal(tmp_path: Path) -> None:
     server.stop()
 
     command(tmp_path, "rotate", exit_code=2, HOGLET_SECRET_KEYS=old)
-    said = command(tmp_path, "reseal", HOGLET_SECRET_KEYS=f"{new},{old}")
+    said = command(tmp_path, "reencrypt", HOGLET_SECRET_KEYS=f"{new},{old}")
     assert said == "2 encrypted with the newest key.\n"
     assert opens(new, sealed_texts(tmp_path)) == [True, True]
-    said = command(tmp_path, "reseal", exit_code=1, HOGLET_SECRET_KEYS=foreign)
+    said = command(tmp_path, "reencrypt", exit_code=1, HOGLET_SECRET_KEYS=foreign)
     assert "2 cannot be decrypted" in said
     assert opens(new, sealed_texts(tmp_path)) == [True, True]
     assert (

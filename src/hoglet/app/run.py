@@ -113,7 +113,7 @@ async def _reencrypt(services: Services, features: Features) -> None:
     """Finish a key rotation; secrets that no key can decrypt are logged and kept.
 
     On PostgreSQL other servers may not know the new key yet, so that is left to
-    ``hoglet admin secrets reseal``.
+    ``hoglet admin secrets reencrypt``.
     """
     box = features.functions.service.box
     if not (box.has_old_keys and services.database.is_sqlite):

@@ -26,6 +26,8 @@ _COMMANDS = {
     "admin queues revive": "admin queues retry",
     "queue buried": "admin queues failed",
     "queue revive": "admin queues retry",
+    "admin secrets reseal": "admin secrets reencrypt",
+    "secrets reseal": "admin secrets reencrypt",
 }
 """Single commands; the groups above have moved as a whole."""
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.compile import compile_template
 from hoglet.hog.depth import guarded
 from hoglet.hog.opcodes import Operation
 
@@ -65,15 +64,6 @@ def expression_bytecode(expression: bound.BoundExpression) -> Bytecode:
     printer = _Printer(0, None)
     guarded(lambda: printer.expression(expression.expression))
     return ["_H", 1, *printer.cells]
-
-
-def template_bytecode(text: str) -> Bytecode:
-    """Bytecode of a template text, e.g. ``["_H", 1, 32, "event", 1, 1]`` for ``{event}``.
-
-    Raises:
-        SourceError: the template does not parse or compile.
-    """
-    return expression_bytecode(compile_template(text))
 
 
 class _Printer:

@@ -7,7 +7,6 @@ Source: docs/spec/query-endpoints.md#5-run-rows-8-9 and
 docs/spec/query-endpoints.md#10-query-language-essentials.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -37,8 +36,6 @@ from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
 from hoglet.hogql.types import Type, clickhouse_type, record_type
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
-
-_LITERAL = re.compile(r"(?<![\w`$.{:])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w`])")
 
 
 class OutputColumn(msgspec.Struct, frozen=True):
@@ -74,11 +71,6 @@ class CompiledQuery(msgspec.Struct, frozen=True, kw_only=True):
     has_filters: bool
     limits: ResolvedLimit
     keys: tuple[Key, ...] = ()
-
-    @property
-    def anonymous_sql(self) -> str:
-        """The SQL without constants of the query, for logs: numbers become ``?``."""
-        return _LITERAL.sub("?", self.sql)
 
 
 def compile_query(

@@ -114,6 +114,8 @@ def test_an_empty_name_does_not_remove_the_selected_profile() -> None:
         ("admin queues revive spool", "admin queues retry spool"),
         ("queue failed", "admin queues failed"),
         ("secrets rotate", "admin secrets rotate"),
+        ("secrets reseal", "admin secrets reencrypt"),
+        ("admin secrets reseal --data-dir x", "admin secrets reencrypt --data-dir x"),
         ("logs -f --function ID", "functions logs ID -f"),
         ("logs --function=ID", "functions logs ID"),
         ("functions force-state ID healthy", "admin functions force-state ID healthy"),

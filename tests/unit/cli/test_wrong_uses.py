@@ -184,7 +184,7 @@ WRONG = [
     Wrong("diff -C {folder}/half --key k --url {nobody}", "half/hoglet.yaml:2:1: "),
     Wrong("admin projects create {blank}", "The name of the project is empty."),
     Wrong("admin secrets rotate --data-dir {folder}/none", "There is no database at"),
-    Wrong("admin secrets reseal --data-dir {folder}/none", "There is no database at"),
+    Wrong("admin secrets reencrypt --data-dir {folder}/none", "There is no database at"),
     Wrong("function lst", "hoglet function is now hoglet functions. No such command 'lst'."),
     Wrong("queue revive", "now hoglet admin queues retry. Missing argument 'queue'. See"),
     Wrong("endpoint compare a 1 2 --url {nobody} --key k", "is now hoglet endpoints. No server"),

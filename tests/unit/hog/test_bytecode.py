@@ -10,9 +10,13 @@ import pytest
 from hoglet.hog.bytecode import (
     expression_bytecode,
     program_bytecode,
-    template_bytecode,
 )
-from hoglet.hog.compile import bind_expression, compile_expression, compile_program
+from hoglet.hog.compile import (
+    bind_expression,
+    compile_expression,
+    compile_program,
+    compile_template,
+)
 from hoglet.syntax import tree
 
 
@@ -31,9 +35,9 @@ def test_program_of_the_functions_specification() -> None:
 
 
 def test_templates_of_the_functions_specification() -> None:
-    assert template_bytecode("{event}") == ["_H", 1, 32, "event", 1, 1]
-    assert template_bytecode("plain") == ["_H", 1, 32, "plain"]
-    assert template_bytecode("v={event.properties.$lib_version}") == [
+    assert expression_bytecode(compile_template("{event}")) == ["_H", 1, 32, "event", 1, 1]
+    assert expression_bytecode(compile_template("plain")) == ["_H", 1, 32, "plain"]
+    assert expression_bytecode(compile_template("v={event.properties.$lib_version}")) == [
         "_H", 1, 32, "v=", 32, "$lib_version", 32, "properties", 32, "event", 1, 3, 2, "concat", 2,
     ]  # fmt: skip
 

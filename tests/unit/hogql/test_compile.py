@@ -60,17 +60,6 @@ def test_a_long_query_compiles_in_milliseconds() -> None:
     assert best < 0.015
 
 
-def test_the_anonymous_form_holds_no_constants() -> None:
-    compiled = compile_query(
-        "select event from events where properties.plan = 'secret' and properties.price > 4711 limit 7",
-        context=CONTEXT,
-    )
-
-    assert "secret" not in compiled.anonymous_sql
-    assert "4711" not in compiled.anonymous_sql
-    assert "{v0:String}" in compiled.anonymous_sql
-
-
 def test_what_was_used_is_told() -> None:
     compiled = compile_query(
         "select 1 from events e join persons p on p.id = e.person_id where {filters} and event = {variables.b} "

@@ -34,7 +34,7 @@ def rotate(data_dir: DataDir = None) -> None:
         raise KeysConfigured(
             "The keys are in HOGLET_SECRET_KEYS: put a new one first (hoglet admin "
             "secrets key prints one), restart all servers, then run hoglet admin "
-            "secrets reseal."
+            "secrets reencrypt."
         )
     with data_faults(settings):
         add_secret_key(settings)
@@ -50,7 +50,7 @@ def key() -> None:
     print(Fernet.generate_key().decode())
 
 
-@secrets_app.command("reseal")
+@secrets_app.command("reencrypt")
 def reencrypt(data_dir: DataDir = None) -> None:
     """Re-encrypt all stored secrets with the newest key; all servers must know that key already."""
     from hoglet.app.services.functions import open_box
