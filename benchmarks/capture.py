@@ -48,7 +48,7 @@ _local = threading.local()
 def bodies(events: int) -> list[bytes]:
     return [
         orjson.dumps(
-            {"api_key": TOKEN, "batch": [one_event(start + place) for place in range(BATCH)]}
+            {"api_key": TOKEN, "batch": [one_event(start + offset) for offset in range(BATCH)]}
         )
         for start in range(0, events, BATCH)
     ]
@@ -115,21 +115,21 @@ async def _insert_bare(given: list[bytes], folder: str) -> float:
 
 def set_up(server: RunningServer, *, deliveries: bool = True) -> None:
     functions = "/api/projects/1/hog_functions/"
-    made = [{"type": "transformation", "name": "lower", "hog": TRANSFORMATION}]
+    functions_to_create = [{"type": "transformation", "name": "lower", "hog": TRANSFORMATION}]
     for number in range(10):
-        wanted = "purchase" if deliveries and number == 0 else f"never {number}"
-        made.append(
+        event = "purchase" if deliveries and number == 0 else f"never {number}"
+        functions_to_create.append(
             {
                 "type": "destination",
                 "name": f"destination {number}",
                 "hog": "let total := event.properties.price * 2",
                 "filters": {
-                    "events": [{"id": wanted, "type": "events"}],
+                    "events": [{"id": event, "type": "events"}],
                     "properties": [{"key": "price", "value": 1, "operator": "gt", "type": "event"}],
                 },
             }
         )
-    for function in made:
+    for function in functions_to_create:
         server.client.post(functions, json={**function, "enabled": True}).raise_for_status()
     query = {"kind": "HogQLQuery", "query": "SELECT count() FROM events"}
     answer = server.client.post("/api/projects/1/endpoints/", json={"name": "n", "query": query})
@@ -154,8 +154,8 @@ def through_hoglet(given: list[bytes], folder: Path) -> tuple[float, float]:
         with ThreadPoolExecutor(CLIENTS) as clients:
             list(clients.map(lambda body: send(server, body), given))
         answered = time.perf_counter() - started
-        wanted = (len(given) + 1) * BATCH
-        while count(server) < wanted:
+        expected = (len(given) + 1) * BATCH
+        while count(server) < expected:
             time.sleep(0.1)
         queryable = time.perf_counter() - started
     finally:

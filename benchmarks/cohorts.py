@@ -85,8 +85,8 @@ async def peak_memory(warehouse: ClickHouseWarehouse, work: asyncio.Task[None]) 
         "SELECT max(peak_memory_usage) FROM system.processes WHERE query LIKE 'INSERT INTO cohort%'"
     )
     while not work.done():
-        found = await warehouse.query(statement)
-        most = max(most, int(found.rows[0][0]))
+        result = await warehouse.query(statement)
+        most = max(most, int(result.rows[0][0]))
         await asyncio.wait({work}, timeout=0.05)
     return most
 

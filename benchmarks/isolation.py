@@ -44,11 +44,11 @@ NO_WATCHER = '{"disables": false}'
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20)
-    wanted = parser.parse_args()
+    options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="hoglet-bench-")
     server = RunningServer(Path(folder), watcher=NO_WATCHER).start()
     try:
-        figures = measure(server, wanted.seconds)
+        figures = measure(server, options.seconds)
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
@@ -65,9 +65,9 @@ def measure(server: RunningServer, seconds: float) -> dict[str, tuple[float, flo
     """Median and p99 of the API in milliseconds, and how many runs ended, for each program."""
     api = "/api/projects/1"
     body = {"type": "destination", "name": "it", "enabled": True, "hog": "return 1"}
-    made = server.client.post(f"{api}/hog_functions/", json=body)
-    made.raise_for_status()
-    path = f"{api}/hog_functions/{made.json()['id']}"
+    response = server.client.post(f"{api}/hog_functions/", json=body)
+    response.raise_for_status()
+    path = f"{api}/hog_functions/{response.json()['id']}"
     query = {"kind": "HogQLQuery", "query": "SELECT event, count() FROM events GROUP BY event"}
     server.client.post(f"{api}/endpoints/", json={"name": "n", "query": query}).raise_for_status()
     figures = {}

@@ -127,12 +127,12 @@ def waiting_us(operator: str) -> tuple[float, float]:
     index = FunctionIndex(functions)
     run = {"event": ORDER, "person": None, "groups": {}}
     values = filter_globals(run)
-    alone = [match_function(one, values) for one in functions]
-    matching = [one.function_id for one in alone if one.outcome != "filtered"]
-    assert [one.function_id for one in index.match(run)] == matching == []
+    alone = [match_function(each, values) for each in functions]
+    matching = [each.function_id for each in alone if each.outcome != "filtered"]
+    assert [each.function_id for each in index.match(run)] == matching == []
     return (
         _fastest(lambda: index.match(run)) / WAITING,
-        _fastest(lambda: [match_function(one, values) for one in functions]) / WAITING,
+        _fastest(lambda: [match_function(each, values) for each in functions]) / WAITING,
     )
 
 
@@ -200,10 +200,10 @@ class Side:
         """CPU seconds to match one group of events."""
         index = operations._functions[self.size].on_events  # noqa: SLF001 (what a worker holds)
         events = orjson.loads(body(0))["batch"]
-        asked = [{"event": one, "person": None, "groups": {}} for one in events]
+        asked = [{"event": run, "person": None, "groups": {}} for run in events]
         began = time.process_time()
-        for one in asked:
-            index.match(one)
+        for run in asked:
+            index.match(run)
         return time.process_time() - began
 
 

@@ -174,8 +174,8 @@ def serve() -> None:
     def save(folder: Path) -> None:
         with (folder / "calls.pickle").open("wb") as file:
             pickle.dump(len(calls), file)
-            for one in calls:
-                pickle.dump(one, file)
+            for call in calls:
+                pickle.dump(call, file)
 
     Sandbox.call = recorded
     serve_profiled(SERVER_STAGES, save)

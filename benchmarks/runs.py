@@ -149,8 +149,8 @@ def wait_for_ends(server: RunsServer, runs: int) -> None:
 def enqueued(server: RunsServer) -> int:
     """The number of runs in the queue."""
     text = server.client.get("/metrics").text
-    found = re.search(r'hoglet_queue_jobs\{queue="functions.invoke",state="ready"\} (\S+)', text)
-    return int(float(found[1])) if found else 0
+    match = re.search(r'hoglet_queue_jobs\{queue="functions.invoke",state="ready"\} (\S+)', text)
+    return int(float(match[1])) if match else 0
 
 
 def result(server: RunsServer, endpoint: str) -> int:

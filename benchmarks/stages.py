@@ -80,8 +80,8 @@ class StageSampler:
         key = (file, function)
         if key not in self._known:
             whole = f"{file}:{function}"
-            found = (stage for place, stage in self._stages.items() if place in whole)
-            self._known[key] = next(found, None)
+            stages = (stage for location, stage in self._stages.items() if location in whole)
+            self._known[key] = next(stages, None)
         return self._known[key]
 
 

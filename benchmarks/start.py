@@ -62,8 +62,8 @@ def main() -> None:
         start_hoglet(Path(folder))  # creates the folder's database and tables
         start_bare(Path(folder))
         pairs = [(start_bare(Path(folder)), start_hoglet(Path(folder))) for _ in range(turns)]
-    for name, found in zip(("bare", "hoglet"), zip(*pairs, strict=True), strict=True):
-        print(f"{name:7}", *(_summary(field, found) for field in Started._fields), sep="  ")
+    for name, runs in zip(("bare", "hoglet"), zip(*pairs, strict=True), strict=True):
+        print(f"{name:7}", *(_summary(field, runs) for field in Started._fields), sep="  ")
     ratios = [ours.seconds / bare.seconds for bare, ours in pairs]
     print(f"hoglet / bare, processor time: {statistics.median(ratios):.2f} (median of {turns})")
 
@@ -110,12 +110,12 @@ def _processor_seconds(pid: int) -> float:
 
 
 def _mebibytes(smaps: str, field: str) -> float:
-    found = re.search(rf"^{field}:\s+(\d+)", smaps, re.MULTILINE)
-    return int(found[1]) / 1024 if found else 0.0
+    match = re.search(rf"^{field}:\s+(\d+)", smaps, re.MULTILINE)
+    return int(match[1]) / 1024 if match else 0.0
 
 
-def _summary(field: str, found: tuple[Started, ...]) -> str:
-    values = [getattr(each, field) for each in found]
+def _summary(field: str, runs: tuple[Started, ...]) -> str:
+    values = [getattr(each, field) for each in runs]
     return f"{field} {statistics.median(values):.2f} (lowest {min(values):.2f})"
 
 

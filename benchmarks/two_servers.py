@@ -56,20 +56,20 @@ def main() -> None:
     ):
         for number in range(options.rounds * 2):
             servers = number % 2 + 1
-            place = Path(folder, f"round-{number}")
-            rate, share, cost = measure(servers, options.events, (postgres, engine), place)
+            round_folder = Path(folder, f"round-{number}")
+            rate, share, cost = measure(servers, options.events, (postgres, engine), round_folder)
             rates[servers].append(rate)
             busy[servers].append(share)
             costs[servers].append(cost * 1e6)
-    one, two = (statistics.median(rates[number]) for number in (1, 2))
+    single, double = (statistics.median(rates[number]) for number in (1, 2))
     figures = {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "events": options.events,
-        "one_per_second": round(one),
-        "two_per_second": round(two),
+        "one_per_second": round(single),
+        "two_per_second": round(double),
         "busy": [round(statistics.median(busy[number]), 2) for number in (1, 2)],
         "servers_us": [round(statistics.median(costs[number])) for number in (1, 2)],
-        "ratio": round(two / one, 2),
+        "ratio": round(double / single, 2),
     }
     print(json.dumps(figures, indent=None if options.json else 2))
 
@@ -136,12 +136,12 @@ def busy_seconds() -> float:
 
 def seconds_of(servers: list[RunningServer]) -> float:
     """Processor time of the servers and their workers."""
-    wanted = {server.process.pid for server in servers if server.process is not None}
+    pids = {server.process.pid for server in servers if server.process is not None}
     ticks = 0
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             fields = entry.read_text().rpartition(")")[2].split()
-            if int(entry.parent.name) in wanted or int(fields[1]) in wanted:
+            if int(entry.parent.name) in pids or int(fields[1]) in pids:
                 ticks += int(fields[11]) + int(fields[12])
     return ticks / os.sysconf("SC_CLK_TCK")
 

@@ -28,8 +28,8 @@ def settings_page() -> str:
     ]
     for name, field in Settings.model_fields.items():
         default = field.default
-        shown = ",".join(default) if isinstance(default, list) else default
-        text = "" if shown in (None, "") else f"`{shown}`"
+        default_text = ",".join(default) if isinstance(default, list) else default
+        text = "" if default_text in (None, "") else f"`{default_text}`"
         lines.append(f"| `HOGLET_{name.upper()}` | {text} | {field.description} |")
     return "\n".join(lines) + "\n"
 

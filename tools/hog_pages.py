@@ -82,8 +82,8 @@ def library_page() -> str:
 
 
 def _row(entry: LibraryEntry) -> str:
-    shown = "" if entry.printed is None else f"  // {entry.printed}"
-    example = _cell(f"{entry.example}{shown}")
+    result = "" if entry.printed is None else f"  // {entry.printed}"
+    example = _cell(f"{entry.example}{result}")
     return f"| `{_cell(entry.name + entry.types)}` | {_cell(entry.doc)} | `{example}` |"
 
 

@@ -29,10 +29,10 @@ async def _results() -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         warehouse = await open_warehouse(f"chdb://{folder}")
         try:
-            found: dict[str, str] = {}
+            results: dict[str, str] = {}
             for group in _groups():
-                found |= await _run(warehouse, group)
-            return found
+                results |= await _run(warehouse, group)
+            return results
         finally:
             await warehouse.close()
 
@@ -61,19 +61,19 @@ async def _run(warehouse: ClickHouseWarehouse, group: list[FunctionEntry]) -> di
     compiled = compile_query(f"SELECT {columns} FROM numbers(5)", context=_CONTEXT)  # noqa: S608
     answer = await warehouse.query(compiled.sql, compiled.params)
     rows = json.loads(encode_rows(answer.columns, answer.rows, "UTC"))
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for index, row in enumerate(group):
         values = [line[index] for line in rows]
-        found[row.name] = _shown(row, values)
-    return found
+        results[row.name] = _shown(row, values)
+    return results
 
 
 def _shown(row: FunctionEntry, values: list[object]) -> str:
     if row.name.startswith(_OTHER_EACH_TIME):
         return "differs"
     every = _is_over(row) or row.name in _SPREADING
-    shown = [_rounded(value) for value in (values if every else values[:1])]
-    texts = [json.dumps(value, ensure_ascii=False) for value in shown]
+    rounded = [_rounded(value) for value in (values if every else values[:1])]
+    texts = [json.dumps(value, ensure_ascii=False) for value in rounded]
     text = "; ".join(texts)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 

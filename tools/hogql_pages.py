@@ -59,15 +59,15 @@ def _system_field(name: str, field: Field) -> str:
 
 
 def _field(name: str, field: Field) -> str:
-    shown = f"`{name}`" if field.star else f"*`{name}`*"
+    label = f"`{name}`" if field.star else f"*`{name}`*"
     if isinstance(field, LazyTable):
-        return f"| {shown} | the fields of `{field.table}` |"
+        return f"| {label} | the fields of `{field.table}` |"
     if isinstance(field, Properties):
-        return f"| {shown} | {field.kind} properties: `{name}.key`, `{name}['any key']`, `{name}.a.b` |"
+        return f"| {label} | {field.kind} properties: `{name}.key`, `{name}['any key']`, `{name}.a.b` |"
     if isinstance(field, Nested):
-        return f"| {shown} | `{'`, `'.join(f'{name}.{each}' for each in field.fields)}` |"
+        return f"| {label} | `{'`, `'.join(f'{name}.{each}' for each in field.fields)}` |"
     type_ = getattr(field, "type", None)
-    return f"| {shown} | {type_.name if type_ else 'another name of ' + '.'.join(getattr(field, 'chain', ()))} |"
+    return f"| {label} | {type_.name if type_ else 'another name of ' + '.'.join(getattr(field, 'chain', ()))} |"
 
 
 def functions_page() -> str:
@@ -105,6 +105,6 @@ def _function(row: FunctionEntry, result: str) -> str:
 
 def _code(text: str) -> str:
     """Text as code within a table: pipes are escaped, control characters shown."""
-    shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
-    quotes = "``" if "`" in shown else "`"
-    return f"{quotes}{shown.replace('|', chr(92) + '|')}{quotes}"
+    printable = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+    quotes = "``" if "`" in printable else "`"
+    return f"{quotes}{printable.replace('|', chr(92) + '|')}{quotes}"

@@ -44,21 +44,21 @@ def _commands(name: str, command: Any) -> list[tuple[str, Any]]:
     if not children:
         return [(name, command)]
     return [
-        found
-        for child in sorted(children)
-        for found in _commands(f"{name} {child}", children[child])
+        leaf for child in sorted(children) for leaf in _commands(f"{name} {child}", children[child])
     ]
 
 
 def _command_lines(name: str, command: Any) -> list[str]:
-    arguments = [one for one in command.params if one.param_type_name == "argument"]
-    options = [one for one in command.params if one.param_type_name == "option"]
+    arguments = [
+        parameter for parameter in command.params if parameter.param_type_name == "argument"
+    ]
+    options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
     words = " ".join([name, *map(_argument, arguments)])
     text = " ".join((command.help or "").split())
     lines = [f"## {name}\n", f"`{words}`\n", f"{text}\n"]
     if options:
         lines += ["| option | default | meaning |", "|---|---|---|"]
-        lines += [_option_row(one) for one in options if one.name != "help"]
+        lines += [_option_row(parameter) for parameter in options if parameter.name != "help"]
         lines.append("")
     return lines
 
@@ -71,8 +71,8 @@ def _argument(argument: Any) -> str:
 def _option_row(option: Any) -> str:
     default = option.default
     hidden = default is None or callable(default) or default in ("", False, [], ())
-    shown = "" if hidden else f"`{default}`"
-    names = ", ".join(f"`{one}`" for one in [*option.opts, *option.secondary_opts])
+    default_text = "" if hidden else f"`{default}`"
+    names = ", ".join(f"`{option_name}`" for option_name in [*option.opts, *option.secondary_opts])
     variable = f" `{option.envvar}`." if option.envvar else ""
     help_ = " ".join((option.help or "").split()).replace("|", "\\|")
-    return f"| {names} | {shown} | {help_}{variable} |"
+    return f"| {names} | {default_text} | {help_}{variable} |"

@@ -37,22 +37,22 @@ CACHED_CLIENTS = 4
 
 
 def main() -> None:
-    wanted = _arguments()
+    options = _arguments()
     folder = tempfile.mkdtemp(prefix="hoglet-bench-")
     try:
-        _measure(folder, wanted)
+        _measure(folder, options)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _measure(folder: str, wanted: argparse.Namespace) -> None:
-    console, seconds = Console(), wanted.seconds
+def _measure(folder: str, options: argparse.Namespace) -> None:
+    console, seconds = Console(), options.seconds
     console.print(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"{wanted.rows:,} events"
+        f"{options.rows:,} events"
     )
     report.compiling(console, in_process(compiling.compile_times))
-    in_process(fill, folder, wanted.rows)
+    in_process(fill, folder, options.rows)
     if not in_process(engine.same_rows, folder):
         raise SystemExit("the typed column and the text give different rows")
     bare = in_process(engine.bare_queries, folder, CLIENTS, seconds)
@@ -68,7 +68,7 @@ def _measure(folder: str, wanted: argparse.Namespace) -> None:
         report.isolation(console, isolation.isolation(server.port, pid, max(seconds, 15)))
     finally:
         server.stop()
-    if wanted.neighbours:
+    if options.neighbours:
         neighbours.install()
         parquet = Path(folder) / "events.parquet"
         in_process(neighbours.export, folder, str(parquet))

@@ -72,5 +72,5 @@ def compiled(query: str) -> tuple[str, dict[str, Any]]:
 
     types = {("event", name): kind for name, kind in LEARNT.items()}
     context = QueryContext(project_id=1, property_types=types, uniform_properties=frozenset(types))
-    made = compile_query(query, context=context)
-    return made.sql, made.params
+    plan = compile_query(query, context=context)
+    return plan.sql, plan.params

@@ -19,14 +19,14 @@ EVENTS, ROUNDS = 5000, 20
 
 def events() -> list[dict]:
     """Events; one in three passes each of the first two conditions."""
-    made = []
+    batch = []
     for number in range(EVENTS):
         given = json.loads(GLOBALS.read_text())
         given["event"]["event"] = ("order placed", "$pageview", "signed up")[number % 3]
         given["event"]["properties"]["plan"] = ("pro", "free", "team")[number // 3 % 3]
         given["event"]["properties"]["amount"] = number % 200
-        made.append(given)
-    return made
+        batch.append(given)
+    return batch
 
 
 def by_hand(event: dict, properties: dict) -> bool:

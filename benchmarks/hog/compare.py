@@ -34,8 +34,8 @@ ORACLE = HERE.parent.parent / "tests" / "oracle"
 
 
 def programs(names: list[str]) -> list[Path]:
-    found = sorted((HERE / "programs").glob("*.hog"))
-    return [path for path in found if not names or path.stem in names]
+    paths = sorted((HERE / "programs").glob("*.hog"))
+    return [path for path in paths if not names or path.stem in names]
 
 
 def globals_of(path: Path) -> dict:
@@ -154,9 +154,9 @@ def report(rows: list, *, as_json: bool) -> None:
     print("{:15} {:>9} {:>9} {:>9} {:>10} {:>9} {:>9}".format(*heads))
     for name, ours, official, python, limit in rows:
         times = f"{official / ours:10.1f}" if official else " " * 10
-        shown = f"{official:9.3f}" if official else " " * 9
+        official_text = f"{official:9.3f}" if official else " " * 9
         ratios = f"{ours / python:9.2f} {ours / limit:9.2f}"
-        print(f"{name:15} {ours:9.3f} {shown} {python:9.3f} {times} {ratios}")
+        print(f"{name:15} {ours:9.3f} {official_text} {python:9.3f} {times} {ratios}")
     if mean:
         print(f"geometric mean: {mean:.1f} times the official machine; lowest {min(speedups):.1f}")
 

@@ -32,8 +32,8 @@ BATCHES, BATCH_S = 7, 0.03
 
 def sources(names: list[str]) -> dict[str, str]:
     """The programs, by name."""
-    found = sorted(PROGRAMS.glob("*.hog"))
-    return {path.stem: path.read_text() for path in found if not names or path.stem in names}
+    paths = sorted(PROGRAMS.glob("*.hog"))
+    return {path.stem: path.read_text() for path in paths if not names or path.stem in names}
 
 
 def run_hoglet(program: CompiledProgram, given: dict[str, Any], lines: list[str]) -> Any:
@@ -66,12 +66,12 @@ def microseconds(*actions: Callable[[], Any]) -> list[float]:
         many.append(calls)
     best = [math.inf] * len(actions)
     for _ in range(BATCHES):
-        for place, action in enumerate(actions):
+        for index, action in enumerate(actions):
             start = time.process_time()
-            for _ in range(many[place]):
+            for _ in range(many[index]):
                 action()
-            spent = (time.process_time() - start) / many[place]
-            best[place] = min(best[place], spent * 1e6)
+            spent = (time.process_time() - start) / many[index]
+            best[index] = min(best[index], spent * 1e6)
     return best
 
 
@@ -118,8 +118,8 @@ def report(rows: list[tuple[str, float, float | None, float]]) -> None:
     print("{:18} {:>9} {:>9} {:>9} {:>10} {:>9}".format(*heads))
     for name, ours, official, python in rows:
         times = f"{official / ours:10.1f}" if official else " " * 10
-        shown = f"{official:9.1f}" if official else " " * 9
-        print(f"{name:18} {ours:9.1f} {shown} {python:9.1f} {times} {ours / python:9.2f}")
+        official_text = f"{official:9.1f}" if official else " " * 9
+        print(f"{name:18} {ours:9.1f} {official_text} {python:9.1f} {times} {ours / python:9.2f}")
     speedups = [official / ours for _, ours, official, _ in rows if official]
     if speedups:
         mean = math.exp(statistics.fmean(map(math.log, speedups)))

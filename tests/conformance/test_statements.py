@@ -24,7 +24,7 @@ def answer(world: HogqlWorld, statement: Statement, *, is_sharded: bool = False)
         return world.rows(statement.query, context=context)
     plan = build_insight(body, context)
     parts = [world.raw(compile_query(each, context=context)) for each in plan.queries]
-    return statement.shown(plan.shape(parts))
+    return statement.compared(plan.shape(parts))
 
 
 @pytest.mark.parametrize("statement", STATEMENTS, ids=repr)

@@ -135,8 +135,8 @@ def check(response: httpx.Response, step: dict[str, Any]) -> None:
         AssertionError: something differs.
     """
     match(response.status_code, step["want"], "status")
-    for name, wanted in (step.get("answers") or {}).items():
-        match(response.headers.get(name), wanted, f"header {name}")
+    for name, expected in (step.get("answers") or {}).items():
+        match(response.headers.get(name), expected, f"header {name}")
     for word in step.get("lacks") or []:
         assert word not in response.text, f"{word!r} is in the answer"
     if "empty" in step:
@@ -151,8 +151,8 @@ def check(response: httpx.Response, step: dict[str, Any]) -> None:
         assert set(body) == set(step["keys"]), f"keys {sorted(set(body) ^ set(step['keys']))}"
     for name in step.get("has") or []:
         assert name in body, f"no key {name}"
-    for path, wanted in (step.get("values") or {}).items():
-        match(find(body, path), wanted, path)
+    for path, expected in (step.get("values") or {}).items():
+        match(find(body, path), expected, path)
 
 
 def check_error(body: dict[str, Any], step: dict[str, Any]) -> None:
@@ -183,14 +183,14 @@ def find(body: Any, path: str) -> Any:
     return body
 
 
-def match(given: Any, wanted: Any, where: str) -> None:
-    """Whether the value equals ``wanted``, or satisfies its ``$word``."""
-    if isinstance(wanted, dict) and len(wanted) == 1 and next(iter(wanted)) in _MATCHERS:
-        (word, argument), *_ = wanted.items()
-        assert _MATCHERS[word](given, argument), f"{where}: {given!r} is not {wanted}"
+def match(given: Any, expected: Any, where: str) -> None:
+    """Whether the value equals ``expected``, or satisfies its ``$word``."""
+    if isinstance(expected, dict) and len(expected) == 1 and next(iter(expected)) in _MATCHERS:
+        (word, argument), *_ = expected.items()
+        assert _MATCHERS[word](given, argument), f"{where}: {given!r} is not {expected}"
         return
-    same = given == wanted and isinstance(given, bool) == isinstance(wanted, bool)
-    assert same, f"{where}: {given!r}, wanted {wanted!r}"
+    same = given == expected and isinstance(given, bool) == isinstance(expected, bool)
+    assert same, f"{where}: {given!r}, wanted {expected!r}"
 
 
 def _contains(given: Any, part: Any) -> bool:
@@ -244,7 +244,10 @@ def fill(value: Any, values: dict[str, Any]) -> Any:
     if whole and whole[1] in values:
         return values[whole[1]]
     return _PLACE.sub(
-        lambda found: _text(values[found[1]]) if found[1] in values else found[0], value
+        lambda placeholder: (
+            _text(values[placeholder[1]]) if placeholder[1] in values else placeholder[0]
+        ),
+        value,
     )
 
 

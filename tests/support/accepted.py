@@ -38,9 +38,9 @@ class Accepted:
         """Send a batch; returns the status, 0 if the connection broke."""
         uuids = [str(uuid.uuid4()) for _ in range(count)]
         batch = [
-            {"event": "e", "distinct_id": f"u{number}", "uuid": one,
+            {"event": "e", "distinct_id": f"u{number}", "uuid": event_uuid,
              "properties": {"padding": "x" * padding}}
-            for number, one in enumerate(uuids)
+            for number, event_uuid in enumerate(uuids)
         ]  # fmt: skip
         body = {"api_key": TOKEN, "batch": batch}
         try:
@@ -67,18 +67,18 @@ class Accepted:
             if self.answered <= stored.keys() and self.answered <= self._arrived():
                 break
         assert self.answered - stored.keys() == set(), self.server.log()[-3000:]
-        assert {one for one, number in stored.items() if number > 1} == set()
+        assert {event_uuid for event_uuid, number in stored.items() if number > 1} == set()
         if self.receiver is not None:
             assert self.answered - self._arrived() == set(), self.account()
             arrivals = self.receiver.arrivals.items()
-            assert {one for one, ids in arrivals if len(set(ids)) > 1} == set()
+            assert {event_uuid for event_uuid, ids in arrivals if len(set(ids)) > 1} == set()
 
     def account(self) -> dict[str, Any]:
         """The function's own logs and metrics, for the message of a failure."""
-        one = _FUNCTIONS + self.function
+        path = _FUNCTIONS + self.function
         return {
-            "totals": self.server.client.get(f"{one}/metrics/totals?breakdown_by=name").json(),
-            "dead_letters": self.server.client.get(f"{one}/dead_letters?limit=3").json(),
+            "totals": self.server.client.get(f"{path}/metrics/totals?breakdown_by=name").json(),
+            "dead_letters": self.server.client.get(f"{path}/dead_letters?limit=3").json(),
         }
 
     def _arrived(self) -> set[str]:
@@ -95,6 +95,6 @@ def add_destination(server: RunningServer, url: str, event: str = "e", **more: A
         "filters": {"events": [{"id": event, "type": "events"}]},
         **more,
     }
-    made = server.client.post(_FUNCTIONS, json=destination)
-    made.raise_for_status()
-    return made.json()["id"]
+    response = server.client.post(_FUNCTIONS, json=destination)
+    response.raise_for_status()
+    return response.json()["id"]

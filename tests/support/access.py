@@ -137,12 +137,12 @@ class World:
 
 
 @asynccontextmanager
-async def open_world(place: Path | str) -> AsyncGenerator[World]:
+async def open_world(location: Path | str) -> AsyncGenerator[World]:
     """Create the tables of all imported packages, and the first project.
 
-    ``place`` is a folder for a SQLite file, or the URL of an empty database.
+    ``location`` is a folder for a SQLite file, or the URL of an empty database.
     """
-    url = place if isinstance(place, str) else sqlite_file(place)
+    url = location if isinstance(location, str) else sqlite_file(location)
     async with open_database(url) as database:
         clock = FixedClock(NOW)
         first = await ensure_first_project(database, clock)

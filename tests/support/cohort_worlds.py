@@ -62,8 +62,8 @@ class CohortWorld:
                 [project_id, UUID(int=10**9 + number), name, bag, at, f"s{number}", owner]
             )
         persons = [
-            [project_id, one.id, one.created_at, _bag(one), one.is_identified, 0, 1]
-            for one in self.persons
+            [project_id, member.id, member.created_at, _bag(member), member.is_identified, 0, 1]
+            for member in self.persons
         ]
         members = [
             [project_id, cohort, cohort, person, 0, 0]
@@ -114,8 +114,10 @@ def random_world(seed: int) -> CohortWorld:
         (UUID(int=dice.getrandbits(127)), dice.choice(EVENTS), dice.choice(moments), "red")
         for _ in range(10)
     ]
-    members = {number: {one.id for one in persons if dice.random() < 0.4} for number in (901, 902)}
-    moved = {one.id for one in persons if dice.random() < 0.3}
+    members = {
+        number: {person.id for person in persons if dice.random() < 0.4} for number in (901, 902)
+    }
+    moved = {person.id for person in persons if dice.random() < 0.3}
     return CohortWorld(persons, strangers, members, moved)
 
 
@@ -204,15 +206,15 @@ def behavioral_leaf(dice: random.Random, value: str) -> Json:
 
 def members_of(criteria: Json, world: CohortWorld) -> set[UUID]:
     """The persons that match the criteria."""
-    return {one.id for one in world.persons if _holds(criteria["properties"], one, world)}
+    return {person.id for person in world.persons if _holds(criteria["properties"], person, world)}
 
 
 def _holds(node: Json, person: WorldPerson, world: CohortWorld) -> bool:
     if "values" in node:
         join = all if node["type"] == "AND" else any
         return join(_holds(each, person, world) for each in node["values"])
-    found = _LEAVES[node["type"]](node, person, world)
-    return found != bool(node.get("negation"))
+    holds = _LEAVES[node["type"]](node, person, world)
+    return holds != bool(node.get("negation"))
 
 
 def _holds_person(leaf: Json, person: WorldPerson, _world: CohortWorld) -> bool:
@@ -311,9 +313,9 @@ def _sequence(leaf: Json, mine: list[datetime], person: WorldPerson) -> bool:
         return moment.astimezone(zone).replace(tzinfo=None)
 
     return any(
-        one < two and wall(two) <= wall(one) + longest
-        for one in _inside(leaf, mine)
-        for two in second
+        first < later and wall(later) <= wall(first) + longest
+        for first in _inside(leaf, mine)
+        for later in second
     )
 
 

@@ -49,7 +49,7 @@ class CohortsApi:
     async def post(self, body: Any, **more: Any) -> httpx.Response:
         return await self.client.post(f"{self.base}/cohorts/", json=body, **more)
 
-    async def made(self, **body: Any) -> Json:
+    async def created(self, **body: Any) -> Json:
         """Create a cohort, which must succeed, and calculate it."""
         response = await self.post({"name": "c"} | body)
         assert response.status_code == 201, response.text
@@ -58,11 +58,11 @@ class CohortsApi:
 
     async def dynamic(self, *leaves: Json, kind: str = "AND", **body: Any) -> Json:
         filters = {"properties": {"type": kind, "values": list(leaves)}}
-        return await self.made(filters=filters, **body)
+        return await self.created(filters=filters, **body)
 
     async def static(self, persons: Iterable[UUID], **body: Any) -> Json:
         ids = [str(each) for each in persons]
-        return await self.made(is_static=True, _create_static_person_ids=ids, **body)
+        return await self.created(is_static=True, _create_static_person_ids=ids, **body)
 
     async def read(self, cohort_id: int) -> Json:
         response = await self.client.get(f"{self.base}/cohorts/{cohort_id}/")

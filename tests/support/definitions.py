@@ -64,15 +64,15 @@ class DefinitionWorld:
 
     async def property(self, name: str, kind: str = "event", **more: Any) -> dict[str, Any]:
         """The definition of a property."""
-        found = await self.got("property_definitions", type=kind, properties=name, **more)
-        assert [each["name"] for each in found["results"]] == [name]
-        return found["results"][0]
+        listing = await self.got("property_definitions", type=kind, properties=name, **more)
+        assert [each["name"] for each in listing["results"]] == [name]
+        return listing["results"][0]
 
     async def retype(self, name: str, property_type: str | None, kind: str = "event") -> None:
         """Set the type of a property."""
         more = {"group_type_index": 0} if kind == "group" else {}
-        one = await self.property(name, kind, **more)
-        path = f"property_definitions/{one['id']}"
+        definition = await self.property(name, kind, **more)
+        path = f"property_definitions/{definition['id']}"
         status, body = await self.send("PATCH", path, {"property_type": property_type})
         assert (status, body["property_type"]) == (200, property_type)
 

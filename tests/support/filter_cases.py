@@ -72,8 +72,8 @@ def _case(row: dict[str, Any]) -> FilterCase:
     if ("why" in row) != bool(keys):
         raise ValueError(f"differences need a reason: {row}")
     usual = _names(row["finds" if "finds" in row else "functions"], names)
-    found = [_names(row[key], names) if key in row else usual for key in _ENGINES]
-    return FilterCase(row["operator"], row["value"], *found, row.get("why"), row.get("type"))
+    expectations = [_names(row[key], names) if key in row else usual for key in _ENGINES]
+    return FilterCase(row["operator"], row["value"], *expectations, row.get("why"), row.get("type"))
 
 
 def _names(text: str, names: set[str]) -> frozenset[str]:
@@ -108,16 +108,16 @@ def found_by_javascript(case: FilterCase) -> set[str]:
     need(why_no_node())
     if not _node:
         _node.append(Server("javascript.js"))
-    shown = tree.Call(name="print", args=(for_browsers(condition_of(case)),))
-    program = tree.Program(declarations=(tree.ExprStatement(expr=shown),))
+    printing = tree.Call(name="print", args=(for_browsers(condition_of(case)),))
+    program = tree.Program(declarations=(tree.ExprStatement(expr=printing),))
     code = program_javascript(bind_program(program))
-    found: set[str] = set()
+    matching: set[str] = set()
     for name, each in values().items():
         answer = _node[0].ask(code=code, globals={"event": "a", "properties": each})
         assert answer["error"] is None, answer
         if answer["output"] == ["true"]:
-            found.add(name)
-    return found
+            matching.add(name)
+    return matching
 
 
 class FilterWorld:
@@ -126,7 +126,7 @@ class FilterWorld:
     def __init__(self, warehouse: ClickHouseWarehouse) -> None:
         self._warehouse = warehouse
 
-    def found(self, case: FilterCase) -> set[str]:
+    def matching(self, case: FilterCase) -> set[str]:
         """The values that match the filter of a query."""
         types = {("event", "k"): case.type} if case.type else {}
         context = QueryContext(project_id=PROJECT, now=NOW, property_types=types)

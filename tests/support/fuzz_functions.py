@@ -28,22 +28,22 @@ ONE = ALL + "/{function_id}"
 
 def seed_functions(seeds: Seeds, server: RunningServer, post: Post) -> None:
     """Functions of each kind, and others to change."""
-    made, changed = [
+    created, changed = [
         {kind: _function(post, kind, hog) for kind, hog in KINDS.items()} for _ in range(2)
     ]
-    seeds.places[ALL] = [{"function_id": each} for each in made.values()]
+    seeds.places[ALL] = [{"function_id": each} for each in created.values()]
     seeds.change(ONE, *({"function_id": each} for each in changed.values()))
-    seeds.places["/site_function"] = [{"function_id": made["site_app"], "stamp": "1"}]
-    seeds.places["/public/webhooks"] = [{"name": made["source_webhook"]}]
+    seeds.places["/site_function"] = [{"function_id": created["site_app"], "stamp": "1"}]
+    seeds.places["/public/webhooks"] = [{"name": created["source_webhook"]}]
     seeds.spares[ONE] = _plain(post)
     seeds.take("POST", ALL, {"type": "destination", "hog": HOG, "name": "fuzz"})
     changes: Json = {"name": "other", "inputs_schema": SCHEMA, "inputs": INPUTS}
     seeds.take("PATCH", ONE, changes, {"draft": {"name": "next"}}, {"draft": None})
     seeds.places[f"{ONE}/publish"] = _drafted(server, post)
-    seeds.take("PATCH", f"{ALL}/rearrange", {"orders": {made["transformation"]: 2}})
-    _test_runs(seeds, made)
-    _history(seeds, server, made["destination"])
-    _backfills(seeds, server, made["destination"], post)
+    seeds.take("PATCH", f"{ALL}/rearrange", {"orders": {created["transformation"]: 2}})
+    _test_runs(seeds, created)
+    _history(seeds, server, created["destination"])
+    _backfills(seeds, server, created["destination"], post)
 
 
 def _function(post: Post, kind: str, hog: str) -> str:
@@ -60,14 +60,14 @@ def _plain(post: Post) -> list[Json]:
 def _drafted(server: RunningServer, post: Post) -> list[Json]:
     """Functions with a draft that can be published once."""
     places = _plain(post)
-    for place in places:
-        url = f"/api/projects/1/hog_functions/{place['function_id']}"
+    for parameters in places:
+        url = f"/api/projects/1/hog_functions/{parameters['function_id']}"
         assert server.client.patch(url, json={"draft": {"name": "next"}}).status_code == 200
     return places
 
 
-def _test_runs(seeds: Seeds, made: dict[str, str]) -> None:
-    ids = (made["destination"], made["transformation"], "new")
+def _test_runs(seeds: Seeds, created: dict[str, str]) -> None:
+    ids = (created["destination"], created["transformation"], "new")
     seeds.places[f"{ONE}/invocations"] = [{"function_id": each} for each in ids]
     configuration: Json = {"type": "destination", "hog": HOG, "inputs_schema": [], "inputs": {}}
     run = {"globals": {"event": EVENT}}
@@ -105,10 +105,10 @@ def _paused_backfill(server: RunningServer, url: str, window: Json) -> str:
     """A running backfill. It has no work, so the pause may come too late."""
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
-        made = server.client.post(url, json=window)
-        assert made.status_code == 201, made.text
-        if server.client.post(f"{url}/{made.json()['id']}/pause").status_code == 200:
-            return made.json()["id"]
+        response = server.client.post(url, json=window)
+        assert response.status_code == 201, response.text
+        if server.client.post(f"{url}/{response.json()['id']}/pause").status_code == 200:
+            return response.json()["id"]
     raise AssertionError("no backfill could be paused")
 
 

@@ -45,19 +45,19 @@ def _keys(seeds: Seeds, server: RunningServer, post: Post) -> None:
         return str(answer.json()["id"])
 
     def secret(label: str) -> str:
-        made = post("project_secret_api_keys", {"label": label, "scopes": ["query:read"]})
-        return str(made["id"])
+        key = post("project_secret_api_keys", {"label": label, "scopes": ["query:read"]})
+        return str(key["id"])
 
     for path, make, spares in (
         ("/api/personal_api_keys", personal, 3),
         (f"{P}/project_secret_api_keys", secret, SPARES),
     ):
-        one = f"{path}/{{key_id}}"
+        item = f"{path}/{{key_id}}"
         seeds.take("POST", path, {"label": "k$number", "scopes": ["query:read"]})
-        seeds.take("PATCH", one, {"label": "l$number"})
+        seeds.take("PATCH", item, {"label": "l$number"})
         seeds.places[path] = [{"key_id": make("read")}]
-        seeds.change(one, {"key_id": make("changed")})
-        seeds.spares[one] = [{"key_id": make(f"spare {number}")} for number in range(spares)]
+        seeds.change(item, {"key_id": make("changed")})
+        seeds.spares[item] = [{"key_id": make(f"spare {number}")} for number in range(spares)]
 
 
 def _queries(seeds: Seeds, server: RunningServer) -> None:
@@ -105,29 +105,29 @@ def _cohorts(seeds: Seeds, post: Post) -> None:
     static: Json = {"name": "s", "is_static": True, "_create_static_person_ids": []}
     dynamic: Json = {"name": "d", "filters": filters}
     grouped: Json = {"name": "g", "groups": [{"event_id": "e", "days": 7, "count": 1}]}
-    one = f"{P}/cohorts/{{cohort_id}}"
+    item = f"{P}/cohorts/{{cohort_id}}"
     seeds.take("POST", f"{P}/cohorts", static, dynamic, grouped)
-    place = {"cohort_id": post("cohorts", static)["id"]}
+    static_place = {"cohort_id": post("cohorts", static)["id"]}
     other = {"cohort_id": post("cohorts", dynamic)["id"]}
     for path in (
-        one,
-        f"{one}/activity",
-        f"{one}/calculation_history",
-        f"{one}/persons",
-        f"{one}/used_in",
+        item,
+        f"{item}/activity",
+        f"{item}/calculation_history",
+        f"{item}/persons",
+        f"{item}/used_in",
     ):
-        seeds.places[path] = [place, other]
-    seeds.places[f"{one}/duplicate_as_static_cohort"] = [other]
+        seeds.places[path] = [static_place, other]
+    seeds.places[f"{item}/duplicate_as_static_cohort"] = [other]
     person = str(person_id_of(1, "seed"))
     for name, body in (
         ("add_persons_to_static_cohort", {"person_ids": [person]}),
         ("remove_person_from_static_cohort", {"person_id": person}),
     ):
-        seeds.places[f"{one}/{name}"] = [place]
-        seeds.take("PATCH", f"{one}/{name}", body)
-    seeds.change(one, other)
-    seeds.spares[one] = [{"cohort_id": post("cohorts", static)["id"]} for _ in range(SPARES)]
-    seeds.take("PATCH", one, {"name": "n"}, {"filters": filters})
+        seeds.places[f"{item}/{name}"] = [static_place]
+        seeds.take("PATCH", f"{item}/{name}", body)
+    seeds.change(item, other)
+    seeds.spares[item] = [{"cohort_id": post("cohorts", static)["id"]} for _ in range(SPARES)]
+    seeds.take("PATCH", item, {"name": "n"}, {"filters": filters})
 
 
 def _persons(seeds: Seeds, server: RunningServer) -> None:
@@ -135,29 +135,29 @@ def _persons(seeds: Seeds, server: RunningServer) -> None:
     event = EVENT | {"uuid": "01890000-0000-7000-8000-000000000001", "distinct_id": "seed"}
     server.client.post("/batch", json={"api_key": TOKEN, "batch": [event]})
     person = str(person_id_of(1, "seed"))
-    one = f"{P}/persons/{{person_id}}"
-    seeds.places[one] = [{"person_id": person}]
+    item = f"{P}/persons/{{person_id}}"
+    seeds.places[item] = [{"person_id": person}]
     seeds.places[f"{P}/events/{{event_id}}"] = [{"event_id": event["uuid"]}]
-    seeds.change(one, {"person_id": person})
-    seeds.take("PATCH", one, {"properties": {"plan": "pro"}})
+    seeds.change(item, {"person_id": person})
+    seeds.take("PATCH", item, {"properties": {"plan": "pro"}})
     spares = [f"spare {number}" for number in range(SPARES)]
     batch = [EVENT | {"distinct_id": each} for each in spares]
     server.client.post("/batch", json={"api_key": TOKEN, "batch": batch})
-    seeds.spares[one] = [{"person_id": str(person_id_of(1, each))} for each in spares]
+    seeds.spares[item] = [{"person_id": str(person_id_of(1, each))} for each in spares]
     seeds.take("POST", f"{P}/persons/bulk_delete", {"distinct_ids": ["bulk $number"]})
     seeds.query[f"GET {P}/persons/cohorts"] = {"person_id": [person]}
     joined = {"$anon_distinct_id": "part"}
     merge = {"event": "$identify", "distinct_id": "whole", "properties": joined}
     for event in (EVENT | {"distinct_id": "whole"}, merge):
         server.client.post("/batch", json={"api_key": TOKEN, "batch": [event]})
-    seeds.places[f"{one}/split"] = [{"person_id": str(person_id_of(1, "whole"))}]
-    seeds.take("POST", f"{one}/split", {"main_distinct_id": "whole"})
+    seeds.places[f"{item}/split"] = [{"person_id": str(person_id_of(1, "whole"))}]
+    seeds.take("POST", f"{item}/split", {"main_distinct_id": "whole"})
     for name, body in (
         ("update_property", {"key": "plan", "value": "pro"}),
         ("delete_property", {"$unset": "plan"}),
     ):
-        seeds.places[f"{one}/{name}"] = [{"person_id": person}]
-        seeds.take("POST", f"{one}/{name}", body)
+        seeds.places[f"{item}/{name}"] = [{"person_id": person}]
+        seeds.take("POST", f"{item}/{name}", body)
 
 
 def _definitions(seeds: Seeds, server: RunningServer) -> None:
@@ -167,17 +167,17 @@ def _definitions(seeds: Seeds, server: RunningServer) -> None:
     server.client.post("/batch", json={"api_key": TOKEN, "batch": [event]})
     listed = {"properties": ",".join(names)}
     deadline = time.monotonic() + START_SECONDS
-    found: list[Json] = []
-    while len(found) < len(names) and time.monotonic() < deadline:
+    definitions: list[Json] = []
+    while len(definitions) < len(names) and time.monotonic() < deadline:
         answer = server.client.get("/api/projects/1/property_definitions/", params=listed)
-        found = answer.json()["results"]
+        definitions = answer.json()["results"]
         time.sleep(0.1)
-    places = [{"definition_id": each["id"]} for each in found]
-    one = f"{P}/property_definitions/{{definition_id}}"
-    seeds.places[one] = places[:1]
-    seeds.change(one, places[1])
-    seeds.spares[one] = places[2:]
-    seeds.take("PATCH", one, {"property_type": "Numeric"}, {"description": "d", "tags": ["t"]})
+    places = [{"definition_id": each["id"]} for each in definitions]
+    item = f"{P}/property_definitions/{{definition_id}}"
+    seeds.places[item] = places[:1]
+    seeds.change(item, places[1])
+    seeds.spares[item] = places[2:]
+    seeds.take("PATCH", item, {"property_type": "Numeric"}, {"description": "d", "tags": ["t"]})
 
 
 def _announced_events(seeds: Seeds, post: Post) -> None:
@@ -185,12 +185,12 @@ def _announced_events(seeds: Seeds, post: Post) -> None:
         {"definition_id": post("event_definitions", {"name": f"announced {number}"})["id"]}
         for number in range(SPARES + 2)
     ]
-    one = f"{P}/event_definitions/{{definition_id}}"
-    seeds.places[one] = places[:1]
-    seeds.change(one, places[1])
-    seeds.spares[one] = places[2:]
+    item = f"{P}/event_definitions/{{definition_id}}"
+    seeds.places[item] = places[:1]
+    seeds.change(item, places[1])
+    seeds.spares[item] = places[2:]
     seeds.take("POST", f"{P}/event_definitions", {"name": "event $number"})
-    seeds.take("PATCH", one, {"description": "d", "tags": ["t"]}, {"verified": True})
+    seeds.take("PATCH", item, {"description": "d", "tags": ["t"]}, {"verified": True})
 
 
 def _capture_bodies(seeds: Seeds) -> None:
@@ -214,13 +214,13 @@ def _small_thing(
     seeds: Seeds, post: Post, noun: str, parameter: str, body: Json, change: Json
 ) -> None:
     path = f"{P}/{noun}"
-    one = f"{path}/{{{parameter}}}"
+    item = f"{path}/{{{parameter}}}"
     seeds.take("POST", path, body)
-    seeds.take("PATCH", one, change)
+    seeds.take("PATCH", item, change)
     read, changed, *spares = (
         {parameter: str(post(noun, body | {"name": f"seed {number}"})["id"])}
         for number in range(SPARES + 2)
     )
     seeds.places[path] = [read]
-    seeds.change(one, changed)
-    seeds.spares[one] = spares
+    seeds.change(item, changed)
+    seeds.spares[item] = spares

@@ -56,38 +56,38 @@ def damaged_program(seed: int, number: int) -> str:
 
 
 def _change_characters(dice: random.Random, source: str) -> str:
-    place = dice.randrange(len(source) + 1)
+    position = dice.randrange(len(source) + 1)
     match dice.randrange(4):
         case 0:
-            return source[:place] + source[place + dice.randrange(1, 4) :]
+            return source[:position] + source[position + dice.randrange(1, 4) :]
         case 1:
-            return source[:place] + dice.choice(_ODD) + source[place:]
+            return source[:position] + dice.choice(_ODD) + source[position:]
         case 2:
-            return source[:place] + chr(dice.randrange(1, 0x250)) + source[place + 1 :]
+            return source[:position] + chr(dice.randrange(1, 0x250)) + source[position + 1 :]
         case _:
-            return source[:place]
+            return source[:position]
 
 
 def _change(dice: random.Random, source: str) -> str:
     tokens = _TOKEN.findall(source) or [""]
-    place, other = dice.randrange(len(tokens)), dice.randrange(len(tokens))
+    position, other = dice.randrange(len(tokens)), dice.randrange(len(tokens))
     match dice.randrange(7):
         case 0:
-            del tokens[place]
+            del tokens[position]
         case 1:
-            tokens.insert(place, tokens[other])
+            tokens.insert(position, tokens[other])
         case 2:
-            tokens[place], tokens[other] = tokens[other], tokens[place]
+            tokens[position], tokens[other] = tokens[other], tokens[position]
         case 3:
-            tokens[place] = dice.choice(_pieces())
+            tokens[position] = dice.choice(_pieces())
         case 4:
-            tokens.insert(place, dice.choice(_ODD))
+            tokens.insert(position, dice.choice(_ODD))
         case 5:
-            tokens[place] = dice.choice(list(STL))
+            tokens[position] = dice.choice(list(STL))
         case _:
             foreign = _TOKEN.findall(dice.choice(_sources()))
             start = dice.randrange(len(foreign) or 1)
-            tokens[place:place] = foreign[start : start + dice.randrange(1, 20)]
+            tokens[position:position] = foreign[start : start + dice.randrange(1, 20)]
     return "".join(tokens)
 
 

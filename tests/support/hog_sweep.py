@@ -167,9 +167,9 @@ def _calls_of(entry: LibraryEntry) -> Iterator[Call]:
     typical = _typical(entry, max(most, 1))
     for count in range(entry.least, most + 1):
         yield _call(entry.name, typical[:count])
-        for place in range(count):
+        for index in range(count):
             for given in _all_values():
-                yield _call(entry.name, [*typical[:place], given, *typical[place + 1 : count]])
+                yield _call(entry.name, [*typical[:index], given, *typical[index + 1 : count]])
         if count > 1:
             for pair in product(_few(), repeat=2):
                 yield _call(entry.name, [*pair, *typical[2:count]])

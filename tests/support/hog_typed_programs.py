@@ -30,9 +30,9 @@ class _Maker:
 
     def program(self) -> str:
         lines = self.statements(self._draw(st.integers(2, 8)), 0)
-        shown = ", ".join(self._scopes[0]) or "1"
+        names = ", ".join(self._scopes[0]) or "1"
         start = [_SAY] if self._mixed else []
-        return "\n".join([*start, *lines, f"print({shown})"]) + "\n"
+        return "\n".join([*start, *lines, f"print({names})"]) + "\n"
 
     def pick(self, choices: list) -> object:
         return self._draw(st.sampled_from(choices))

@@ -43,12 +43,12 @@ def _read_file(path: Path) -> list[Case]:
     cases: list[Case] = []
     target = "query"
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        found = _LINE.match(line)
-        if found is None:
+        match = _LINE.match(line)
+        if match is None:
             if cases:
                 setattr(cases[-1], target, getattr(cases[-1], target) + line + "\n")
             continue
-        key, text = found["key"], found["text"] or ""
+        key, text = match["key"], match["text"] or ""
         if key == "case:":
             cases.append(Case(f"{path.stem}:{number} {text}"))
             target = "query"

@@ -83,11 +83,11 @@ class Seen:
 
 def hash_of(text: str) -> int:
     """A small number derived from a text; the same in every run."""
-    return sum(ord(char) * (place + 1) for place, char in enumerate(text))
+    return sum(ord(char) * (index + 1) for index, char in enumerate(text))
 
 
 def _human(number: int, draw: random.Random) -> Human:
-    ids = tuple(f"d{number}_{place}" for place in range(draw.randint(1, 3)))
+    ids = tuple(f"d{number}_{index}" for index in range(draw.randint(1, 3)))
     properties: dict[str, Any] = {
         "email": f"u{number}@{draw.choice(['a.com', 'b.com', 'test.com'])}"
     }
@@ -99,7 +99,7 @@ def _human(number: int, draw: random.Random) -> Human:
 
 
 def _events(draw: random.Random, people: list[Human]) -> list[Seen]:
-    found: list[Seen] = []
+    events: list[Seen] = []
     number = 0
     for human in people:
         for visit in range(draw.randint(1, 9)):
@@ -112,8 +112,8 @@ def _events(draw: random.Random, people: list[Human]) -> list[Seen]:
             for _ in range(draw.randint(1, 9)):
                 number += 1
                 at += timedelta(seconds=draw.choice([20, 90, 600, 2400]), microseconds=number)
-                found.append(_event(draw, human, number, (at, distinct_id, session, browser)))
-    return found
+                events.append(_event(draw, human, number, (at, distinct_id, session, browser)))
+    return events
 
 
 def _event(draw: random.Random, human: Human, number: int, visit: tuple[Any, ...]) -> Seen:
@@ -139,20 +139,23 @@ def _event(draw: random.Random, human: Human, number: int, visit: tuple[Any, ...
 
 def _more(name: str, number: int) -> dict[str, Any]:
     """Properties derived from the number: lists, objects, a campaign tag."""
-    found: dict[str, Any] = {"$os": ("Mac", "Windows", "iOS")[number % 3]}
-    found["$device_type"] = "Mobile" if number % 3 == 2 else "Desktop"
-    found["$lib_version"] = f"1.{number % 12}.{number % 2}"
+    properties: dict[str, Any] = {"$os": ("Mac", "Windows", "iOS")[number % 3]}
+    properties["$device_type"] = "Mobile" if number % 3 == 2 else "Desktop"
+    properties["$lib_version"] = f"1.{number % 12}.{number % 2}"
     if number % 7:
-        found["$feature/new-ui"] = ("control", "test", True)[number % 3]
+        properties["$feature/new-ui"] = ("control", "test", True)[number % 3]
     if number % 5 == 0:
-        found["utm_source"] = "news"
+        properties["utm_source"] = "news"
     if name == "paid":
-        found["items"] = [
-            {"sku": f"k{(number + place) % 4}", "qty": 1 + place} for place in range(number % 3)
+        properties["items"] = [
+            {"sku": f"k{(number + index) % 4}", "qty": 1 + index} for index in range(number % 3)
         ]
     if name == "signed_up":
-        found["meta"] = {"app": {"version": f"1.{number % 4}.0"}, "tags": ["new", f"t{number % 2}"]}
-    return found
+        properties["meta"] = {
+            "app": {"version": f"1.{number % 4}.0"},
+            "tags": ["new", f"t{number % 2}"],
+        }
+    return properties
 
 
 _DRAW = random.Random(20_261_025)  # noqa: S311 (test data)
@@ -188,9 +191,9 @@ async def fill(warehouse: ClickHouseWarehouse) -> None:
     ids = [(human, distinct_id) for human in PEOPLE for distinct_id in human.ids]
     columns = ["project_id", "distinct_id", "person_id", "is_deleted", "version"]
     await warehouse.insert(
-        "person_distinct_ids", columns, [[GENERATED, one, human.id, 0, 1] for human, one in ids]
+        "person_distinct_ids", columns, [[GENERATED, alias, human.id, 0, 1] for human, alias in ids]
     )
-    merged = [[GENERATED, one, human.id, 0, 1] for human, one in ids if one in human.merged]
+    merged = [[GENERATED, alias, human.id, 0, 1] for human, alias in ids if alias in human.merged]
     await warehouse.insert("person_distinct_id_overrides", columns, merged)
     await warehouse.insert(
         "groups",

@@ -38,16 +38,16 @@ def edges(paths: Iterable[Steps], limit: int = 50) -> list[Edge]:
     """The edges of the paths, most frequent first: both ends, count and mean duration."""
     times: dict[tuple[str, str], list[float]] = defaultdict(list)
     for path in paths:
-        for place, (one, two) in enumerate(itertools.pairwise(path), 1):
-            times[f"{place}_{one[1]}", f"{place + 1}_{two[1]}"].append((two[0] - one[0]) / 1000)
+        for index, (start, end) in enumerate(itertools.pairwise(path), 1):
+            times[f"{index}_{start[1]}", f"{index + 1}_{end[1]}"].append((end[0] - start[0]) / 1000)
     ordered = sorted(times, key=lambda key: (-len(times[key]), *key))[:limit]
     return [(*key, len(times[key]), mean(times[key])) for key in ordered]
 
 
-def check(found: list[dict[str, Any]], expected: list[Edge]) -> None:
+def check(response: list[dict[str, Any]], expected: list[Edge]) -> None:
     """Check that a response has these edges."""
     assert expected
-    shown = [(edge["source"], edge["target"], edge["value"]) for edge in found]
-    assert shown == [edge[:3] for edge in expected]
-    averages = [edge["average_conversion_time"] for edge in found]
+    actual = [(edge["source"], edge["target"], edge["value"]) for edge in response]
+    assert actual == [edge[:3] for edge in expected]
+    averages = [edge["average_conversion_time"] for edge in response]
     assert averages == pytest.approx([edge[3] for edge in expected], rel=1e-12, abs=0)

@@ -22,7 +22,9 @@ def named(*names: str) -> Test:
 
 def within(start: datetime, end: datetime, events: Iterable[Seen] = EVENTS) -> list[Seen]:
     """Events from ``start`` to ``end``, both included, ordered by time."""
-    return sorted((one for one in events if start <= one.at <= end), key=lambda one: one.at)
+    return sorted(
+        (event for event in events if start <= event.at <= end), key=lambda event: event.at
+    )
 
 
 def local(year: int, month: int, day: int, zone: str) -> datetime:
@@ -62,13 +64,13 @@ class Calendar:
             return (at + timedelta(days=32)).replace(day=1)
         return at + timedelta(days=7 if self.interval == "week" else 1)
 
-    def place(self, at: datetime) -> int:
+    def index_of(self, at: datetime) -> int:
         """The index of the interval that contains an instant."""
         return self._utc.index(self.floor(at).astimezone(UTC))
 
     @property
     def _utc(self) -> list[datetime]:
-        return [one.astimezone(UTC) for one in self.starts]
+        return [start.astimezone(UTC) for start in self.starts]
 
     def events(self) -> list[Seen]:
         """Events within the range."""
@@ -82,19 +84,19 @@ def by_interval(
     groups: dict[int, list[Seen]] = defaultdict(list)
     for seen in calendar.events():
         if test(seen):
-            groups[calendar.place(seen.at)].append(seen)
+            groups[calendar.index_of(seen.at)].append(seen)
     return [
-        measure(groups[place]) if place in groups else 0 for place in range(len(calendar.starts))
+        measure(groups[index]) if index in groups else 0 for index in range(len(calendar.starts))
     ]
 
 
 def percentile(values: list[float], level: float) -> float:
     """The quantile, interpolated between neighbors."""
     ordered = sorted(values)
-    place = level * (len(ordered) - 1)
-    low = int(place)
+    position = level * (len(ordered) - 1)
+    low = int(position)
     high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+    return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
 
 
 def people(events: Iterable[Seen]) -> int:

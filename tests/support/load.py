@@ -77,9 +77,9 @@ class LoadFlow:
 
     def _send_batch(self, start: int) -> None:
         batch = [
-            {"event": f"event {(start + place) % self.matching}", "uuid": one,
-             "distinct_id": f"user {(start + place) % 1000}", "properties": {"for": "matching"}}
-            for place, one in enumerate(self.uuids[start : start + BATCH])
+            {"event": f"event {(start + index) % self.matching}", "uuid": event_uuid,
+             "distinct_id": f"user {(start + index) % 1000}", "properties": {"for": "matching"}}
+            for index, event_uuid in enumerate(self.uuids[start : start + BATCH])
         ]  # fmt: skip
         while True:
             try:
@@ -129,7 +129,10 @@ class LoadFlow:
     def check(self) -> None:
         """Check that nothing is lost, stored twice or delivered under two ids."""
         arrivals = self.receiver.arrivals()
-        due = {(f"function-{number % self.matching}", one) for number, one in enumerate(self.uuids)}
+        due = {
+            (f"function-{number % self.matching}", event_uuid)
+            for number, event_uuid in enumerate(self.uuids)
+        }
         missing = due - arrivals.accepted.keys()
         assert not missing, (len(missing), sorted(missing)[:3], self.totals())
         assert arrivals.accepted.keys() - due == set()
@@ -181,5 +184,5 @@ def run_workers(server: RunningServer) -> list[int]:
     assert server.process is not None
     parent = server.process.pid
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-    commands = {int(one): Path(f"/proc/{one}/cmdline").read_bytes() for one in children}
-    return [one for one, command in commands.items() if b'"niceness": 5' in command]
+    commands = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
+    return [child for child, command in commands.items() if b'"niceness": 5' in command]

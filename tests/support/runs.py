@@ -88,7 +88,7 @@ class ScriptedReceiver(LocalHttp):
 
     def paths(self) -> list[str]:
         """The requests in order of arrival."""
-        return [one.path for one in self.arrivals]
+        return [arrival.path for arrival in self.arrivals]
 
 
 class Runs:
@@ -202,20 +202,20 @@ class Runs:
         async with self.hoglet.database.read() as session:
             rows = await session.scalars(select(TelemetryRow).order_by(TelemetryRow.id))
             for row in rows:
-                found = _decoder.decode(row.payload)
-                all_of_them.logs.extend(found.logs)
-                all_of_them.metrics.extend(found.metrics)
+                batch = _decoder.decode(row.payload)
+                all_of_them.logs.extend(batch.logs)
+                all_of_them.metrics.extend(batch.metrics)
         return all_of_them
 
     async def lines_of_log(self, level: str = "") -> list[LogEntry]:
         """The log lines, optionally of one level."""
-        return [one for one in (await self.messages()).logs if level in ("", one.level)]
+        return [entry for entry in (await self.messages()).logs if level in ("", entry.level)]
 
     async def counts(self) -> dict[str, int]:
         """``{"success/succeeded": 1}`` so far."""
         counts: dict[str, int] = defaultdict(int)
-        for one in (await self.messages()).metrics:
-            counts[f"{one.kind}/{one.name}"] += one.count
+        for metric in (await self.messages()).metrics:
+            counts[f"{metric.kind}/{metric.name}"] += metric.count
         return dict(counts)
 
 

@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parent.parent / "conformance" / "statements"
 _HEAD = re.compile(r"-- (case|zone|rows|ordered|shows)(?:: | )?(.*)")
 
 
-ORDERED = sorted(EVENTS, key=lambda one: one.at)
+ORDERED = sorted(EVENTS, key=lambda event: event.at)
 """The events in the order of time."""
 
 
@@ -52,7 +52,7 @@ class Statement:
         """The result that plain Python computes."""
         return eval(f"(\n{self.python}\n)", dict(NAMES))  # noqa: S307 (our own test data)
 
-    def shown(self, answer: Any) -> Any:
+    def compared(self, answer: Any) -> Any:
         """The part of an insight's response that is compared."""
         return eval(self.shows, NAMES | {"answer": answer})  # noqa: S307 (our own test data)
 
@@ -63,31 +63,33 @@ def read_statements() -> list[Statement]:
     Raises:
         ValueError: a statement has no query or no expectation.
     """
-    found = [each for path in sorted(FOLDER.glob("*.sql")) for each in _read(path)]
-    for each in found:
+    statements = [each for path in sorted(FOLDER.glob("*.sql")) for each in _read(path)]
+    for each in statements:
         if not each.query or not each.python:
             raise ValueError(f"{each.name} expects nothing")
-    return found
+    return statements
 
 
 def _read(path: Path) -> list[Statement]:
-    found: list[Statement] = []
+    statements: list[Statement] = []
     target = "query"
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         head = _HEAD.match(line)
         if head is None:
-            if found and line.strip():
-                setattr(found[-1], target, f"{getattr(found[-1], target)}\n{line}".strip())
+            if statements and line.strip():
+                setattr(
+                    statements[-1], target, f"{getattr(statements[-1], target)}\n{line}".strip()
+                )
         elif head[1] == "case":
-            found.append(Statement(f"{path.stem}:{number} {head[2]}"))
+            statements.append(Statement(f"{path.stem}:{number} {head[2]}"))
             target = "query"
         elif head[1] == "zone":
-            found[-1].zone = head[2]
+            statements[-1].zone = head[2]
         else:
-            found[-1].is_ordered = head[1] == "ordered"
-            found[-1].shows = head[2]
+            statements[-1].is_ordered = head[1] == "ordered"
+            statements[-1].shows = head[2]
             target = "python"
-    return found
+    return statements
 
 
 def by(key: Callable[[Any], Any], rows: Iterable[Any] = ORDERED) -> dict[Any, list[Any]]:
@@ -100,7 +102,7 @@ def by(key: Callable[[Any], Any], rows: Iterable[Any] = ORDERED) -> dict[Any, li
 
 def named(*names: str) -> list[Seen]:
     """Events with these names, ordered by time."""
-    return [one for one in ORDERED if one.event in names]
+    return [event for event in ORDERED if event.event in names]
 
 
 def seconds(first: datetime, last: datetime) -> int:
@@ -121,7 +123,7 @@ def total(values: Iterable[float | None]) -> float | None:
 
 def between(first: str, last: str, rows: Iterable[Seen] = ORDERED) -> list[Seen]:
     """Events of the days from ``first`` to ``last``, both included."""
-    return [one for one in rows if first <= str(one.at.date()) <= last]
+    return [event for event in rows if first <= str(event.at.date()) <= last]
 
 
 def days(first: str, last: str) -> list[str]:
@@ -145,7 +147,7 @@ def local(seen: Seen, zone: str = "Europe/Berlin") -> datetime:
 
 def humans(rows: Iterable[Seen]) -> int:
     """The number of persons."""
-    return len({one.human.id for one in rows})
+    return len({event.human.id for event in rows})
 
 
 def steps_done(rows: list[Seen], *names: str, within: timedelta = timedelta(days=14)) -> int:
@@ -153,19 +155,21 @@ def steps_done(rows: list[Seen], *names: str, within: timedelta = timedelta(days
 
     def after(start: Seen, last: Seen, left: tuple[str, ...]) -> int:
         later = [
-            one
-            for one in rows
-            if left and one.event == left[0] and last.at < one.at <= start.at + within
+            event
+            for event in rows
+            if left and event.event == left[0] and last.at < event.at <= start.at + within
         ]
         return 1 + (after(start, later[0], left[1:]) if later else 0)
 
-    return max((after(one, one, names[1:]) for one in rows if one.event == names[0]), default=0)
+    return max(
+        (after(event, event, names[1:]) for event in rows if event.event == names[0]), default=0
+    )
 
 
 def reached(levels: Iterable[int], steps: int) -> list[int]:
     """The number of actors that completed at least each step."""
-    found = list(levels)
-    return [sum(level >= step for level in found) for step in range(1, steps + 1)]
+    reached_steps = list(levels)
+    return [sum(level >= step for level in reached_steps) for step in range(1, steps + 1)]
 
 
 NAMES: dict[str, Any] = {

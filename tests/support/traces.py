@@ -48,10 +48,10 @@ class TraceCollector(LocalHttp):
     def until(self, is_there: Callable[[list[ReceivedSpan]], bool]) -> list[ReceivedSpan]:
         """Wait for spans and return all of them."""
         deadline = time.monotonic() + WAIT_SECONDS
-        while not is_there(found := list(self.spans)):
-            assert time.monotonic() < deadline, [each.name for each in found]
+        while not is_there(received := list(self.spans)):
+            assert time.monotonic() < deadline, [each.name for each in received]
             time.sleep(0.05)
-        return found
+        return received
 
 
 def _decode(request: ExportTraceServiceRequest) -> list[ReceivedSpan]:

@@ -20,6 +20,6 @@ def wait_for[T](read: Callable[[], T], fits: Callable[[T], object] = bool, secon
         AssertionError: it did not within ``seconds``.
     """
     more = pauses(seconds)
-    while not fits(found := read()):
-        assert next(more, False), f"still {found!r}"
-    return found
+    while not fits(value := read()):
+        assert next(more, False), f"still {value!r}"
+    return value

@@ -89,13 +89,13 @@ def requests(document: Json, seeds: Seeds) -> Iterator[Request]:
 
 def _of_operation(document: Json, seeds: Seeds, label: str, operation: Json) -> Iterator[Request]:
     path = label.split(" ")[1]
-    place = _place(seeds, label)
+    parameters = _place(seeds, label)
     bodies = seeds.bodies.get(label, [None])
-    good = Request(label, _filled(path, place), body=bodies[0])
-    for name in place:
+    good = Request(label, _filled(path, parameters), body=bodies[0])
+    for name in parameters:
         if f"{{{name}}}" in path:
             for value in IDS:
-                yield good._replace(path=_filled(path, place | {name: value}))
+                yield good._replace(path=_filled(path, parameters | {name: value}))
     for query in _queries(operation):
         yield good._replace(query=query)
     if not label.startswith(("GET", "DELETE")):
@@ -129,8 +129,8 @@ def _place(seeds: Seeds, label: str) -> Json:
     return seeds.project | seeds.places[max(fitting, key=len)][0]
 
 
-def _filled(path: str, place: Json) -> str:
-    for name, value in place.items():
+def _filled(path: str, parameters: Json) -> str:
+    for name, value in parameters.items():
         path = path.replace(f"{{{name}}}", str(value))
     return path
 

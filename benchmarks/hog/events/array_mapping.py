@@ -2,8 +2,8 @@
 
 
 def main(given):
-    found = given["event"]["properties"].get("items") or []
-    items = [item for item in found if item["quantity"] > 0]
+    given_items = given["event"]["properties"].get("items") or []
+    items = [item for item in given_items if item["quantity"] > 0]
     contents = [
         {
             "id": item["sku"],

@@ -2,14 +2,14 @@ from urllib.parse import unquote
 
 
 def parameters(url):
-    found = {}
+    values = {}
     _, _, query = url.partition("#")[0].partition("?")
     if not query:
-        return found
+        return values
     for part in query.split("&"):
         key, _, value = part.partition("=")
-        found[key] = unquote(value.replace("+", " "))
-    return found
+        values[key] = unquote(value.replace("+", " "))
+    return values
 
 
 def main(g):

@@ -7,14 +7,14 @@ ALLOWED = [
 
 def main(given):
     event = given["event"]
-    kept = {}
+    properties = {}
     for name in ALLOWED:
         value = event["properties"].get(name)
         if value is not None and value != "":
-            kept[name.replace("$", "").lower()] = value
+            properties[name.replace("$", "").lower()] = value
     return {
         "event": event["event"],
         "distinct_id": event["distinct_id"],
-        "properties": kept,
-        "count": len(kept),
+        "properties": properties,
+        "count": len(properties),
     }

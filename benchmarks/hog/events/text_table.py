@@ -4,8 +4,8 @@ def main(g):
     count = 0
     for key, value in p.items():
         if "$" not in key and value is not None and not isinstance(value, dict | list):
-            shown = ("true" if value else "false") if isinstance(value, bool) else value
-            text += f"- {key}: {shown}\n"
+            text_value = ("true" if value else "false") if isinstance(value, bool) else value
+            text += f"- {key}: {text_value}\n"
             count += 1
     for i in range(1, len(p["items"]) + 1):
         item = p["items"][i - 1]

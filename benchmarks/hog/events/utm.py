@@ -15,6 +15,6 @@ def main(given: dict[str, Any]) -> Any:
             if key.startswith("utm_"):
                 out[key] = unquote(value)
     out["is_paid"] = out.get("utm_medium") in ("cpc", "ppc", "paid")
-    found = re.search("^https?://([^/]+)/", url)
-    out["domain"] = found.group(1) if found else ""
+    match = re.search("^https?://([^/]+)/", url)
+    out["domain"] = match.group(1) if match else ""
     return out

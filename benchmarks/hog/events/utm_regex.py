@@ -9,8 +9,8 @@ def main(given):
     url = properties["$current_url"]
 
     def parameter(name):
-        found = re.search(f"[?&]{name}=([^&#]*)", url)
-        return unquote(found[1]) if found and found[1] else None
+        match = re.search(f"[?&]{name}=([^&#]*)", url)
+        return unquote(match[1]) if match and match[1] else None
 
     channel = "direct"
     if re.search(r"(google|bing|duckduckgo)\.", properties["$referrer"]):

@@ -3,8 +3,8 @@ def main(write):
     for i in range(3000):
         text += f"{i}:{i % 7},"
     words = text.split(",")
-    found = 0
+    count = 0
     for word in words:
         if word.startswith("1") and ":3" in word:
-            found += 1
-    write(f"{len(text)} {len(words)} {found} {text[99:111].upper()}")
+            count += 1
+    write(f"{len(text)} {len(words)} {count} {text[99:111].upper()}")

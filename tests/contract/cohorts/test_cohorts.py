@@ -107,7 +107,7 @@ async def test_static_from_a_query_and_from_criteria(cohorts: CohortsApi) -> Non
         {"filters": {"properties": {"type": "AND", "values": [EMAIL]}}},
     ]
     for source in sources:
-        made = await cohorts.made(is_static=True, **source)
+        made = await cohorts.created(is_static=True, **source)
         assert made["errors_calculating"] == 0, made
         assert (await cohorts.members(made["id"]), made["count"]) == ({ann}, 1)
     assert (await cohorts.refused({"name": "x", "is_static": True}))[0] == 400
@@ -128,7 +128,7 @@ async def test_a_query_of_anything_but_person_ids_is_an_error(cohorts: CohortsAp
     await cohorts.add_person("ann", [("buy", NOW - HOUR)])
 
     async def filled(text: str) -> dict[str, Any]:
-        return await cohorts.made(is_static=True, query={"kind": "HogQLQuery", "query": text})
+        return await cohorts.created(is_static=True, query={"kind": "HogQLQuery", "query": text})
 
     failed = await filled("SELECT event FROM events")
     assert (failed["count"], failed["errors_calculating"]) == (None, 1)
@@ -169,7 +169,7 @@ async def test_static_from_a_page_of_actors(cohorts: CohortsApi) -> None:
 
     async def members(**changes: Any) -> set[str]:
         query = {"kind": "ActorsQuery", "source": source, **changes}
-        made = await cohorts.made(is_static=True, query=query)
+        made = await cohorts.created(is_static=True, query=query)
         assert made["errors_calculating"] == 0, made
         found = await cohorts.members(made["id"])
         return {name for name, person in people.items() if person in found}
@@ -346,7 +346,7 @@ async def test_behavior_by_hand(cohorts: CohortsApi) -> None:
     for leaf, expected in cases:
         made = await cohorts.dynamic(leaf)
         assert await cohorts.members(made["id"]) == expected, leaf
-    old_form = await cohorts.made(groups=[{"event_id": "buy", "days": 7, "count": 3}])
+    old_form = await cohorts.created(groups=[{"event_id": "buy", "days": 7, "count": 3}])
     assert await cohorts.members(old_form["id"]) == {often}
     assert old_form["filters"]["properties"]["type"] == "OR"
 
@@ -432,7 +432,7 @@ async def test_queries_use_cohorts(cohorts: CohortsApi) -> None:
         counted = await cohorts.value(f"select count() from events where person_id {test}")
         assert counted == expected
     assert await cohorts.value(f"select count() from persons where id in cohort {cohort}") == 1
-    await cohorts.made(name="It's X", filters={"properties": GROUP})
+    await cohorts.created(name="It's X", filters={"properties": GROUP})
     for wanted in ("'It\\'s X'", "999", "'nobody'", "event"):
         response = await cohorts.query(f"select 1 from events where person_id in cohort {wanted}")
         assert (response.status_code, response.json()["code"]) == (400, "hogql_query_error")

@@ -377,7 +377,7 @@ def test_trends(answer, zone: str, section: tuple[int, int]) -> None:
     reached: dict[tuple[object, int], int] = {}
     for actor, events in actors(calendar.events()).items():
         for attempt in ordered(events, timedelta(days=1)):
-            place = (actor, calendar.place(attempt[0].at))
+            place = (actor, calendar.index_of(attempt[0].at))
             reached[place] = max(reached.get(place, 0), len(attempt))
     expected = []
     for day in range(len(calendar.starts)):

@@ -221,7 +221,7 @@ def test_trends_and_times_end_with_the_last_required_step(answer) -> None:
     entered, done = [[set() for _ in calendar.starts] for _ in range(2)]
     for number, own in enumerate(people()):
         for one in attempts(steps, own, timedelta(hours=24)):
-            place = calendar.place(one[0].at)
+            place = calendar.index_of(one[0].at)
             entered[place].add(number)
             if 2 in one:
                 done[place].add(number)

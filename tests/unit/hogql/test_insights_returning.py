@@ -52,8 +52,10 @@ def _calendar(zone: str, interval: str, count: int) -> Calendar:
 def _gaps(calendar: Calendar, starts: list[Seen], returns: list[Seen]) -> dict[int, list[int]]:
     """By starting interval: the gap of every return."""
     found: dict[int, list[int]] = {}
-    for start in sorted({calendar.place(seen.at) for seen in starts if seen.at >= calendar.start}):
-        places = [calendar.place(seen.at) for seen in returns if seen.at >= calendar.start]
+    for start in sorted(
+        {calendar.index_of(seen.at) for seen in starts if seen.at >= calendar.start}
+    ):
+        places = [calendar.index_of(seen.at) for seen in returns if seen.at >= calendar.start]
         found[start] = [place - start for place in places]
     return found
 
@@ -191,7 +193,7 @@ def test_retention_in_windows_of_24_hours(answer) -> None:
     for starts, returns in _recurring(calendar):
         firsts: dict[int, Seen] = {}
         for seen in starts:
-            firsts.setdefault(calendar.place(seen.at), seen)
+            firsts.setdefault(calendar.index_of(seen.at), seen)
         for start, first in firsts.items():
             gaps = {(seen.at - first.at) // timedelta(days=1) for seen in returns}
             for gap in {0, *(gap for gap in gaps if gap > 0)}:
@@ -271,7 +273,7 @@ def test_lifecycle(answer, zone: str, interval: str) -> None:
     events = [seen for seen in within(wide.start, wide.end) if seen.event == "$pageview"]
     ever = _people(EVENTS)
     for actor, own in _people(events).items():
-        active = {wide.place(seen.at) - 1 for seen in own}
+        active = {wide.index_of(seen.at) - 1 for seen in own}
         born = min(own[0].human.created_at, *(seen.at for seen in ever[actor]))
         for place in range(len(calendar.starts)):
             if place in active:
@@ -351,7 +353,7 @@ def _sticky(
     for seen in calendar.events():
         who = getattr(seen, actor)
         if seen.event == "$pageview" and who:
-            times[who.id if actor == "human" else who][calendar.place(seen.at) // width] += 1
+            times[who.id if actor == "human" else who][calendar.index_of(seen.at) // width] += 1
     data = [0] * -(-len(calendar.starts) // width)
     for places in times.values():
         active = sum(map(fits, places.values()))
@@ -404,6 +406,6 @@ def test_sampling(answer, kind: str, generated_world: HogqlWorld) -> None:
     if kind == "StickinessQuery":
         assert lines[0]["count"] == 2 * len({seen.human.id for seen in found})
     else:
-        active = {(seen.human.id, calendar.place(seen.at)) for seen in found}
+        active = {(seen.human.id, calendar.index_of(seen.at)) for seen in found}
         shown = [line["count"] for line in lines if line["status"] != "dormant"]
         assert sum(shown) == 2 * len(active)

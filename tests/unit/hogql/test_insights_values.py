@@ -62,12 +62,12 @@ def _cells(
     for starts, returns in _actors(calendar):
         firsts: dict[int, Seen] = {}
         for seen in starts:
-            firsts.setdefault(calendar.place(seen.at), seen)
+            firsts.setdefault(calendar.index_of(seen.at), seen)
 
         def gap(first: Seen, seen: Seen) -> int:
             if elapsed:
                 return (seen.at - first.at) // DAY
-            return calendar.place(seen.at) - calendar.place(first.at)
+            return calendar.index_of(seen.at) - calendar.index_of(first.at)
 
         for start, first in firsts.items():
             cells[start, 0].append(sum(price(each) for each in starts if gap(first, each) == 0))
@@ -180,7 +180,7 @@ def test_a_group_of_series_counts_what_matches_any_of_them(answer) -> None:
     calendar = calendar_of()
     expected = [0] * DAYS
     for seen in calendar.events():
-        expected[calendar.place(seen.at)] += _in_group(seen)
+        expected[calendar.index_of(seen.at)] += _in_group(seen)
     assert line["data"] == expected
     assert (line["label"], line["action"]["type"]) == ("added, paid", "groups")
 
