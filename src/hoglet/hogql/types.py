@@ -13,7 +13,7 @@ import msgspec
 class Type(msgspec.Struct, frozen=True):
     """The type of an expression, e.g. ``Type("Array", item=Type("String"))``.
 
-    ``names`` are those of a tuple's parts, empty for parts without.
+    ``names`` are the names of a tuple's parts, empty strings for unnamed ones.
     """
 
     name: str

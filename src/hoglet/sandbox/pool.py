@@ -64,7 +64,7 @@ type OnDeath = Callable[[str], None]
 
 
 class SandboxTimedOut(HogletError):
-    """The operation exceeded its deadline and its worker was killed; a retry would too."""
+    """The operation exceeded its deadline, so its worker was killed; a retry would end the same."""
 
     code = "sandbox_timed_out"
     blame = "author"
@@ -78,7 +78,7 @@ class SandboxCrashed(HogletError):
 
 
 class SandboxUnavailable(Unavailable):
-    """No worker can be started; the text is not to blame."""
+    """No worker can be started, regardless of the text; a retry may succeed."""
 
     code = "sandbox_unavailable"
 

@@ -87,7 +87,7 @@ class TcpConnection:
 
 
 class Waiting(NamedTuple):
-    """Since when a connection makes no progress, and the bytes acknowledged so far."""
+    """When a connection last made progress, and the bytes acknowledged by then."""
 
     state: State
     since: float

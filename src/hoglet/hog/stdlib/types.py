@@ -22,7 +22,7 @@ from hoglet.hog.runtime.values import (
 )
 from hoglet.hog.stdlib.arguments import plain_text
 
-_EXACT_DIGITS: Final = 16  # fewer digits are always inside ±2^53
+_EXACT_DIGITS: Final = 16  # fewer digits are always within ±2^53
 _LEADING_INTEGER: Final = re.compile(r"\s*([+-]?)(?:(0[xX][0-9a-fA-F]+)|([0-9]+))")
 _LEADING_DECIMAL: Final = re.compile(
     r"\s*([+-]?(?:Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))"

@@ -174,7 +174,7 @@ def _compare_null(operator: str, left: Expr, right: Expr) -> Expr:
 
 
 def _applied(operator: str, left: Expr, right: Expr) -> Expr:
-    """The engine's own comparison, NULL if either side is."""
+    """The engine's own comparison: NULL if either side is NULL."""
     if operator.endswith("~*"):
         right = FunctionCall(
             function="concat", args=(TrustedSQL(parts=("'(?i)'",)), right), type=STRING

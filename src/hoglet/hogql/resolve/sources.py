@@ -88,7 +88,7 @@ _BAGS: dict[tuple[str, str, str], str] = {
 def bag_of(relation: Relation, column: str) -> str | None:
     """``event``, ``person`` or ``group`` if the column is a whole property bag, else None."""
     if isinstance(relation, SetQuery):
-        kinds = {_place_in_set(each, relation, column) for each in _queries(relation)}
+        kinds = {_bag_in_set(each, relation, column) for each in _queries(relation)}
         return kinds.pop() if len(kinds) == 1 else None
     if not isinstance(relation, Scan | Select):
         return None
@@ -111,8 +111,8 @@ def _queries(relation: SetQuery) -> tuple[Relation, ...]:
     return (relation.first, *(query for _, query in relation.rest))
 
 
-def _place_in_set(query: Relation, whole: SetQuery, column: str) -> str | None:
-    """Columns of a set operation have the names of its first query and matching positions."""
+def _bag_in_set(query: Relation, whole: SetQuery, column: str) -> str | None:
+    """The property bag of a column; a set operation has the names of its first query."""
     first = whole.first
     while isinstance(first, SetQuery):
         first = first.first
@@ -178,7 +178,7 @@ class QuerySource:
         return self._texts.get(expr)
 
     def known_text(self, expr: Expr) -> Expr | None:
-        """Like ``text_of``; nothing is added for it."""
+        """Like ``text_of``, without adding a column."""
         return self._texts.get(expr)
 
     def star(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Queries as values, also those that read the current row of the query around them.
+"""Subqueries as values, including correlated ones, which read a row of the outer query.
 
 ``(SELECT count() FROM events f WHERE f.person_id = e.person_id)`` is computed for all rows at once:
 the engine turns it into a join. It cannot do so after IN, in FROM, in unions and with LIMIT, nor in

@@ -1,4 +1,4 @@
-"""Tuples: names of their parts, reading parts, and tags, which are tuples for PostHog's table."""
+"""Tuples: names of parts, access to parts, and HogQLX tags, which become tuples."""
 
 import re
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ def lambda_items(name: str, args: Sequence[Expr | None]) -> tuple[Type, ...]:
 
 
 def resolve_tag(resolver: Resolver, node: tree.HogQLXTag, scope: Scope) -> Expr:
-    """``<a href='x'>{y}</a>`` as a tuple of names and values, which PostHog's table draws."""
+    """``<a href='x'>{y}</a>`` as a tuple of names and values, which PostHog's tables render."""
     parts = [constant("__hx_tag"), constant(node.kind)]
     for each in node.attributes:
         parts += [constant(each.name), _attribute(resolver, each.value, scope)]

@@ -67,7 +67,7 @@ def is_in_plain(left: Expr, right: Expr, timezone: str) -> Expr:
 
 
 def is_tuple(expr: Expr) -> TypeGuard[FunctionCall]:
-    """Whether a node is a tuple that was written as one."""
+    """Whether an expression is a tuple literal."""
     return isinstance(expr, FunctionCall) and expr.function == "tuple"
 
 

@@ -71,7 +71,7 @@ def _texts(side: Expr) -> Iterator[Any]:
 
 
 def _constants(node: Any) -> Iterator[tuple[tree.Constant, bool]]:
-    """The written strings of a comparison, and whether each is converted to a time by a call."""
+    """The string literals of a comparison, and whether a call converts each to a time."""
     for operand in _operands(node):
         if isinstance(operand, tree.Array | tree.Tuple):
             for item in operand.exprs:
