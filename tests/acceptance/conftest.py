@@ -94,14 +94,14 @@ class World:
         async with self.database.write() as session:
             if secret:
                 assert project_id is not None
-                made = await issue.issue_secret_key(
+                created = await issue.issue_secret_key(
                     session, SystemClock(), scopes=scopes, label="s", project_id=project_id
                 )
             else:
-                made = await issue.issue_personal_key(
+                created = await issue.issue_personal_key(
                     session, SystemClock(), scopes=scopes, label="p", project_id=project_id
                 )
-        return made.value
+        return created.value
 
 
 @dataclass

@@ -45,8 +45,8 @@ class Project:
     def select(self, sql: str) -> list[list[Any]]:
         name = f"q{time.monotonic_ns()}"
         query = {"kind": "HogQLQuery", "query": sql}
-        made = self.client.post(f"{self.base}/endpoints", json={"name": name, "query": query})
-        assert made.status_code == 201, made.text
+        response = self.client.post(f"{self.base}/endpoints", json={"name": name, "query": query})
+        assert response.status_code == 201, response.text
         answer = self.client.post(f"{self.base}/endpoints/{name}/run", json={"refresh": "force"})
         assert answer.status_code == 200, answer.text
         return answer.json()["results"]
@@ -88,14 +88,14 @@ def test_a_destination_delivers_matching_events(project: Project) -> None:
     filters = {"events": [{"id": "bought", "type": "events"}]}
     function_id = project.function(filters=filters, **calling(project, path))
     project.capture(event(n=1), event("other", n=2), event(n=3))
-    wait_for(lambda: project.receiver.at(path), lambda found: len(found) == 2)
+    wait_for(lambda: project.receiver.at(path), lambda value: len(value) == 2)
     first = project.receiver.at(path)[0]
     assert first.headers["x-hoglet-attempt"] == "1"
     assert first.headers["x-hoglet-delivery"]
     assert "hoglet" in first.headers["user-agent"].lower()
     assert '"event":"bought"' in first.body.replace(" ", "")
     counts = wait_for(
-        lambda: project.totals(function_id), lambda found: found.get("succeeded") == 2
+        lambda: project.totals(function_id), lambda value: value.get("succeeded") == 2
     )
     assert counts["triggered"] == 2
     assert counts["filtered"] == 1
@@ -113,7 +113,7 @@ def test_a_failure_is_retried_and_then_succeeds(project: Project) -> None:
     retry = {"max_attempts": 5, "initial_delay_seconds": 0.1}
     function_id = project.function(retry=retry, **calling(project, path))
     project.capture(event())
-    wait_for(lambda: project.totals(function_id), lambda found: found.get("succeeded") == 1)
+    wait_for(lambda: project.totals(function_id), lambda value: value.get("succeeded") == 1)
     deliveries = project.receiver.at(path)
     assert [each.headers["x-hoglet-attempt"] for each in deliveries] == ["1", "2", "3"]
     assert len({each.headers["x-hoglet-delivery"] for each in deliveries}) == 1
@@ -140,7 +140,7 @@ def test_a_refused_delivery_is_a_dead_letter_and_can_be_redriven(project: Projec
     redrive = f"{project.base}/hog_functions/{function_id}/dead_letters/redrive"
     answer = project.client.post(redrive, json={"ids": [letter["id"]]})
     assert answer.json() == {"queued": 1, "skipped": 0}
-    wait_for(lambda: project.totals(function_id), lambda found: found.get("succeeded") == 1)
+    wait_for(lambda: project.totals(function_id), lambda value: value.get("succeeded") == 1)
     assert wait_for(lambda: project.letters(function_id)[0]["redriven_at"])
     ids = {each.headers["x-hoglet-delivery"] for each in project.receiver.at(path)}
     assert len(ids) == 1
@@ -212,8 +212,8 @@ def test_masking_lets_one_of_each_value_through(project: Project) -> None:
     masking = {"ttl": 60, "hash": "{event.distinct_id}"}
     function_id = project.function(masking=masking, **calling(project, path))
     project.capture(event(), event(), event(distinct_id="u2"))
-    wait_for(lambda: project.totals(function_id), lambda found: found.get("masked") == 1)
-    wait_for(lambda: project.receiver.at(path), lambda found: len(found) == 2)
+    wait_for(lambda: project.totals(function_id), lambda value: value.get("masked") == 1)
+    wait_for(lambda: project.receiver.at(path), lambda value: len(value) == 2)
 
 
 def test_mappings_give_an_invocation_each(project: Project) -> None:
@@ -254,8 +254,8 @@ def test_transformations_change_and_drop_events(project: Project) -> None:
     project.capture(event("fine"), event("spam"))
     rows = wait_for(lambda: project.select("SELECT event, properties.marked FROM events"))
     assert rows == [["fine", "fine"]]
-    told = project.select("SELECT properties.$transformations_succeeded FROM events")
-    assert changed in str(told)
+    reported = project.select("SELECT properties.$transformations_succeeded FROM events")
+    assert changed in str(reported)
     failed = project.select("SELECT properties.$transformations_failed FROM events")
     assert failed[0][0]
 
@@ -277,7 +277,7 @@ def test_the_same_event_twice_triggers_once(project: Project) -> None:
     project.capture(one)
     wait_for(lambda: project.receiver.at(path))
     project.capture(one, event("last"))
-    wait_for(lambda: project.receiver.at(path), lambda found: len(found) == 2)
+    wait_for(lambda: project.receiver.at(path), lambda value: len(value) == 2)
     assert project.select("SELECT count() FROM events") == [[2]]
 
 
@@ -322,7 +322,7 @@ def test_compressed_batches(project: Project) -> None:
 def test_a_terraform_shaped_life(project: Project) -> None:
     """Create, read without drift, update in place, read without drift, destroy."""
     base = f"/api/environments/{project.stage.project.id}/hog_functions/"
-    wanted = {
+    expected = {
         "name": "Managed",
         "type": "destination",
         "enabled": True,
@@ -337,39 +337,39 @@ def test_a_terraform_shaped_life(project: Project) -> None:
         },
         "masking": {"ttl": 60, "threshold": None, "hash": "{event.distinct_id}"},
     }
-    made = project.client.post(base, json=wanted)
-    assert made.status_code == 201, made.text
-    where = f"{base}{made.json()['id']}/"
+    response = project.client.post(base, json=expected)
+    assert response.status_code == 201, response.text
+    where = f"{base}{response.json()['id']}/"
 
     def drift() -> list[str]:
         seen = project.client.get(where).json()
-        return [path for path in differences(wanted, seen) if not path.startswith("inputs.token")]
+        return [path for path in differences(expected, seen) if not path.startswith("inputs.token")]
 
     assert drift() == ["hog"]  # stripped; Terraform's provider compares trimmed code
-    wanted |= {"hog": "fetch(inputs.url)", "name": "Changed", "enabled": False}
-    del wanted["inputs"]["token"]
-    changed = project.client.patch(where, json=wanted)
+    expected |= {"hog": "fetch(inputs.url)", "name": "Changed", "enabled": False}
+    del expected["inputs"]["token"]
+    changed = project.client.patch(where, json=expected)
     assert changed.status_code == 200
     assert drift() == []
     assert project.client.get(where).json()["inputs"]["token"] == {"secret": True}
-    again = project.client.patch(where, json=wanted).json()
+    again = project.client.patch(where, json=expected).json()
     assert again["inputs"] == changed.json()["inputs"]
     gone = project.client.patch(where, json={"deleted": True})
     assert gone.status_code == 200
     assert project.client.get(where).status_code == 404
 
 
-def differences(wanted: Any, seen: Any, path: str = "") -> list[str]:
-    """Paths of ``wanted`` whose values differ in ``seen``; additional keys are ignored."""
-    if isinstance(wanted, dict) and isinstance(seen, dict):
+def differences(expected: Any, seen: Any, path: str = "") -> list[str]:
+    """Paths of ``expected`` whose values differ in ``seen``; additional keys are ignored."""
+    if isinstance(expected, dict) and isinstance(seen, dict):
         found: list[str] = []
-        for key, value in wanted.items():
+        for key, value in expected.items():
             found += differences(value, seen.get(key), f"{path}.{key}".strip("."))
         return found
-    if isinstance(wanted, list) and isinstance(seen, list) and len(wanted) == len(seen):
-        pairs = enumerate(zip(wanted, seen, strict=True))
+    if isinstance(expected, list) and isinstance(seen, list) and len(expected) == len(seen):
+        pairs = enumerate(zip(expected, seen, strict=True))
         return [each for n, (a, b) in pairs for each in differences(a, b, f"{path}.{n}")]
-    return [] if wanted == seen else [path]
+    return [] if expected == seen else [path]
 
 
 def test_at_most_twenty_transformations_are_enabled(project: Project) -> None:
@@ -409,7 +409,7 @@ def test_non_failure_status_codes(project: Project) -> None:
     body["inputs"]["codes"] = {"value": ["4xx"]}
     function_id = project.function(**body)
     project.capture(event())
-    wait_for(lambda: project.totals(function_id), lambda found: found.get("succeeded") == 1)
+    wait_for(lambda: project.totals(function_id), lambda value: value.get("succeeded") == 1)
     assert project.letters(function_id) == []
 
 
@@ -419,8 +419,8 @@ def test_backfills_run_stored_events(project: Project) -> None:
     project.capture(stamped, stamped | {"event": "later", "timestamp": "2026-01-09T12:00:00Z"})
     wait_for(lambda: project.select("SELECT count() FROM events"), lambda rows: rows == [[2]])
     function_id = project.function(**calling(project, path))
-    made = project.client.post(f"{project.base}/hog_functions/{function_id}/enable_backfills")
-    export = made.json()["batch_export_id"]
+    response = project.client.post(f"{project.base}/hog_functions/{function_id}/enable_backfills")
+    export = response.json()["batch_export_id"]
     window = {"start_at": "2026-01-05T00:00:00Z", "end_at": "2026-01-06T00:00:00Z"}
     started = project.client.post(f"{project.base}/batch_exports/{export}/backfills", json=window)
     assert started.status_code == 201, started.text

@@ -11,7 +11,7 @@ URL = [{"key": "url", "type": "string"}]
 
 def _ended(project: Project, function_id: str) -> dict[str, int]:
     ends = {"succeeded", "failed", "inputs_failed"}
-    return wait_for(lambda: project.totals(function_id), lambda found: ends & found.keys())
+    return wait_for(lambda: project.totals(function_id), lambda value: ends & value.keys())
 
 
 def _lines(project: Project, function_id: str, **params: Any) -> list[dict[str, Any]]:
@@ -71,7 +71,7 @@ def test_the_lines_of_a_run_are_in_the_order_of_the_program(project: Project) ->
     assert project.client.post(f"/public/webhooks/{webhook}", json={}).status_code == 201
     _ended(project, webhook)
 
-    lines = wait_for(lambda: _lines(project, webhook), lambda found: len(found) == 25)
+    lines = wait_for(lambda: _lines(project, webhook), lambda value: len(value) == 25)
     assert [line["message"] for line in lines[:0:-1]] == [str(number) for number in range(24)]
     assert lines[0]["level"] == "DEBUG"
     stamps = [line["timestamp"] for line in lines]
@@ -87,7 +87,7 @@ def test_metrics_of_one_run_are_found_by_its_id(project: Project) -> None:
     run = project.letters(function_id)[0]["invocation_id"]
     path = f"hog_functions/{function_id}/metrics"
     found = project.read(path, instance_id=run, breakdown_by="name", interval="day", after="-1d")
-    assert {one["name"]: sum(one["values"]) for one in found["series"]} == {
+    assert {each["name"]: sum(each["values"]) for each in found["series"]} == {
         "failed": 1,
         "dead_lettered": 1,
     }
@@ -106,7 +106,7 @@ def test_a_function_cannot_call_itself_without_end_by_any_name_of_this_machine(
     )
     project.capture(event("again"))
 
-    counts = wait_for(lambda: project.totals(function_id), lambda found: found.get("failed"))
+    counts = wait_for(lambda: project.totals(function_id), lambda value: value.get("failed"))
     assert (counts["fetch"], counts["succeeded"], counts["failed"]) == (10, 10, 1)
 
 
@@ -148,11 +148,11 @@ def test_a_dead_letter_keeps_its_mapping_wherever_it_is_put(project: Project) ->
 
     project.capture(event())
     wait_for(lambda: project.letters(function_id))
-    wait_for(arrived, lambda found: found == [1, 1])
+    wait_for(arrived, lambda value: value == [1, 1])
 
     project.change(function_id, mappings=[two, one])
     assert project.client.post(redrive, json={"all": True}).json()["queued"] == 1
-    wait_for(arrived, lambda found: found == [2, 1])
+    wait_for(arrived, lambda value: value == [2, 1])
     wait_for(lambda: project.totals(function_id).get("dead_lettered") == 2)
 
     project.change(function_id, mappings=[two])

@@ -17,13 +17,13 @@ def test_an_operation_is_found_opened_and_shown_as_curl(page: Page) -> None:
 
     page.get_by_label("Search").fill("post hog_functions publish")
     expect(page.locator("#status")).to_have_text(re.compile(r"^1 of \d+ operations$"))
-    shown = page.locator("main details:visible")
-    shown.first.locator("summary").first.click()
+    element = page.locator("main details:visible")
+    element.first.locator("summary").first.click()
     page.get_by_label("Project").fill("12")
 
-    expect(shown.first.locator("pre")).to_contain_text("/api/projects/12/hog_functions/")
-    expect(shown.first.locator("pre")).to_contain_text("Bearer $HOGLET_API_KEY")
-    expect(shown.first.get_by_text("Responses")).to_be_visible()
+    expect(element.first.locator("pre")).to_contain_text("/api/projects/12/hog_functions/")
+    expect(element.first.locator("pre")).to_contain_text("Bearer $HOGLET_API_KEY")
+    expect(element.first.get_by_text("Responses")).to_be_visible()
     assert problems == []
 
 

@@ -257,8 +257,8 @@ def test_a_persons_properties_are_edited(signed_in: Page, server: RunningServer)
     dialog.get_by_role("button", name="Delete").click()
     expect(page.get_by_role("cell", name="plan", exact=True)).to_be_hidden()
     path = "/api/projects/1/persons?distinct_id=fay"
-    wanted = {"code": HOSTILE, "age": 41}
-    wait_for(lambda: server.client.get(path).json()["results"][0]["properties"] == wanted)
+    expected = {"code": HOSTILE, "age": 41}
+    wait_for(lambda: server.client.get(path).json()["results"][0]["properties"] == expected)
 
 
 def test_a_person_is_deleted_with_the_events(signed_in: Page, server: RunningServer) -> None:
@@ -307,12 +307,12 @@ def test_a_key_is_shown_once_and_deleted(signed_in: Page, server: RunningServer)
     page.get_by_label("Label").fill("From the browser")
     page.get_by_label("Scopes").fill("query:read")
     page.get_by_role("dialog").get_by_role("button", name="Create").click()
-    shown = page.get_by_text(re.compile("^phx_[A-Za-z0-9]{20,}"))
-    expect(shown).to_be_visible()
-    headers = {"Authorization": f"Bearer {shown.inner_text()}"}
+    element = page.get_by_text(re.compile("^phx_[A-Za-z0-9]{20,}"))
+    expect(element).to_be_visible()
+    headers = {"Authorization": f"Bearer {element.inner_text()}"}
     assert server.client.get("/api/personal_api_keys/@current", headers=headers).status_code == 200
     page.get_by_role("button", name="Done").click()
-    expect(shown).to_be_hidden()
+    expect(element).to_be_hidden()
 
     page.get_by_role("button", name="Delete: From the browser").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()

@@ -171,9 +171,9 @@ def test_a_change_by_somebody_else_is_not_overwritten(
     signed_in: Page, server: RunningServer, page_name: str
 ) -> None:
     page, noun = signed_in, page_name.replace("variables", "insight_variables")
-    made = post(server, noun, EDITED[page_name])
+    created = post(server, noun, EDITED[page_name])
     field = next(iter(EDITED[page_name]))  # names the record
-    path = f"/api/projects/1/{noun}/{made['id']}"
+    path = f"/api/projects/1/{noun}/{created['id']}"
     page.goto(f"/project/1/{page_name}")
     server.client.patch(path, json={field: "Shown first"}).raise_for_status()
     page.get_by_role("button", name="Edited", exact=True).press("Enter")

@@ -42,9 +42,9 @@ def test_a_tenant_token_is_created_and_its_key_rotated(
     dialog.get_by_label("Its value").fill("12")
     dialog.get_by_label("Its value").press("Enter")
 
-    shown = page.get_by_text(re.compile("^pht_"))
-    expect(shown).to_be_visible()
-    bearer = {"Authorization": f"Bearer {shown.inner_text()}"}
+    element = page.get_by_text(re.compile("^pht_"))
+    expect(element).to_be_visible()
+    bearer = {"Authorization": f"Bearer {element.inner_text()}"}
     assert server.client.post(RUN, json={}, headers=bearer).json()["results"] == [[12]]
     page.get_by_role("button", name="Done").click()
     expect(page.get_by_role("cell", name="current")).to_be_visible()

@@ -17,10 +17,10 @@ URL, KEY = sys.argv[1:]
 
 def context() -> ToolContext:
     """The secrets that the tools ask for."""
-    made = ToolContext(authorization=None, user_id="tests")
-    made.set_secret("POSTHOG_SERVER_URL", URL)
-    made.set_secret("POSTHOG_PERSONAL_API_KEY", KEY)
-    return made
+    created = ToolContext(authorization=None, user_id="tests")
+    created.set_secret("POSTHOG_SERVER_URL", URL)
+    created.set_secret("POSTHOG_PERSONAL_API_KEY", KEY)
+    return created
 
 
 async def main() -> None:

@@ -142,11 +142,11 @@ def test_who_and_where(call: Call) -> None:
 
 
 def test_integrations(call: Call, post: Post) -> None:
-    made = post("integrations", {"kind": "slack", "access_token": "t"})
-    assert made["id"] in [each["id"] for each in call("integrations-list")["results"]]
-    assert call("integration-get", id=made["id"])["kind"] == "slack"
-    call("integration-delete", id=made["id"])
-    assert "404" in call("integration-get", id=made["id"], fails=True)
+    integration = post("integrations", {"kind": "slack", "access_token": "t"})
+    assert integration["id"] in [each["id"] for each in call("integrations-list")["results"]]
+    assert call("integration-get", id=integration["id"])["kind"] == "slack"
+    call("integration-delete", id=integration["id"])
+    assert "404" in call("integration-get", id=integration["id"], fails=True)
 
 
 def test_templates(call: Call) -> None:
@@ -154,40 +154,40 @@ def test_templates(call: Call) -> None:
     assert {"template-slack", "template-geoip"} <= {each["id"] for each in listed["results"]}
     template = call("cdp-function-templates-retrieve", template_id="template-slack")
     assert template["inputs_schema"][0]["key"] == "slack_workspace"
-    made = call(
+    function = call(
         "cdp-functions-create",
         type="destination",
         template_id="template-webhook",
         inputs={"url": {"value": "https://example.com/"}},
     )
-    assert (made["name"], made["enabled"]) == ("HTTP Webhook", False)
-    assert call("cdp-functions-retrieve", id=made["id"])["template"]["id"] == "template-webhook"
+    assert (function["name"], function["enabled"]) == ("HTTP Webhook", False)
+    assert call("cdp-functions-retrieve", id=function["id"])["template"]["id"] == "template-webhook"
 
 
 def test_life_of_a_function(call: Call) -> None:
-    made = call("cdp-functions-create", type="destination", name="a", hog=HOG, enabled=False)
+    function = call("cdp-functions-create", type="destination", name="a", hog=HOG, enabled=False)
     listed = call("cdp-functions-list", type=["destination", "transformation"], enabled=False)
-    assert made["id"] in [each["id"] for each in listed["results"]]
+    assert function["id"] in [each["id"] for each in listed["results"]]
     filters = {"events": [{"id": EVENT["event"], "type": "events"}]}
-    changed = call("cdp-functions-partial-update", id=made["id"], name="b", filters=filters)
+    changed = call("cdp-functions-partial-update", id=function["id"], name="b", filters=filters)
     assert changed["filters"]["events"][0]["id"] == EVENT["event"]
     old = "2026-01-01T00:00:00Z"
-    stale = {"id": made["id"], "name": "c", "base_updated_at": old}
+    stale = {"id": function["id"], "name": "c", "base_updated_at": old}
     assert "409" in call("cdp-functions-partial-update", fails=True, **stale)
-    assert call("cdp-functions-retrieve", id=made["id"])["name"] == "b"
-    call("cdp-functions-delete", id=made["id"])
-    assert "404" in call("cdp-functions-retrieve", id=made["id"], fails=True)
+    assert call("cdp-functions-retrieve", id=function["id"])["name"] == "b"
+    call("cdp-functions-delete", id=function["id"])
+    assert "404" in call("cdp-functions-retrieve", id=function["id"], fails=True)
 
 
 def test_test_runs(call: Call) -> None:
-    made = call("cdp-functions-create", type="destination", name="a", hog=HOG)
-    trial = call("cdp-functions-invocations-create", id=made["id"], globals={"event": EVENT})
+    function = call("cdp-functions-create", type="destination", name="a", hog=HOG)
+    trial = call("cdp-functions-invocations-create", id=function["id"], globals={"event": EVENT})
     assert (trial["status"], trial["logs"][0]["message"]) == ("success", "saw, cli_event")
     row = {"uuid": "0199c7b2-0000-7000-8000-000000000000", "event": "of a row", "properties": "{}"}
     changes = {"configuration": {"hog": "return fetch('https://example.com/').status"}}
     trial = call(
         "cdp-functions-invocations-create",
-        id=made["id"],
+        id=function["id"],
         clickhouse_event={**row, "distinct_id": "x", "timestamp": "2026-01-05 12:00:00.000000"},
         mock_async_functions=True,
         **changes,
@@ -198,31 +198,35 @@ def test_test_runs(call: Call) -> None:
 
 def test_logs_and_metrics(call: Call, server: RunningServer) -> None:
     filters = {"events": [{"id": EVENT["event"], "type": "events"}]}
-    made = call("cdp-functions-create", type="destination", hog=HOG, filters=filters, enabled=True)
+    function = call(
+        "cdp-functions-create", type="destination", hog=HOG, filters=filters, enabled=True
+    )
     batch = {"api_key": TOKEN, "batch": [EVENT]}
     assert server.client.post("/batch/", json=batch).status_code == 200
     deadline = time.monotonic() + SECONDS
-    while not (found := call("cdp-functions-logs-retrieve", id=made["id"], search="saw"))["count"]:
+    while not (found := call("cdp-functions-logs-retrieve", id=function["id"], search="saw"))[
+        "count"
+    ]:
         assert time.monotonic() < deadline
         time.sleep(1)
     line = found["results"][0]
     assert (line["level"], line["message"]) == ("INFO", "saw, cli_event")
-    of_it = {"id": made["id"], "instance_id": line["instance_id"], "level": "INFO", "limit": 1}
+    of_it = {"id": function["id"], "instance_id": line["instance_id"], "level": "INFO", "limit": 1}
     assert call("cdp-functions-logs-retrieve", **of_it)["count"] == 1
-    wanted = {"after": "-24h", "interval": "hour", "breakdown_by": "name"}
-    metrics = call("cdp-functions-metrics-retrieve", id=made["id"], **wanted)
+    expected = {"after": "-24h", "interval": "hour", "breakdown_by": "name"}
+    metrics = call("cdp-functions-metrics-retrieve", id=function["id"], **expected)
     sums = {each["name"]: sum(each["values"]) for each in metrics["series"]}
     assert sums["succeeded"] == 1
 
 
 def test_rearrange(call: Call) -> None:
-    made = [
+    function = [
         call("cdp-functions-create", type="transformation", name=name, hog="return event")["id"]
         for name in ("first", "second")
     ]
-    orders = {made[0]: 2, made[1]: 1}
+    orders = {function[0]: 2, function[1]: 1}
     listed = call("cdp-functions-rearrange-partial-update", orders=orders)
-    assert [each["id"] for each in listed if each["id"] in made] == made[::-1]
+    assert [each["id"] for each in listed if each["id"] in function] == function[::-1]
 
 
 @pytest.fixture(scope="module")
@@ -231,11 +235,11 @@ def variable(post: Post) -> dict[str, Any]:
 
 
 def test_variables(call: Call) -> None:
-    made = call("sql-variables-create", name="Most of all", type="Number", default_value=3)
-    assert made["code_name"] == "most_of_all"
-    changed = call("sql-variables-update", id=made["id"], name="Least", values=None)
+    created = call("sql-variables-create", name="Most of all", type="Number", default_value=3)
+    assert created["code_name"] == "most_of_all"
+    changed = call("sql-variables-update", id=created["id"], name="Least", values=None)
     assert (changed["default_value"], changed["code_name"]) == (3, "most_of_all")
-    call("sql-variables-delete", id=made["id"])
+    call("sql-variables-delete", id=created["id"])
 
 
 def least_one(variable: dict[str, Any]) -> dict[str, Any]:
@@ -248,8 +252,8 @@ def least_one(variable: dict[str, Any]) -> dict[str, Any]:
 
 def test_runs_of_an_endpoint(call: Call, variable: dict[str, Any]) -> None:
     query = least_one(variable)
-    made = call("endpoint-create", name="cli_up", description="d", query=query, tags=["b", "a"])
-    assert made["tags"] == ["a", "b"]
+    endpoint = call("endpoint-create", name="cli_up", description="d", query=query, tags=["b", "a"])
+    assert endpoint["tags"] == ["a", "b"]
     ran = call("endpoint-run", name="cli_up", variables={"least_one": "18"})
     assert ran["results"] == [[18], [19]]
     page = call("endpoint-run", name="cli_up", limit=2, offset=1, refresh="force")
@@ -285,11 +289,11 @@ def test_materialization(call: Call) -> None:
     query = {"kind": "HogQLQuery", "query": "SELECT event FROM events"}
     call("endpoint-create", name="cli_kept", query=query)
     assert call("endpoints-materialization-preview", name="cli_kept")["can_materialize"]
-    told = call("endpoint-materialization-status", name="cli_kept")
-    assert (told["can_materialize"], told["enabled"]) == (True, False)
+    reported = call("endpoint-materialization-status", name="cli_kept")
+    assert (reported["can_materialize"], reported["enabled"]) == (True, False)
     call("endpoint-update", name="cli_kept", is_materialized=True, version=1)
     deadline = time.monotonic() + SECONDS
-    while not (told := call("endpoint-materialization-status", name="cli_kept"))["ready"]:
-        assert time.monotonic() < deadline, told
+    while not (reported := call("endpoint-materialization-status", name="cli_kept"))["ready"]:
+        assert time.monotonic() < deadline, reported
         time.sleep(1)
-    assert (told["status"], told["error"], told["enabled"]) == ("Completed", "", True)
+    assert (reported["status"], reported["error"], reported["enabled"]) == ("Completed", "", True)

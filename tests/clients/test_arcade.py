@@ -110,17 +110,17 @@ def test_tool(given: dict[str, Any], name: str) -> None:
 
 
 def test_answers(given: dict[str, Any]) -> None:
-    told = {name: answer.get("response_json") for name, answer in given.items()}
-    assert told["retrieve_project_hog_function"]["name"] == "arcade"
-    assert told["modify_hog_functions"]["name"] == "arcade 2"
-    assert told["list_project_hog_functions"]["results"][0]["description"] == "d"
-    assert told["track_hog_function_invocation"]["status"] == "success"
-    assert told["create_hog_function_environment"]["execution_order"] is not None
-    assert [each["execution_order"] for each in told["update_hog_functions_order"]] == [7]
-    backfill = told["create_backfill_for_batch_export"]["id"]
-    assert told["retrieve_batch_export_backfill"]["id"] == backfill
-    assert [each["id"] for each in told["list_batch_export_backfills"]["results"]] == [backfill]
-    assert told["create_environment_integration"]["kind"] == "slack"
-    assert told["update_environment_endpoint"]["results"] == [[42]]
-    assert told["get_last_execution_times"]["query_status"]["results"][0][0] == "arcade_up"
+    reported = {name: answer.get("response_json") for name, answer in given.items()}
+    assert reported["retrieve_project_hog_function"]["name"] == "arcade"
+    assert reported["modify_hog_functions"]["name"] == "arcade 2"
+    assert reported["list_project_hog_functions"]["results"][0]["description"] == "d"
+    assert reported["track_hog_function_invocation"]["status"] == "success"
+    assert reported["create_hog_function_environment"]["execution_order"] is not None
+    assert [each["execution_order"] for each in reported["update_hog_functions_order"]] == [7]
+    backfill = reported["create_backfill_for_batch_export"]["id"]
+    assert reported["retrieve_batch_export_backfill"]["id"] == backfill
+    assert [each["id"] for each in reported["list_batch_export_backfills"]["results"]] == [backfill]
+    assert reported["create_environment_integration"]["kind"] == "slack"
+    assert reported["update_environment_endpoint"]["results"] == [[42]]
+    assert reported["get_last_execution_times"]["query_status"]["results"][0][0] == "arcade_up"
     assert given["delete_hog_function"]["status"] == 405  # the specification says always

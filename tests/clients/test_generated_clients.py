@@ -47,8 +47,8 @@ print(json.dumps([answer.results, answer.columns, answer.has_more]))
 
 
 def test_openapi_generator(server: RunningServer, document: Path) -> None:
-    made = document.parent / "generated"
-    openapi_generator(document, made)
+    created = document.parent / "generated"
+    openapi_generator(document, created)
     program = f"""
 import json
 from generated_client import ApiClient, Configuration, DefaultApi, EndpointRunRequest, Variables
@@ -59,7 +59,7 @@ with ApiClient(configuration) as client:
 rows = [[cell and cell.actual_instance for cell in row] for row in answer.results]
 print(json.dumps([rows, answer.columns, answer.has_more], default=str))
 """
-    rows, columns, has_more = run_json([TOOLS / "python", "-c", program], cwd=made)
+    rows, columns, has_more = run_json([TOOLS / "python", "-c", program], cwd=created)
     assert rows == [[*ROW, 1]]
     assert (columns[-1], has_more) == ("größe in cm", False)
 

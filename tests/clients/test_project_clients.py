@@ -27,10 +27,10 @@ def document(server: RunningServer, post: Post, tmp_path_factory: pytest.TempPat
     """The document of all endpoints that are here so far."""
     variables: dict[str, Any] = {}
     for kind, default in TYPES.items():
-        made = post(
+        created = post(
             "insight_variables", {"name": f"v {kind}", "type": kind, "default_value": default}
         )
-        variables[made["id"]] = {"variableId": made["id"], "code_name": made["code_name"]}
+        variables[created["id"]] = {"variableId": created["id"], "code_name": created["code_name"]}
     query = {"kind": "HogQLQuery", "query": QUERY, "variables": variables}
     trend = {"kind": "TrendsQuery", "series": [{"kind": "EventsNode", "event": "counted"}]}
     post("endpoints", {"name": "all-types", "query": query})
@@ -66,8 +66,8 @@ print(json.dumps([answer.results, sum(trend.results[0].data), trend.results[0].l
 
 
 def test_openapi_generator(server: RunningServer, document: Path) -> None:
-    made = document.parent / "generated"
-    openapi_generator(document, made)
+    created = document.parent / "generated"
+    openapi_generator(document, created)
     program = f"""
 import datetime, json
 from generated_client import (
@@ -81,7 +81,7 @@ with ApiClient(configuration) as client:
     answer = DefaultApi(client).run_all_types(AllTypesRunRequest(variables=variables))
 print(json.dumps(answer.columns))
 """
-    columns = run_json([TOOLS / "python", "-c", program], cwd=made)
+    columns = run_json([TOOLS / "python", "-c", program], cwd=created)
     assert columns == ["n", "word", "yes", "day", "words"]
 
 

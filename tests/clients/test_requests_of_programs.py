@@ -37,8 +37,8 @@ def test_push_pull_diff_and_run(client: httpx.Client, post: Post) -> None:
     }
     body = {"name": "pushed", "description": "", "query": query}
     assert client.get(f"{E}/").json()["results"] is not None  # push reads all before it writes
-    made = client.post(f"{E}/", json=body)
-    assert made.status_code == 201, made.text
+    response = client.post(f"{E}/", json=body)
+    assert response.status_code == 201, response.text
 
     listed = {each["name"]: each for each in client.get(f"{E}/").json()["results"]}
     pulled = listed["pushed"]
@@ -94,8 +94,8 @@ def test_scopes_of_the_program(server: RunningServer) -> None:
 
 def test_what_an_mcp_client_does(client: httpx.Client) -> None:
     query = {"kind": "TrendsQuery", "series": [{"kind": "EventsNode", "event": "$pageview"}]}
-    made = client.post(f"{E}/", json={"name": "mcp", "query": query, "is_materialized": None})
-    assert made.status_code == 201, made.text
+    response = client.post(f"{E}/", json={"name": "mcp", "query": query, "is_materialized": None})
+    assert response.status_code == 201, response.text
     assert client.get(f"{E}/mcp").json()["query"]["series"][0]["event"] == "$pageview"
     changed = client.patch(f"{E}/mcp", json={"description": "told", "tags": ["x"]})
     assert changed.json()["current_version"] == 1

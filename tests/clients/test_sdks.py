@@ -44,9 +44,9 @@ def test_python(server: RunningServer, post: Post) -> None:
 
 @pytest.mark.clients
 def test_node(server: RunningServer, post: Post) -> None:
-    told = run_json(["node", HERE / "node_sdk.mjs", server.url, TOKEN, KEY])
+    reported = run_json(["node", HERE / "node_sdk.mjs", server.url, TOKEN, KEY])
 
-    assert told == {"errors": [], "flags": {}}
+    assert reported == {"errors": [], "flags": {}}
     assert counted(server, post, "node_event") == 30
     assert person(server, post, "node-user")["plan"] == "paid"
 

@@ -80,8 +80,8 @@ class Provider:
         assert response.is_success, response.text
         return response.json()
 
-    def create(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        return self.send("POST", f"{PATH}/", wanted)
+    def create(self, desired: dict[str, Any]) -> dict[str, Any]:
+        return self.send("POST", f"{PATH}/", desired)
 
     def read(self, function_id: str) -> dict[str, Any] | None:
         response = self.client.get(f"{PATH}/{function_id}/")
@@ -108,68 +108,70 @@ def provider(server: RunningServer) -> Provider:
     return Provider(server.url)
 
 
-def drift(wanted: Any, found: Any, path: str = "") -> list[str]:
+def drift(desired: Any, found: Any, path: str = "") -> list[str]:
     """Where what is found differs from what the user set; empty text is as good as null."""
-    if isinstance(wanted, dict) and isinstance(found, dict):
+    if isinstance(desired, dict) and isinstance(found, dict):
         return [
-            one for key in wanted for one in drift(wanted[key], found.get(key), f"{path}.{key}")
+            each for key in desired for each in drift(desired[key], found.get(key), f"{path}.{key}")
         ]
-    if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
-        pairs = enumerate(zip(wanted, found, strict=True))
-        return [one for at, (a, b) in pairs for one in drift(a, b, f"{path}[{at}]")]
-    return [] if (wanted or None) == (found or None) else [f"{path}: {wanted!r} became {found!r}"]
+    if isinstance(desired, list) and isinstance(found, list) and len(desired) == len(found):
+        pairs = enumerate(zip(desired, found, strict=True))
+        return [each for at, (a, b) in pairs for each in drift(a, b, f"{path}[{at}]")]
+    return [] if (desired or None) == (found or None) else [f"{path}: {desired!r} became {found!r}"]
 
 
 @pytest.mark.parametrize("name", RESOURCES)
 def test_life_of_a_resource(provider: Provider, name: str) -> None:
-    wanted = RESOURCES[name] | {"name": name, "enabled": RESOURCES[name].get("enabled", False)}
-    template_id = wanted.get("template_id")
-    made = provider.create(wanted)
-    shown = {key: value for key, value in wanted.items() if key != "template_id"}
-    assert drift(shown, made) == []
-    read = provider.read(made["id"])
+    desired = RESOURCES[name] | {"name": name, "enabled": RESOURCES[name].get("enabled", False)}
+    template_id = desired.get("template_id")
+    function = provider.create(desired)
+    shown = {key: value for key, value in desired.items() if key != "template_id"}
+    assert drift(shown, function) == []
+    read = provider.read(function["id"])
     assert read is not None
-    assert read == made
+    assert read == function
     assert (read["template"] or {}).get("id") == template_id
-    assert made["id"] in provider.listed()
+    assert function["id"] in provider.listed()
 
-    assert provider.change(made["id"], shown)["updated_at"] > made["updated_at"]  # an apply of all
-    assert drift(shown, provider.read(made["id"])) == []
-    changed = {"name": f"{name} 2", "description": "d", "enabled": not wanted["enabled"]}
-    answered = provider.change(made["id"], shown | changed)  # enabling alone would move the order
+    applied = provider.change(function["id"], shown)  # an apply of all fields
+    assert applied["updated_at"] > function["updated_at"]
+    assert drift(shown, provider.read(function["id"])) == []
+    changed = {"name": f"{name} 2", "description": "d", "enabled": not desired["enabled"]}
+    # Enabling alone would move the order.
+    answered = provider.change(function["id"], shown | changed)
     assert drift(shown | changed, answered) == []
-    assert provider.read(made["id"]) == answered
+    assert provider.read(function["id"]) == answered
 
-    provider.destroy(made["id"])
-    assert provider.read(made["id"]) is None
-    assert made["id"] not in provider.listed()
+    provider.destroy(function["id"])
+    assert provider.read(function["id"]) is None
+    assert function["id"] not in provider.listed()
 
 
 def test_secrets_stay(provider: Provider) -> None:
-    wanted = RESOURCES["destination"] | {"name": "secret"}
-    wanted["inputs"] = INPUTS | {"token": {"value": "s3cret"}}
-    made = provider.create(wanted)
-    assert made["inputs"]["token"] == {"secret": True}
-    assert "s3cret" not in provider.client.get(f"{PATH}/{made['id']}/").text
+    desired = RESOURCES["destination"] | {"name": "secret"}
+    desired["inputs"] = INPUTS | {"token": {"value": "s3cret"}}
+    function = provider.create(desired)
+    assert function["inputs"]["token"] == {"secret": True}
+    assert "s3cret" not in provider.client.get(f"{PATH}/{function['id']}/").text
 
-    again = provider.change(made["id"], {"name": "same", "inputs": made["inputs"]})
+    again = provider.change(function["id"], {"name": "same", "inputs": function["inputs"]})
     assert drift(INPUTS, again["inputs"]) == []
     assert again["inputs"]["token"] == {"secret": True}
-    assert drift(INPUTS, provider.change(made["id"], {"inputs": INPUTS})["inputs"]) == []
+    assert drift(INPUTS, provider.change(function["id"], {"inputs": INPUTS})["inputs"]) == []
     trial = provider.send(
         "POST",
-        f"{PATH}/{made['id']}/invocations/",
+        f"{PATH}/{function['id']}/invocations/",
         {
-            "configuration": {"hog": "print(length(inputs.token))", "inputs": made["inputs"]},
+            "configuration": {"hog": "print(length(inputs.token))", "inputs": function["inputs"]},
             "globals": {"event": {"event": "$pageview", "properties": {"$browser": "Chrome"}}},
         },
     )
     assert [line["message"] for line in trial["logs"]][:1] == ["6"]
-    provider.destroy(made["id"])
+    provider.destroy(function["id"])
 
 
 def test_order_may_be_taken_out(provider: Provider) -> None:
-    made = provider.create(RESOURCES["transformation"] | {"name": "order"})
-    changed = provider.change(made["id"], {"execution_order": None, "masking": None})
+    function = provider.create(RESOURCES["transformation"] | {"name": "order"})
+    changed = provider.change(function["id"], {"execution_order": None, "masking": None})
     assert changed["execution_order"] is None
-    provider.destroy(made["id"])
+    provider.destroy(function["id"])

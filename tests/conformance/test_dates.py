@@ -45,10 +45,10 @@ def instant(moment: datetime) -> datetime:
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_the_resolver(case: DateCase) -> None:
-    found = resolve_date(case.text, case.clock)
+    resolved = resolve_date(case.text, case.clock)
 
-    assert instant(found.at) == instant(case.at)
-    assert found.at.tzinfo == ZoneInfo(case.clock.zone)
+    assert instant(resolved.at) == instant(case.at)
+    assert resolved.at.tzinfo == ZoneInfo(case.clock.zone)
 
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
@@ -107,8 +107,8 @@ def test_filters_of_functions(case: DateCase) -> None:
     bytecode = expression_bytecode(build_filter({"properties": [rule]}, context))
 
     # the bytecode begins with the text that the program turns into a date
-    found = resolve_date(bytecode[3], DateClock(clock.now, "UTC")).at
-    assert instant(found) == instant(case.at)
+    resolved = resolve_date(bytecode[3], DateClock(clock.now, "UTC")).at
+    assert instant(resolved) == instant(case.at)
 
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
@@ -195,13 +195,13 @@ def test_the_wall_clock_decides(seconds: int, zone: str, count: int, unit: str) 
     length = {"s": 1, "M": 60, "h": 3600, "d": 86_400}[unit]
     wall = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None) - timedelta(seconds=count * length)
 
-    found = resolve_date(f"-{count}{unit}", DateClock(now, zone)).at
+    resolved = resolve_date(f"-{count}{unit}", DateClock(now, zone)).at
 
     # candidates: every nearby instant that a clock in the zone shows as this time
     near = [wall.replace(tzinfo=UTC) - timedelta(minutes=offset) for offset in range(-720, 841, 15)]
     same = [at for at in near if at.astimezone(ZoneInfo(zone)).replace(tzinfo=None) == wall]
     if same:
-        assert instant(found) == min(same)
+        assert instant(resolved) == min(same)
     else:  # in a gap: as far after the gap as the wall time is after its start
-        shown = found.replace(tzinfo=None)
+        shown = resolved.replace(tzinfo=None)
         assert timedelta(0) < shown - wall <= timedelta(hours=1)

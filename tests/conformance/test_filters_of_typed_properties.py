@@ -61,8 +61,8 @@ def is_missing(value: Any) -> bool:
     return value is MISSING or value is None
 
 
-def equals(wanted: float) -> Callable[[Any], bool]:
-    return lambda value: number(value) == wanted
+def equals(expected: float) -> Callable[[Any], bool]:
+    return lambda value: number(value) == expected
 
 
 @pytest.mark.parametrize("type_", TYPES)

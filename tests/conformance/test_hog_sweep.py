@@ -64,9 +64,9 @@ def test_all_calls_differ_only_where_it_is_listed_and_exactly_there() -> None:
 
     assert compared.unlisted == []
     assert [
-        f"{_title(entry)}: {compared.covered[place]} calls, listed are {entry.calls}"
-        for place, entry in enumerate(DIFFERENCES)
-        if compared.covered[place] != entry.calls
+        f"{_title(entry)}: {compared.covered[index]} calls, listed are {entry.calls}"
+        for index, entry in enumerate(DIFFERENCES)
+        if compared.covered[index] != entry.calls
     ] == []
 
 
@@ -119,8 +119,8 @@ def test_the_sweep_calls_every_function_with_every_number_of_arguments() -> None
     for entry in STL.values():
         if entry.form != "async" and entry.name not in VARYING:
             most = min(3, 3 if entry.most is None else entry.most)
-            wanted = range(max(entry.least - 1, 0), most + (entry.most is not None) + 1)
-            assert [n for n in wanted if not counts[entry.name, n]] == [], entry.name
+            expected = range(max(entry.least - 1, 0), most + (entry.most is not None) + 1)
+            assert [n for n in expected if not counts[entry.name, n]] == [], entry.name
 
 
 def test_an_entry_covers_its_types_and_outcomes_only() -> None:

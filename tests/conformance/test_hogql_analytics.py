@@ -27,10 +27,10 @@ ORDERED = sorted(EVENTS, key=lambda seen: (seen.at, seen.number))
 
 
 def grouped[K](key: Callable[[Seen], K], events: Iterable[Seen] = ORDERED) -> dict[K, list[Seen]]:
-    found: dict[K, list[Seen]] = defaultdict(list)
+    groups: dict[K, list[Seen]] = defaultdict(list)
     for seen in events:
-        found[key(seen)].append(seen)
-    return found
+        groups[key(seen)].append(seen)
+    return groups
 
 
 def person(seen: Seen) -> str:
@@ -121,21 +121,21 @@ def new_and_returning(zone: str) -> Rows:
 def sessions_by_silence(_zone: str) -> Rows:
     rows: Counter[int] = Counter()
     for own in grouped(person).values():
-        gaps = [(two.at - one.at) > timedelta(minutes=30) for one, two in pairwise(own)]
+        gaps = [(two.at - first.at) > timedelta(minutes=30) for first, two in pairwise(own)]
         rows[1 + sum(gaps)] += 1
     return [[count, rows[count]] for count in sorted(rows)]
 
 
 def sessions_of_days(zone: str) -> Rows:
-    found: dict[date, list[list[Seen]]] = defaultdict(list)
+    groups: dict[date, list[list[Seen]]] = defaultdict(list)
     for name, own in grouped(lambda seen: seen.session).items():
         if name:
-            found[day(own[0], zone)].append(own)
+            groups[day(own[0], zone)].append(own)
     rows: Rows = []
-    for at in sorted(found):
-        seconds = [int(o[-1].at.timestamp()) - int(o[0].at.timestamp()) for o in found[at]]
-        views = sum(seen.event == "$pageview" for own in found[at] for seen in own)
-        rows.append([str(at), len(found[at]), round(mean(seconds), 6), views])
+    for at in sorted(groups):
+        seconds = [int(o[-1].at.timestamp()) - int(o[0].at.timestamp()) for o in groups[at]]
+        views = sum(seen.event == "$pageview" for own in groups[at] for seen in own)
+        rows.append([str(at), len(groups[at]), round(mean(seconds), 6), views])
     return rows
 
 
@@ -190,24 +190,24 @@ def first_touch(_zone: str) -> Rows:
 
 
 def last_page_before_paying(_zone: str) -> Rows:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for own in grouped(person).values():
         pages = [seen for seen in own if seen.event == "$pageview"]
         times = [seen.at for seen in pages]
         for seen in own:
             place = bisect_right(times, seen.at)
             if seen.event == "paid" and place:
-                found[pages[place - 1].properties["$current_url"]] += 1
-    return [[url, found[url]] for url in sorted(found)]
+                counts[pages[place - 1].properties["$current_url"]] += 1
+    return [[url, counts[url]] for url in sorted(counts)]
 
 
 def transitions(_zone: str) -> Rows:
-    found = Counter(
-        (one.event, two.event)
+    counts = Counter(
+        (first.event, two.event)
         for own in grouped(lambda seen: seen.session, (s for s in ORDERED if s.session)).values()
-        for one, two in pairwise(own)
+        for first, two in pairwise(own)
     )
-    top = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:5]
+    top = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:5]
     return [[*names, count] for names, count in top]
 
 
@@ -219,12 +219,12 @@ def top_and_others(_zone: str) -> Rows:
 
 
 def pages_by_section(_zone: str) -> Rows:
-    found = Counter(
+    counts = Counter(
         seen.properties["$current_url"].split("/")[3]
         for seen in EVENTS
         if "$current_url" in seen.properties
     )
-    return [[name, found[name]] for name in sorted(found)]
+    return [[name, counts[name]] for name in sorted(counts)]
 
 
 def price_quartiles(_zone: str) -> Rows:
@@ -264,25 +264,25 @@ def evening_share(zone: str) -> Rows:
 
 def streaks(zone: str) -> Rows:
     """The longest run of days in a row, by number of people."""
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     for own in grouped(person).values():
         days = sorted({day(seen, zone) for seen in own})
         best = run = 1
-        for one, two in pairwise(days):
-            run = run + 1 if (two - one).days == 1 else 1
+        for first, two in pairwise(days):
+            run = run + 1 if (two - first).days == 1 else 1
             best = max(best, run)
-        found[best] += 1
-    return [[length, found[length]] for length in sorted(found)]
+        counts[best] += 1
+    return [[length, counts[length]] for length in sorted(counts)]
 
 
 def lifecycle(zone: str) -> Rows:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for own in grouped(person).values():
         days = sorted({day(seen, zone) for seen in own})
-        found["new"] += 1
-        for one, two in pairwise(days):
-            found["returning" if (two - one).days == 1 else "resurrecting"] += 1
-    return [[name, found[name]] for name in sorted(found)]
+        counts["new"] += 1
+        for first, two in pairwise(days):
+            counts["returning" if (two - first).days == 1 else "resurrecting"] += 1
+    return [[name, counts[name]] for name in sorted(counts)]
 
 
 def created_to_first_event(_zone: str) -> Rows:
@@ -324,8 +324,8 @@ def events_of_sessions(_zone: str) -> Rows:
 
 
 def keys_of_properties(_zone: str) -> Rows:
-    found = Counter(key for seen in EVENTS for key in seen.properties)
-    return [[key, n] for key, n in sorted(found.items(), key=lambda item: (-item[1], item[0]))]
+    counts = Counter(key for seen in EVENTS for key in seen.properties)
+    return [[key, n] for key, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 
 def members_of_a_cohort(_zone: str) -> Rows:

@@ -58,13 +58,13 @@ def fits(found: Any, expected: Any) -> bool:
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part[0].expression.split("(")[0])
 def test_values(part: list[Case], hogql_world: HogqlWorld) -> None:
-    columns = ", ".join(f"{case.expression} AS v{place}" for place, case in enumerate(part))
+    columns = ", ".join(f"{case.expression} AS v{index}" for index, case in enumerate(part))
     [row] = hogql_world.rows(f"SELECT {columns} {part[0].table}")
 
     wrong = [
-        f"{case.expression}: {found!r}, expected {case.value!r}"
-        for case, found in zip(part, row, strict=True)
-        if not fits(found, case.value)
+        f"{case.expression}: {value!r}, expected {case.value!r}"
+        for case, value in zip(part, row, strict=True)
+        if not fits(value, case.value)
     ]
     assert wrong == []
 

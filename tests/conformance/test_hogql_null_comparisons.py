@@ -117,7 +117,7 @@ def evaluate(world: HogqlWorld, expressions: list[str], source: str = FROM) -> l
     values: list[Any] = []
     for start in range(0, len(expressions), 50):
         part = expressions[start : start + 50]
-        columns = ", ".join(f"{sql} AS c{place}" for place, sql in enumerate(part))
+        columns = ", ".join(f"{sql} AS c{index}" for index, sql in enumerate(part))
         [row] = world.rows(f"SELECT {columns} FROM {source}")
         values += row
     return values
@@ -128,11 +128,11 @@ def test_every_pair_of_texts(name: str, hogql_world: HogqlWorld) -> None:
     form, truth = OPERATORS[name]
     pairs = list(itertools.product(TEXTS, TEXTS))
     expressions = [form.format(left, right) for (left, _), (right, _) in pairs]
-    found = evaluate(hogql_world, expressions)
+    values = evaluate(hogql_world, expressions)
 
     wrong = {
         sql: value
-        for sql, value, ((_, left), (_, right)) in zip(expressions, found, pairs, strict=True)
+        for sql, value, ((_, left), (_, right)) in zip(expressions, values, pairs, strict=True)
         if value is None or bool(value) is not truth(left, right)
     }
     assert wrong == {}
@@ -156,16 +156,16 @@ _OF_NUMBERS = ("=", "!=", "<", "<=", ">", ">=", "less", "notEquals", "in", "not 
 def test_every_pair_of_numbers(name: str, hogql_world: HogqlWorld) -> None:
     form, truth = OPERATORS[name]
     pairs = [
-        (one, two)
-        for one, two in itertools.product(NUMBERS, NUMBERS)
-        if "nope * 2" not in one[0] + two[0] or one[1] is None or two[1] is None
+        (first, two)
+        for first, two in itertools.product(NUMBERS, NUMBERS)
+        if "nope * 2" not in first[0] + two[0] or first[1] is None or two[1] is None
     ]
     expressions = [form.format(left, right) for (left, _), (right, _) in pairs]
-    found = evaluate(hogql_world, expressions)
+    values = evaluate(hogql_world, expressions)
 
     wrong = {
         sql: value
-        for sql, value, ((_, left), (_, right)) in zip(expressions, found, pairs, strict=True)
+        for sql, value, ((_, left), (_, right)) in zip(expressions, values, pairs, strict=True)
         if value is None or bool(value) is not truth(left, right)
     }
     assert wrong == {}
@@ -179,7 +179,7 @@ def test_between(word: str, hogql_world: HogqlWorld) -> None:
     ]  # fmt: skip
     triples = list(itertools.product(operands, repeat=3))
     expressions = [f"{x} {word} {low} and {high}" for (x, _), (low, _), (high, _) in triples]
-    found = evaluate(hogql_world, expressions)
+    values = evaluate(hogql_world, expressions)
 
     def truth(value: float | None, low: float | None, high: float | None) -> bool:
         if value is None or low is None or high is None:
@@ -188,7 +188,7 @@ def test_between(word: str, hogql_world: HogqlWorld) -> None:
 
     assert {
         sql: value
-        for sql, value, each in zip(expressions, found, triples, strict=True)
+        for sql, value, each in zip(expressions, values, triples, strict=True)
         if value is None or bool(value) is not truth(*[known for _, known in each])
     } == {}
 
@@ -212,20 +212,20 @@ def test_lists_of_several_items(hogql_world: HogqlWorld) -> None:
         for (left, _), (items, _) in pairs
         for sql in (f"{left} in {items}", f"{left} not in {items}")
     ]
-    found = evaluate(hogql_world, expressions)
+    values = evaluate(hogql_world, expressions)
     expected = [
         truth for (_, value), (_, known) in pairs for truth in (value in known, value not in known)
     ]
 
     assert {
         sql: value
-        for sql, value, truth in zip(expressions, found, expected, strict=True)
+        for sql, value, truth in zip(expressions, values, expected, strict=True)
         if value is None or bool(value) is not truth
     } == {}
 
 
 def test_tuples_in_lists(hogql_world: HogqlWorld) -> None:
-    found = evaluate(
+    values = evaluate(
         hogql_world,
         [
             "(t.properties.nope, 1) in ((null, 1), ('a', 2))",
@@ -238,7 +238,7 @@ def test_tuples_in_lists(hogql_world: HogqlWorld) -> None:
         ],
     )
 
-    assert [bool(value) for value in found] == [True, False, True, True, True, True, True]
+    assert [bool(value) for value in values] == [True, False, True, True, True, True, True]
 
 
 def test_inside_lambdas_null_is_no_different(hogql_world: HogqlWorld) -> None:
@@ -321,10 +321,10 @@ def test_concatenation_is_never_null(count: int, hogql_world: HogqlWorld) -> Non
     expressions = [f"concat({text})" for text in texts] + [f"CONCAT({text})" for text in texts]
     if count > 1:
         expressions += [" || ".join(sql for sql, _ in parts) for parts in chosen]
-    found = evaluate(hogql_world, expressions)
+    values = evaluate(hogql_world, expressions)
     expected = ["".join(text for _, text in parts) for parts in chosen]
 
-    assert found == expected * (3 if count > 1 else 2)
+    assert values == expected * (3 if count > 1 else 2)
 
 
 def test_interpolated_text_treats_null_the_same(hogql_world: HogqlWorld) -> None:

@@ -35,7 +35,9 @@ def test_examples(part: int, hogql_world: HogqlWorld) -> None:
             f"SELECT {function.example} AS x, toDate('2026-01-05') FROM numbers(5)",
             context=CONTEXT,
         )
-        failed += [f"{function.name}: {one}" for one in violations(compiled, hogql_world)]
+        failed += [
+            f"{function.name}: {violation}" for violation in violations(compiled, hogql_world)
+        ]
 
     assert failed == []
 

@@ -35,10 +35,10 @@ def local(seen: Seen, zone: str) -> datetime:
 
 def grouped[K](key: Callable[[Seen], K], events: Iterable[Seen] = EVENTS) -> dict[K, list[Seen]]:
     """Events by a key."""
-    found: dict[K, list[Seen]] = defaultdict(list)
+    groups: dict[K, list[Seen]] = defaultdict(list)
     for seen in events:
-        found[key(seen)].append(seen)
-    return found
+        groups[key(seen)].append(seen)
+    return groups
 
 
 def number(seen: Seen) -> float | None:
@@ -63,15 +63,15 @@ def test_days_with_counts_people_and_sums(generated_world: HogqlWorld, zone: str
         return [day, len(events), len(people), sum(prices) if prices else None, over, average]
 
     days = grouped(lambda seen: local(seen, zone).date())
-    found = answer(generated_world, query, zone)
+    rows = answer(generated_world, query, zone)
 
-    assert [[str(row[0]), *_close(row[1:])] for row in found] == [
+    assert [[str(row[0]), *_close(row[1:])] for row in rows] == [
         [str(day), *_close(row(day, days[day])[1:])] for day in sorted(days)
     ]
 
 
 def _close(values: list[Any]) -> list[Any]:
-    return [round(one, 6) if isinstance(one, float) else one for one in values]
+    return [round(value, 6) if isinstance(value, float) else value for value in values]
 
 
 @pytest.mark.parametrize("zone", ZONES)
@@ -105,9 +105,11 @@ def _close(values: list[Any]) -> list[Any]:
 def test_parts_of_times(
     generated_world: HogqlWorld, zone: str, sql: str, python: Callable[[datetime], Any]
 ) -> None:
-    found = answer(generated_world, f"SELECT {sql} AS x, count() FROM events GROUP BY x", zone)
+    rows = answer(generated_world, f"SELECT {sql} AS x, count() FROM events GROUP BY x", zone)
 
-    assert {row[0]: row[1] for row in found} == Counter(python(local(one, zone)) for one in EVENTS)
+    assert {row[0]: row[1] for row in rows} == Counter(
+        python(local(event, zone)) for event in EVENTS
+    )
 
 
 @pytest.mark.parametrize("zone", ZONES)
@@ -120,15 +122,15 @@ def test_starts_of_days_and_hours_are_instants(generated_world: HogqlWorld, zone
         ),
     }
     for function, start in starts.items():
-        found = answer(generated_world, query.replace("{f}", function), zone)
-        wanted: Counter[int] = Counter()
+        rows = answer(generated_world, query.replace("{f}", function), zone)
+        expected: Counter[int] = Counter()
         for seen in EVENTS:
             at = start(local(seen, zone))
             if function.startswith("date"):  # an hour that comes twice has two starts
                 at = at.replace(fold=local(seen, zone).fold)
-            wanted[int(at.timestamp())] += 1
+            expected[int(at.timestamp())] += 1
 
-        assert {row[0]: row[1] for row in found} == wanted
+        assert {row[0]: row[1] for row in rows} == expected
 
 
 @pytest.mark.parametrize("zone", ZONES)
@@ -166,9 +168,9 @@ def test_first_and_last_of_each_person(generated_world: HogqlWorld) -> None:
         return [human.id, micro, own[-1].event, human.properties["email"], plan, ids]
 
     active = {seen.human.id for seen in EVENTS}
-    wanted = [row(human) for human in PEOPLE if human.id in active]
+    expected = [row(human) for human in PEOPLE if human.id in active]
 
-    assert answer(generated_world, query, "UTC") == sorted(wanted)
+    assert answer(generated_world, query, "UTC") == sorted(expected)
 
 
 def test_windows_of_each_session(generated_world: HogqlWorld) -> None:
@@ -181,19 +183,19 @@ def test_windows_of_each_session(generated_world: HogqlWorld) -> None:
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
         ORDER BY $session_id, timestamp, uuid"""
     sessions = grouped(lambda seen: seen.session, (one for one in EVENTS if one.session))
-    wanted: Rows = []
+    expected: Rows = []
     for session in sorted(sessions):
         own = sorted(sessions[session], key=lambda one: (one.at, one.number))
         prices: list[float] = []
-        for place, seen in enumerate(own):
+        for index, seen in enumerate(own):
             prices += [] if number(seen) is None else [float(number(seen) or 0)]
             total = round(sum(prices), 6) if prices else None
-            before = own[place - 1].event if place else None
+            before = own[index - 1].event if index else None
             apart = int(seen.at.timestamp()) - int(own[0].at.timestamp())
-            wanted.append([place + 1, before, total, len(own), apart])
-    found = answer(generated_world, query, "UTC")
+            expected.append([index + 1, before, total, len(own), apart])
+    rows = answer(generated_world, query, "UTC")
 
-    assert [_close(row[1:]) for row in found] == wanted
+    assert [_close(row[1:]) for row in rows] == expected
 
 
 def test_joins_sets_and_subqueries(generated_world: HogqlWorld) -> None:
@@ -201,10 +203,10 @@ def test_joins_sets_and_subqueries(generated_world: HogqlWorld) -> None:
     members = {seen.human.id for seen in EVENTS if seen.event == "signed_up"}
     pairs = sum(
         1
-        for one in EVENTS
+        for event in EVENTS
         for two in EVENTS
-        if one.human is two.human and (one.event, two.event) == ("signed_up", "paid")
-        if one.at < two.at
+        if event.human is two.human and (event.event, two.event) == ("signed_up", "paid")
+        if event.at < two.at
     )
     own = "SELECT person_id FROM events WHERE event ="
     cases = {
@@ -237,8 +239,8 @@ def test_joins_sets_and_subqueries(generated_world: HogqlWorld) -> None:
             seen.human.properties["email"].endswith("@a.com") for seen in EVENTS
         ),
     }
-    for query, wanted in cases.items():
-        assert answer(generated_world, query, "UTC") == [[wanted]], query
+    for query, expected in cases.items():
+        assert answer(generated_world, query, "UTC") == [[expected]], query
 
 
 def test_conditions_on_properties_that_may_be_missing(generated_world: HogqlWorld) -> None:
@@ -268,9 +270,9 @@ def test_conditions_on_properties_that_may_be_missing(generated_world: HogqlWorl
         "properties.returning": flags.count(True),
         "properties.returning IS NOT NULL AND NOT properties.returning": flags.count(False),
     }
-    for condition, wanted in cases.items():
+    for condition, expected in cases.items():
         query = f"SELECT count() FROM events WHERE {condition}"
-        assert answer(generated_world, query, "UTC") == [[wanted]], condition
+        assert answer(generated_world, query, "UTC") == [[expected]], condition
 
 
 def test_tops_limits_and_rollups(generated_world: HogqlWorld) -> None:

@@ -34,9 +34,9 @@ def read() -> Iterator[tuple[str, re.Match[str]]]:
     """Queries and what is expected of them."""
     lines = _FILE.read_text(encoding="utf-8").splitlines()
     for query, expected in zip(lines[::2], lines[1::2], strict=True):
-        found = _LINE.fullmatch(expected)
-        assert found is not None, expected
-        yield query, found
+        match = _LINE.fullmatch(expected)
+        assert match is not None, expected
+        yield query, match
 
 
 CASES = list(read())
@@ -83,11 +83,11 @@ def test_wrong_query(case: tuple[str, re.Match[str]], hogql_world: HogqlWorld) -
 
 def test_places_count_characters(hogql_world: HogqlWorld) -> None:
     query = "select 'ä😀', sum(event)\nfrom events"
-    found = error_of(query, hogql_world)
+    error = error_of(query, hogql_world)
 
-    assert found is not None
-    assert query[found[1].start : found[1].end] == "sum(event)"
-    assert (found[1].line, found[1].column) == (1, 14)
+    assert error is not None
+    assert query[error[1].start : error[1].end] == "sum(event)"
+    assert (error[1].line, error[1].column) == (1, 14)
 
 
 ARGUMENTS = ("5", "'a'", "[1]", "now()", "null", "(1, 'b')", "map('a', 1)", "toDate('2026-01-05')",
@@ -103,7 +103,7 @@ def test_wrong_arguments_show_nothing_of_the_inside(seed: int, hogql_world: Hogq
         count = chosen.randint(0, 4)
         args = ", ".join(chosen.choice(ARGUMENTS) for _ in range(count))
         query = f"select {function.name}({args}) from events limit 1"
-        found = error_of(query, hogql_world)
-        if found is not None and INSIDE.search(found[1].advice.replace(function.name, "")):
-            shown[query] = found[1].advice
+        error = error_of(query, hogql_world)
+        if error is not None and INSIDE.search(error[1].advice.replace(function.name, "")):
+            shown[query] = error[1].advice
     assert shown == {}

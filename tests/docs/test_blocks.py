@@ -41,7 +41,7 @@ NOT_RUN = {("growing.md", "sql"): "needs a ClickHouse server with users"}
 
 def blocks(page: str, language: str) -> list[str]:
     text = (DOCS / page).read_text()
-    return [body for found, body in FENCE.findall(text) if found == language]
+    return [body for value, body in FENCE.findall(text) if value == language]
 
 
 def test_every_block_is_run_by_a_test() -> None:
@@ -98,9 +98,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 def make(server: RunningServer, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    made = server.client.post(f"/api/projects/1/{path}", json=body)
-    assert made.status_code < 300, made.text
-    return made.json()
+    response = server.client.post(f"/api/projects/1/{path}", json=body)
+    assert response.status_code < 300, response.text
+    return response.json()
 
 
 def test_the_preview_of_the_page_of_endpoints_is_answered(server: RunningServer) -> None:

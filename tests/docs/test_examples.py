@@ -51,18 +51,18 @@ PAGES = [
 @pytest.mark.parametrize("page", [f"{name}.md" for name in [*PAGES, "system-tables"]])
 def test_every_example_is_answered_with_success(server, page):
     blocks = BLOCK.findall((DOCS / page).read_text())
-    function = made = ""
+    function = created = ""
 
     assert blocks
     for method, path, body in blocks:
-        address = path.replace("{function}", function).replace("{id}", made)
-        sent = json.loads(body.replace("{id}", made)) if body.strip() else None
+        address = path.replace("{function}", function).replace("{id}", created)
+        sent = json.loads(body.replace("{id}", created)) if body.strip() else None
         answer = server.client.request(method, address, json=sent)
         assert answer.status_code < 300, f"{method} {path}: {answer.status_code} {answer.text}"
         if method == "POST" and path.endswith("/hog_functions/"):
             function = answer.json()["id"]
         if method == "POST" and answer.status_code == 201:
-            made = str(answer.json().get("id", made))
+            created = str(answer.json().get("id", created))
 
 
 def test_every_route_stands_in_the_page_of_compatibility(server):

@@ -29,9 +29,9 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def receiver():
-    made = Receiver()
-    yield made
-    made.close()
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
 
 
 @pytest.fixture

@@ -108,8 +108,8 @@ def server(tmp_path_factory) -> Iterator[RunningServer]:
         ("insight_variables/", {"name": "customer", "type": "String", "default_value": ""}),
         ("endpoints", {"name": "daily_orders", "query": {"kind": "HogQLQuery", "query": query[1]}}),
     ):
-        made = running.client.post(f"/api/projects/1/{path}", json=body)
-        assert made.status_code == 201, made.text
+        response = running.client.post(f"/api/projects/1/{path}", json=body)
+        assert response.status_code == 201, response.text
     batch = [
         {
             "event": "order_paid",
@@ -127,9 +127,9 @@ def server(tmp_path_factory) -> Iterator[RunningServer]:
 
 def _tenant_token(server: RunningServer, customer: str) -> str:
     body = {"endpoints": ["daily_orders"], "variables": {"customer": customer}}
-    made = server.client.post("/api/projects/1/tenant_tokens/", json=body)
-    assert made.status_code < 300, made.text
-    return made.json()["token"]
+    response = server.client.post("/api/projects/1/tenant_tokens/", json=body)
+    assert response.status_code < 300, response.text
+    return response.json()["token"]
 
 
 def _wait_for_events(server: RunningServer) -> None:

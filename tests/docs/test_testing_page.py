@@ -13,8 +13,8 @@ PAGE = (Path(__file__).parents[2] / "docs" / "testing.md").read_text()
 
 
 def test_the_examples_of_the_page_pass(tmp_path: Path) -> None:
-    made = CliRunner().invoke(app, ["init", str(tmp_path / "shop")])
-    assert made.exit_code == 0, made.output
+    result = CliRunner().invoke(app, ["init", str(tmp_path / "shop")])
+    assert result.exit_code == 0, result.output
     function, endpoint = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
     for name, text in (
         ("functions/welcome-webhook/tests.yaml", function),

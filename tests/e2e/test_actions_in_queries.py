@@ -7,11 +7,11 @@ from support.waiting import wait_for
 def test_a_trend_over_an_action_counts_the_events_of_its_steps(server: ServerProject) -> None:
     client = server.client
     action = {"name": "Paid", "steps": [{"event": "paid"}, {"event": "renewed"}]}
-    made = client.post("/api/projects/@current/actions/", json=action).json()
+    created = client.post("/api/projects/@current/actions/", json=action).json()
     names = ["paid", "renewed", "other"]
     batch = [{"event": name, "distinct_id": "ada"} for name in names]
     client.post("/batch/", json={"api_key": server.token, "batch": batch})
-    query = {"kind": "TrendsQuery", "series": [{"kind": "ActionsNode", "id": made["id"]}]}
+    query = {"kind": "TrendsQuery", "series": [{"kind": "ActionsNode", "id": created["id"]}]}
     saved = client.post("/api/projects/@current/endpoints", json={"name": "paid", "query": query})
 
     assert saved.status_code == 201, saved.text

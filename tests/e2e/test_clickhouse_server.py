@@ -43,19 +43,19 @@ def test_capture_query_materialize_and_delete(tmp_path: Path, database: str) -> 
         ]
         body = {"api_key": TOKEN, "batch": batch}
         assert client.post("/batch/", json=body).status_code == 200
-        wait_for(lambda: rows(server, "select count() from events"), lambda found: found == [[3]])
+        wait_for(lambda: rows(server, "select count() from events"), lambda value: value == [[3]])
         sums = (
             "select person.properties.name, sum(toFloat(properties.price)) from events group by 1"
         )
         expected = [["ann", 3.5], ["bob", 40.0]]
-        wait_for(lambda: sorted(rows(server, sums)), lambda found: found == expected)
+        wait_for(lambda: sorted(rows(server, sums)), lambda value: value == expected)
         assert rows(server, "select distinct properties.note from events") == [["it's \t\\N ☃"]]
 
         query = {"kind": "HogQLQuery", "query": f"{sums} order by 1"}
-        made = {"name": "sums", "query": query, "is_materialized": True}
-        assert client.post(ENDPOINTS, json=made).status_code == 201
+        created = {"name": "sums", "query": query, "is_materialized": True}
+        assert client.post(ENDPOINTS, json=created).status_code == 201
         status = f"{ENDPOINTS}/sums/materialization_status"
-        wait_for(lambda: client.get(status).json(), lambda found: found["ready"])
+        wait_for(lambda: client.get(status).json(), lambda value: value["ready"])
         table = client.post(f"{ENDPOINTS}/sums/run", json={"refresh": "force"}).json()
         assert (table["endpoint_materialized"], table["results"]) == (True, expected)
 

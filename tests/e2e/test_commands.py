@@ -36,12 +36,12 @@ def function_id(server: ServerProject) -> str:
     for plan in ("pro", "team"):
         body = {"event": "plan_chosen", "distinct_id": "ada", "properties": {"plan": plan}}
         server.client.post("/capture/", json={"api_key": server.token, **body})
-    made = server.client.post("/api/projects/@current/hog_functions/", json=FUNCTION).json()
+    created = server.client.post("/api/projects/@current/hog_functions/", json=FUNCTION).json()
     query = {"kind": "HogQLQuery", "query": "select count() from events"}
     body = {"query": query, "refresh": "force_blocking"}
     path = "/api/projects/@current/query/"
     wait_for(lambda: server.client.post(path, json=body).json()["results"] == [[2]])
-    return made["id"]
+    return created["id"]
 
 
 def run(server: ServerProject, *words: str) -> Result:
@@ -96,13 +96,15 @@ def test_a_function_is_run_once(server: ServerProject, function_id: str, tmp_pat
 
 
 def test_a_function_is_deleted_when_agreed(server: ServerProject) -> None:
-    made = server.client.post(
+    response = server.client.post(
         "/api/projects/@current/hog_functions/", json={**FUNCTION, "name": "Old"}
     )
     asked = run(server, "functions", "delete", "Old")
     assert (asked.exit_code, "--yes" in asked.stderr) == (2, True)
     assert run(server, "functions", "delete", "Old", "--yes").stdout == "deleted function Old\n"
-    assert server.client.get(f"/api/projects/@current/hog_functions/{made.json()['id']}/").is_error
+    assert server.client.get(
+        f"/api/projects/@current/hog_functions/{response.json()['id']}/"
+    ).is_error
 
 
 SQL = "select event, properties.plan as plan, 1.5 as n from events order by plan"
@@ -201,9 +203,9 @@ def test_a_function_without_backfills_lists_none(server: ServerProject, function
 
 def test_cohorts_are_listed_and_shown(server: ServerProject) -> None:
     body = {"name": "Nobody", "filters": {"properties": {"type": "AND", "values": [EMAIL]}}}
-    made = server.client.post("/api/projects/@current/cohorts/", json=body).json()
+    created = server.client.post("/api/projects/@current/cohorts/", json=body).json()
     assert [each["name"] for each in printed(server, "cohorts", "list")] == ["Nobody"]
-    assert printed(server, "cohorts", "show", str(made["id"]))["is_static"] is False
+    assert printed(server, "cohorts", "show", str(created["id"]))["is_static"] is False
     assert run(server, "cohorts", "show", "999").exit_code == 1
 
 

@@ -194,8 +194,8 @@ def test_versions_have_names_that_move(server: ServerProject) -> None:
         else:
             server.client.patch("/api/projects/@current/endpoints/moving/", json={"query": query})
 
-    made = command(server, "alias", "set", "moving", "prod", "1")
-    assert made.output == "moving: prod is version 1\n"
+    created = command(server, "alias", "set", "moving", "prod", "1")
+    assert created.output == "moving: prod is version 1\n"
     assert command(server, "run", "moving", "--version", "prod").output.split() == ["n", "1"]
     command(server, "alias", "set", "moving", "prod", "2")
     assert command(server, "run", "moving", "--version", "prod").output.split() == ["n", "2"]
@@ -217,12 +217,12 @@ def test_versions_have_names_that_move(server: ServerProject) -> None:
 
 @pytest.fixture
 def other_project(server: ServerProject) -> str:
-    made = CliRunner().invoke(
+    result = CliRunner().invoke(
         app,
         ["admin", "projects", "create", "Pruned"],
         env={"HOGLET_DATA_DIR": str(server.data_dir)},
     )
-    assert made.exit_code == 0, made.output
+    assert result.exit_code == 0, result.output
     projects = server.client.get("/api/projects/").json()["results"]
     return str(max(each["id"] for each in projects))
 
@@ -234,8 +234,8 @@ def test_pruning_deletes_what_the_other_side_lacks(
         return command(server, *words, "--project", other_project)
 
     def names() -> set[str]:
-        found = server.client.get(f"/api/projects/{other_project}/endpoints/").json()["results"]
-        return {each["name"] for each in found}
+        response = server.client.get(f"/api/projects/{other_project}/endpoints/").json()["results"]
+        return {each["name"] for each in response}
 
     for name in ("kept", "old", "older"):
         (tmp_path / f"{name}.yaml").write_text(f"name: {name}\nquery: select 1\n")
@@ -304,6 +304,6 @@ def test_pruning_asks_at_a_terminal(
         output, _ = process.communicate(timeout=60)
 
     assert "to be deleted: endpoint at_terminal" in output
-    found = server.client.get("/api/projects/@current/endpoints/").json()["results"]
-    assert {each["name"] for each in found} & {"at_terminal"} == left
+    response = server.client.get("/api/projects/@current/endpoints/").json()["results"]
+    assert {each["name"] for each in response} & {"at_terminal"} == left
     assert process.returncode == (1 if left else 0)

@@ -13,13 +13,13 @@ pytestmark = pytest.mark.slow
 BASE = "/api/environments/1/endpoints"
 
 
-def wait_for(server: RunningServer, path: str, wanted: Any) -> Any:
+def wait_for(server: RunningServer, path: str, expected: Any) -> Any:
     deadline = time.monotonic() + 30
     answer: Any = None
     while time.monotonic() < deadline:
         response = server.client.get(path)
         answer = response.json()
-        if wanted(response):
+        if expected(response):
             return answer
         time.sleep(0.1)
     raise AssertionError(answer)

@@ -36,8 +36,8 @@ def browser(server: RunningServer) -> Generator[httpx.Client]:
 def links(server: RunningServer) -> list[str]:
     """The URLs of event, person, source and group as a function printed them."""
     function = {"type": "destination", "name": "Echo", "enabled": True, "hog": HOG}
-    made = server.client.post("/api/projects/1/hog_functions/", json=function)
-    made.raise_for_status()
+    response = server.client.post("/api/projects/1/hog_functions/", json=function)
+    response.raise_for_status()
     element = {"tag_name": "button", "$el_text": "Buy now", "attr__class": "primary"}
     properties: dict[str, Any] = {
         "price": 12.5, "nested": {"a": [1]}, "html": "<b>&lt;", "$elements": [element],
@@ -49,7 +49,7 @@ def links(server: RunningServer) -> list[str]:
     event = {"api_key": TOKEN, "event": "$autocapture", "distinct_id": DISTINCT_ID,
              "uuid": UUID, "properties": properties}  # fmt: skip
     server.client.post("/i/v0/e/", json=event).raise_for_status()
-    logs = f"/api/projects/1/hog_functions/{made.json()['id']}/logs"
+    logs = f"/api/projects/1/hog_functions/{response.json()['id']}/logs"
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         for line in server.client.get(logs).json()["results"]:
@@ -90,8 +90,8 @@ def test_the_link_of_a_person_leads_to_their_page(
     server: RunningServer, browser: httpx.Client, links: list[str]
 ) -> None:
     person_url = links[1]
-    found = server.client.get("/api/projects/1/persons", params={"distinct_id": DISTINCT_ID})
-    uuid = found.json()["results"][0]["uuid"]
+    response = server.client.get("/api/projects/1/persons", params={"distinct_id": DISTINCT_ID})
+    uuid = response.json()["results"][0]["uuid"]
     for address in (person_url, f"/project/1/persons/{uuid}"):
         page = shown(browser, address)
         assert "ada@example.com" in page

@@ -36,12 +36,12 @@ def invoke(server: ServerProject, *words: str) -> str:
 
 
 def make(server: ServerProject) -> tuple[str, str]:
-    made = server.client.post("/api/projects/@current/hog_functions/", json=FUNCTION).json()
-    return made["id"], f"/api/projects/@current/hog_functions/{made['id']}/"
+    created = server.client.post("/api/projects/@current/hog_functions/", json=FUNCTION).json()
+    return created["id"], f"/api/projects/@current/hog_functions/{created['id']}/"
 
 
 def wait_for_page(server: ServerProject, path: str, count: int) -> None:
-    wait_for(lambda: server.client.get(path).json()["count"], lambda found: found == count)
+    wait_for(lambda: server.client.get(path).json()["count"], lambda value: value == count)
 
 
 def test_dead_letters_are_listed_and_run_again(server: ServerProject) -> None:
@@ -68,8 +68,8 @@ def test_a_state_is_forced_and_released(server: ServerProject) -> None:
     assert admin(server, "force-state", function_id, "disabled") == (
         "Say is disabled by an administrator.\n"
     )
-    shown = server.client.get(path).json()
-    assert (shown["enabled"], shown["status"]["state"]) == (False, 12)
+    record = server.client.get(path).json()
+    assert (record["enabled"], record["status"]["state"]) == (False, 12)
     assert server.client.patch(path, json={"enabled": True}).status_code == 400
     listed = [line for line in command(server, "list").splitlines() if function_id in line]
     assert "disabled by an administrator" in listed[0]
@@ -164,10 +164,10 @@ def test_a_stored_event_is_explained(server: ServerProject) -> None:
 
 def test_keys_need_the_scopes_of_what_is_explained(server: ServerProject) -> None:
     function_id, path = make(server)
-    made = server.client.post(
+    response = server.client.post(
         "/api/personal_api_keys/", json={"label": "reads", "scopes": ["hog_function:read"]}
     )
-    headers = {"Authorization": f"Bearer {made.json()['value']}"}
+    headers = {"Authorization": f"Bearer {response.json()['value']}"}
     event = {"event": "seen", "distinct_id": "ada"}
 
     def status(**body: Any) -> int:
@@ -182,8 +182,8 @@ def test_keys_need_the_scopes_of_what_is_explained(server: ServerProject) -> Non
 def test_a_draft_is_tested_and_published(server: ServerProject) -> None:
     filters = {"events": [{"id": "drafted", "type": "events"}]}
     body = {"name": "Drafted", "hog": "print('first')", "enabled": True, "filters": filters}
-    made = server.client.post("/api/projects/@current/hog_functions/", json=body).json()
-    path = f"/api/projects/@current/hog_functions/{made['id']}/"
+    created = server.client.post("/api/projects/@current/hog_functions/", json=body).json()
+    path = f"/api/projects/@current/hog_functions/{created['id']}/"
     server.client.patch(path, json={"draft": {"hog": "print('second')"}})
     event = json.dumps({"event": "drafted", "distinct_id": "eve"})
 

@@ -36,9 +36,9 @@ def create(server: ServerProject, hog: str, event: str = "halved", **more: Any) 
     body = {"type": "destination", "name": "f", "hog": hog, "enabled": True, **more}
     if body["type"] in ("destination", "transformation"):
         body.setdefault("filters", {"events": [{"id": event, "type": "events"}]})
-    made = server.client.post(FUNCTIONS, json=body)
-    assert made.status_code == 201, made.text
-    return made.json()["id"]
+    response = server.client.post(FUNCTIONS, json=body)
+    assert response.status_code == 201, response.text
+    return response.json()["id"]
 
 
 def delete(server: ServerProject, function: str) -> None:
@@ -62,9 +62,9 @@ def logs(server: ServerProject, function: str) -> list[dict[str, Any]]:
 def run_query(server: ServerProject, sql: str) -> httpx.Response:
     name = f"q{next(_numbers)}"
     body = {"name": name, "query": {"kind": "HogQLQuery", "query": sql}}
-    made = server.client.post(ENDPOINTS, json=body)
-    if made.status_code != 201:
-        return made
+    response = server.client.post(ENDPOINTS, json=body)
+    if response.status_code != 201:
+        return response
     return server.client.post(f"{ENDPOINTS}{name}/run", json={"refresh": "force"})
 
 
@@ -238,7 +238,7 @@ def test_an_event_that_a_transformation_cut_is_stored_whole_otherwise(
             "select distinct_id, properties.m, person.properties.name, properties.$group_0 "
             "from events where event like 'cut %'",
         ),
-        lambda found: len(found) == 3,
+        lambda value: len(value) == 3,
     )
     delete(server, function)
 
@@ -376,7 +376,7 @@ def test_masking_by_half_a_character_works(server: ServerProject) -> None:
         lambda: server.client.get(f"{FUNCTIONS}{function}/metrics/totals?breakdown_by=name").json()[
             "totals"
         ],
-        lambda found: found.get("masked") == 2,
+        lambda value: value.get("masked") == 2,
     )
     delete(server, function)
 

@@ -48,9 +48,9 @@ def server(tmp_path_factory: pytest.TempPathFactory, mail: MailServer) -> Genera
 
 
 def make(server: RunningServer, **fields: Any) -> str:
-    made = server.client.post(FUNCTIONS, json={"enabled": True, **fields})
-    assert made.status_code == 201, made.text
-    return made.json()["id"]
+    response = server.client.post(FUNCTIONS, json={"enabled": True, **fields})
+    assert response.status_code == 201, response.text
+    return response.json()["id"]
 
 
 def mailing(server: RunningServer, event: str, hog: str, **more: Any) -> str:
@@ -84,7 +84,7 @@ def test_mail_is_sent_again_until_it_is_taken(server: RunningServer, mail: MailS
     capture(server, "welcome", to="Ada <ada@example.com>")
     wait_for(lambda: totals(server, function), lambda t: t.get("succeeded"))
 
-    (got,) = [one for one in mail.received if one.message["Subject"] == "Hello ada"]
+    (got,) = [each for each in mail.received if each.message["Subject"] == "Hello ada"]
     assert (got.sender, got.recipients) == ("shop@example.com", ["ada@example.com"])
     assert got.message.get_content().strip() == "From welcome"
     assert got.message["X-Hoglet-Attempt"] == "2"
@@ -112,7 +112,7 @@ def test_refused_mail_fails_the_run_though_the_program_goes_on(server: RunningSe
         lambda: server.client.get(f"{FUNCTIONS}{function}/dead_letters/").json()["results"], len
     )
 
-    assert [(one["class"], one["attempts"]) for one in letters] == [("fetch", 1)]
+    assert [(letter["class"], letter["attempts"]) for letter in letters] == [("fetch", 1)]
     assert "550" in letters[0]["error"]
     wait_for(lambda: totals(server, function), lambda t: t.get("email_failed") == 1)
 
@@ -160,7 +160,7 @@ def test_stored_events_get_their_places(server: RunningServer) -> None:
         lambda rows: len(rows) == 2,
     )
     known, unknown = sorted(
-        (json.loads(row[0]) for row in rows), key=lambda one: one["$ip"], reverse=True
+        (json.loads(row[0]) for row in rows), key=lambda value: value["$ip"], reverse=True
     )
 
     assert known["$geoip_city_name"] == "Linköping"

@@ -74,9 +74,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]
 def targets(server: RunningServer) -> list[Target]:
     echo = "return {'httpResponse': {'status': 200, 'body': jsonStringify(request)}}"
     webhook = {"type": "source_webhook", "name": "echo", "enabled": True, "hog": echo}
-    made = server.client.post("/api/projects/1/hog_functions/", json=webhook)
-    made.raise_for_status()
-    number = made.json()["id"].encode()
+    response = server.client.post("/api/projects/1/hog_functions/", json=webhook)
+    response.raise_for_status()
+    number = response.json()["id"].encode()
     query = {"kind": "HogQLQuery", "query": "select 1"}
     endpoint = {"name": "one", "query": query}
     server.client.post("/api/projects/1/endpoints/", json=endpoint).raise_for_status()

@@ -51,9 +51,9 @@ def from_template(server: ServerProject, template: str, host: str, to: str, **mo
         "retry": {"max_attempts": 1},
         **more,
     }
-    made = server.client.post(FUNCTIONS, json=body)
-    assert made.status_code == 201, made.text
-    return made.json()["id"]
+    response = server.client.post(FUNCTIONS, json=body)
+    assert response.status_code == 201, response.text
+    return response.json()["id"]
 
 
 def trigger(server: ServerProject, event: str) -> None:
@@ -71,8 +71,8 @@ def finished(server: ServerProject, function_id: str) -> list[dict[str, str]]:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         lines = server.client.get(f"{FUNCTIONS}{function_id}/logs/").json()["results"]
-        if any("Function completed" in one["message"] for one in lines) or any(
-            one["message"].startswith("Error") for one in lines
+        if any("Function completed" in line["message"] for line in lines) or any(
+            line["message"].startswith("Error") for line in lines
         ):
             return lines
         time.sleep(0.1)
@@ -186,7 +186,7 @@ def test_a_token_stays_with_its_hosts(server: ServerProject, receiver: Recorder)
 
     assert receiver.requests == []
     assert "is not allowed for this host" in str(lines)
-    assert [one["class"] for one in letters] == ["fetch"]
+    assert [letter["class"] for letter in letters] == ["fetch"]
 
 
 def test_a_deleted_integration_fails_the_inputs(server: ServerProject, receiver: Recorder) -> None:
@@ -209,7 +209,7 @@ def test_a_deleted_integration_fails_the_inputs(server: ServerProject, receiver:
 
     assert receiver.requests == []
     assert f"slack_workspace: the project has no integration {integration}" in str(lines)
-    assert [one["class"] for one in letters] == ["inputs"]
+    assert [letter["class"] for letter in letters] == ["inputs"]
     totals = server.client.get(f"{FUNCTIONS}{function}/metrics/totals?breakdown_by=name").json()
     assert totals["totals"].get("inputs_failed", 1) == 1
 

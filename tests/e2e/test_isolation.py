@@ -20,9 +20,9 @@ def server(tmp_path):
 
 @pytest.fixture
 def receiver():
-    made = Receiver()
-    yield made
-    made.close()
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
 
 
 def create(server, **fields):

@@ -55,10 +55,10 @@ def test_lines_are_followed_and_stopping_does_not_wait(tmp_path: Path) -> None:
     server = RunningServer(tmp_path).start()
     following: subprocess.Popen[str] | None = None
     try:
-        made: Any = server.client.post("/api/projects/1/hog_functions/", json=FUNCTION).json()
-        path = f"/api/projects/1/hog_functions/{made['id']}/logs"
+        created: Any = server.client.post("/api/projects/1/hog_functions/", json=FUNCTION).json()
+        path = f"/api/projects/1/hog_functions/{created['id']}/logs"
         capture(server, "ada")
-        following = follow(server, made["id"])  # its line may be on its way just now
+        following = follow(server, created["id"])  # its line may be on its way just now
         wait_for_line(following, "saw, ada")
         capture(server, "grace")
         wait_for_line(following, "saw, grace")
@@ -84,8 +84,8 @@ def test_a_stream_is_refused_like_any_other_request(server: ServerProject) -> No
     functions = "/api/projects/@current/hog_functions/"
     some_id = "01890000-0000-7000-8000-000000000000"
     unknown = server.client.get(f"{functions}{some_id}/logs/stream")
-    made: Any = server.client.post(functions, json=FUNCTION).json()
-    path = f"{functions}{made['id']}/logs/stream"
+    created: Any = server.client.post(functions, json=FUNCTION).json()
+    path = f"{functions}{created['id']}/logs/stream"
     bad_id = server.client.get(path, headers={"Last-Event-ID": "x"})
 
     assert unknown.status_code == 404

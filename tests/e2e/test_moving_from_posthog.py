@@ -173,7 +173,7 @@ def emails(server: RunningServer, expected: int) -> list[str]:
     """Those of the persons, who arrive a little after their events."""
     persons = wait_for(
         lambda: server.client.get("/api/projects/1/persons/").json()["results"],
-        lambda found: len(found) >= expected,
+        lambda value: len(value) >= expected,
     )
     return sorted(each["properties"]["email"] for each in persons)
 
@@ -188,7 +188,7 @@ def paid(server: RunningServer, expected: int) -> list[list[object]]:
         assert answer.status_code == 200, answer.text
         return answer.json()["results"]
 
-    return wait_for(rows, lambda found: bool(found) and found[0][1] == expected, 180)
+    return wait_for(rows, lambda value: bool(value) and value[0][1] == expected, 180)
 
 
 def test_a_strict_pull_says_that_something_is_missing(posthog: PostHog, tmp_path: Path) -> None:

@@ -198,8 +198,8 @@ def _ready(client: httpx.Client) -> None:
 
 def _materialize_anew(client: httpx.Client) -> None:
     path = f"{BASE}/endpoints/cards/"
-    for wanted in (False, True):
-        client.patch(path, json={"is_materialized": wanted}).raise_for_status()
+    for expected in (False, True):
+        client.patch(path, json={"is_materialized": expected}).raise_for_status()
     _ready(client)
 
 

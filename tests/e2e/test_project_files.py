@@ -57,8 +57,8 @@ def done(server: ServerProject, project: int, *words: str, **variables: str) -> 
 
 def new_project(server: ServerProject) -> int:
     environment = {"HOGLET_DATA_DIR": str(server.data_dir)}
-    made = CliRunner().invoke(app, ["admin", "projects", "create", "Other"], env=environment)
-    return int(made.stdout.split()[0])
+    result = CliRunner().invoke(app, ["admin", "projects", "create", "Other"], env=environment)
+    return int(result.stdout.split()[0])
 
 
 def post(server: ServerProject, path: str, body: dict[str, Any], project: int = 1) -> Any:
@@ -400,9 +400,9 @@ def test_pruning_deletes_on_either_side(server: ServerProject, source: int, tmp_
     assert pushed.splitlines()[-1] == "pushed: 1 created, 0 updated, 10 deleted"
     assert done(server, project, "diff", "-C", str(empty), "--prune") == ""
 
-    kept = contents(tmp_path / "functions")
+    retained = contents(tmp_path / "functions")
     done(server, project, "pull", "--to", str(tmp_path))
-    assert contents(tmp_path / "functions") == kept
+    assert contents(tmp_path / "functions") == retained
     done(server, project, "pull", "--to", str(tmp_path), "--prune", "--yes")
     assert contents(tmp_path / "functions") == contents(tmp_path / "endpoints") == {}
     assert (tmp_path / "actions.yaml").read_text().strip() == "[]"
@@ -532,14 +532,14 @@ def test_what_somebody_else_saves_meanwhile_is_kept(server: ServerProject, tmp_p
 def test_drafts_are_files_beside_the_live_version(server: ServerProject, tmp_path: Path) -> None:
     project, copy = new_project(server), new_project(server)
     first, second = tmp_path / "first", tmp_path / "second"
-    made = post(server, "hog_functions", HOOK, project)
+    created = post(server, "hog_functions", HOOK, project)
     post(
         server,
         "hog_functions",
         {"type": "transformation", "name": "Empty", "hog": "return event"},
         project,
     )
-    path = f"/api/projects/{project}/hog_functions/{made['id']}/"
+    path = f"/api/projects/{project}/hog_functions/{created['id']}/"
     inputs = {"url": {"value": "https://next.example"}, "token": {"secret": True}}
     draft = {"hog": "print('next')", "inputs": inputs, "description": "", "masking": None}
     assert server.client.patch(path, json={"draft": draft}).status_code == 200
@@ -587,8 +587,8 @@ def test_drafts_are_files_beside_the_live_version(server: ServerProject, tmp_pat
         server, copy, "push", "-C", str(first), "--prune", "--yes"
     )
     assert done(server, copy, "diff", "-C", str(first), "--prune") == ""
-    kept = run(server, copy, "pull", "--to", str(second))
-    assert "only in files: draft Welcome webhook" in kept.stderr
+    retained = run(server, copy, "pull", "--to", str(second))
+    assert "only in files: draft Welcome webhook" in retained.stderr
     done(server, copy, "pull", "--to", str(second), "--prune", "--yes")
     assert list((second / "functions/welcome-webhook").glob("draft*")) == []
 

@@ -44,7 +44,7 @@ def test_an_executor_of_its_own_runs_what_the_others_take_in(
     front = RunningServer(tmp_path / "front", roles="api,pipeline,console", **shared).start()
     executor = RunningServer(tmp_path / "executor", roles="executor", **shared).start()
     try:
-        made = front.client.post(
+        created = front.client.post(
             FUNCTIONS,
             json={
                 "type": "destination",
@@ -56,7 +56,7 @@ def test_an_executor_of_its_own_runs_what_the_others_take_in(
         ).json()
         first, second = str(uuid.uuid4()), str(uuid.uuid4())
         _send(front, first)
-        totals = f"{FUNCTIONS}{made['id']}/metrics/totals?breakdown_by=name"
+        totals = f"{FUNCTIONS}{created['id']}/metrics/totals?breakdown_by=name"
 
         def succeeded() -> int:
             return front.client.get(totals).json()["totals"].get("succeeded", 0)
@@ -73,7 +73,7 @@ def test_an_executor_of_its_own_runs_what_the_others_take_in(
         assert _until(lambda: succeeded() == 2)
         delivered = 'hoglet_deliveries_total{outcome="succeeded"} 1.0'
         assert delivered in executor.client.get("/metrics").text  # since it was started again
-        lines = front.client.get(f"{FUNCTIONS}{made['id']}/logs").json()["results"]
+        lines = front.client.get(f"{FUNCTIONS}{created['id']}/logs").json()["results"]
         assert any("***REDACTED***" in line["message"] for line in lines)
     finally:
         front.stop()

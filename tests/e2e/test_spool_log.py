@@ -72,8 +72,8 @@ def _send(server: RunningServer, *events: dict[str, Any]) -> int:
 
 
 def _persons(server: RunningServer, distinct_id: str) -> list[dict[str, Any]]:
-    found = server.client.get("/api/projects/1/persons/", params={"distinct_id": distinct_id})
-    return found.json()["results"]
+    response = server.client.get("/api/projects/1/persons/", params={"distinct_id": distinct_id})
+    return response.json()["results"]
 
 
 def test_both_servers_store_one_project_and_take_over(

@@ -225,12 +225,12 @@ def test_bodies_that_name_objects_of_another_project(tenants: Tenants) -> None:
     deleted = tenants.client.post(f"{base}/persons/bulk_delete/", json={"ids": [person]})
     assert deleted.json()["persons_found"] == 0
     static = {"name": "s", "is_static": True, "_create_static_person_ids": [person]}
-    made = tenants.client.post(f"{base}/cohorts/", json=static).json()
-    shown = wait_for(
-        lambda: tenants.client.get(f"{base}/cohorts/{made['id']}/").json(),
+    created = tenants.client.post(f"{base}/cohorts/", json=static).json()
+    record = wait_for(
+        lambda: tenants.client.get(f"{base}/cohorts/{created['id']}/").json(),
         lambda cohort: not cohort["is_calculating"],
     )
-    assert shown["count"] == 0
+    assert record["count"] == 0
 
 
 def _in_cohort(cohort: int) -> str:

@@ -48,7 +48,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Generator[World]:
     }
     server.start()
     for name, status in (("sent", 200), ("refused", 404)):
-        made = server.client.post(
+        response = server.client.post(
             "/api/projects/1/hog_functions/",
             json={
                 "type": "destination",
@@ -58,7 +58,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Generator[World]:
                 "filters": {"events": [{"id": name, "type": "events"}]},
             },
         )
-        assert made.status_code == 201, made.text
+        assert response.status_code == 201, response.text
     yield World(server, collector, receiver)
     server.kill()
     receiver.close()
@@ -94,7 +94,7 @@ def ancestry(spans: list[ReceivedSpan], name: str, trace: str) -> list[str]:
 def test_one_trace_holds_capture_group_delivery_and_request(world: World) -> None:
     capture(world.server, "sent", CALLER)
 
-    spans = world.collector.until(lambda found: "run function" in names(found, CALLER))
+    spans = world.collector.until(lambda value: "run function" in names(value, CALLER))
 
     assert ancestry(spans, "fetch", CALLER) == [
         "fetch",
@@ -124,7 +124,7 @@ def test_a_failed_delivery_is_marked_without_its_text(world: World) -> None:
     trace = "6cf92f3577b34da6a3ce929d0e0e4736"
     capture(world.server, "refused", trace)
 
-    spans = world.collector.until(lambda found: "fetch" in names(found, trace))
+    spans = world.collector.until(lambda value: "fetch" in names(value, trace))
 
     fetch = next(span for span in spans if span.trace == trace and span.name == "fetch")
     assert fetch.failed
@@ -138,7 +138,7 @@ def test_a_caller_that_does_not_sample_is_not_traced(world: World) -> None:
     after = "7cf92f3577b34da6a3ce929d0e0e4736"
     capture(world.server, "sent", after)
 
-    spans = world.collector.until(lambda found: "run function" in names(found, after))
+    spans = world.collector.until(lambda value: "run function" in names(value, after))
 
     assert not names(spans, UNSAMPLED)
 
@@ -146,10 +146,10 @@ def test_a_caller_that_does_not_sample_is_not_traced(world: World) -> None:
 def test_a_query_is_traced_to_the_engine(world: World) -> None:
     trace = "8cf92f3577b34da6a3ce929d0e0e4736"
     query = {"kind": "HogQLQuery", "query": "select count() from events"}
-    made = world.server.client.post(
+    response = world.server.client.post(
         "/api/projects/1/endpoints/", json={"name": "traced", "query": query}
     )
-    assert made.status_code == 201, made.text
+    assert response.status_code == 201, response.text
     ran = world.server.client.post(
         "/api/projects/1/endpoints/traced/run",
         json={},
@@ -158,7 +158,7 @@ def test_a_query_is_traced_to_the_engine(world: World) -> None:
     assert ran.status_code == 200, ran.text
 
     spans = world.collector.until(
-        lambda found: any(name.startswith("POST") for name in names(found, trace))
+        lambda value: any(name.startswith("POST") for name in names(value, trace))
     )
 
     route = next(each.name for each in spans if each.trace == trace and each.kind == "server")
@@ -180,7 +180,7 @@ def test_compiling_a_query_is_traced(world: World) -> None:
     )
     assert ran.status_code == 200, ran.text
 
-    spans = world.collector.until(lambda found: "query warehouse" in names(found, trace))
+    spans = world.collector.until(lambda value: "query warehouse" in names(value, trace))
 
     assert ancestry(spans, "compile query", trace)[-1] == "00f067aa0ba902b7"
 
@@ -201,7 +201,7 @@ def test_a_broken_traceparent_begins_a_new_trace(world: World) -> None:
     assert answer.status_code == 200
 
     spans = world.collector.until(
-        lambda found: any(span.name == "POST /e" for span in found[before:])
+        lambda value: any(span.name == "POST /e" for span in value[before:])
     )
 
     root = next(span for span in spans[before:] if span.name == "POST /e")

@@ -168,11 +168,11 @@ class _People:
     def _send_part(self, ids: list[str]) -> None:
         mine = [merge for merge in self.merges if merge[0] in ids]
         for turn in range(TURNS):
-            events = [_set_event(one, turn) for one in ids]
+            events = [_set_event(each, turn) for each in ids]
             events += [_merge_event(*merge) for merge in mine[turn::TURNS]]
             self._post(events)
-            for one in ids:
-                self.last[one] = turn
+            for each in ids:
+                self.last[each] = turn
 
     def _post(self, events: list[dict[str, Any]]) -> None:
         body = {"api_key": TOKEN, "batch": events}
@@ -188,11 +188,11 @@ class _People:
 
     def components(self) -> set[frozenset[str]]:
         """The distinct ids of each person that remains after all merges."""
-        group = {one: {one} for one in self.ids}
+        group = {each: {each} for each in self.ids}
         for into, other in self.merges:
             joined = group[into] | group[other]
             group.update(dict.fromkeys(joined, joined))
-        return {frozenset(one) for one in group.values()}
+        return {frozenset(each) for each in group.values()}
 
 
 def _set_event(distinct_id: str, turn: int) -> dict[str, Any]:
@@ -248,7 +248,7 @@ def test_merges_on_both_servers_end_in_the_same_persons(pair: list[RunningServer
     killed.join()
     pair[0].start()
 
-    expected = {ids: {one: people.last[one] for one in ids} for ids in people.components()}
+    expected = {ids: {each: people.last[each] for each in ids} for ids in people.components()}
     for server in pair:
         _assert_merged(server, expected, people.sent)
 
@@ -260,5 +260,5 @@ def _assert_merged(
 ) -> None:
     _wait_for(lambda: _ask(server, "SELECT count() FROM events"), [[sent.total()]])
     _wait_for(lambda: _persons(server), expected)
-    counts = {ids: sum(sent[one] for one in ids) for ids in expected}
+    counts = {ids: sum(sent[each] for each in ids) for ids in expected}
     _wait_for(lambda: _events_by_person(server), counts)

@@ -38,9 +38,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]
 @pytest.fixture(scope="module")
 def post(server: RunningServer) -> Post:
     def send(noun: str, body: Any) -> Any:
-        made = server.client.post(f"{ONE_PROJECT}{noun}/", json=body)
-        assert made.status_code == 201, made.text
-        return made.json()
+        response = server.client.post(f"{ONE_PROJECT}{noun}/", json=body)
+        assert response.status_code == 201, response.text
+        return response.json()
 
     return send
 

@@ -22,8 +22,8 @@ def test_a_backlog_of_large_events_is_stored_and_delivered(tmp_path: Path):
     server = RunningServer(tmp_path / "data", roles="api").start()
     try:
         sent = [str(uuid.uuid4()) for _ in range(400)]
-        for one in sent:
-            event = {"event": "big", "distinct_id": one[:2], "uuid": one,
+        for each in sent:
+            event = {"event": "big", "distinct_id": each[:2], "uuid": each,
                      "properties": {"text": "x" * 300_000}}  # fmt: skip
             answer = httpx.post(
                 f"{server.url}/batch/", json={"api_key": TOKEN, "batch": [event]}, timeout=60
@@ -41,7 +41,7 @@ def test_a_backlog_of_large_events_is_stored_and_delivered(tmp_path: Path):
         deadline = time.monotonic() + 300
         while len(receiver.arrivals) < 800 and time.monotonic() < deadline:
             time.sleep(0.5)
-        due = {f"{name}-{one}" for one in sent for name in ("first", "second")}
+        due = {f"{name}-{each}" for each in sent for name in ("first", "second")}
         assert due - receiver.arrivals.keys() == set()
         query = {"kind": "HogQLQuery", "query": "SELECT toString(uuid) FROM events LIMIT 1000"}
         endpoint = {"name": "stored", "query": query}

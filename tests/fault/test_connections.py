@@ -146,21 +146,21 @@ def test_connections_that_may_wait_are_left_alone(tmp_path: Path) -> None:
     server = RunningServer(tmp_path / "data", request_header_seconds="1").start()
     program = {"type": "destination", "name": "f", "enabled": True, "hog": "print(1)"}
     try:
-        made = server.client.post("/api/projects/1/hog_functions/", json=program)
-        logs = f"/api/projects/1/hog_functions/{made.json()['id']}/logs/stream"
-        kept = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
-        kept.auto_open = 0
-        kept.connect()
+        response = server.client.post("/api/projects/1/hog_functions/", json=program)
+        logs = f"/api/projects/1/hog_functions/{response.json()['id']}/logs/stream"
+        retained = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        retained.auto_open = 0
+        retained.connect()
         with server.client.stream("GET", logs) as following:
             for _ in range(2):
-                kept.request("GET", "/_health")
-                assert kept.getresponse().read()
+                retained.request("GET", "/_health")
+                assert retained.getresponse().read()
                 time.sleep(6)  # beyond the deadline and two looks at the connections
             assert following.status_code == 200
             server.client.post(
                 "/batch/", json={"api_key": TOKEN, "event": "e", "distinct_id": "a"}
             ).raise_for_status()
             assert next(line for line in following.iter_lines() if "data:" in line)
-        kept.close()
+        retained.close()
     finally:
         server.stop()

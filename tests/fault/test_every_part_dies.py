@@ -111,8 +111,8 @@ def _kill_workers(*servers: RunningServer) -> None:
 
 
 def _wait_for_events(sender: OrderedSender) -> None:
-    wanted = len(sender.accepted) + 6 * DISTINCT_IDS
+    expected = len(sender.accepted) + 6 * DISTINCT_IDS
     deadline = time.monotonic() + SECONDS
-    while len(sender.accepted) < wanted:
+    while len(sender.accepted) < expected:
         assert time.monotonic() < deadline, "no server accepts events"
         time.sleep(0.1)

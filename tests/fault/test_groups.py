@@ -101,11 +101,11 @@ async def _runs(line: Line) -> set[tuple[str, str]]:
 
 
 def _letters(line: Line) -> set[tuple[str, str]]:
-    return {(str(one.function_id), one.globals["event"]["uuid"]) for one in line.letters.kept}
+    return {(str(each.function_id), each.globals["event"]["uuid"]) for each in line.letters.kept}
 
 
 def _warnings(line: Line) -> dict[str, int]:
-    return {kind: found.count for (_, kind), found in line.warnings._counts.items()}
+    return {kind: value.count for (_, kind), value in line.warnings._counts.items()}
 
 
 @pytest.mark.parametrize("in_one_batch", [True, pytest.param(False, marks=pytest.mark.slow)])
@@ -126,7 +126,7 @@ async def test_one_poisonous_event_costs_only_its_own_deliveries(
         everything = {_uuid(number) for number in range(17)}
         poisonous = {(FIRST, _uuid(11))}
         assert await _stored(line) == dict.fromkeys(everything, 1)
-        assert await _runs(line) == {(FIRST, one) for one in everything} - poisonous
+        assert await _runs(line) == {(FIRST, each) for each in everything} - poisonous
         assert _letters(line) == poisonous
         assert _warnings(line) == {"functions_left_out": 1}
         (letter,) = line.letters.kept
@@ -184,7 +184,7 @@ async def test_many_giant_events_are_processed_with_all_functions(opened: Opened
 
         everything = {_uuid(number) for number in range(12)}
         assert await _stored(line) == dict.fromkeys(everything, 1)
-        assert await _runs(line) == {(FIRST, one) for one in everything}
+        assert await _runs(line) == {(FIRST, each) for each in everything}
         assert _letters(line) == set()
         assert _warnings(line) == {}
 
@@ -216,9 +216,9 @@ async def test_a_group_is_bounded_by_bytes_and_one_large_batch_goes_alone(opened
         sizes: list[int] = []
         real = line.batches._processor.process
 
-        async def noting(group: Any, wanted: Any) -> Any:
+        async def noting(group: Any, expected: Any) -> Any:
             sizes.append(sum(len(part.body) for part in group.parts))
-            return await real(group, wanted)
+            return await real(group, expected)
 
         line.batches._processor.process = noting  # pyright: ignore[reportAttributeAccessIssue]
         for number in range(8):
@@ -249,7 +249,7 @@ async def test_a_worker_killed_from_outside_costs_nothing(opened: Opened, events
 
         everything = {_uuid(number) for number in range(events)}
         assert await _stored(line) == dict.fromkeys(everything, 1)
-        assert await _runs(line) == {(FIRST, one) for one in everything}
+        assert await _runs(line) == {(FIRST, each) for each in everything}
         assert (_letters(line), _warnings(line)) == (set(), {})
         assert line.sandbox.recent_deaths() == times
 
@@ -357,7 +357,7 @@ async def test_a_crash_between_insert_and_commit_stores_nothing_twice(
 
         everything = {_uuid(number) for number in range(8)}
         assert await _stored(line) == dict.fromkeys(everything, 1)
-        assert await _runs(line) == {(FIRST, one) for one in everything}
+        assert await _runs(line) == {(FIRST, each) for each in everything}
 
 
 async def test_functions_that_no_worker_can_load_hold_the_events(

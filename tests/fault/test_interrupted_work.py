@@ -180,7 +180,7 @@ def test_a_backfill_that_is_killed_reaches_every_event(tmp_path: Path, receiver:
             "start_at": (now - timedelta(hours=1)).isoformat(),
             "end_at": (now + timedelta(hours=1)).isoformat(),
         }
-        made = server.client.post(backfills, json=window).raise_for_status().json()
+        created = server.client.post(backfills, json=window).raise_for_status().json()
         for pause in (0.2, 1, 2):
             time.sleep(pause)
             server.kill()
@@ -188,8 +188,8 @@ def test_a_backfill_that_is_killed_reaches_every_event(tmp_path: Path, receiver:
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline and not accepted.answered <= set(receiver.arrivals):
             time.sleep(0.5)
-        shown = server.client.get(f"{backfills}/{made['id']}").json()
-        assert accepted.answered - set(receiver.arrivals) == set(), json.dumps(shown)
+        record = server.client.get(f"{backfills}/{created['id']}").json()
+        assert accepted.answered - set(receiver.arrivals) == set(), json.dumps(record)
         assert {one for one, ids in receiver.arrivals.items() if len(set(ids)) > 1} == set()
         assert accepted.stored() == dict.fromkeys(accepted.answered, 1)  # none is stored again
     finally:

@@ -61,9 +61,9 @@ class Sender:
         self.sent.update(uuids)
         token = next(self._tokens)
         batch = [
-            {"event": "deliver" if place % 5 == 0 else "store", "distinct_id": f"u{place}",
-             "uuid": one, "properties": {"due": place % 5 == 0}}
-            for place, one in enumerate(uuids)
+            {"event": "deliver" if index % 5 == 0 else "store", "distinct_id": f"u{index}",
+             "uuid": one, "properties": {"due": index % 5 == 0}}
+            for index, one in enumerate(uuids)
         ]  # fmt: skip
         try:
             answer = client.post(self.url + "/batch/", json={"api_key": token, "batch": batch})
@@ -72,7 +72,7 @@ class Sender:
         if answer.status_code == 200:
             self.answered.update(uuids)
             if token == TOKEN:
-                self.due.update(one for place, one in enumerate(uuids) if place % 5 == 0)
+                self.due.update(one for index, one in enumerate(uuids) if index % 5 == 0)
 
 
 @pytest.fixture
@@ -95,11 +95,11 @@ def _set_up(server: RunningServer, receiver: Receiver) -> None:
 
 def _other_project(server: RunningServer) -> tuple[int, str]:
     """A second project: its id and token."""
-    made = CliRunner().invoke(
+    result = CliRunner().invoke(
         app, ["admin", "projects", "create", "Other"], env=dict(server.environment)
     )
-    assert made.exit_code == 0, made.output
-    project, token = made.stdout.split()
+    assert result.exit_code == 0, result.output
+    project, token = result.stdout.split()
     return int(project), token
 
 
@@ -116,10 +116,12 @@ def _stored(server: RunningServer, *projects: int) -> Counter[str]:
 def _account(server: RunningServer) -> dict[str, object]:
     """What the function reports about itself; for the message of a failed test."""
     functions = "/api/projects/1/hog_functions/"
-    found = server.client.get(functions).json()["results"][0]
-    totals = server.client.get(f"{functions}{found['id']}/metrics/totals?breakdown_by=name").json()
-    letters = server.client.get(f"{functions}{found['id']}/dead_letters?limit=3").json()
-    return {"status": found["status"], "totals": totals, "letters": letters}
+    response = server.client.get(functions).json()["results"][0]
+    totals = server.client.get(
+        f"{functions}{response['id']}/metrics/totals?breakdown_by=name"
+    ).json()
+    letters = server.client.get(f"{functions}{response['id']}/dead_letters?limit=3").json()
+    return {"status": response["status"], "totals": totals, "letters": letters}
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ def _make(server: RunningServer, receiver: Receiver, name: str, **more: Any) -> 
 def _encrypt_with(key: str, other: str, server: RunningServer, functions: list[str]) -> None:
     """As if the functions had been saved by a server with the key ``other``."""
     with sqlite3.connect(server.data_dir / "hoglet.db") as database:
-        for one in functions:
-            place = (one.replace("-", ""),)
+        for function in functions:
+            place = (function.replace("-", ""),)
             (text,) = database.execute(
                 "SELECT secrets FROM hog_functions WHERE id = ?", place
             ).fetchone()
@@ -92,14 +92,16 @@ def test_deliveries_without_a_key_become_letters_and_go_once_it_is_back(tmp_path
             return server.client.get(path).json()["totals"]
 
         def errors(function: str) -> list[str]:
-            found = server.client.get(f"{FUNCTIONS}{function}/logs?level=error").json()["results"]
-            return [line["message"] for line in found]
+            response = server.client.get(f"{FUNCTIONS}{function}/logs?level=error").json()[
+                "results"
+            ]
+            return [line["message"] for line in response]
 
         _wait_for(lambda: len(receiver.arrivals) == 1, server)
         assert list(receiver.arrivals) == [f"readable-{uuid}-s3cret-readable"]
         assert letters(readable) == []
         for function in (unreadable, masked):
-            _wait_for(lambda one=function: len(errors(one)) == 1, server)
+            _wait_for(lambda value=function: len(errors(value)) == 1, server)
             (letter,) = letters(function)
             assert (letter["class"], letter["event_uuid"]) == ("inputs", uuid)
             assert "encrypted with a key that is not configured" in letter["error"]

@@ -79,8 +79,10 @@ def schema_of(path: Path) -> dict[str, list[object]]:
 
 def version_of(path: Path) -> str:
     with sqlite3.connect(path) as database:
-        kept = "SELECT project_id, group_type, group_index FROM group_types ORDER BY group_index"
-        assert database.execute(kept).fetchall() == GROUP_TYPES
+        retained = (
+            "SELECT project_id, group_type, group_index FROM group_types ORDER BY group_index"
+        )
+        assert database.execute(retained).fetchall() == GROUP_TYPES
         (version,) = database.execute("SELECT version_num FROM alembic_version").fetchone()
         return version
 

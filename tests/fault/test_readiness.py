@@ -20,9 +20,9 @@ FUNCTIONS = "/api/projects/1/hog_functions/"
 
 @pytest.fixture
 def server(tmp_path: Path) -> Generator[RunningServer]:
-    made = RunningServer(tmp_path / "data")
-    yield made
-    made.stop()
+    started = RunningServer(tmp_path / "data")
+    yield started
+    started.stop()
 
 
 def _ready(server: RunningServer) -> tuple[int, dict[str, Any]]:
@@ -110,7 +110,7 @@ def test_a_function_that_keeps_killing_workers_is_seen_and_costs_only_its_events
         "type": "destination", "name": "print", "enabled": True, "hog": "print(event.uuid)",
         "filters": {"events": [{"id": "e", "type": "events"}]},
     }  # fmt: skip
-    made = server.client.post(FUNCTIONS, json=printing).json()
+    created = server.client.post(FUNCTIONS, json=printing).json()
     events = [
         {"event": "e", "distinct_id": f"u{number}", "properties": {"slow": number == 3}}
         for number in range(9)
@@ -121,7 +121,7 @@ def test_a_function_that_keeps_killing_workers_is_seen_and_costs_only_its_events
     totals: dict[str, int] = {}
     while totals.get("succeeded", 0) < 8 or "dead_lettered" not in totals:
         assert time.monotonic() < deadline, (totals, server.log()[-2000:])
-        path = f"{FUNCTIONS}{made['id']}/metrics/totals?breakdown_by=name"
+        path = f"{FUNCTIONS}{created['id']}/metrics/totals?breakdown_by=name"
         totals = server.client.get(path).json()["totals"]
         time.sleep(0.3)
     assert (totals["succeeded"], totals["dead_lettered"]) == (8, 1)
@@ -133,7 +133,7 @@ def test_a_function_that_keeps_killing_workers_is_seen_and_costs_only_its_events
     status, body = _ready(server)
     assert status == 200
     assert "1 dead letters can be redriven" in body["warnings"]
-    assert any("pipeline workers died within 5 minutes" in one for one in body["warnings"])
+    assert any("pipeline workers died within 5 minutes" in warning for warning in body["warnings"])
     code, output = _status(server)
     assert code == 0
     assert "pipeline workers died" in output

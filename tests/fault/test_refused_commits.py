@@ -75,7 +75,7 @@ async def delivered(line: Line) -> set[str]:
 
 
 def warnings(line: Line) -> dict[str, int]:
-    return {kind: found.count for (_, kind), found in line.warnings._counts.items()}
+    return {kind: value.count for (_, kind), value in line.warnings._counts.items()}
 
 
 def event(number: int, distinct_id: str) -> dict[str, Any]:

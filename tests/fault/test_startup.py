@@ -35,8 +35,8 @@ SECRET_FUNCTION = {
 def used_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with an event and a secret, whose server was stopped."""
     server = RunningServer(tmp_path_factory.mktemp("used") / "data").start()
-    made = server.client.post("/api/projects/1/hog_functions/", json=SECRET_FUNCTION)
-    assert made.status_code == 201, made.text
+    response = server.client.post("/api/projects/1/hog_functions/", json=SECRET_FUNCTION)
+    assert response.status_code == 201, response.text
     event = {"api_key": TOKEN, "event": "first", "distinct_id": "ada"}
     assert server.client.post("/e/", json=event).status_code == 200
     for _ in range(600):
@@ -396,13 +396,13 @@ def test_an_ipv6_address_and_a_second_server_on_it(tmp_path: Path):
     server.url = f"http://[::1]:{port}"
     server.start()
     backup = [sys.executable, "-m", "hoglet", "backup", str(tmp_path / "backup")]
-    made = subprocess.run(
+    result = subprocess.run(
         backup, env=server.environment, check=False, capture_output=True, text=True
     )
 
     assert server.stop() == 0
     assert f"hoglet serves at http://[::1]:{port}" in server.log()
-    assert made.returncode == 0, made.stderr
+    assert result.returncode == 0, result.stderr
 
 
 def test_a_port_that_needs_a_right(tmp_path: Path):

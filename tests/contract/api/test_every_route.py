@@ -175,10 +175,10 @@ def test_a_wrong_key_is_401(hoglet: Hoglet) -> None:
 def tenant_headers(hoglet: Hoglet) -> dict[str, str]:
     """Those of a tenant token that names an endpoint with the id that paths are filled with."""
     endpoint = {"name": "named", "query": {"kind": "HogQLQuery", "query": "SELECT 1"}}
-    made = hoglet.send(
+    created = hoglet.send(
         "POST", "/api/projects/1/endpoints/", headers=hoglet.signed_in, json=endpoint
     )
-    assert made.status_code == 201, made.text
+    assert created.status_code == 201, created.text
     body = {"endpoints": ["named"], "expires_in": 3600}
     url = "/api/projects/1/tenant_tokens/"
     answer = hoglet.send("POST", url, headers=hoglet.signed_in, json=body)

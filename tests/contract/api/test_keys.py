@@ -28,36 +28,36 @@ async def send(
 
 async def test_a_personal_key_is_shown_once(endpoints: EndpointWorld) -> None:
     body = {"label": "ci", "scopes": ["endpoint:read", "query:read"]}
-    status, made = await send(endpoints, "POST", PERSONAL, body)
+    status, created = await send(endpoints, "POST", PERSONAL, body)
     assert status == 201
-    assert BASE62.fullmatch(made["value"])
-    assert made["scopes"] == body["scopes"]
-    status, shown = await send(endpoints, "GET", f"{PERSONAL}{made['id']}/")
-    assert (status, shown["value"]) == (200, None)
-    assert shown["mask_value"] == f"phx_...{made['value'][-4:]}"
+    assert BASE62.fullmatch(created["value"])
+    assert created["scopes"] == body["scopes"]
+    status, record = await send(endpoints, "GET", f"{PERSONAL}{created['id']}/")
+    assert (status, record["value"]) == (200, None)
+    assert record["mask_value"] == f"phx_...{created['value'][-4:]}"
     _, listed = await send(endpoints, "GET", PERSONAL)
-    assert made["id"] in [each["id"] for each in listed]
+    assert created["id"] in [each["id"] for each in listed]
     assert all(each["value"] is None for each in listed)
-    status, current = await send(endpoints, "GET", f"{PERSONAL}@current/", key=made["value"])
-    assert (status, current["id"]) == (200, made["id"])
+    status, current = await send(endpoints, "GET", f"{PERSONAL}@current/", key=created["value"])
+    assert (status, current["id"]) == (200, created["id"])
 
 
 async def test_rolling_kills_the_old_value_at_once(endpoints: EndpointWorld) -> None:
-    _, made = await send(endpoints, "POST", PERSONAL, {"label": "a", "scopes": ["user:read"]})
-    assert (await send(endpoints, "GET", "/api/users/@me/", key=made["value"]))[0] == 200
-    status, rolled = await send(endpoints, "POST", f"{PERSONAL}{made['id']}/roll/")
-    assert (status, rolled["id"]) == (200, made["id"])
-    assert rolled["value"] not in {None, made["value"]}
-    assert (await send(endpoints, "GET", "/api/users/@me/", key=made["value"]))[0] == 401
+    _, created = await send(endpoints, "POST", PERSONAL, {"label": "a", "scopes": ["user:read"]})
+    assert (await send(endpoints, "GET", "/api/users/@me/", key=created["value"]))[0] == 200
+    status, rolled = await send(endpoints, "POST", f"{PERSONAL}{created['id']}/roll/")
+    assert (status, rolled["id"]) == (200, created["id"])
+    assert rolled["value"] not in {None, created["value"]}
+    assert (await send(endpoints, "GET", "/api/users/@me/", key=created["value"]))[0] == 401
     assert (await send(endpoints, "GET", "/api/users/@me/", key=rolled["value"]))[0] == 200
 
 
 async def test_a_deleted_key_is_dead(endpoints: EndpointWorld) -> None:
-    _, made = await send(endpoints, "POST", PERSONAL, {"label": "a", "scopes": ["user:read"]})
-    assert (await send(endpoints, "GET", "/api/users/@me/", key=made["value"]))[0] == 200
-    assert (await send(endpoints, "DELETE", f"{PERSONAL}{made['id']}/"))[0] == 204
-    assert (await send(endpoints, "GET", "/api/users/@me/", key=made["value"]))[0] == 401
-    assert (await send(endpoints, "GET", f"{PERSONAL}{made['id']}/"))[0] == 404
+    _, created = await send(endpoints, "POST", PERSONAL, {"label": "a", "scopes": ["user:read"]})
+    assert (await send(endpoints, "GET", "/api/users/@me/", key=created["value"]))[0] == 200
+    assert (await send(endpoints, "DELETE", f"{PERSONAL}{created['id']}/"))[0] == 204
+    assert (await send(endpoints, "GET", "/api/users/@me/", key=created["value"]))[0] == 401
+    assert (await send(endpoints, "GET", f"{PERSONAL}{created['id']}/"))[0] == 404
 
 
 async def test_a_user_has_ten_keys_of_the_api(endpoints: EndpointWorld) -> None:
@@ -69,8 +69,8 @@ async def test_a_user_has_ten_keys_of_the_api(endpoints: EndpointWorld) -> None:
 
 async def test_null_restricts_a_key_to_nothing(endpoints: EndpointWorld) -> None:
     body = {"label": "a", "scopes": ["query:read"], "scoped_teams": None}
-    status, made = await send(endpoints, "POST", PERSONAL, body | {"scoped_organizations": None})
-    assert (status, made["scoped_teams"], made["scoped_organizations"]) == (201, [], [])
+    status, created = await send(endpoints, "POST", PERSONAL, body | {"scoped_organizations": None})
+    assert (status, created["scoped_teams"], created["scoped_organizations"]) == (201, [], [])
 
 
 @pytest.mark.parametrize(
@@ -125,20 +125,20 @@ async def test_secret_keys(endpoints: EndpointWorld) -> None:
     await endpoints.create("SELECT 1", name="one")
     run = f"{endpoints.base}/one/run"
     body = {"label": "site", "scopes": ["endpoint:read"]}
-    status, made = await send(endpoints, "POST", secret(endpoints), body)
+    status, created = await send(endpoints, "POST", secret(endpoints), body)
     assert status == 201
-    assert BASE62.fullmatch(made["value"])
-    assert made["created_by"]["id"] == 1
-    assert (await send(endpoints, "POST", run, {}, key=made["value"]))[0] == 200
+    assert BASE62.fullmatch(created["value"])
+    assert created["created_by"]["id"] == 1
+    assert (await send(endpoints, "POST", run, {}, key=created["value"]))[0] == 200
     status, problem = await send(endpoints, "POST", secret(endpoints), body)
     assert (status, problem["attr"]) == (400, "label")
     for scopes in (["*"], ["endpoint:write"], ["insight:read"], []):
         wrong = {"label": "w", "scopes": scopes}
         status, problem = await send(endpoints, "POST", secret(endpoints), wrong)
         assert (status, problem["attr"]) == (400, "scopes")
-    path = f"{secret(endpoints)}{made['id']}/"
+    path = f"{secret(endpoints)}{created['id']}/"
     _, rolled = await send(endpoints, "POST", f"{path}roll/")
-    assert (await send(endpoints, "POST", run, {}, key=made["value"]))[0] == 401
+    assert (await send(endpoints, "POST", run, {}, key=created["value"]))[0] == 401
     assert (await send(endpoints, "POST", run, {}, key=rolled["value"]))[0] == 200
     _, changed = await send(endpoints, "PATCH", path, {"scopes": ["query:read"]})
     assert (changed["scopes"], changed["value"]) == (["query:read"], None)
@@ -162,9 +162,9 @@ async def test_secret_keys_need_the_scope_of_projects(endpoints: EndpointWorld) 
 
 async def test_changes_of_keys_are_logged_without_values(endpoints: EndpointWorld) -> None:
     body = {"label": "site", "scopes": ["endpoint:read"]}
-    _, made = await send(endpoints, "POST", secret(endpoints), body)
-    await send(endpoints, "POST", f"{secret(endpoints)}{made['id']}/roll/")
+    _, created = await send(endpoints, "POST", secret(endpoints), body)
+    await send(endpoints, "POST", f"{secret(endpoints)}{created['id']}/roll/")
     path = f"/api/projects/{endpoints.project_id}/activity_log/?scope=ProjectSecretAPIKey"
     _, log = await send(endpoints, "GET", path)
     assert [each["activity"] for each in log["results"]] == ["rolled", "created"]
-    assert made["value"] not in str(log)
+    assert created["value"] not in str(log)

@@ -45,8 +45,8 @@ async def test_no_query_reads_it(cohorts: CohortsApi) -> None:
     columns = ["project_id", "cohort_id", "calculation_id", "person_id", "is_deleted", "revision"]
     await cohorts.endpoints.warehouse.insert("cohort_members", columns, rows)
 
-    for wanted in (str(other), "'foreign'"):
-        response = await cohorts.query(f"select 1 from persons where id in cohort {wanted}")
+    for expected in (str(other), "'foreign'"):
+        response = await cohorts.query(f"select 1 from persons where id in cohort {expected}")
         assert (response.status_code, response.json()["code"]) == (400, "hogql_query_error")
     for table in ("cohort_people", "static_cohort_people"):
         response = await cohorts.query(f"select cohort_id from {table}")
@@ -60,15 +60,15 @@ async def test_no_query_reads_it(cohorts: CohortsApi) -> None:
 
 
 async def test_scopes(cohorts: CohortsApi) -> None:
-    made = await cohorts.static([])
+    cohort = await cohorts.static([])
     world = cohorts.endpoints.world
     for scopes, path, status in [
         (["cohort:read"], "cohorts/", 200),
         (["person:read"], "cohorts/", 403),
-        (["cohort:read"], f"cohorts/{made['id']}/persons", 403),
-        (["cohort:read", "person:read"], f"cohorts/{made['id']}/persons", 200),
+        (["cohort:read"], f"cohorts/{cohort['id']}/persons", 403),
+        (["cohort:read", "person:read"], f"cohorts/{cohort['id']}/persons", 200),
         (["cohort:read"], "persons/cohorts?person_id=x", 403),
-        (["cohort:write"], f"cohorts/{made['id']}/activity", 403),
+        (["cohort:write"], f"cohorts/{cohort['id']}/activity", 403),
     ]:
         key = await world.add_key(scopes)
         answer = await cohorts.client.get(

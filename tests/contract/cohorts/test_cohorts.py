@@ -27,24 +27,28 @@ def behavior(value: str = "performed_event", **more: Any) -> dict[str, Any]:
 async def test_a_static_cohort_is_filled_and_changed(cohorts: CohortsApi) -> None:
     first, second, third = [await cohorts.add_person(f"p{index}") for index in range(3)]
 
-    made = await cohorts.static([first, second, uuid4()])
+    cohort = await cohorts.static([first, second, uuid4()])
 
-    assert (made["count"], made["is_calculating"], made["cohort_type"]) == (2, False, "static")
-    path = f"{made['id']}/add_persons_to_static_cohort"
+    assert (cohort["count"], cohort["is_calculating"], cohort["cohort_type"]) == (
+        2,
+        False,
+        "static",
+    )
+    path = f"{cohort['id']}/add_persons_to_static_cohort"
     for ids in ([str(third)], [str(third), str(uuid4())], []):
         response = await cohorts.patch(path, {"person_ids": ids})
         assert (response.status_code, response.json()) == (200, {"success": True})
-    assert (await cohorts.read(made["id"]))["count"] == 3
+    assert (await cohorts.read(cohort["id"]))["count"] == 3
     assert (await cohorts.patch(path, {"person_ids": [str(uuid4())]})).status_code == 400
-    path = f"{made['id']}/remove_person_from_static_cohort"
+    path = f"{cohort['id']}/remove_person_from_static_cohort"
     for _ in range(2):
         assert (await cohorts.patch(path, {"person_id": str(first)})).status_code == 200
-    assert await cohorts.members(made["id"]) == {second, third}
+    assert await cohorts.members(cohort["id"]) == {second, third}
     assert (await cohorts.patch(path, {"person_id": str(uuid4())})).status_code == 404
     assert (await cohorts.patch(path, {"person_id": "x"})).status_code == 400
     added = {"person_ids": [str(first)]}
-    await cohorts.patch(f"{made['id']}/add_persons_to_static_cohort", added)
-    assert await cohorts.members(made["id"]) == {first, second, third}
+    await cohorts.patch(f"{cohort['id']}/add_persons_to_static_cohort", added)
+    assert await cohorts.members(cohort["id"]) == {first, second, third}
 
 
 @pytest.mark.parametrize(
@@ -107,9 +111,9 @@ async def test_static_from_a_query_and_from_criteria(cohorts: CohortsApi) -> Non
         {"filters": {"properties": {"type": "AND", "values": [EMAIL]}}},
     ]
     for source in sources:
-        made = await cohorts.created(is_static=True, **source)
-        assert made["errors_calculating"] == 0, made
-        assert (await cohorts.members(made["id"]), made["count"]) == ({ann}, 1)
+        cohort = await cohorts.created(is_static=True, **source)
+        assert cohort["errors_calculating"] == 0, cohort
+        assert (await cohorts.members(cohort["id"]), cohort["count"]) == ({ann}, 1)
     assert (await cohorts.refused({"name": "x", "is_static": True}))[0] == 400
     both = {"name": "x", "is_static": True, **sources[0], **sources[3]}
     assert (await cohorts.refused(both))[:2] == (400, "query")
@@ -118,9 +122,9 @@ async def test_static_from_a_query_and_from_criteria(cohorts: CohortsApi) -> Non
     assert "is_static" in detail
     wrong = {"kind": "HogQLQuery", "query": "SELECT timestamp FROM events"}
     assert (await cohorts.refused({"name": "x", "is_static": True, "query": wrong}))[1] == "query"
-    changed = await cohorts.patch(str(made["id"]), {"filters": {"properties": {}}})
+    changed = await cohorts.patch(str(cohort["id"]), {"filters": {"properties": {}}})
     assert (changed.status_code, changed.json()["attr"]) == (400, "filters")
-    changed = await cohorts.patch(str(made["id"]), {"is_static": False})
+    changed = await cohorts.patch(str(cohort["id"]), {"is_static": False})
     assert changed.json()["attr"] == "is_static"
 
 
@@ -169,9 +173,9 @@ async def test_static_from_a_page_of_actors(cohorts: CohortsApi) -> None:
 
     async def members(**changes: Any) -> set[str]:
         query = {"kind": "ActorsQuery", "source": source, **changes}
-        made = await cohorts.created(is_static=True, query=query)
-        assert made["errors_calculating"] == 0, made
-        found = await cohorts.members(made["id"])
+        cohort = await cohorts.created(is_static=True, query=query)
+        assert cohort["errors_calculating"] == 0, cohort
+        found = await cohorts.members(cohort["id"])
         return {name for name, person in people.items() if person in found}
 
     assert await members() == {"ann", "bob", "cid"}
@@ -229,14 +233,14 @@ async def test_a_number_is_replaced_by_the_boolean_that_python_takes_for_it(
     cohorts: CohortsApi,
 ) -> None:
     one, true = ({"type": "person", "key": "paid", "value": v} for v in (1, True))
-    made = await cohorts.dynamic(one)
+    cohort = await cohorts.dynamic(one)
 
     properties = {"type": "AND", "values": [true]}
-    await cohorts.patch(f"{made['id']}", {"filters": {"properties": properties}})
+    await cohorts.patch(f"{cohort['id']}", {"filters": {"properties": properties}})
 
-    stored = await cohorts.read(made["id"])
+    stored = await cohorts.read(cohort["id"])
     assert stored["filters"]["properties"]["values"][0]["value"] is True
-    assert stored["pending_version"] == made["pending_version"] + 1
+    assert stored["pending_version"] == cohort["pending_version"] + 1
 
 
 async def test_a_dynamic_cohort_follows_its_persons(cohorts: CohortsApi) -> None:
@@ -245,9 +249,13 @@ async def test_a_dynamic_cohort_follows_its_persons(cohorts: CohortsApi) -> None
     response = await cohorts.post(
         {"name": "x", "filters": {"properties": {"type": "AND", "values": [EMAIL]}}}
     )
-    made = response.json()
-    assert (made["is_calculating"], made["pending_version"], made["version"]) == (True, 1, None)
-    cohort = made["id"]
+    created = response.json()
+    assert (created["is_calculating"], created["pending_version"], created["version"]) == (
+        True,
+        1,
+        None,
+    )
+    cohort = created["id"]
     assert await cohorts.value(f"SELECT count() FROM cohort_people WHERE cohort_id = {cohort}") == 0
 
     await cohorts.services.worker.drain()
@@ -344,8 +352,8 @@ async def test_behavior_by_hand(cohorts: CohortsApi) -> None:
         (behavior(key=7, event_type="actions", time_value="2"), {often, old}),
     ]  # fmt: skip
     for leaf, expected in cases:
-        made = await cohorts.dynamic(leaf)
-        assert await cohorts.members(made["id"]) == expected, leaf
+        cohort = await cohorts.dynamic(leaf)
+        assert await cohorts.members(cohort["id"]) == expected, leaf
     old_form = await cohorts.created(groups=[{"event_id": "buy", "days": 7, "count": 3}])
     assert await cohorts.members(old_form["id"]) == {often}
     assert old_form["filters"]["properties"]["type"] == "OR"
@@ -375,48 +383,48 @@ async def test_an_obsolete_calculation_is_dropped(cohorts: CohortsApi) -> None:
     bob = await cohorts.add_person("bob", email="bob@y.com")
     await cohorts.add_person("ann", email="ann@x.com")
     body = {"name": "x", "filters": {"properties": GROUP}}
-    made = (await cohorts.post(body)).json()
+    created = (await cohorts.post(body)).json()
     other = {"type": "AND", "values": [{**EMAIL, "value": "@y.com"}]}
-    await cohorts.patch(str(made["id"]), {"filters": {"properties": other}})
+    await cohorts.patch(str(created["id"]), {"filters": {"properties": other}})
 
     await cohorts.services.worker.drain()
 
-    assert await cohorts.members(made["id"]) == {bob}
-    assert (await cohorts.read(made["id"]))["version"] == 2
-    history = (await cohorts.get(f"cohorts/{made['id']}/calculation_history")).json()
+    assert await cohorts.members(created["id"]) == {bob}
+    assert (await cohorts.read(created["id"]))["version"] == 2
+    history = (await cohorts.get(f"cohorts/{created['id']}/calculation_history")).json()
     assert [row["is_successful"] for row in history["results"]] == [True]
 
 
 async def test_a_failure_keeps_the_members(cohorts: CohortsApi) -> None:
     ann = await cohorts.add_person("ann", [("buy", NOW - HOUR)], email="ann@x.com")
-    made = await cohorts.dynamic(behavior())
+    cohort = await cohorts.dynamic(behavior())
     broken = behavior(event_filters=[{"type": "hogql", "key": "throwIf(1) = 0"}])
     response = await cohorts.patch(
-        str(made["id"]), {"filters": {"properties": {"type": "AND", "values": [broken]}}}
+        str(cohort["id"]), {"filters": {"properties": {"type": "AND", "values": [broken]}}}
     )
     if response.status_code != 200:
         broken["event_filters"] = [{"type": "hogql", "key": "toDate(event) = intDiv(1, 0)"}]
         response = await cohorts.patch(
-            str(made["id"]), {"filters": {"properties": {"type": "AND", "values": [broken]}}}
+            str(cohort["id"]), {"filters": {"properties": {"type": "AND", "values": [broken]}}}
         )
     assert response.status_code == 200, response.text
 
     await cohorts.services.worker.drain()
 
-    failed = await cohorts.read(made["id"])
+    failed = await cohorts.read(cohort["id"])
     assert (failed["errors_calculating"], failed["is_calculating"]) == (1, False)
     assert failed["last_error_message"]
-    assert await cohorts.members(made["id"]) == {ann}
-    row = (await cohorts.get(f"cohorts/{made['id']}/calculation_history")).json()["results"][0]
+    assert await cohorts.members(cohort["id"]) == {ann}
+    row = (await cohorts.get(f"cohorts/{cohort['id']}/calculation_history")).json()["results"][0]
     assert (row["is_completed"], row["is_successful"]) == (True, False)
     assert row["error"] == failed["last_error_message"]
     clock = cohorts.endpoints.world.clock
     clock.advance(seconds=59 * 60)
     assert await cohorts.services.schedule.enqueue_due() == []
     clock.advance(seconds=2 * 60)
-    assert await cohorts.services.schedule.enqueue_due() == [made["id"]]
+    assert await cohorts.services.schedule.enqueue_due() == [cohort["id"]]
     await cohorts.services.worker.drain()
-    assert (await cohorts.read(made["id"]))["errors_calculating"] == 2
+    assert (await cohorts.read(cohort["id"]))["errors_calculating"] == 2
 
 
 async def test_queries_use_cohorts(cohorts: CohortsApi) -> None:
@@ -450,24 +458,26 @@ async def test_queries_use_cohorts(cohorts: CohortsApi) -> None:
 
 async def test_delete_and_restore(cohorts: CohortsApi) -> None:
     await cohorts.add_person("ann", [("buy", NOW - HOUR)], email="ann@x.com")
-    made = await cohorts.dynamic(EMAIL, name="gone")
-    query = f"select count() from events where person_id in cohort {made['id']}"
+    cohort = await cohorts.dynamic(EMAIL, name="gone")
+    query = f"select count() from events where person_id in cohort {cohort['id']}"
     body = {"name": "e1", "query": {"kind": "HogQLQuery", "query": query}}
     endpoint = await cohorts.client.post(f"{cohorts.base}/endpoints/", json=body)
     assert endpoint.status_code == 201, endpoint.text
-    outer = await cohorts.dynamic({"type": "cohort", "key": "id", "value": made["id"]}, name="o")
+    outer = await cohorts.dynamic({"type": "cohort", "key": "id", "value": cohort["id"]}, name="o")
 
-    refused = await cohorts.patch(str(made["id"]), {"deleted": True})
+    refused = await cohorts.patch(str(cohort["id"]), {"deleted": True})
 
     assert refused.status_code == 400
     assert "'e1'" in refused.json()["detail"]
     assert "'o'" in refused.json()["detail"]
-    users = (await cohorts.get(f"cohorts/{made['id']}/used_in")).json()
+    users = (await cohorts.get(f"cohorts/{cohort['id']}/used_in")).json()
     assert (users["endpoints"]["total"], users["cohorts"]["results"][0]["id"]) == (1, outer["id"])
-    assert (await cohorts.client.delete(f"{cohorts.base}/cohorts/{made['id']}/")).status_code == 405
+    assert (
+        await cohorts.client.delete(f"{cohorts.base}/cohorts/{cohort['id']}/")
+    ).status_code == 405
     assert (await cohorts.patch(str(outer["id"]), {"deleted": True})).status_code == 200
     listed = (await cohorts.get("cohorts/")).json()["results"]
-    assert [row["id"] for row in listed] == [made["id"]]
+    assert [row["id"] for row in listed] == [cohort["id"]]
     assert (await cohorts.read(outer["id"]))["deleted"] is True
     gone = await cohorts.query(f"select 1 from events where person_id in cohort {outer['id']}")
     assert gone.status_code == 400
@@ -480,8 +490,8 @@ async def test_delete_and_restore(cohorts: CohortsApi) -> None:
 async def test_persons_of_a_cohort(cohorts: CohortsApi) -> None:
     ids = [await cohorts.add_person(f"p{n}", email=f"p{n}@x.com", plan="pro") for n in range(3)]
     other = await cohorts.add_person("=1+1", email="z@x.com")
-    made = await cohorts.dynamic(EMAIL)
-    path = f"cohorts/{made['id']}/persons"
+    cohort = await cohorts.dynamic(EMAIL)
+    path = f"cohorts/{cohort['id']}/persons"
 
     first = (await cohorts.get(path, limit=3)).json()
 
@@ -503,15 +513,15 @@ async def test_persons_of_a_cohort(cohorts: CohortsApi) -> None:
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     assert len(rows) == 4
     mine = (await cohorts.get("persons/cohorts", person_id=str(other))).json()
-    assert mine == {"results": [{"id": made["id"], "name": "c", "count": 4}]}
-    copied = f"{cohorts.base}/cohorts/{made['id']}/duplicate_as_static_cohort/"
+    assert mine == {"results": [{"id": cohort["id"], "name": "c", "count": 4}]}
+    copied = f"{cohorts.base}/cohorts/{cohort['id']}/duplicate_as_static_cohort/"
     copy = await cohorts.client.post(copied)
     assert (copy.status_code, copy.json()["name"]) == (200, "c (static copy)")
     await cohorts.services.worker.drain()
     assert await cohorts.members(copy.json()["id"]) == {*ids, other}
     again = await cohorts.get(f"cohorts/{copy.json()['id']}/duplicate_as_static_cohort")
     assert again.status_code == 400
-    activity = (await cohorts.get(f"cohorts/{made['id']}/activity")).json()
+    activity = (await cohorts.get(f"cohorts/{cohort['id']}/activity")).json()
     assert activity["results"][0]["activity"] == "created"
 
 

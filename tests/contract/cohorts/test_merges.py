@@ -11,9 +11,9 @@ from support.definitions import DefinitionWorld
 
 async def test_whoever_takes_a_member_in_is_a_member(world: DefinitionWorld) -> None:
     async def jobs() -> int:
-        wanted = select(func.count()).where(JobRow.queue == COHORTS)
+        expected = select(func.count()).where(JobRow.queue == COHORTS)
         async with world.rooms.database.read() as session:
-            return await session.scalar(wanted) or 0
+            return await session.scalar(expected) or 0
 
     def merge(into: str, other: str) -> dict[str, Any]:
         return {"event": "$merge_dangerously", "distinct_id": into, "properties": {"alias": other}}

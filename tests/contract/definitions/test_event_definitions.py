@@ -21,13 +21,13 @@ RECORD = {
 
 
 async def _listed(world: DefinitionWorld, **params: Any) -> list[str]:
-    found = await world.got("event_definitions", **params)
-    return [each["name"] for each in found["results"]]
+    listing = await world.got("event_definitions", **params)
+    return [each["name"] for each in listing["results"]]
 
 
 async def _path(world: DefinitionWorld, name: str) -> str:
-    found = await world.got("event_definitions", search=name)
-    (record,) = [each for each in found["results"] if each["name"] == name]
+    listing = await world.got("event_definitions", search=name)
+    (record,) = [each for each in listing["results"] if each["name"] == name]
     return f"event_definitions/{record['id']}"
 
 

@@ -108,21 +108,23 @@ async def test_lists_are_narrowed_and_ordered(world: DefinitionWorld) -> None:
 async def test_the_title_of_a_known_property_is_searched(world: DefinitionWorld) -> None:
     await world.capture({"properties": {"$os": "Mac", "$lib": "web"}})
 
-    found = await world.got("property_definitions", search="operating sys")
+    listing = await world.got("property_definitions", search="operating sys")
 
-    assert _names(found) == ["$os"]
+    assert _names(listing) == ["$os"]
 
 
 async def test_which_events_have_a_property(world: DefinitionWorld) -> None:
     await world.capture(
         {"event": "a", "properties": {"x": 1, "y": 1}}, {"event": "b", "properties": {"z": 1}}
     )
-    wanted = json.dumps(["b", "nope"])
+    expected = json.dumps(["b", "nope"])
 
-    found = await world.got("property_definitions", event_names=wanted)
-    seen = [(each["name"], each["is_seen_on_filtered_events"]) for each in found["results"]]
+    listing = await world.got("property_definitions", event_names=expected)
+    seen = [(each["name"], each["is_seen_on_filtered_events"]) for each in listing["results"]]
     assert seen == [("$ip", True), ("z", True), ("x", False), ("y", False)]
-    only = await world.got("property_definitions", event_names=wanted, filter_by_event_names="true")
+    only = await world.got(
+        "property_definitions", event_names=expected, filter_by_event_names="true"
+    )
     assert (_names(only), only["count"]) == (["z"], 2)
     together = await world.got(
         "property_definitions/seen_together", event_names='["a", "b", "c"]', property_name="x"
@@ -133,8 +135,8 @@ async def test_which_events_have_a_property(world: DefinitionWorld) -> None:
 
 
 async def test_properties_of_sessions_are_built_in(world: DefinitionWorld) -> None:
-    found = await world.got("property_definitions", type="session", search="duration")
-    (record,) = found["results"]
+    listing = await world.got("property_definitions", type="session", search="duration")
+    (record,) = listing["results"]
 
     assert set(record) == RECORD
     assert record["id"] == "$builtin_$session_duration"
@@ -278,11 +280,11 @@ async def test_the_share_of_values_that_do_not_convert(
 
 
 async def test_the_share_of_persons_and_groups(world: DefinitionWorld) -> None:
-    for place, value in enumerate([1, "x", "y", "z"]):
-        group = {"$group_type": "company", "$group_key": f"c{place}", "$group_set": {"k": value}}
+    for index, value in enumerate([1, "x", "y", "z"]):
+        group = {"$group_type": "company", "$group_key": f"c{index}", "$group_set": {"k": value}}
         await world.capture(
             {"event": "$groupidentify", "properties": group},
-            {"distinct_id": f"u{place}", "properties": {"$set": {"k": value}}},
+            {"distinct_id": f"u{index}", "properties": {"$set": {"k": value}}},
         )
 
     assert (await world.property("k", "person"))["unconverted_share"] == 0.75
@@ -292,12 +294,12 @@ async def test_the_share_of_persons_and_groups(world: DefinitionWorld) -> None:
 async def test_keys_need_the_scope(world: DefinitionWorld) -> None:
     await world.capture({"properties": {"k": 1}})
     path = f"property_definitions/{(await world.property('k'))['id']}"
-    made = await world.client.post(
+    response = await world.client.post(
         "/api/personal_api_keys/",
         json={"label": "r", "scopes": ["property_definition:read"]},
         headers={"Authorization": f"Bearer {KEY}"},
     )
-    reader = made.json()["value"]
+    reader = response.json()["value"]
 
     assert (await world.send("GET", path, key=reader))[0] == 200
     status, body = await world.send("PATCH", path, {"verified": True}, key=reader)

@@ -98,12 +98,12 @@ async def line(
 
 async def _store(line: Line, values: list[Any]) -> None:
     events: list[dict[str, Any]] = []
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         bag = {**dict.fromkeys(KEYS, value), "here": 1}
-        group = {"$group_type": "company", "$group_key": f"c{place}", "$group_set": bag}
+        group = {"$group_type": "company", "$group_key": f"c{index}", "$group_set": bag}
         events.append({"event": "$groupidentify", "distinct_id": "g", "properties": group})
-        properties = {**bag, "$set": bag, "$groups": {"company": f"c{place}"}}
-        events.append({"event": "e", "distinct_id": f"u{place}", "properties": properties})
+        properties = {**bag, "$set": bag, "$groups": {"company": f"c{index}"}}
+        events.append({"event": "e", "distinct_id": f"u{index}", "properties": properties})
     await line.capture(*events)
     await line.work()
 

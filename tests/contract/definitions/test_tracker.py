@@ -123,10 +123,10 @@ async def test_what_transformations_leave_is_what_is_detected(line: Line):
     await line.capture(_event(a=1, b=1))
     await line.work()
 
-    found = await _types(line)
-    assert found["event", "a"] == ("String", "text")
-    assert found["event", "b"] == (None, "")
-    assert found["event", "c"] == ("Numeric", "number")
+    types = await _types(line)
+    assert types["event", "a"] == ("String", "text")
+    assert types["event", "b"] == (None, "")
+    assert types["event", "c"] == ("Numeric", "number")
 
 
 async def test_last_seen_moves_at_most_hourly(line: Line):
@@ -154,19 +154,19 @@ async def test_which_event_carried_which_property(line: Line):
 async def test_names_beyond_the_limit_are_dropped_with_a_warning(line: Line):
     line.definitions._limit = 3
     await line.capture(
-        *(_event(f"e{place}", **{f"p{place}": 1, "$set": {"p": 1}}) for place in range(6))
+        *(_event(f"e{index}", **{f"p{index}": 1, "$set": {"p": 1}}) for index in range(6))
     )
     await line.work()
     await line.capture(_event("e9", p9=1), _event("e0", p0="text"))
     await line.work()
 
-    found = await _types(line)
-    kept = [name for kind, name in found if kind == "event"]
-    assert len(kept) + 1 == 3  # with $ip
-    assert ("person", "p") in found
+    types = await _types(line)
+    retained = [name for kind, name in types if kind == "event"]
+    assert len(retained) + 1 == 3  # with $ip
+    assert ("person", "p") in types
     assert len(await _events(line)) == 3
     assert {event for event, _ in await _pairs(line)} <= set(await _events(line))
-    assert {name for _, name in await _pairs(line)} <= set(kept)
+    assert {name for _, name in await _pairs(line)} <= set(retained)
     await line.warnings.flush()
     async with line.database.read() as session:
         (warning,) = await line.events.warnings(session, line.project_id)
@@ -180,9 +180,9 @@ async def test_a_name_that_was_dropped_once_is_never_thought_to_be_of_one_form(l
     await line.capture(_event(k="a", **{"$set": {"k": "a"}}))
     await line.work()
 
-    found = await _types(line)
-    assert found["event", "k"] == ("String", "mixed")
-    assert found["person", "k"] == ("String", "text")
+    types = await _types(line)
+    assert types["event", "k"] == ("String", "mixed")
+    assert types["person", "k"] == ("String", "text")
 
 
 async def test_a_chosen_type_is_not_detected_away(line: Line):

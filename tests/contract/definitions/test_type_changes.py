@@ -135,7 +135,7 @@ async def test_insights_of_the_next_moment_read_the_new_type(world: DefinitionWo
 async def test_functions_that_use_the_property_are_compiled_again(world: DefinitionWorld) -> None:
     await world.capture({"properties": {"paid": "yes", "other": 1}})
     item = {"key": "paid", "value": "true", "operator": "exact", "type": "event"}
-    made: dict[str, dict[str, Any]] = {}
+    created: dict[str, dict[str, Any]] = {}
     for key in ("paid", "other"):
         body = {
             "type": "destination",
@@ -144,22 +144,22 @@ async def test_functions_that_use_the_property_are_compiled_again(world: Definit
             "enabled": True,
             "filters": {"properties": [{**item, "key": key}]},
         }
-        status, made[key] = await world.send("POST", "hog_functions", body)
-        assert status == 201, made[key]
+        status, created[key] = await world.send("POST", "hog_functions", body)
+        assert status == 201, created[key]
 
     await world.retype("paid", "Boolean")
 
     (job,) = await world.rooms.queue.lease(RECOMPILE_QUEUE, limit=9, duration=LEASE)
-    wanted = decode_recompile(job.payload)
-    assert (wanted.project_id, wanted.property) == (world.project_id, "paid")
+    expected = decode_recompile(job.payload)
+    assert (expected.project_id, expected.property) == (world.project_id, "paid")
     project = await world.rooms.access.project(world.project_id)
     assert project is not None
     service = world.features.functions.service
-    assert await recompile(service, project, property_name=wanted.property) == 1
-    changed = await world.got(f"hog_functions/{made['paid']['id']}")
-    assert changed["filters"]["bytecode"] != made["paid"]["filters"]["bytecode"]
-    same = await world.got(f"hog_functions/{made['other']['id']}")
-    assert same["filters"]["bytecode"] == made["other"]["filters"]["bytecode"]
+    assert await recompile(service, project, property_name=expected.property) == 1
+    changed = await world.got(f"hog_functions/{created['paid']['id']}")
+    assert changed["filters"]["bytecode"] != created["paid"]["filters"]["bytecode"]
+    same = await world.got(f"hog_functions/{created['other']['id']}")
+    assert same["filters"]["bytecode"] == created["other"]["filters"]["bytecode"]
 
 
 async def test_a_change_that_changes_no_type_costs_nothing(world: DefinitionWorld) -> None:

@@ -140,8 +140,8 @@ async def test_13_versions_of_runs(endpoints: EndpointWorld) -> None:
     assert (await endpoints.ran("a"))["results"] == [[42]]
     await endpoints.patch("/a", {"query": {"kind": "HogQLQuery", "query": "SELECT 43 AS answer"}})
     assert (await endpoints.ran("a"))["endpoint_version"] == 2
-    one = await endpoints.client.post(f"{endpoints.base}/a/run?version=1", json={})
-    assert (one.json()["endpoint_version"], one.json()["results"]) == (1, [[42]])
+    response = await endpoints.client.post(f"{endpoints.base}/a/run?version=1", json={})
+    assert (response.json()["endpoint_version"], response.json()["results"]) == (1, [[42]])
     body = await endpoints.client.post(f"{endpoints.base}/a/run?version=2", json={"version": 1})
     assert body.json()["endpoint_version"] == 1
     unknown = await endpoints.get("/a/run", version=999)

@@ -128,11 +128,11 @@ async def test_large_fractions_and_equal_names_in_every_form(endpoints: Endpoint
         assert response.status_code == 200, response.text
         return response.content
 
-    wanted = {"x": 123456789012345680.0, "x_3": [1.5e17, 0.5, None], "x_2": [None, 2], "y": "a"}
-    assert json.loads(await ask("application/x-ndjson")) == wanted
+    expected = {"x": 123456789012345680.0, "x_3": [1.5e17, 0.5, None], "x_2": [None, 2], "y": "a"}
+    assert json.loads(await ask("application/x-ndjson")) == expected
     stream = await ask("application/vnd.apache.arrow.stream")
     table = pa.ipc.open_stream(stream).read_all()
-    assert table.to_pylist() == [wanted]
+    assert table.to_pylist() == [expected]
     assert table.schema.field("x_3").type == pa.list_(pa.float64())
     file = await ask("application/vnd.apache.parquet")
-    assert pq.read_table(io.BytesIO(file)).to_pylist() == [wanted]
+    assert pq.read_table(io.BytesIO(file)).to_pylist() == [expected]

@@ -112,11 +112,11 @@ async def preview(endpoints: EndpointWorld, name: str) -> dict[str, Any]:
 
 
 async def table_of(endpoints: EndpointWorld) -> str:
-    found = await endpoints.warehouse.query(
+    result = await endpoints.warehouse.query(
         "SELECT name FROM system.tables WHERE startsWith(name, 'endpoint_table_') "
         "AND has_own_data ORDER BY metadata_modification_time DESC, name"
     )
-    names = [row[0] for row in found.rows]
+    names = [row[0] for row in result.rows]
     async with endpoints.world.database.read() as session:
         rows = await repository.all_materializations(session)
     used = [row.table_name for row in rows if row.table_name in names]
@@ -244,8 +244,8 @@ async def test_the_preview_says_incremental(endpoints: EndpointWorld, name: str)
 
 @pytest.mark.parametrize("query", FULL)
 async def test_the_preview_says_full_and_why(endpoints: EndpointWorld, query: str) -> None:
-    made = await endpoints.create(query)
-    shown = await preview(endpoints, made["name"])
+    endpoint = await endpoints.create(query)
+    shown = await preview(endpoints, endpoint["name"])
     assert shown["can_materialize"], shown["reason"]
     if query in WITHOUT_BUCKET:
         assert "build" not in shown

@@ -282,12 +282,12 @@ async def test_tables_answer_as_the_raw_data_for_each_value(
         [
             (
                 "$pageview",
-                AT - timedelta(days=3 - day, minutes=-place),
+                AT - timedelta(days=3 - day, minutes=-index),
                 user,
                 f'{{"$browser":"{b}"}}',
             )
             for user in ("u1", "u2")
-            for place, (day, b) in enumerate(seen)
+            for index, (day, b) in enumerate(seen)
         ]
     )
     await endpoints.create(query | {"breakdownFilter": BY_BROWSER["breakdownFilter"]}, name="a")
@@ -337,8 +337,8 @@ async def test_other_is_a_value_like_others_until_values_are_lumped(
     assert (await endpoints.ran("whole"))["hasMore"] is False
     hidden = BY_BROWSER["breakdownFilter"] | {"breakdown_hide_other_aggregation": True}
     await endpoints.create(BY_BROWSER | {"breakdownFilter": hidden}, name="hidden", **optional)
-    shown = await endpoints.ran("hidden")
-    assert (len(shown["results"]), shown["hasMore"]) == (25, True)
+    record = await endpoints.ran("hidden")
+    assert (len(record["results"]), record["hasMore"]) == (25, True)
     inline = await endpoints.ran("whole", variables={"$browser": "Other"})
     await endpoints.patch("/whole", {"is_materialized": True})
     await endpoints.rooms.jobs.work_off()
@@ -349,11 +349,11 @@ async def test_other_is_a_value_like_others_until_values_are_lumped(
 
 async def test_the_preview_of_an_insight_shows_its_queries(endpoints: EndpointWorld) -> None:
     await endpoints.create(BY_BROWSER, name="a")
-    shown = (await endpoints.post("/a/materialization_preview", {})).json()
-    assert shown["can_materialize"] is True
-    assert "$browser" in shown["transformed_query"]
-    assert "a_v1" in shown["execution_query"]
-    assert "{variables.$browser}" in shown["execution_query"]
+    record = (await endpoints.post("/a/materialization_preview", {})).json()
+    assert record["can_materialize"] is True
+    assert "$browser" in record["transformed_query"]
+    assert "a_v1" in record["execution_query"]
+    assert "{variables.$browser}" in record["execution_query"]
 
 
 async def test_a_table_without_an_optional_value_lumps_as_the_raw_data_does(

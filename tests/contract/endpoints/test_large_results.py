@@ -49,8 +49,8 @@ async def test_too_large_is_refused_in_every_form(small: EndpointWorld, sql: str
         path = f"{small.base}/a/run"
         refused = await small.client.post(path, json={}, headers={"Accept": form})
         problem = refused.json()
-        told = (refused.status_code, problem["type"], problem["code"], problem["attr"])
-        assert told == (400, "server_error", "query_too_large", None), form
+        reported = (refused.status_code, problem["type"], problem["code"], problem["attr"])
+        assert reported == (400, "server_error", "query_too_large", None), form
         assert "materializ" in problem["detail"]
 
 

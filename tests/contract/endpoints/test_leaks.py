@@ -100,8 +100,8 @@ async def test_no_rows_of_other_tenants(
 ) -> None:
     await world_of_tenants(endpoints)
     random = Random(f"leaks of {kind}")  # noqa: S311 (test data)
-    made = await endpoints.create(query, name="a", is_materialized=True, sync_frequency="1hour")
-    assert made["is_materialized"] is True
+    endpoint = await endpoints.create(query, name="a", is_materialized=True, sync_frequency="1hour")
+    assert endpoint["is_materialized"] is True
     good = 0
     for number in range(times):
         if number == times // 4:

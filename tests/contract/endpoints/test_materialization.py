@@ -23,17 +23,17 @@ async def work(endpoints: EndpointWorld) -> None:
 
 
 async def count_tables(endpoints: EndpointWorld) -> int:
-    found = await endpoints.warehouse.query(
+    result = await endpoints.warehouse.query(
         "SELECT count() FROM system.tables WHERE startsWith(name, 'endpoint_table_')"
     )
-    return found.rows[0][0]
+    return result.rows[0][0]
 
 
 async def sorting_keys(endpoints: EndpointWorld) -> dict[str, str]:
-    found = await endpoints.warehouse.query(
+    result = await endpoints.warehouse.query(
         "SELECT name, sorting_key FROM system.tables WHERE startsWith(name, 'endpoint_table_')"
     )
-    return dict(found.rows)
+    return dict(result.rows)
 
 
 async def test_15_life_of_a_table(endpoints: EndpointWorld) -> None:
@@ -87,8 +87,10 @@ async def test_15_life_of_a_table(endpoints: EndpointWorld) -> None:
 
 
 async def test_create_materialized_and_change_the_query(endpoints: EndpointWorld) -> None:
-    made = await endpoints.create(COUNTS, name="a", is_materialized=True, sync_frequency="1hour")
-    assert made["is_materialized"] is True
+    endpoint = await endpoints.create(
+        COUNTS, name="a", is_materialized=True, sync_frequency="1hour"
+    )
+    assert endpoint["is_materialized"] is True
     await work(endpoints)
     query = {"kind": "HogQLQuery", "query": "SELECT 5 AS five"}
     changed = (await endpoints.patch("/a", {"query": query})).json()
@@ -98,8 +100,10 @@ async def test_create_materialized_and_change_the_query(endpoints: EndpointWorld
     assert (await endpoints.ran("a"))["endpoint_materialized"] is True
     old = await endpoints.ran("a", version=1)
     assert (old["endpoint_version"], old["endpoint_materialized"]) == (1, True)
-    one = await endpoints.client.put(f"{endpoints.base}/a?version=1", json={"is_active": False})
-    assert one.json()["is_materialized"] is False
+    response = await endpoints.client.put(
+        f"{endpoints.base}/a?version=1", json={"is_active": False}
+    )
+    assert response.json()["is_materialized"] is False
     assert (await endpoints.get("/a")).json()["is_materialized"] is True
     await endpoints.patch("/a", {"is_active": False})
     again = (await endpoints.patch("/a", {"is_active": True})).json()

@@ -89,12 +89,12 @@ async def test_what_may_be_null_and_what_is_plain_text(endpoints: EndpointWorld)
     ],
 )
 async def test_odd_columns(endpoints: EndpointWorld, columns: str) -> None:
-    made = await endpoints.create(f"SELECT {columns} FROM events", name="a")
+    endpoint = await endpoints.create(f"SELECT {columns} FROM events", name="a")
     contents = await _contents(endpoints, "a")
 
     row = contents["application/json"]["schema"]["properties"]["results"]["items"]
     assert [column["name"] for column in row["x-columns"]] == [
-        column["name"] for column in made["columns"]
+        column["name"] for column in endpoint["columns"]
     ]
 
 

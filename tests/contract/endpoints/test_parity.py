@@ -77,20 +77,20 @@ async def test_table_and_raw_data_agree(endpoints: EndpointWorld) -> None:
     )
     await endpoints.add_variable("event", "String", "a")
     await endpoints.add_variable("since", "Date", "2026-01-01")
-    kept = 0
+    retained = 0
     for number, sql in enumerate(QUERIES):
         name = f"q{number}"
-        made = await endpoints.create(sql, name=name)
-        if not made["materialization"]["can_materialize"]:
+        endpoint = await endpoints.create(sql, name=name)
+        if not endpoint["materialization"]["can_materialize"]:
             continue
-        kept += 1
+        retained += 1
         assert (await endpoints.patch(f"/{name}", {"is_materialized": True})).status_code == 200
         await endpoints.rooms.jobs.work_off()
-        for place, variables in enumerate(_choices(sql)):
-            pages = [{}] if place else [{}, {"limit": 2}, {"limit": 2, "offset": 1}]
+        for index, variables in enumerate(_choices(sql)):
+            pages = [{}] if index else [{}, {"limit": 2}, {"limit": 2, "offset": 1}]
             for page in pages:
                 await _compare(endpoints, name, sql, variables, page)
-    assert kept >= 15
+    assert retained >= 15
 
 
 async def _compare(

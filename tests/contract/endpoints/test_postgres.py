@@ -17,8 +17,8 @@ async def test_side_by_side(
         postgres_tables_url, warehouse, endpoint_sandbox, fresh_project_id
     ) as endpoints:
         body = endpoints.body(name="a")
-        made = await asyncio.gather(*(endpoints.post("", body) for _ in range(5)))
-        assert sorted(each.status_code for each in made) == [201, 400, 400, 400, 400]
+        created = await asyncio.gather(*(endpoints.post("", body) for _ in range(5)))
+        assert sorted(each.status_code for each in created) == [201, 400, 400, 400, 400]
         queries = [{"kind": "HogQLQuery", "query": f"SELECT {n}"} for n in range(10, 15)]
         patched = await asyncio.gather(
             *(endpoints.patch("/a", {"query": query}) for query in queries)

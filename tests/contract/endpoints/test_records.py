@@ -75,7 +75,7 @@ async def test_refused_fields(
 
 
 async def test_null_means_not_sent_but_resets_times(endpoints: EndpointWorld) -> None:
-    made = await endpoints.create(
+    endpoint = await endpoints.create(
         "SELECT 1",
         name="a",
         description=None,
@@ -84,14 +84,14 @@ async def test_null_means_not_sent_but_resets_times(endpoints: EndpointWorld) ->
         data_freshness_seconds=900,
         sync_frequency="1hour",
     )
-    assert (made["description"], made["tags"], made["is_active"]) == ("", [], True)
+    assert (endpoint["description"], endpoint["tags"], endpoint["is_active"]) == ("", [], True)
     patched = (await endpoints.patch("/a", {"cache_age_seconds": None, "tags": None})).json()
     assert (patched["cache_age_seconds"], patched["sync_frequency"]) == (None, "1hour")
     freshness = {"data_freshness_seconds": 3600}
     cleared = (await endpoints.patch("/a", freshness)).json()
     assert (cleared["sync_frequency"], cleared["data_freshness_seconds"]) == (None, 3600)
-    kept = (await endpoints.patch("/a", freshness | {"cache_age_seconds": 300})).json()
-    assert kept["cache_age_seconds"] == 300
+    retained = (await endpoints.patch("/a", freshness | {"cache_age_seconds": 300})).json()
+    assert retained["cache_age_seconds"] == 300
     reset = (await endpoints.patch("/a", {"data_freshness_seconds": None})).json()
     assert (reset["data_freshness_seconds"], reset["cache_age_seconds"]) == (86400, None)
 
@@ -175,11 +175,11 @@ async def test_unused_tables_are_given_up_after_a_month(endpoints: EndpointWorld
     await endpoints.rooms.notes.flush()
     endpoints.world.clock.at += timedelta(days=2)
     await endpoints.rooms.jobs.housekeeping.clean_up()
-    kept = {
+    retained = {
         each["name"]: each["is_materialized"]
         for each in (await endpoints.get("")).json()["results"]
     }
-    assert kept == {"used": True, "unused": False, "never": True}
+    assert retained == {"used": True, "unused": False, "never": True}
 
 
 async def test_types_that_only_the_engine_knows(endpoints: EndpointWorld) -> None:

@@ -23,9 +23,9 @@ INLINE = {
     "force_cache": (NEW, HIT, HIT, HIT),
 }
 CASES = [
-    (word, age, wanted)
+    (word, age, expected)
     for word, outcomes in INLINE.items()
-    for age, wanted in zip(AGES, outcomes, strict=True)
+    for age, expected in zip(AGES, outcomes, strict=True)
 ]
 
 

@@ -236,10 +236,10 @@ async def test_a_token_ends(tenants: Tenants) -> None:
 async def test_every_changed_character_of_a_token_is_401(tenants: Tenants) -> None:
     token = await tenants.token()
     random = Random(17)  # noqa: S311 (test data)
-    for place in random.sample(range(4, len(token) - 1), 60):
-        replaced = "A" if token[place] != "A" else "B"
-        forged = token[:place] + replaced + token[place + 1 :]
-        assert (await tenants.run(forged)).status_code == 401, place
+    for index in random.sample(range(4, len(token) - 1), 60):
+        replaced = "A" if token[index] != "A" else "B"
+        forged = token[:index] + replaced + token[index + 1 :]
+        assert (await tenants.run(forged)).status_code == 401, index
 
 
 MALFORMED = [
@@ -575,8 +575,8 @@ async def test_scopes_of_the_creating_key(tenants: Tenants) -> None:
         (await key("project:write"), 403, 403),
         (await key("project:write", "endpoint:read"), 201, 201),
     ):
-        made = await tenants.send("POST", "/tenant_tokens", value, json=body)
-        assert made.status_code == mints, made.text
+        created = await tenants.send("POST", "/tenant_tokens", value, json=body)
+        assert created.status_code == mints, created.text
         turned = await tenants.send("POST", "/tenant_tokens/rotate", value, json={})
         assert turned.status_code == rotates, turned.text
     token = await tenants.token()

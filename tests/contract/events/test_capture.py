@@ -84,7 +84,7 @@ async def test_every_route_spools_a_batch_with_and_without_slash(server: _Server
         assert (answer.status_code, answer.json()) == (200, {"status": 1})
 
     spooled = await server.spooled()
-    assert [orjson.loads(one.body) for one in spooled] == [body, body]
+    assert [orjson.loads(each.body) for each in spooled] == [body, body]
     assert (spooled[0].project_id, spooled[0].received_at, spooled[0].ip) == (1, NOW, "9.8.7.6")
 
 
@@ -169,7 +169,7 @@ async def test_a_number_beyond_the_doubles_costs_no_event(server: _Server, numbe
     assert answer.status_code == 200
     (spooled,) = await server.spooled()
     stored = orjson.loads(spooled.body)["batch"]
-    assert [one.get("properties") for one in stored] == [{"n": number}, None]
+    assert [each.get("properties") for each in stored] == [{"n": number}, None]
 
 
 async def test_storage_that_cannot_be_written_answers_503_and_works_again_later(server: _Server):

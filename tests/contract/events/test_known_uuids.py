@@ -45,39 +45,39 @@ def world(database: Database) -> World:
 
 
 async def test_uuids_are_known_in_their_project_only(world: World):
-    one, other = new_id(), new_id()
-    await world.add(one)
+    event_uuid, other = new_id(), new_id()
+    await world.add(event_uuid)
 
-    assert await world.find(one, other) == {one}
-    assert await world.find(one, other, project_id=2) == set()
+    assert await world.find(event_uuid, other) == {event_uuid}
+    assert await world.find(event_uuid, other, project_id=2) == set()
     assert await world.find() == set()
 
 
 @pytest.mark.parametrize(("days", "is_known"), [(0, True), (1, True), (7, True), (9, False)])
 async def test_uuids_are_known_for_the_window(world: World, days: int, is_known: bool):
-    one = new_id()
-    await world.add(one)
+    event_uuid = new_id()
+    await world.add(event_uuid)
     world.days = days
 
-    assert (await world.find(one) == {one}) is is_known
+    assert (await world.find(event_uuid) == {event_uuid}) is is_known
 
 
 async def test_a_shorter_window_takes_effect_at_once(world: World):
-    one = new_id()
-    await world.add(one)
+    event_uuid = new_id()
+    await world.add(event_uuid)
     world.days = 3
 
-    assert await world.find(one, window_days=1) == set()
-    assert await world.find(one, window_days=3) == {one}
+    assert await world.find(event_uuid, window_days=1) == set()
+    assert await world.find(event_uuid, window_days=3) == {event_uuid}
 
 
 async def test_a_clock_that_goes_back_over_midnight_forgets_nothing(world: World):
-    one = new_id()
+    event_uuid = new_id()
     world.days = 0.51  # after midnight
-    await world.add(one)
+    await world.add(event_uuid)
     world.days = 0.49
 
-    assert await world.find(one) == {one}
+    assert await world.find(event_uuid) == {event_uuid}
 
 
 async def test_days_before_the_window_are_deleted_and_the_others_stay(
@@ -99,19 +99,19 @@ async def test_days_before_the_window_are_deleted_and_the_others_stay(
 
 
 async def test_uuids_that_an_earlier_server_recorded_are_known_for_one_more_window(world: World):
-    legacy, one = new_id(), new_id()
+    legacy, event_uuid = new_id(), new_id()
     async with world.database.write() as session:
         await session.execute(insert(SeenEventRow).values(project_id=1, event_uuid=legacy))
-    await world.add(one)
-    assert await world.find(legacy, one) == {legacy, one}
+    await world.add(event_uuid)
+    assert await world.find(legacy, event_uuid) == {legacy, event_uuid}
 
     world.days = 7
     await world.known().drop_expired(world.database)
-    assert await world.find(legacy, one) == {legacy, one}
+    assert await world.find(legacy, event_uuid) == {legacy, event_uuid}
 
     world.days = 8
     await world.known().drop_expired(world.database)
-    assert await world.find(legacy, one) == set()
+    assert await world.find(legacy, event_uuid) == set()
     assert (await world.rows(), await world.rows(SeenEventRow)) == (0, 0)
 
 

@@ -20,13 +20,13 @@ STEPS = [{"event": "$pageview", "url": "docs", "url_matching": "contains"}]
 
 async def test_actions_are_made_read_changed_and_listed(hoglet):
     client = hoglet.client
-    made = await client.post(BASE + "/", json={"name": "Docs", "steps": STEPS})
-    id_ = made.json()["id"]
+    response = await client.post(BASE + "/", json={"name": "Docs", "steps": STEPS})
+    id_ = response.json()["id"]
     changed = await client.patch(f"{BASE}/{id_}/", json={"name": "All docs"})
     listed = (await client.get(BASE)).json()
 
-    assert made.status_code == 201
-    assert set(made.json()["steps"][0]) == {
+    assert response.status_code == 201
+    assert set(response.json()["steps"][0]) == {
         "event", "url", "url_matching", "properties", "selector", "tag_name", "text", "href",
     }  # fmt: skip
     assert changed.json()["name"] == "All docs"
@@ -77,13 +77,13 @@ async def test_a_number_is_replaced_by_the_boolean_that_python_takes_for_it(hogl
 async def test_filters_refer_to_actions(hoglet, attr_of):
     id_ = (await hoglet.client.post(BASE, json={"name": "Docs", "steps": STEPS})).json()["id"]
     filters = {"actions": [{"id": str(id_), "type": "actions"}]}
-    made = await hoglet.create(filters=filters, enabled=True)
+    function = await hoglet.create(filters=filters, enabled=True)
     unknown = {"actions": [{"id": 999, "type": "actions"}]}
     body = {"hog": "return 1", "filters": unknown}
     refused = await hoglet.call("POST", json={**body, "enabled": True})
     disabled = (await hoglet.call("POST", json=body)).json()
 
-    assert made["filters"]["bytecode"][-2:] == [3, 2]
+    assert function["filters"]["bytecode"][-2:] == [3, 2]
     assert attr_of(refused) == (400, "invalid_input", "filters__non_field_errors")
     assert disabled["filters"]["bytecode"] is None
     assert "999" in disabled["filters"]["bytecode_error"]
@@ -94,7 +94,9 @@ async def test_filters_refer_to_actions(hoglet, attr_of):
 
 async def test_changing_an_action_compiles_its_functions_again(hoglet):
     id_ = (await hoglet.client.post(BASE, json={"steps": STEPS})).json()["id"]
-    made = await hoglet.create(filters={"actions": [{"id": id_, "type": "actions"}]}, enabled=True)
+    function = await hoglet.create(
+        filters={"actions": [{"id": id_, "type": "actions"}]}, enabled=True
+    )
     other = await hoglet.create(enabled=True)
     await hoglet.client.patch(f"{BASE}/{id_}", json={"steps": [{"event": "paid"}]})
     leased = await hoglet.queue.lease(RECOMPILE_QUEUE, limit=10, duration=timedelta(seconds=9))
@@ -104,13 +106,13 @@ async def test_changing_an_action_compiles_its_functions_again(hoglet):
     before = await hoglet.service.version_stamp(1)
 
     assert await recompile(hoglet.service, project, action_id=job.action_id) == 1
-    fresh = (await hoglet.call("GET", f"/{made['id']}")).json()
+    fresh = (await hoglet.call("GET", f"/{function['id']}")).json()
     assert fresh["filters"]["bytecode"] == ["_H", 1, 32, "paid", 32, "event", 1, 1, 11]
-    assert fresh["updated_at"] == made["updated_at"]
+    assert fresh["updated_at"] == function["updated_at"]
     assert (await hoglet.call("GET", f"/{other['id']}")).json() == other
     assert await hoglet.service.version_stamp(1) != before
     runnable = await hoglet.service.load_runnable(1)
-    assert [one.events for one in runnable if one.id == made["id"]] == [["paid"]]
+    assert [each.events for each in runnable if each.id == function["id"]] == [["paid"]]
 
 
 async def test_functions_that_may_not_be_saved_are_compiled_again_too(hoglet):
@@ -125,15 +127,15 @@ async def test_functions_that_may_not_be_saved_are_compiled_again_too(hoglet):
     await hoglet.client.patch(f"{BASE}/{id_}", json={"steps": [{"event": "paid"}]})
 
     assert await recompile(hoglet.service, project, action_id=id_) == 2
-    for one in (internal, other):
-        fresh = (await hoglet.call("GET", f"/{one['id']}")).json()
+    for each in (internal, other):
+        fresh = (await hoglet.call("GET", f"/{each['id']}")).json()
         assert fresh["filters"]["bytecode"] == ["_H", 1, 32, "paid", 32, "event", 1, 1, 11]
         assert fresh["enabled"] is True
 
 
 async def test_many_may_change_a_function_at_once(hoglet):
-    made = await hoglet.create()
-    changes = [hoglet.patch(made["id"], name=f"n{number}") for number in range(12)]
+    function = await hoglet.create()
+    changes = [hoglet.patch(function["id"], name=f"n{number}") for number in range(12)]
 
     answers = await asyncio.gather(*changes)
     assert [answer.status_code for answer in answers] == [200] * 12

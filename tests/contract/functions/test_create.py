@@ -16,36 +16,38 @@ async def test_a_bare_destination_has_24_keys_and_the_defaults(hoglet):
     body = {"type": "destination", "name": "Fetch URL", "description": "Test", "inputs": {}}
     response = await hoglet.call("POST", "/", json={**body, "hog": "fetch(inputs.url);"})
 
-    made = response.json()
+    created = response.json()
     assert response.status_code == 201
-    assert set(made) == FULL_KEYS
-    assert made["bytecode"] == ["_H", 1, 32, "url", 32, "inputs", 1, 2, 2, "fetch", 1, 35]
-    assert made["filters"] == {"source": "events", "bytecode": ["_H", 1, 29]}
-    assert made["inputs_schema"] == []
-    assert made["inputs"] == {}
-    assert made["status"] == {"state": 0, "tokens": 0}
-    assert made["deleted"] is False
-    assert made["created_by"]["id"] == 1
+    assert set(created) == FULL_KEYS
+    assert created["bytecode"] == ["_H", 1, 32, "url", 32, "inputs", 1, 2, 2, "fetch", 1, 35]
+    assert created["filters"] == {"source": "events", "bytecode": ["_H", 1, 29]}
+    assert created["inputs_schema"] == []
+    assert created["inputs"] == {}
+    assert created["status"] == {"state": 0, "tokens": 0}
+    assert created["deleted"] is False
+    assert created["created_by"]["id"] == 1
     unset = FULL_KEYS & {
         "masking", "mappings", "template", "template_id", "icon_url", "transpiled",
         "execution_order", "_create_in_folder", "batch_export_id",
     }  # fmt: skip
-    assert {key: made[key] for key in unset} == dict.fromkeys(unset)
+    assert {key: created[key] for key in unset} == dict.fromkeys(unset)
 
 
 async def test_hog_is_stripped_and_unknown_keys_are_ignored(hoglet):
-    made = await hoglet.create(hog="  return 1\n", code_language="hog", bytecode=[1])
+    function = await hoglet.create(hog="  return 1\n", code_language="hog", bytecode=[1])
 
-    assert made["hog"] == "return 1"
-    assert made["bytecode"][:2] == ["_H", 1]
+    assert function["hog"] == "return 1"
+    assert function["bytecode"][:2] == ["_H", 1]
 
 
 async def test_the_read_object_equals_the_created_one(hoglet):
-    made = await hoglet.create(enabled=True)
-    response = await hoglet.client.get(f"/api/environments/@current/hog_functions/{made['id']}/")
+    function = await hoglet.create(enabled=True)
+    response = await hoglet.client.get(
+        f"/api/environments/@current/hog_functions/{function['id']}/"
+    )
 
-    assert response.json() == made
-    assert made["status"] == {"state": 1, "tokens": 10000}
+    assert response.json() == function
+    assert function["status"] == {"state": 1, "tokens": 10000}
 
 
 @pytest.mark.parametrize(
@@ -92,9 +94,9 @@ async def test_code_is_required_without_a_template(hoglet, attr_of):
 
 
 async def test_delete_is_405_with_an_empty_body_and_changes_nothing(hoglet):
-    made = await hoglet.create()
-    response = await hoglet.call("DELETE", f"/{made['id']}/")
+    function = await hoglet.create()
+    response = await hoglet.call("DELETE", f"/{function['id']}/")
 
     assert (response.status_code, response.content) == (405, b"")
-    assert (await hoglet.call("GET", f"/{made['id']}")).json() == made
+    assert (await hoglet.call("GET", f"/{function['id']}")).json() == function
     assert (await hoglet.call("DELETE", "/nothing")).status_code == 405

@@ -44,30 +44,30 @@ async def jobs(hoglet):
 
 
 async def test_letters_are_listed_newest_first_and_filtered(hoglet):
-    made = await hoglet.create(enabled=True)
-    await add(hoglet, made, name="first")
-    await add(hoglet, made, error_class="hog", name="second")
-    everything = await listed(hoglet, made)
+    function = await hoglet.create(enabled=True)
+    await add(hoglet, function, name="first")
+    await add(hoglet, function, error_class="hog", name="second")
+    everything = await listed(hoglet, function)
 
-    assert [one["event"] for one in everything["results"]] == ["second", "first"]
+    assert [result["event"] for result in everything["results"]] == ["second", "first"]
     assert everything["count"] == 2
     assert set(everything["results"][0]) == ITEM
-    assert (await listed(hoglet, made, "?class=fetch,timeout"))["count"] == 1
-    assert (await listed(hoglet, made, "?redriven=true"))["count"] == 0
+    assert (await listed(hoglet, function, "?class=fetch,timeout"))["count"] == 1
+    assert (await listed(hoglet, function, "?redriven=true"))["count"] == 0
     after = everything["results"][1]["last_failed_at"]
-    assert (await listed(hoglet, made, f"?after={after}"))["count"] == 1
-    assert (await listed(hoglet, made, f"?before={after}"))["count"] == 0
-    assert len((await listed(hoglet, made, "?limit=1"))["results"]) == 1
+    assert (await listed(hoglet, function, f"?after={after}"))["count"] == 1
+    assert (await listed(hoglet, function, f"?before={after}"))["count"] == 0
+    assert len((await listed(hoglet, function, "?limit=1"))["results"]) == 1
     for query, attr in (("class=nope", "class"), ("redriven=nope", "redriven")):
-        bad = await hoglet.call("GET", f"/{made['id']}/dead_letters?{query}")
+        bad = await hoglet.call("GET", f"/{function['id']}/dead_letters?{query}")
         assert (bad.status_code, bad.json()["attr"]) == (400, attr)
 
 
 async def test_one_letter_shows_its_globals_without_inputs_and_can_be_deleted(hoglet):
-    made = await hoglet.create()
-    await add(hoglet, made)
-    id_ = (await listed(hoglet, made))["results"][0]["id"]
-    path = f"/{made['id']}/dead_letters/{id_}"
+    function = await hoglet.create()
+    await add(hoglet, function)
+    id_ = (await listed(hoglet, function))["results"][0]["id"]
+    path = f"/{function['id']}/dead_letters/{id_}"
     letter = (await hoglet.call("GET", path)).json()
 
     assert letter["globals"] == {"event": {"uuid": "u", "event": "e", "distinct_id": "d"}}
@@ -76,10 +76,10 @@ async def test_one_letter_shows_its_globals_without_inputs_and_can_be_deleted(ho
 
 
 async def test_a_redrive_enqueues_each_letter_once(hoglet):
-    made = await hoglet.create(enabled=True)
-    await add(hoglet, made, error_class="filter")
-    await add(hoglet, made)
-    path = f"/{made['id']}/dead_letters/redrive"
+    function = await hoglet.create(enabled=True)
+    await add(hoglet, function, error_class="filter")
+    await add(hoglet, function)
+    path = f"/{function['id']}/dead_letters/redrive"
     first = await hoglet.call("POST", path, json={"class": ["filter"]})
     rest = await hoglet.call("POST", path, json={"all": True})
     again = await hoglet.call("POST", path, json={"all": True})
@@ -90,14 +90,14 @@ async def test_a_redrive_enqueues_each_letter_once(hoglet):
     queued = await jobs(hoglet)
     assert sorted(job.start_at for job in queued) == ["filter", "inputs"]
     assert all(job.is_redrive for job in queued)
-    assert (await listed(hoglet, made, "?redriven=true"))["count"] == 2
+    assert (await listed(hoglet, function, "?redriven=true"))["count"] == 2
 
 
 async def test_letters_of_other_functions_are_out_of_reach(hoglet):
-    made, other = await hoglet.create(enabled=True), await hoglet.create(enabled=True)
+    function, other = await hoglet.create(enabled=True), await hoglet.create(enabled=True)
     await add(hoglet, other)
     id_ = (await listed(hoglet, other))["results"][0]["id"]
-    path = f"/{made['id']}/dead_letters"
+    path = f"/{function['id']}/dead_letters"
 
     for method in ("GET", "DELETE"):
         assert (await hoglet.call(method, f"{path}/{id_}")).status_code == 404
@@ -107,20 +107,20 @@ async def test_letters_of_other_functions_are_out_of_reach(hoglet):
 
 
 async def test_a_redrive_runs_the_oldest_failure_first_and_its_mapping(hoglet):
-    made = await hoglet.create(enabled=True)
+    function = await hoglet.create(enabled=True)
     now = hoglet.clock.now()
     for number, hours in enumerate((1, 3, 2)):
         failed = now - timedelta(hours=hours)
-        await add(hoglet, made, first_failed_at=failed, mapping=number, error_class="filter")
-    await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
+        await add(hoglet, function, first_failed_at=failed, mapping=number, error_class="filter")
+    await hoglet.call("POST", f"/{function['id']}/dead_letters/redrive", json={"all": True})
 
     assert [job.mapping for job in await jobs(hoglet)] == [1, 2, 0]
 
 
 async def test_letters_are_kept_from_their_last_failure(hoglet):
-    made, letters = await hoglet.create(), hoglet.app.state.dead_letters
+    function, letters = await hoglet.create(), hoglet.app.state.dead_letters
     days = letters.settings.keep_days
-    await add(hoglet, made, first_failed_at=hoglet.clock.now() - timedelta(days=days + 1))
+    await add(hoglet, function, first_failed_at=hoglet.clock.now() - timedelta(days=days + 1))
     async with hoglet.database.write() as session:
         assert await letters.prune(session) == 0
     hoglet.clock.advance(seconds=days * 86_400 + 1)
@@ -130,9 +130,9 @@ async def test_letters_are_kept_from_their_last_failure(hoglet):
 
 async def test_a_redrive_of_many_letters_reads_few_at_once(hoglet, monkeypatch):
     """Their events may be megabytes each."""
-    made = await hoglet.create(enabled=True)
+    function = await hoglet.create(enabled=True)
     for number in range(45):
-        await add(hoglet, made, name=f"e{number}")
+        await add(hoglet, function, name=f"e{number}")
     sizes = []
     real = repository.read_whole
 
@@ -142,7 +142,7 @@ async def test_a_redrive_of_many_letters_reads_few_at_once(hoglet, monkeypatch):
         return await real(session, ids)
 
     monkeypatch.setattr(repository, "read_whole", noting)
-    path = f"/{made['id']}/dead_letters/redrive"
+    path = f"/{function['id']}/dead_letters/redrive"
     done = await hoglet.call("POST", path, json={"all": True})
 
     assert done.json() == {"queued": 45, "skipped": 0}
@@ -153,14 +153,14 @@ async def test_a_redrive_of_many_letters_reads_few_at_once(hoglet, monkeypatch):
 
 
 async def test_a_failed_redrive_updates_its_letter(hoglet):
-    made = await hoglet.create(enabled=True)
+    function = await hoglet.create(enabled=True)
     invocation = new_id()
-    await add(hoglet, made, invocation=invocation)
-    await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
-    await add(hoglet, made, invocation=invocation, error_class="hog")
-    letters = (await listed(hoglet, made))["results"]
+    await add(hoglet, function, invocation=invocation)
+    await hoglet.call("POST", f"/{function['id']}/dead_letters/redrive", json={"all": True})
+    await add(hoglet, function, invocation=invocation, error_class="hog")
+    letters = (await listed(hoglet, function))["results"]
 
-    assert [(one["class"], one["attempts"]) for one in letters] == [("hog", 2)]
+    assert [(letter["class"], letter["attempts"]) for letter in letters] == [("hog", 2)]
     assert letters[0]["redriven_at"] is None
     assert letters[0]["first_failed_at"] < letters[0]["last_failed_at"]
 
@@ -179,43 +179,45 @@ async def test_a_failed_redrive_updates_its_letter(hoglet):
     ],
 )
 async def test_a_redrive_needs_a_choice(hoglet, body):
-    made = await hoglet.create(enabled=True)
-    response = await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json=body)
+    function = await hoglet.create(enabled=True)
+    response = await hoglet.call("POST", f"/{function['id']}/dead_letters/redrive", json=body)
 
     assert response.status_code == 400
 
 
 async def test_letters_of_a_disabled_function_wait(hoglet, attr_of):
-    made = await hoglet.create()
-    refused = await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
+    function = await hoglet.create()
+    refused = await hoglet.call(
+        "POST", f"/{function['id']}/dead_letters/redrive", json={"all": True}
+    )
 
     assert attr_of(refused) == (400, "invalid_input", None)
 
 
 async def test_the_oldest_letters_are_dropped(hoglet):
-    made = await hoglet.create()
+    function = await hoglet.create()
     hoglet.app.state.dead_letters.settings = DeadLetterSettings(keep_per_function=2)
     for name in ("a", "b"):
-        assert await add(hoglet, made, name=name) == []
-    (line,) = await add(hoglet, made, name="c")
-    assert (line.source_id, line.level) == (made["id"], "WARN")
-    assert await add(hoglet, made, name="d") == []  # reported once an hour at most
+        assert await add(hoglet, function, name=name) == []
+    (line,) = await add(hoglet, function, name="c")
+    assert (line.source_id, line.level) == (function["id"], "WARN")
+    assert await add(hoglet, function, name="d") == []  # reported once an hour at most
 
-    assert [one["event"] for one in (await listed(hoglet, made))["results"]] == ["d", "c"]
+    assert [result["event"] for result in (await listed(hoglet, function))["results"]] == ["d", "c"]
     hoglet.clock.advance(seconds=8 * 24 * 3600)
     async with hoglet.database.write() as session:
         assert await hoglet.app.state.dead_letters.prune(session) == 2
 
 
 async def test_a_dry_run_tells_and_runs_nothing(hoglet, attr_of):
-    made = await hoglet.create(enabled=True)
-    await add(hoglet, made)
-    await add(hoglet, made, error_class="hog")
-    path = f"/{made['id']}/dead_letters/redrive"
-    told = await hoglet.call("POST", path, json={"class": ["hog"], "dry_run": True})
+    function = await hoglet.create(enabled=True)
+    await add(hoglet, function)
+    await add(hoglet, function, error_class="hog")
+    path = f"/{function['id']}/dead_letters/redrive"
+    reported = await hoglet.call("POST", path, json={"class": ["hog"], "dry_run": True})
 
-    assert told.json() == {"queued": 1, "skipped": 0}
+    assert reported.json() == {"queued": 1, "skipped": 0}
     assert await jobs(hoglet) == []
-    assert (await listed(hoglet, made, "?redriven=true"))["count"] == 0
+    assert (await listed(hoglet, function, "?redriven=true"))["count"] == 0
     bad = await hoglet.call("POST", path, json={"all": True, "dry_run": "maybe"})
     assert attr_of(bad) == (400, "invalid_input", "dry_run")

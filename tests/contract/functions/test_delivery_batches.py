@@ -34,8 +34,8 @@ async def destination(hoglet, hog, delivery=BATCH, **fields):
     return await hoglet.create(enabled=True, hog=hog, delivery=delivery, **fields)
 
 
-async def letters_of(hoglet, made):
-    found = (await hoglet.call("GET", f"/{made['id']}/dead_letters")).json()["results"]
+async def letters_of(hoglet, function):
+    found = (await hoglet.call("GET", f"/{function['id']}/dead_letters")).json()["results"]
     return sorted((each["event"], each["class"]) for each in found)
 
 
@@ -56,8 +56,8 @@ async def test_full_batches_run_at_once_and_the_rest_after_its_time(hoglet, runs
 
 async def test_more_events_than_a_lane_may_hold_fit_into_one_batch(hoglet, runs, receiver):
     many = {"batch": {"max_events": 120, "max_seconds": 300}}
-    made = await destination(hoglet, f"fetch(f'{receiver.url}/{{length(events)}}')", many)
-    await runs.trigger(made, *map(str, range(120)))
+    function = await destination(hoglet, f"fetch(f'{receiver.url}/{{length(events)}}')", many)
+    await runs.trigger(function, *map(str, range(120)))
     executor = asyncio.create_task(runs.executor.run())
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(60):
@@ -69,8 +69,8 @@ async def test_more_events_than_a_lane_may_hold_fit_into_one_batch(hoglet, runs,
 
 
 async def test_a_stopping_server_runs_what_waits(hoglet, runs, receiver):
-    made = await destination(hoglet, posting(receiver))
-    await runs.trigger(made, *"ab")
+    function = await destination(hoglet, posting(receiver))
+    await runs.trigger(function, *"ab")
     await runs.executor._lease_some()
     while runs.executor._batches.waiting.total() < 2:  # noqa: ASYNC110 (polls on purpose)
         await asyncio.sleep(0.01)
@@ -80,8 +80,8 @@ async def test_a_stopping_server_runs_what_waits(hoglet, runs, receiver):
 
 
 async def test_what_waited_in_a_killed_process_runs_in_the_next(hoglet, runs, receiver):
-    made = await destination(hoglet, posting(receiver))
-    await runs.trigger(made, *"ab")
+    function = await destination(hoglet, posting(receiver))
+    await runs.trigger(function, *"ab")
     await runs.executor._lease_some()
     while runs.executor._batches.waiting.total() < 2:  # noqa: ASYNC110 (polls on purpose)
         await asyncio.sleep(0.01)
@@ -90,7 +90,7 @@ async def test_what_waited_in_a_killed_process_runs_in_the_next(hoglet, runs, re
         task.cancel()
     await asyncio.gather(*held, return_exceptions=True)
     await runs.restart()
-    await runs.trigger(made, "c")
+    await runs.trigger(function, "c")
     await runs.work()
     assert receiver.paths() == ["/a-b-c"]
     assert (await runs.counts())["success/succeeded"] == 3
@@ -101,13 +101,13 @@ RESULTS = "return arrayMap(e -> {}, events)"
 
 async def test_failed_events_become_dead_letters_alone(hoglet, runs, receiver):
     hog = RESULTS.format("e.event.event == 'b' ? {'error': 'no such user'} : {'status': 200}")
-    made = await destination(hoglet, hog.replace("{{", "{").replace("}}", "}"))
-    await runs.trigger(made, *"abc")
+    function = await destination(hoglet, hog.replace("{{", "{").replace("}}", "}"))
+    await runs.trigger(function, *"abc")
     await runs.work()
-    assert await letters_of(hoglet, made) == [("b", "hog")]
+    assert await letters_of(hoglet, function) == [("b", "hog")]
     counts = await runs.counts()
     assert (counts["success/succeeded"], counts["failure/failed"]) == (2, 1)
-    letter = (await hoglet.call("GET", f"/{made['id']}/dead_letters")).json()["results"][0]
+    letter = (await hoglet.call("GET", f"/{function['id']}/dead_letters")).json()["results"][0]
     assert letter["error"] == "no such user"
 
 
@@ -138,10 +138,10 @@ async def test_failed_events_become_dead_letters_alone(hoglet, runs, receiver):
 async def test_results(hoglet, runs, result, letters, retried):
     retry = {"max_attempts": 2, "initial_delay_seconds": 1}
     hog = RESULTS.replace("{}", f"e.event.event == 'b' ? {result} : null")
-    made = await destination(hoglet, hog, SOON, retry=retry)
-    await runs.trigger(made, *"abc")
+    function = await destination(hoglet, hog, SOON, retry=retry)
+    await runs.trigger(function, *"abc")
     await runs.work_for(3)
-    assert await letters_of(hoglet, made) == letters
+    assert await letters_of(hoglet, function) == letters
     counts = await runs.counts()
     assert counts.get("other/retried", 0) == retried
     assert counts["success/succeeded"] == 3 - len(letters)
@@ -153,18 +153,18 @@ async def test_a_retried_event_succeeds_later_alone(hoglet, runs, receiver):
         "return arrayMap(e -> e.event.event == 'b' and length(events) > 1 "
         "? {'status': 503} : null, events)"
     )
-    made = await destination(hoglet, hog, SOON)
-    await runs.trigger(made, *"abc")
+    function = await destination(hoglet, hog, SOON)
+    await runs.trigger(function, *"abc")
     await runs.work_for(3)
     assert receiver.paths() == ["/3", "/1"]
-    assert await letters_of(hoglet, made) == []
+    assert await letters_of(hoglet, function) == []
     assert (await runs.counts())["success/succeeded"] == 3
 
 
 async def test_a_request_that_may_pass_is_retried_for_all(hoglet, runs, receiver):
-    made = await destination(hoglet, posting(receiver), SOON)
+    function = await destination(hoglet, posting(receiver), SOON)
     receiver.script["/a-b"] = [(503, {})]
-    await runs.trigger(made, *"ab")
+    await runs.trigger(function, *"ab")
     await runs.work_for(3)
     assert receiver.paths() == ["/a-b", "/a-b"]
     assert (await runs.counts())["success/succeeded"] == 2
@@ -174,11 +174,11 @@ async def test_a_batch_that_waits_for_a_paused_host_is_logged_once(hoglet, runs,
     hog = "postHogCapture({'event': 'seen', 'distinct_id': 'x'})\nprint('once')\n" + posting(
         receiver
     )
-    made = await destination(hoglet, hog, SOON)
+    function = await destination(hoglet, hog, SOON)
     receiver.script["/a"] = [(503, {"retry-after": "5"})]
-    await runs.trigger(made, "a")
+    await runs.trigger(function, "a")
     await runs.work()
-    ids = await runs.trigger(made, "b", "c")
+    ids = await runs.trigger(function, "b", "c")
     await runs.work_for(2)
     assert receiver.paths() == ["/a"]
     names = {str(run) for run in ids}
@@ -191,21 +191,23 @@ async def test_a_batch_that_waits_for_a_paused_host_is_logged_once(hoglet, runs,
 
 
 async def test_batches_do_not_capture_in_an_endless_circle(hoglet, runs):
-    made = await destination(hoglet, "postHogCapture({'event': 'x', 'distinct_id': 'd'})", SOON)
-    await runs.trigger(made, "a")
-    await runs.trigger(made, "b", **{DEPTH_PROPERTY: MAX_DEPTH})
+    function = await destination(hoglet, "postHogCapture({'event': 'x', 'distinct_id': 'd'})", SOON)
+    await runs.trigger(function, "a")
+    await runs.trigger(function, "b", **{DEPTH_PROPERTY: MAX_DEPTH})
     await runs.work()
     (warning,) = await runs.lines_of_log("WARN")
     assert "postHogCapture refused" in warning.message
 
 
 async def test_a_refused_request_is_a_dead_letter_for_each_to_redrive(hoglet, runs, receiver):
-    made = await destination(hoglet, posting(receiver), SOON)
+    function = await destination(hoglet, posting(receiver), SOON)
     receiver.script["/a-b"] = [(400, {})]
-    await runs.trigger(made, *"ab")
+    await runs.trigger(function, *"ab")
     await runs.work()
-    assert await letters_of(hoglet, made) == [("a", "fetch"), ("b", "fetch")]
-    answer = await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
+    assert await letters_of(hoglet, function) == [("a", "fetch"), ("b", "fetch")]
+    answer = await hoglet.call(
+        "POST", f"/{function['id']}/dead_letters/redrive", json={"all": True}
+    )
     assert answer.json() == {"queued": 2, "skipped": 0}
     await runs.work()
     counts = await runs.counts()
@@ -224,10 +226,10 @@ async def test_an_event_that_breaks_the_program_does_not_take_the_others_along(
         + " } }\n"
         + posting(receiver)
     )
-    made = await destination(hoglet, hog, {"batch": {"max_events": 5, "max_seconds": 300}})
-    await runs.trigger(made, *"abcde")
+    function = await destination(hoglet, hog, {"batch": {"max_events": 5, "max_seconds": 300}})
+    await runs.trigger(function, *"abcde")
     await runs.work()
-    assert [name for name, _ in await letters_of(hoglet, made)] == ["c"]
+    assert [name for name, _ in await letters_of(hoglet, function)] == ["c"]
     assert sorted("".join(receiver.paths()).replace("/", "").replace("-", "")) == [*"abde"]
 
 
@@ -236,20 +238,20 @@ async def test_inputs_are_those_of_each_event(hoglet, runs, receiver):
         f"fetch(f'{receiver.url}/{{inputs.fixed}}-{{inputs.text ?? 'none'}}-"
         "{arrayStringConcat(arraySort(arrayMap(e -> e.inputs.text, events)), '-')}')"
     )
-    made = await destination(
+    function = await destination(
         hoglet,
         hog,
         inputs_schema=[{"key": "text", "type": "string"}, {"key": "fixed", "type": "string"}],
         inputs={"text": {"value": "is-{event.event}"}, "fixed": {"value": "same"}},
     )
-    await runs.trigger(made, *"abc")
+    await runs.trigger(function, *"abc")
     await runs.work()
     assert receiver.paths() == ["/same-none-is-a-is-b-is-c"]
 
 
 async def test_the_log_of_a_batch_names_its_events(hoglet, runs):
-    made = await destination(hoglet, "print(length(events))")
-    ids = await runs.trigger(made, *"abc")
+    function = await destination(hoglet, "print(length(events))")
+    ids = await runs.trigger(function, *"abc")
     await runs.work()
     lines = await runs.lines_of_log()
     (batch,) = [line for line in lines if line.message.startswith("Batch of 3 events: ")]
@@ -269,9 +271,9 @@ async def test_the_log_of_a_batch_names_its_events(hoglet, runs):
     ],
 )
 async def test_a_test_run_is_a_batch_of_one(hoglet, hog, status):
-    made = await destination(hoglet, hog)
+    function = await destination(hoglet, hog)
     globals_ = {"event": {"uuid": "u", "event": "try", "distinct_id": "a", "properties": {}}}
-    answer = await hoglet.call("POST", f"/{made['id']}/invocations", json={"globals": globals_})
+    answer = await hoglet.call("POST", f"/{function['id']}/invocations", json={"globals": globals_})
     assert answer.json()["status"] == status, answer.text
 
 
@@ -304,6 +306,6 @@ async def test_ordered_batches_are_refused(hoglet):
 
 
 async def test_batches_are_stored_and_events_is_a_known_name(hoglet):
-    made = await hoglet.create(hog="return length(events)", delivery=BATCH)
-    assert made["delivery"] == BATCH
-    assert not made.get("warnings")
+    function = await hoglet.create(hog="return length(events)", delivery=BATCH)
+    assert function["delivery"] == BATCH
+    assert not function.get("warnings")

@@ -50,53 +50,53 @@ async def run(hoglet, id_, **body):
 
 
 async def test_a_draft_changes_nothing_that_is_live(hoglet):
-    made = await hoglet.create(hog="print('live')", filters=BOUGHT, enabled=True)
-    before, stamp = await executable(hoglet, made["id"]), await hoglet.service.version_stamp(1)
-    saved = await draft(hoglet, made["id"], hog="print('next')", filters=SOLD)
+    function = await hoglet.create(hog="print('live')", filters=BOUGHT, enabled=True)
+    before, stamp = await executable(hoglet, function["id"]), await hoglet.service.version_stamp(1)
+    saved = await draft(hoglet, function["id"], hog="print('next')", filters=SOLD)
 
-    assert {key: saved[key] for key in made} == made
+    assert {key: saved[key] for key in function} == function
     assert saved["draft"]["hog"] == "print('next')"
     assert saved["draft"]["filters"] == {"source": "events", **SOLD}
     assert saved["draft_updated_at"] is not None
-    assert await executable(hoglet, made["id"]) == before
+    assert await executable(hoglet, function["id"]) == before
     assert await hoglet.service.version_stamp(1) == stamp
-    assert await get(hoglet, made["id"]) == saved
+    assert await get(hoglet, function["id"]) == saved
 
 
 async def test_functions_without_a_draft_have_no_new_keys(hoglet):
-    made = await hoglet.create()
-    assert not KEYS & made.keys()
+    function = await hoglet.create()
+    assert not KEYS & function.keys()
     listed = (await hoglet.call("GET")).json()["results"]
     assert not KEYS & listed[0].keys()
 
 
 async def test_publishing_makes_the_draft_live(hoglet):
-    made = await hoglet.create(hog="print('live')", filters=BOUGHT, enabled=True)
-    await draft(hoglet, made["id"], hog="print('next')", filters=SOLD, name="Next")
-    done = await publish(hoglet, made["id"])
+    function = await hoglet.create(hog="print('live')", filters=BOUGHT, enabled=True)
+    await draft(hoglet, function["id"], hog="print('next')", filters=SOLD, name="Next")
+    done = await publish(hoglet, function["id"])
 
     assert (done["hog"], done["name"], done["enabled"]) == ("print('next')", "Next", True)
     assert done["filters"]["events"] == SOLD["events"]
-    assert done["bytecode"] != made["bytecode"]
+    assert done["bytecode"] != function["bytecode"]
     assert (done["draft"], done["draft_updated_at"]) == (None, None)
     assert done["version"] == 2
-    assert (await executable(hoglet, made["id"])).hog == "print('next')"
-    again = await hoglet.call("POST", f"/{made['id']}/publish")
+    assert (await executable(hoglet, function["id"])).hog == "print('next')"
+    again = await hoglet.call("POST", f"/{function['id']}/publish")
     assert (again.status_code, again.json()["attr"]) == (400, "draft")
 
 
 async def test_a_draft_is_the_complete_next_version(hoglet):
-    made = await hoglet.create(
+    function = await hoglet.create(
         name="Live", description="d", inputs_schema=SCHEMA, inputs=INPUTS, hog="return 1"
     )
-    saved = await draft(hoglet, made["id"], hog="return 2")
+    saved = await draft(hoglet, function["id"], hog="return 2")
 
     assert saved["draft"] == {
         "name": "Live",
         "description": "d",
         "hog": "return 2",
-        "inputs_schema": made["inputs_schema"],
-        "inputs": made["inputs"],
+        "inputs_schema": function["inputs_schema"],
+        "inputs": function["inputs"],
         "filters": {"source": "events"},
         "masking": None,
         "mappings": None,
@@ -107,40 +107,40 @@ async def test_a_draft_is_the_complete_next_version(hoglet):
 
 
 async def test_live_changes_of_other_fields_stay(hoglet):
-    made = await hoglet.create(name="Old", hog="return 1")
-    await draft(hoglet, made["id"], hog="return 2")
-    renamed = (await hoglet.patch(made["id"], name="New")).json()
+    function = await hoglet.create(name="Old", hog="return 1")
+    await draft(hoglet, function["id"], hog="return 2")
+    renamed = (await hoglet.patch(function["id"], name="New")).json()
     assert renamed["draft"]["name"] == "New"
-    done = await publish(hoglet, made["id"])
+    done = await publish(hoglet, function["id"])
     assert (done["name"], done["hog"]) == ("New", "return 2")
 
 
 async def test_drafts_accumulate_and_are_discarded(hoglet):
-    made = await hoglet.create(hog="return 1", name="a")
-    await draft(hoglet, made["id"], hog="return 2")
-    both = await draft(hoglet, made["id"], name="b")
+    function = await hoglet.create(hog="return 1", name="a")
+    await draft(hoglet, function["id"], hog="return 2")
+    both = await draft(hoglet, function["id"], name="b")
     assert (both["draft"]["hog"], both["draft"]["name"]) == ("return 2", "b")
-    gone = (await hoglet.patch(made["id"], draft=None)).json()
+    gone = (await hoglet.patch(function["id"], draft=None)).json()
     assert (gone["draft"], gone["draft_updated_at"], gone["hog"]) == (None, None, "return 1")
 
 
 async def test_secrets_of_drafts_are_kept_and_never_shown(hoglet):
-    made = await hoglet.create(inputs_schema=SCHEMA, inputs=INPUTS, hog="print(inputs.token)")
+    function = await hoglet.create(inputs_schema=SCHEMA, inputs=INPUTS, hog="print(inputs.token)")
     changed = {**INPUTS, "token": {"value": "next-secret"}}
-    saved = await draft(hoglet, made["id"], inputs=changed)
+    saved = await draft(hoglet, function["id"], inputs=changed)
     marked = {"url": {"value": "https://b.example"}, "token": {"secret": True}}
-    again = await draft(hoglet, made["id"], inputs=marked)
+    again = await draft(hoglet, function["id"], inputs=marked)
     for shown in (saved, again):
         assert shown["draft"]["inputs"]["token"] == {"secret": True}
         assert "next-secret" not in str(shown)
     async with hoglet.database.read() as session:
-        row = await session.get(HogFunctionRow, UUID(made["id"]))
+        row = await session.get(HogFunctionRow, UUID(function["id"]))
         assert "next-secret" not in row.draft
-    assert _secret(await executable(hoglet, made["id"])) == "live-secret"
-    published = await publish(hoglet, made["id"])
+    assert _secret(await executable(hoglet, function["id"])) == "live-secret"
+    published = await publish(hoglet, function["id"])
     assert published["inputs"]["url"]["value"] == "https://b.example"
-    assert _secret(await executable(hoglet, made["id"])) == "next-secret"
-    history = await hoglet.call("GET", f"/{made['id']}/activity")
+    assert _secret(await executable(hoglet, function["id"])) == "next-secret"
+    history = await hoglet.call("GET", f"/{function['id']}/activity")
     assert "next-secret" not in history.text
 
 
@@ -149,14 +149,14 @@ def _secret(function):
 
 
 async def test_a_marked_secret_is_that_of_the_live_function(hoglet):
-    made = await hoglet.create(inputs_schema=SCHEMA, inputs=INPUTS)
+    function = await hoglet.create(inputs_schema=SCHEMA, inputs=INPUTS)
     marked = {"url": {"value": "https://b.example"}, "token": {"secret": True}}
-    saved = await draft(hoglet, made["id"], inputs=marked)
+    saved = await draft(hoglet, function["id"], inputs=marked)
     assert saved["draft"]["inputs"]["token"] == {"secret": True}
-    only = await draft(hoglet, made["id"], inputs={"url": {"value": "https://c.example"}})
+    only = await draft(hoglet, function["id"], inputs={"url": {"value": "https://c.example"}})
     assert only["draft"]["inputs"]["token"] == {"secret": True}
-    await publish(hoglet, made["id"])
-    assert _secret(await executable(hoglet, made["id"])) == "live-secret"
+    await publish(hoglet, function["id"])
+    assert _secret(await executable(hoglet, function["id"])) == "live-secret"
 
 
 async def test_secrets_of_drafted_mappings(hoglet):
@@ -173,10 +173,10 @@ async def test_secrets_of_drafted_mappings(hoglet):
 
 
 async def test_secret_keys_are_rotated_with_drafts(hoglet):
-    made = await hoglet.create(inputs_schema=SCHEMA, inputs=INPUTS)
-    await draft(hoglet, made["id"], inputs={**INPUTS, "token": {"value": "next-secret"}})
+    function = await hoglet.create(inputs_schema=SCHEMA, inputs=INPUTS)
+    await draft(hoglet, function["id"], inputs={**INPUTS, "token": {"value": "next-secret"}})
     async with hoglet.database.read() as session:
-        row = await session.get(HogFunctionRow, UUID(made["id"]))
+        row = await session.get(HogFunctionRow, UUID(function["id"]))
         fields = hoglet.service.box.open(row.draft)
     old = hoglet.service.box._box._fernets[0]
     new = Fernet.generate_key()
@@ -184,18 +184,18 @@ async def test_secret_keys_are_rotated_with_drafts(hoglet):
     box._box._fernets.append(old)
     assert (await reencrypt_all(hoglet.database, box)).unreadable == 0
     async with hoglet.database.read() as session:
-        row = await session.get(HogFunctionRow, UUID(made["id"]))
+        row = await session.get(HogFunctionRow, UUID(function["id"]))
         assert SecretBox([new]).open(row.draft) == fields
 
 
 async def test_test_runs_of_the_draft(hoglet):
-    made = await hoglet.create(hog="print('live')", filters=SOLD)
-    await draft(hoglet, made["id"], hog="print('next')", filters=BOUGHT)
+    function = await hoglet.create(hog="print('live')", filters=SOLD)
+    await draft(hoglet, function["id"], hog="print('next')", filters=BOUGHT)
 
-    assert (await run(hoglet, made["id"]))[0].startswith("Skipped")
-    assert (await run(hoglet, made["id"], draft=True))[0] == "next"
+    assert (await run(hoglet, function["id"]))[0].startswith("Skipped")
+    assert (await run(hoglet, function["id"], draft=True))[0] == "next"
     more = {"hog": "print('more')"}
-    assert (await run(hoglet, made["id"], draft=True, configuration=more))[0] == "more"
+    assert (await run(hoglet, function["id"], draft=True, configuration=more))[0] == "more"
     for body in ({"draft": True}, {"draft": 1}):
         other = await hoglet.create(hog="print(1)")
         sent = {"globals": {"event": EVENT}, **body}
@@ -204,9 +204,9 @@ async def test_test_runs_of_the_draft(hoglet):
 
 
 async def test_matches_of_the_draft_are_explained(hoglet):
-    made = await hoglet.create(filters=SOLD, enabled=True)
-    await draft(hoglet, made["id"], filters=BOUGHT)
-    url = f"/{made['id']}/explain_match"
+    function = await hoglet.create(filters=SOLD, enabled=True)
+    await draft(hoglet, function["id"], filters=BOUGHT)
+    url = f"/{function['id']}/explain_match"
 
     live = (await hoglet.call("POST", url, json={"event": EVENT})).json()
     next_ = (await hoglet.call("POST", url, json={"event": EVENT, "draft": True})).json()
@@ -242,18 +242,18 @@ REFUSED = [
 @pytest.mark.parametrize("number", range(len(REFUSED)))
 async def test_refused_drafts(hoglet, attr_of, number):
     _, sent, code, attr = REFUSED[number]
-    made = await hoglet.create(enabled=True)
-    response = await hoglet.patch(made["id"], draft=sent)
+    function = await hoglet.create(enabled=True)
+    response = await hoglet.patch(function["id"], draft=sent)
 
     assert attr_of(response) == (400, code, attr)
-    assert await get(hoglet, made["id"]) == made
+    assert await get(hoglet, function["id"]) == function
 
 
 async def test_a_draft_is_sent_alone(hoglet, attr_of):
-    made = await hoglet.create()
-    response = await hoglet.patch(made["id"], draft={"hog": "return 2"}, name="b")
+    function = await hoglet.create()
+    response = await hoglet.patch(function["id"], draft={"hog": "return 2"}, name="b")
     assert attr_of(response) == (400, "invalid_input", "draft")
-    assert await get(hoglet, made["id"]) == made
+    assert await get(hoglet, function["id"]) == function
 
 
 async def test_a_new_function_has_no_draft(hoglet, attr_of):
@@ -264,45 +264,45 @@ async def test_a_new_function_has_no_draft(hoglet, attr_of):
 async def test_a_draft_that_became_invalid_is_not_published(hoglet):
     url = "/api/projects/1/actions/"
     action = (await hoglet.client.post(url, json={"name": "a", "steps": [{"event": "x"}]})).json()
-    made = await hoglet.create(enabled=True)
+    function = await hoglet.create(enabled=True)
     filters = {"actions": [{"id": str(action["id"]), "type": "actions"}]}
-    await draft(hoglet, made["id"], filters=filters)
+    await draft(hoglet, function["id"], filters=filters)
     await hoglet.client.patch(f"{url}{action['id']}/", json={"deleted": True})
-    response = await hoglet.call("POST", f"/{made['id']}/publish")
+    response = await hoglet.call("POST", f"/{function['id']}/publish")
 
     assert response.status_code == 400
     assert response.json()["attr"] == "draft__filters__non_field_errors"
-    assert (await get(hoglet, made["id"]))["draft"] is not None
+    assert (await get(hoglet, function["id"]))["draft"] is not None
 
 
 async def test_unknown_and_deleted_functions(hoglet):
-    made = await hoglet.create()
-    await draft(hoglet, made["id"], hog="return 2")
-    await hoglet.patch(made["id"], deleted=True)
-    for id_ in (made["id"], EVENT["uuid"], "x"):
+    function = await hoglet.create()
+    await draft(hoglet, function["id"], hog="return 2")
+    await hoglet.patch(function["id"], deleted=True)
+    for id_ in (function["id"], EVENT["uuid"], "x"):
         assert (await hoglet.call("POST", f"/{id_}/publish")).status_code == 404
         assert (await hoglet.patch(id_, draft={"hog": "return 3"})).status_code == 404
 
 
 async def test_the_history_of_drafts(hoglet):
-    made = await hoglet.create(hog="return 1")
-    await draft(hoglet, made["id"], hog="return 2")
-    await publish(hoglet, made["id"])
-    entries = (await hoglet.call("GET", f"/{made['id']}/activity")).json()["results"]
+    function = await hoglet.create(hog="return 1")
+    await draft(hoglet, function["id"], hog="return 2")
+    await publish(hoglet, function["id"])
+    entries = (await hoglet.call("GET", f"/{function['id']}/activity")).json()["results"]
 
     assert [entry["activity"] for entry in entries] == ["published", "updated", "created"]
     (change,) = entries[0]["detail"]["changes"]
     assert (change["field"], change["before"], change["after"]) == ("hog", "return 1", "return 2")
     assert entries[1]["detail"]["changes"][0]["after"] == ["hog"]
     restored = await hoglet.call(
-        "POST", f"/{made['id']}/restore", json={"activity_id": entries[1]["id"]}
+        "POST", f"/{function['id']}/restore", json={"activity_id": entries[1]["id"]}
     )
     assert restored.json()["hog"] == "return 1"
 
 
 async def test_transformations_have_drafts(hoglet):
-    made = await hoglet.create(type="transformation", hog="return event", enabled=True)
-    await draft(hoglet, made["id"], hog="return null")
-    assert (await get(hoglet, made["id"]))["execution_order"] == made["execution_order"]
-    done = await publish(hoglet, made["id"])
-    assert (done["hog"], done["execution_order"]) == ("return null", made["execution_order"])
+    function = await hoglet.create(type="transformation", hog="return event", enabled=True)
+    await draft(hoglet, function["id"], hog="return null")
+    assert (await get(hoglet, function["id"]))["execution_order"] == function["execution_order"]
+    done = await publish(hoglet, function["id"])
+    assert (done["hog"], done["execution_order"]) == ("return null", function["execution_order"])

@@ -142,10 +142,10 @@ async def test_test_accounts_are_named_by_their_setting(hoglet):
 
 
 async def test_actions_are_conditions(hoglet):
-    made = await hoglet.client.post(
+    response = await hoglet.client.post(
         "/api/projects/1/actions/", json={"name": "buys", "steps": [{"event": "sold"}]}
     )
-    entry = {"id": str(made.json()["id"]), "type": "actions", "properties": [PRO]}
+    entry = {"id": str(response.json()["id"]), "type": "actions", "properties": [PRO]}
     function = await hoglet.create(filters={"actions": [entry]})
     answer = await explain(hoglet, function["id"], event=EVENT)
 

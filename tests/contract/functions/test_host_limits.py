@@ -14,8 +14,8 @@ from support.runs import ScriptedReceiver, open_runs
 def receivers():
     opened = [ScriptedReceiver(), ScriptedReceiver()]
     yield opened
-    for one in opened:
-        one.close()
+    for each in opened:
+        each.close()
 
 
 @pytest.fixture
@@ -58,14 +58,14 @@ async def test_no_more_requests_at_once_than_a_host_or_function_may_have(timed, 
 async def test_requests_are_spaced_out(timed, receivers):
     (receiver, _) = receivers
     async with open_runs(timed) as runs:
-        made = await make(timed, receiver, delivery={"requests_per_minute": 300})
-        await runs.trigger(made, *map(str, range(15)))
+        created = await make(timed, receiver, delivery={"requests_per_minute": 300})
+        await runs.trigger(created, *map(str, range(15)))
         working = asyncio.create_task(runs.executor.run())
         await until(lambda: len(receiver.arrivals) == 15)
         runs.executor.stop()
         await working
 
-    times = [one.at for one in receiver.arrivals]
+    times = [arrival.at for arrival in receiver.arrivals]
     assert times[14] - times[0] > 1.7  # the other ten, five a second
     assert (await runs.counts())["success/succeeded"] == 15
 

@@ -41,33 +41,40 @@ KINDS = ("destination", "transformation", "site_destination", "source_webhook")
 @pytest.mark.parametrize("seed", seeds(2, 4))
 async def test_saving_junk_is_refused_or_saved(hoglet, seed):
     choose = random.Random(seed)  # noqa: S311 (repeatable junk, not a secret)
-    made = await hoglet.create(inputs_schema=[{"type": "json", "key": "a"}])
+    function = await hoglet.create(inputs_schema=[{"type": "json", "key": "a"}])
     for _ in range(120):
         fields = choose.sample(FIELDS, choose.randint(1, 3))
         body = {"type": choose.choice(KINDS), "hog": "return 1", "name": "x"}
         body |= {name: choose.choice(JUNK) for name in fields}
         created = await hoglet.call("POST", json=body)
-        patched = await hoglet.call("PATCH", f"/{made['id']}", json=body | {"type": "destination"})
+        patched = await hoglet.call(
+            "PATCH", f"/{function['id']}", json=body | {"type": "destination"}
+        )
         tested = await hoglet.call(
             "POST",
-            f"/{choose.choice([made['id'], 'new'])}/invocations",
+            f"/{choose.choice([function['id'], 'new'])}/invocations",
             json={"configuration": body, "globals": {"event": {"event": "x"}}},
         )
         for response in (created, patched, tested):
             assert response.status_code < 500, (body, response.text)
         if patched.status_code == 200 and patched.json()["deleted"]:
-            await hoglet.patch(made["id"], deleted=False, enabled=False, filters={}, mappings=None)
+            await hoglet.patch(
+                function["id"], deleted=False, enabled=False, filters={}, mappings=None
+            )
 
 
 @pytest.mark.parametrize("junk", JUNK)
 async def test_bodies_of_side_routes(hoglet, junk):
-    made = await hoglet.create(enabled=True)
+    function = await hoglet.create(enabled=True)
     for path, body in (
         ("/rearrange", {"orders": junk}),
-        (f"/{made['id']}/invocations", {"globals": junk, "clickhouse_event": junk}),
-        (f"/{made['id']}/invocations", {"globals": {"event": {"properties": junk, "uuid": junk}}}),
-        (f"/{made['id']}/dead_letters/redrive", {"ids": junk, "class": junk, "after": junk}),
-        (f"/{made['id']}/enable_backfills", junk),
+        (f"/{function['id']}/invocations", {"globals": junk, "clickhouse_event": junk}),
+        (
+            f"/{function['id']}/invocations",
+            {"globals": {"event": {"properties": junk, "uuid": junk}}},
+        ),
+        (f"/{function['id']}/dead_letters/redrive", {"ids": junk, "class": junk, "after": junk}),
+        (f"/{function['id']}/enable_backfills", junk),
     ):
         method = "PATCH" if path == "/rearrange" else "POST"
         response = await hoglet.call(method, path, json=body)

@@ -21,29 +21,29 @@ SCHEMA = [{"type": "integration", "key": "slack", "integration": "slack", "requi
 
 
 async def make(hoglet, **more):
-    made = await hoglet.client.post(BASE + "/", json={**SLACK, **more})
-    assert made.status_code == 201, made.text
-    return made.json()
+    response = await hoglet.client.post(BASE + "/", json={**SLACK, **more})
+    assert response.status_code == 201, response.text
+    return response.json()
 
 
 async def test_an_integration_is_shown_without_its_token(hoglet):
-    made = await hoglet.client.post(BASE + "/", json=SLACK)
-    shown = made.json()
+    response = await hoglet.client.post(BASE + "/", json=SLACK)
+    record = response.json()
 
-    assert made.status_code == 201
-    assert set(shown) >= {
+    assert response.status_code == 201
+    assert set(record) >= {
         "id", "kind", "display_name", "icon_url", "config", "created_at", "created_by", "errors",
     }  # fmt: skip
-    assert isinstance(shown["id"], int)
-    assert (shown["kind"], shown["display_name"], shown["errors"]) == ("slack", "Shop", "")
-    assert shown["config"] == {"team": {"name": "Shop"}}
-    assert shown["created_by"]["id"] == 1
-    icon = await hoglet.client.get(shown["icon_url"])
+    assert isinstance(record["id"], int)
+    assert (record["kind"], record["display_name"], record["errors"]) == ("slack", "Shop", "")
+    assert record["config"] == {"team": {"name": "Shop"}}
+    assert record["created_by"]["id"] == 1
+    icon = await hoglet.client.get(record["icon_url"])
     assert icon.headers["content-type"] == "image/svg+xml"
-    assert TOKEN not in made.text
-    for path in (f"{BASE}/{shown['id']}", f"/api/environments/1/integrations/{shown['id']}/"):
+    assert TOKEN not in response.text
+    for path in (f"{BASE}/{record['id']}", f"/api/environments/1/integrations/{record['id']}/"):
         read = await hoglet.client.get(path)
-        assert read.json() == shown
+        assert read.json() == record
 
 
 async def test_integrations_are_listed_by_page_and_kind(hoglet):
@@ -79,10 +79,10 @@ async def test_integrations_are_listed_by_page_and_kind(hoglet):
     ],
 )
 async def test_what_a_create_refuses(hoglet, attr_of, change, refusal):
-    made = await hoglet.client.post(BASE, json={**SLACK, **change})
+    response = await hoglet.client.post(BASE, json={**SLACK, **change})
 
-    assert attr_of(made) == refusal
-    assert TOKEN not in made.text
+    assert attr_of(response) == refusal
+    assert TOKEN not in response.text
 
 
 async def test_missing_fields_are_named(hoglet, attr_of):
@@ -92,29 +92,29 @@ async def test_missing_fields_are_named(hoglet, attr_of):
 
 
 async def test_an_update_keeps_or_replaces_the_token(hoglet, attr_of):
-    made = await make(hoglet)
-    path = f"{BASE}/{made['id']}"
+    integration = await make(hoglet)
+    path = f"{BASE}/{integration['id']}"
     for kept in ({}, {"access_token": None}, {"access_token": "********"}):
         changed = await hoglet.client.patch(path, json={"display_name": "Ours", **kept})
         assert changed.json()["display_name"] == "Ours"
-        assert await token_of(hoglet, made["id"]) == TOKEN
+        assert await token_of(hoglet, integration["id"]) == TOKEN
     replaced = await hoglet.client.put(path, json={"access_token": "second"})
 
     assert replaced.status_code == 200
-    assert await token_of(hoglet, made["id"]) == "second"
+    assert await token_of(hoglet, integration["id"]) == "second"
     assert attr_of(await hoglet.client.patch(path, json={"kind": "hubspot"}))[2] == "kind"
     assert (await hoglet.client.patch(path, json={"kind": "slack"})).status_code == 200
     assert (await hoglet.client.get(path)).json()["config"] == SLACK["config"]
 
 
 async def test_a_deleted_integration_is_gone_and_its_id_is_not_used_again(hoglet):
-    made = await make(hoglet)
-    path = f"{BASE}/{made['id']}"
+    integration = await make(hoglet)
+    path = f"{BASE}/{integration['id']}"
 
     gone = await hoglet.client.delete(path)
     assert (gone.status_code, gone.content) == (204, b"")
     assert [await status_of(hoglet, m, path) for m in ("GET", "PATCH", "DELETE")] == [404] * 3
-    assert (await make(hoglet))["id"] > made["id"]
+    assert (await make(hoglet))["id"] > integration["id"]
 
 
 async def status_of(hoglet, method, path):
@@ -127,22 +127,27 @@ async def test_unknown_integrations_are_404(hoglet, name):
 
 
 async def test_an_integration_of_another_project_is_404(hoglet):
-    made = await make(hoglet)
+    integration = await make(hoglet)
     async with hoglet.database.write() as session:
-        (await session.get(IntegrationRow, made["id"])).project_id = 2
+        (await session.get(IntegrationRow, integration["id"])).project_id = 2
 
-    assert (await hoglet.client.get(f"{BASE}/{made['id']}")).status_code == 404
+    assert (await hoglet.client.get(f"{BASE}/{integration['id']}")).status_code == 404
     assert (await hoglet.client.get(BASE)).json()["count"] == 0
-    function = await hoglet.create(inputs_schema=SCHEMA, inputs={"slack": {"value": made["id"]}})
+    function = await hoglet.create(
+        inputs_schema=SCHEMA, inputs={"slack": {"value": integration["id"]}}
+    )
     done = (await trial(hoglet, function["id"])).json()
-    assert (done["status"], f"no integration {made['id']}" in done["errors"][0]) == ("error", True)
+    assert (done["status"], f"no integration {integration['id']}" in done["errors"][0]) == (
+        "error",
+        True,
+    )
 
 
 async def test_the_token_is_nowhere_in_the_clear(hoglet):
-    made = await make(hoglet)
-    await hoglet.client.patch(f"{BASE}/{made['id']}", json={"access_token": TOKEN + "4"})
+    integration = await make(hoglet)
+    await hoglet.client.patch(f"{BASE}/{integration['id']}", json={"access_token": TOKEN + "4"})
     async with hoglet.database.read() as session:
-        row = await session.get(IntegrationRow, made["id"])
+        row = await session.get(IntegrationRow, integration["id"])
         entries = (await session.scalars(select(ActivityRow))).all()
     stored = str({column.name: getattr(row, column.name) for column in row.__table__.columns})
     changes = [change for entry in entries for change in entry.detail["changes"]]
@@ -171,10 +176,10 @@ async def trial(hoglet, function_id, **body):
 
 
 async def test_programs_see_the_config_and_never_the_token(hoglet):
-    made = await make(hoglet)
+    integration = await make(hoglet)
     code = "print(inputs.slack.team.name, length(inputs.slack.access_token) > 20, inputs.slack)"
     function = await hoglet.create(
-        hog=code, inputs_schema=SCHEMA, inputs={"slack": {"value": made["id"]}}
+        hog=code, inputs_schema=SCHEMA, inputs={"slack": {"value": integration["id"]}}
     )
     response = await trial(hoglet, function["id"])
     line = response.json()["logs"][0]["message"]
@@ -184,7 +189,7 @@ async def test_programs_see_the_config_and_never_the_token(hoglet):
     assert "hoglet-integration-" not in response.text
     assert TOKEN not in response.text
     assert (await hoglet.call("GET", f"/{function['id']}")).json()["inputs"]["slack"]["value"] == (
-        made["id"]
+        integration["id"]
     )
 
 
@@ -210,13 +215,13 @@ async def test_several_integrations_and_their_fields(hoglet):
 
 
 async def test_loaded_functions_hold_placeholders_and_notice_changes(hoglet):
-    made = await make(hoglet)
+    integration = await make(hoglet)
     function = await hoglet.create(
-        enabled=True, inputs_schema=SCHEMA, inputs={"slack": {"value": made["id"]}}
+        enabled=True, inputs_schema=SCHEMA, inputs={"slack": {"value": integration["id"]}}
     )
     before = await hoglet.service.version_stamp(1)
     (loaded,) = await hoglet.service.load_runnable(1)
-    await hoglet.client.patch(f"{BASE}/{made['id']}", json={"config": {"team": "x"}})
+    await hoglet.client.patch(f"{BASE}/{integration['id']}", json={"config": {"team": "x"}})
 
     assert await hoglet.service.version_stamp(1) != before
     assert loaded.id == function["id"]

@@ -80,14 +80,14 @@ async def test_what_a_parameter_refuses(hoglet, attr_of, query, code, attr):
 
 
 async def test_plain_parameters(hoglet):
-    made = await hoglet.create(name="on", enabled=True)
+    function = await hoglet.create(name="on", enabled=True)
     await hoglet.create(name="off")
 
     assert await names(hoglet, {"enabled": "true"}) == ["on"]
     assert await names(hoglet, {"enabled": "false"}) == ["off"]
     assert len(await names(hoglet, {"enabled": "perhaps"})) == 2
-    assert await names(hoglet, {"id": made["id"]}) == ["on"]
-    assert await names(hoglet, {"created_at": made["created_at"]}) == ["on"]
+    assert await names(hoglet, {"id": function["id"]}) == ["on"]
+    assert await names(hoglet, {"created_at": function["created_at"]}) == ["on"]
     assert len(await names(hoglet, {"created_by": "1"})) == 2
 
 

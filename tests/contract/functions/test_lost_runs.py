@@ -32,8 +32,8 @@ async def destination(hoglet, receiver, **fields):
     return await hoglet.create(enabled=True, hog=f"fetch('{receiver.url}/x')", **fields)
 
 
-async def letters_of(hoglet, made):
-    return (await hoglet.call("GET", f"/{made['id']}/dead_letters")).json()["results"]
+async def letters_of(hoglet, function):
+    return (await hoglet.call("GET", f"/{function['id']}/dead_letters")).json()["results"]
 
 
 async def lose_leases(hoglet, times):
@@ -44,23 +44,23 @@ async def lose_leases(hoglet, times):
 
 
 async def test_a_run_that_lost_many_leases_is_still_carried_on(hoglet, runs, receiver):
-    made = await destination(hoglet, receiver)
-    await runs.trigger(made, "e")
+    function = await destination(hoglet, receiver)
+    await runs.trigger(function, "e")
     await lose_leases(hoglet, MOST_LOST_LEASES - 1)
     await runs.work()
 
     assert receiver.paths() == ["/x"]
-    assert await letters_of(hoglet, made) == []
+    assert await letters_of(hoglet, function) == []
 
 
 async def test_a_run_that_kills_its_process_becomes_a_dead_letter(hoglet, runs, receiver):
-    made = await destination(hoglet, receiver)
-    await runs.trigger(made, "e")
+    function = await destination(hoglet, receiver)
+    await runs.trigger(function, "e")
     await lose_leases(hoglet, MOST_LOST_LEASES)
     await runs.work()
 
     assert receiver.paths() == []
-    (letter,) = await letters_of(hoglet, made)
+    (letter,) = await letters_of(hoglet, function)
     assert letter["class"] == "hog"
     assert letter["error"] == "Given up: its process died, or hoglet failed on it, 30 times"
     counts = await runs.counts()
@@ -69,16 +69,18 @@ async def test_a_run_that_kills_its_process_becomes_a_dead_letter(hoglet, runs, 
     depth = await hoglet.queue.depth(INVOKE_QUEUE)
     assert (depth.ready, depth.delayed, depth.leased, depth.failed) == (0, 0, 0, 0)
 
-    redriven = await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
+    redriven = await hoglet.call(
+        "POST", f"/{function['id']}/dead_letters/redrive", json={"all": True}
+    )
     assert redriven.json() == {"queued": 1, "skipped": 0}
     await runs.work()
     assert receiver.paths() == ["/x"]
 
 
 async def test_attempts_that_the_receiver_refused_do_not_count(hoglet, runs, receiver):
-    made = await destination(hoglet, receiver, retry={"max_delay_seconds": 60})
+    function = await destination(hoglet, receiver, retry={"max_delay_seconds": 60})
     receiver.script["/x"] = [(503, {})] * 14
-    await runs.trigger(made, "e")
+    await runs.trigger(function, "e")
     for _ in range(15):
         await runs.work()
         hoglet.clock.advance(seconds=61)
@@ -88,8 +90,8 @@ async def test_attempts_that_the_receiver_refused_do_not_count(hoglet, runs, rec
 
 
 async def test_a_failing_database_does_not_count(hoglet, runs, receiver, monkeypatch):
-    made = await destination(hoglet, receiver)
-    await runs.trigger(made, "e")
+    function = await destination(hoglet, receiver)
+    await runs.trigger(function, "e")
 
     async def full(*_arguments, **_more):
         raise OperationalError("INSERT", {}, Exception("database or disk is full"))
@@ -103,13 +105,13 @@ async def test_a_failing_database_does_not_count(hoglet, runs, receiver, monkeyp
     await runs.work()
 
     assert (await runs.counts())["success/succeeded"] == 1
-    assert await letters_of(hoglet, made) == []
+    assert await letters_of(hoglet, function) == []
 
 
 @pytest.mark.slow
 async def test_workers_that_do_not_start_do_not_count(hoglet, runs, receiver, monkeypatch):
-    made = await destination(hoglet, receiver)
-    await runs.trigger(made, "e")
+    function = await destination(hoglet, receiver)
+    await runs.trigger(function, "e")
     monkeypatch.setattr(executor, "MOST_LOST_LEASES", 2)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/no/such/python")
@@ -118,7 +120,7 @@ async def test_workers_that_do_not_start_do_not_count(hoglet, runs, receiver, mo
             await runs.work()
             hoglet.clock.advance(seconds=LEASE.total_seconds() + 1)
     assert receiver.paths() == []
-    assert await letters_of(hoglet, made) == []
+    assert await letters_of(hoglet, function) == []
     await runs.work()
 
     assert receiver.paths() == ["/x"]
@@ -128,8 +130,8 @@ async def test_workers_that_do_not_start_do_not_count(hoglet, runs, receiver, mo
 
 async def test_runs_that_share_a_commit_with_a_lost_one_are_recorded(hoglet, runs, receiver):
     """One transaction ends all three; by then, another worker has taken over one of them."""
-    made = await destination(hoglet, receiver)
-    await runs.trigger(made, "a", "b", "c")
+    function = await destination(hoglet, receiver)
+    await runs.trigger(function, "a", "b", "c")
     jobs = await hoglet.queue.lease(INVOKE_QUEUE, limit=3, duration=LEASE)
     hoglet.clock.advance(seconds=LEASE.total_seconds() + 1)
     (taken,) = await hoglet.queue.lease(INVOKE_QUEUE, limit=1, duration=LEASE)

@@ -22,8 +22,8 @@ async def test_mappings_are_compiled_and_take_over_events(hoglet):
     assert one["filters"]["bytecode"][2:] == [32, "$pageview", 32, "event", 1, 1, 11]
     assert one["filters"]["source"] == "events"
     assert two == {"disabled": True}
-    kept = {"x": {"value": "y"}, "token": {"secret": True}}
-    changed = await hoglet.patch(made["id"], mappings=[{**mapping, "inputs": kept}])
+    retained = {"x": {"value": "y"}, "token": {"secret": True}}
+    changed = await hoglet.patch(made["id"], mappings=[{**mapping, "inputs": retained}])
     assert changed.status_code == 200, changed.text
     function = (await hoglet.service.load_runnable(1)) or [await load(hoglet, made)]
     values = {item.key: item.value for item in function[0].mappings[0].inputs}
@@ -31,10 +31,10 @@ async def test_mappings_are_compiled_and_take_over_events(hoglet):
     assert "s3cret" not in (await hoglet.call("GET", "?full=true")).text
 
 
-async def load(hoglet, made):
+async def load(hoglet, function):
     from uuid import UUID
 
-    return await hoglet.service.load_one(1, UUID(made["id"]))
+    return await hoglet.service.load_one(1, UUID(function["id"]))
 
 
 async def test_errors_name_the_mapping(hoglet, attr_of):
@@ -51,17 +51,17 @@ async def test_errors_name_the_mapping(hoglet, attr_of):
 
 
 async def test_an_empty_list_on_create_is_null(hoglet):
-    made = await hoglet.create(mappings=[], filters=PAGE)
+    function = await hoglet.create(mappings=[], filters=PAGE)
 
-    assert made["mappings"] is None
-    assert made["filters"]["events"] == PAGE["events"]
+    assert function["mappings"] is None
+    assert function["filters"]["events"] == PAGE["events"]
 
 
-async def secrets_of(hoglet, made):
+async def secrets_of(hoglet, function):
     """``{"a": "secret of a"}``: what each mapping's program would see, by the mapping's name."""
-    loaded = await load(hoglet, made)
-    shown = (await hoglet.call("GET", f"/{made['id']}/")).json()["mappings"]
-    names = [one.get("name") or one["filters"]["events"][0]["id"] for one in shown]
+    loaded = await load(hoglet, function)
+    record = (await hoglet.call("GET", f"/{function['id']}/")).json()["mappings"]
+    names = [one.get("name") or one["filters"]["events"][0]["id"] for one in record]
     return dict(
         zip(names, ({i.key: i.value for i in one.inputs} for one in loaded.mappings), strict=True)
     )
@@ -79,25 +79,25 @@ def with_secret(name, *, is_named=True):
 async def test_a_mapping_keeps_its_own_secret_when_it_moves(hoglet):
     for is_named in (True, False):
         mappings = [with_secret(name, is_named=is_named) for name in "abc"]
-        made = await hoglet.create(mappings=mappings)
-        a, b, c = made["mappings"]
+        function = await hoglet.create(mappings=mappings)
+        a, b, c = function["mappings"]
 
-        await hoglet.patch(made["id"], mappings=[c, a, b])
+        await hoglet.patch(function["id"], mappings=[c, a, b])
         everyone = {name: {"token": f"secret of {name}"} for name in "abc"}
-        assert await secrets_of(hoglet, made) == everyone
-        await hoglet.patch(made["id"], mappings=[b])
-        assert await secrets_of(hoglet, made) == {"b": {"token": "secret of b"}}
-        gone = await hoglet.patch(made["id"], mappings=[b, a])
+        assert await secrets_of(hoglet, function) == everyone
+        await hoglet.patch(function["id"], mappings=[b])
+        assert await secrets_of(hoglet, function) == {"b": {"token": "secret of b"}}
+        gone = await hoglet.patch(function["id"], mappings=[b, a])
         assert gone.status_code == 400  # the secret of a went with it
         assert gone.json()["attr"] == "mappings__1__inputs__token"
 
 
 async def test_a_mapping_that_is_renamed_and_refiltered_keeps_its_secret_in_its_place(hoglet):
-    made = await hoglet.create(mappings=[with_secret(name) for name in "ab"])
-    a, b = made["mappings"]
+    function = await hoglet.create(mappings=[with_secret(name) for name in "ab"])
+    a, b = function["mappings"]
 
-    await hoglet.patch(made["id"], mappings=[{**a, "name": "z", "filters": {}}, b])
-    assert await secrets_of(hoglet, made) == {
+    await hoglet.patch(function["id"], mappings=[{**a, "name": "z", "filters": {}}, b])
+    assert await secrets_of(hoglet, function) == {
         "z": {"token": "secret of a"},
         "b": {"token": "secret of b"},
     }

@@ -37,9 +37,9 @@ async def _trigger(hoglet, function_id: str, number: int, threshold: int, at: da
 )
 async def test_runs_of_a_group_share_the_window(hoglet, threshold, first, second):
     """Of ten runs with a threshold of two, numbers 1, 3, 5 and 7, 9 pass."""
-    made = await hoglet.create(hog="return 1", masking={"ttl": 60, "hash": "x"})
+    function = await hoglet.create(hog="return 1", masking={"ttl": 60, "hash": "x"})
 
-    assert await _trigger(hoglet, made["id"], 5, threshold, NOW) == first
-    assert await _trigger(hoglet, made["id"], 5, threshold, NOW) == second
+    assert await _trigger(hoglet, function["id"], 5, threshold, NOW) == first
+    assert await _trigger(hoglet, function["id"], 5, threshold, NOW) == second
     later = NOW + timedelta(seconds=60)
-    assert await _trigger(hoglet, made["id"], 1, threshold, later) == (1, 0)
+    assert await _trigger(hoglet, function["id"], 1, threshold, later) == (1, 0)

@@ -28,10 +28,10 @@ def hog(receiver):
 
 
 async def test_a_later_run_waits_for_the_retries_of_an_earlier_one(hoglet, runs, receiver):
-    made = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
+    function = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
     receiver.script["/ada/1"] = [(503, {}), (503, {})]
-    await runs.trigger(made, "1", "2", "3")
-    await runs.trigger(made, "1", "2", distinct_id="bob")
+    await runs.trigger(function, "1", "2", "3")
+    await runs.trigger(function, "1", "2", distinct_id="bob")
     await runs.work()
 
     assert [path for path in receiver.paths() if "ada" in path] == ["/ada/1"]
@@ -45,35 +45,37 @@ async def test_a_later_run_waits_for_the_retries_of_an_earlier_one(hoglet, runs,
 
 
 async def test_without_the_option_nobody_waits(hoglet, runs, receiver):
-    made = await hoglet.create(enabled=True, hog=hog(receiver))
+    function = await hoglet.create(enabled=True, hog=hog(receiver))
     receiver.script["/ada/1"] = [(503, {})]
-    await runs.trigger(made, "1", "2")
+    await runs.trigger(function, "1", "2")
     await runs.work()
 
     assert sorted(receiver.paths()) == ["/ada/1", "/ada/2"]
 
 
 async def test_a_run_that_fails_for_good_lets_the_next_go(hoglet, runs, receiver):
-    made = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
+    function = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
     receiver.script["/ada/1"] = [(400, {})]
-    await runs.trigger(made, "1", "2")
+    await runs.trigger(function, "1", "2")
     await runs.work()
 
     assert receiver.paths() == ["/ada/1", "/ada/2"]
 
 
 async def test_letters_of_an_ordered_function_run_again_in_their_order(hoglet, runs, receiver):
-    made = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
+    function = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
     for name in "12345":
         receiver.script[f"/ada/{name}"] = [(400, {})]
-        await runs.trigger(made, name)
+        await runs.trigger(function, name)
         await runs.work()
         hoglet.clock.advance(seconds=1)
     receiver.script["/ada/2"] = [(503, {}), (503, {})]
-    answer = await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
+    answer = await hoglet.call(
+        "POST", f"/{function['id']}/dead_letters/redrive", json={"all": True}
+    )
     assert answer.json() == {"queued": 5, "skipped": 0}
     await runs.work()
-    await runs.trigger(made, "6")  # waits behind what is run again
+    await runs.trigger(function, "6")  # waits behind what is run again
     await runs.work_for(10)
 
     again = ["/ada/1", *["/ada/2"] * 3, "/ada/3", "/ada/4", "/ada/5", "/ada/6"]
@@ -81,13 +83,13 @@ async def test_letters_of_an_ordered_function_run_again_in_their_order(hoglet, r
 
 
 async def test_the_line_of_a_function_that_is_switched_off_empties(hoglet, runs, receiver):
-    made = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
-    await runs.trigger(made, "1", "2", "3")
-    await hoglet.patch(made["id"], enabled=False)
+    function = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
+    await runs.trigger(function, "1", "2", "3")
+    await hoglet.patch(function["id"], enabled=False)
     await runs.work()
-    await hoglet.patch(made["id"], enabled=True)
+    await hoglet.patch(function["id"], enabled=True)
     await runs.restart()  # an executor may know the function as it was a second ago
-    await runs.trigger(made, "4")
+    await runs.trigger(function, "4")
     await runs.work()
 
     assert receiver.paths() == ["/ada/4"]
@@ -96,7 +98,7 @@ async def test_the_line_of_a_function_that_is_switched_off_empties(hoglet, runs,
 @pytest.mark.parametrize("seed", seeds(3, 6))
 async def test_the_order_holds_over_kills_and_failures(hoglet, runs, receiver, seed):
     """Each run is carried on for a random number of times before its process "dies"."""
-    made = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
+    function = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
     chance = random.Random(seed)  # noqa: S311 (instants, not secrets)
     names = [f"{number:02}" for number in range(12)]
     for who in ("ada", "bob"):
@@ -104,7 +106,7 @@ async def test_the_order_holds_over_kills_and_failures(hoglet, runs, receiver, s
             receiver.script[f"/{who}/{name}"] = [(503, {})] * chance.choice((0, 0, 1))
     for name in names:
         for who in ("ada", "bob"):
-            await runs.trigger(made, name, distinct_id=who)
+            await runs.trigger(function, name, distinct_id=who)
     for _ in range(60):
         if await runs.executor._lease_some() and chance.random() < 0.4:
             for task in list(runs.executor._running):
@@ -137,8 +139,8 @@ async def test_bad_options_are_refused(hoglet, attr_of, delivery, attr, code):
 
 async def test_the_options_are_shown_only_where_they_are_set(hoglet):
     plain = await hoglet.create()
-    made = await hoglet.create(delivery={"concurrency": 2})
+    function = await hoglet.create(delivery={"concurrency": 2})
     assert "delivery" not in plain
-    assert made["delivery"] == {"concurrency": 2}
-    cleared = await hoglet.patch(made["id"], delivery=None)
+    assert function["delivery"] == {"concurrency": 2}
+    cleared = await hoglet.patch(function["id"], delivery=None)
     assert "delivery" not in cleared.json()

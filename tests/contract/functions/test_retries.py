@@ -29,15 +29,15 @@ async def destination(hoglet, receiver, **fields):
     return await hoglet.create(enabled=True, **{"hog": hog, **fields})
 
 
-async def letters_of(hoglet, made):
-    return (await hoglet.call("GET", f"/{made['id']}/dead_letters")).json()["results"]
+async def letters_of(hoglet, function):
+    return (await hoglet.call("GET", f"/{function['id']}/dead_letters")).json()["results"]
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 0])
 async def test_what_may_pass_is_tried_again(hoglet, runs, receiver, status):
-    made = await destination(hoglet, receiver)
+    function = await destination(hoglet, receiver)
     receiver.script["/e"] = [(status, {})]
-    await runs.trigger(made, "e")
+    await runs.trigger(function, "e")
     await runs.work_for(2)
 
     assert len(receiver.arrivals) == 2
@@ -47,18 +47,18 @@ async def test_what_may_pass_is_tried_again(hoglet, runs, receiver, status):
         1,
         1,
     )
-    assert await letters_of(hoglet, made) == []
+    assert await letters_of(hoglet, function) == []
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 410, 422, 501, 505])
 async def test_other_statuses_are_final(hoglet, runs, receiver, status):
-    made = await destination(hoglet, receiver)
+    function = await destination(hoglet, receiver)
     receiver.script["/e"] = [(status, {"retry-after": "1"})]
-    await runs.trigger(made, "e")
+    await runs.trigger(function, "e")
     await runs.work_for(3)
 
     assert len(receiver.arrivals) == 1
-    (letter,) = await letters_of(hoglet, made)
+    (letter,) = await letters_of(hoglet, function)
     assert (letter["class"], letter["attempts"]) == ("fetch", 1)
     counts = await runs.counts()
     assert counts["failure/failed"] == counts["other/dead_lettered"] == 1
@@ -67,22 +67,24 @@ async def test_other_statuses_are_final(hoglet, runs, receiver, status):
 
 @pytest.mark.parametrize("url", ["http://10.0.0.1/x", "ftp://example.com/x", "http://[::1/x"])
 async def test_refused_urls_are_not_tried_again(hoglet, runs, url):
-    made = await hoglet.create(enabled=True, hog=f"fetch('{url}')")
-    await runs.trigger(made, "e")
+    function = await hoglet.create(enabled=True, hog=f"fetch('{url}')")
+    await runs.trigger(function, "e")
     await runs.work_for(3)
 
-    (letter,) = await letters_of(hoglet, made)
+    (letter,) = await letters_of(hoglet, function)
     assert (letter["class"], letter["attempts"]) == ("fetch", 1)
-    (line,) = [one.message for one in await runs.lines_of_log("ERROR") if "Attempt" in one.message]
+    (line,) = [
+        each.message for each in await runs.lines_of_log("ERROR") if "Attempt" in each.message
+    ]
     assert line.startswith("Attempt 1 of fetch failed")
     assert line.endswith("no further attempts")
 
 
 async def test_the_delays_grow_to_their_maximum(hoglet, runs, receiver):
     policy = {"initial_delay_seconds": 10, "multiplier": 3, "max_delay_seconds": 100}
-    made = await destination(hoglet, receiver, retry=policy)
+    function = await destination(hoglet, receiver, retry=policy)
     receiver.script["/e"] = [(503, {})] * 5
-    await runs.trigger(made, "e")
+    await runs.trigger(function, "e")
     due, seen = [0.0, 10, 40, 130, 230, 330], []
     for second in range(0, 340, 5):
         before = len(receiver.arrivals)
@@ -91,13 +93,13 @@ async def test_the_delays_grow_to_their_maximum(hoglet, runs, receiver):
         hoglet.clock.advance(seconds=5)
 
     assert len(seen) == len(due)
-    assert all(0 <= at - wanted <= 5 for at, wanted in zip(seen, due, strict=True)), seen
+    assert all(0 <= at - expected <= 5 for at, expected in zip(seen, due, strict=True)), seen
 
 
 async def test_attempts_are_told_and_exhausted(hoglet, runs, receiver):
-    made = await destination(hoglet, receiver, retry={"max_attempts": 3})
+    function = await destination(hoglet, receiver, retry={"max_attempts": 3})
     receiver.script["/e"] = [(503, {})] * 9
-    await runs.trigger(made, "e")
+    await runs.trigger(function, "e")
     await runs.work_for(20)
 
     assert [one.headers["x-hoglet-attempt"] for one in receiver.arrivals] == ["1", "2", "3"]
@@ -110,7 +112,7 @@ async def test_attempts_are_told_and_exhausted(hoglet, runs, receiver):
     assert all(f"Attempt {n} of fetch failed: status 503" in lines[n - 1] for n in (1, 2, 3))
     # The program continues with the last answer; the run still counts as failed.
     assert [one.message for one in await runs.lines_of_log("INFO")] == ["503"]
-    (letter,) = await letters_of(hoglet, made)
+    (letter,) = await letters_of(hoglet, function)
     assert (letter["class"], letter["attempts"]) == ("fetch", 3)
     assert letter["first_failed_at"] < letter["last_failed_at"]
     counts = await runs.counts()
@@ -118,33 +120,33 @@ async def test_attempts_are_told_and_exhausted(hoglet, runs, receiver):
 
 
 async def test_one_attempt_means_no_retry(hoglet, runs, receiver):
-    made = await destination(hoglet, receiver, retry={"max_attempts": 1})
+    function = await destination(hoglet, receiver, retry={"max_attempts": 1})
     receiver.script["/e"] = [(503, {})]
-    await runs.trigger(made, "e")
+    await runs.trigger(function, "e")
     await runs.work_for(5)
 
     assert len(receiver.arrivals) == 1
-    assert len(await letters_of(hoglet, made)) == 1
+    assert len(await letters_of(hoglet, function)) == 1
 
 
 async def test_an_hour_of_503_then_200_is_one_success(hoglet, runs, receiver):
-    made = await destination(hoglet, receiver)
+    function = await destination(hoglet, receiver)
     receiver.script["/e"] = [(503, {})] * 12  # 1 + 2 + 4 + … 1800 + 1800 s: over an hour
-    await runs.trigger(made, "e")
+    await runs.trigger(function, "e")
     await runs.work_for(3 * 3600, step=60)
 
     counts = await runs.counts()
     assert counts["success/succeeded"] == 1
-    assert await letters_of(hoglet, made) == []
-    assert len({one.headers["x-hoglet-delivery"] for one in receiver.arrivals}) == 1
+    assert await letters_of(hoglet, function) == []
+    assert len({arrival.headers["x-hoglet-delivery"] for arrival in receiver.arrivals}) == 1
 
 
 @pytest.mark.parametrize("as_date", [False, True])
 async def test_retry_after_is_a_lower_bound(hoglet, runs, receiver, as_date):
-    made = await destination(hoglet, receiver)
+    function = await destination(hoglet, receiver)
     asked = format_datetime(START + timedelta(seconds=60), usegmt=True) if as_date else "60"
     receiver.script["/e"] = [(429, {"retry-after": asked})]
-    await runs.trigger(made, "e")
+    await runs.trigger(function, "e")
     await runs.work_for(58)
     assert len(receiver.arrivals) == 1
     await runs.work_for(4)
@@ -153,93 +155,102 @@ async def test_retry_after_is_a_lower_bound(hoglet, runs, receiver, as_date):
 
 @pytest.mark.parametrize("asked", ["-5", "soon", "1e3", "Mon, 99 Foo", "\u0665"])
 async def test_an_unreadable_retry_after_does_not_matter(hoglet, runs, receiver, asked):
-    made = await destination(hoglet, receiver)
+    function = await destination(hoglet, receiver)
     receiver.script["/e"] = [(429, {"retry-after": asked.encode().decode("latin-1")})]
-    await runs.trigger(made, "e")
+    await runs.trigger(function, "e")
     await runs.work_for(8)
     assert len(receiver.arrivals) == 2
 
 
 @pytest.mark.parametrize("asked", ["21601", "9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"])
 async def test_a_wait_past_the_end_gives_up_at_once(hoglet, runs, receiver, asked):
-    made = await destination(hoglet, receiver)
+    function = await destination(hoglet, receiver)
     receiver.script["/e"] = [(503, {"retry-after": asked})]
-    await runs.trigger(made, "e")
+    await runs.trigger(function, "e")
     await runs.work()
 
-    (letter,) = await letters_of(hoglet, made)
+    (letter,) = await letters_of(hoglet, function)
     assert letter["class"] == "fetch"
-    await runs.trigger(made, "other")  # not held back by such a wait
+    await runs.trigger(function, "other")  # not held back by such a wait
     await runs.work()
     assert receiver.paths() == ["/e", "/other"]
 
 
 async def test_retry_after_may_be_ignored(hoglet, runs, receiver):
-    made = await destination(hoglet, receiver, retry={"respect_retry_after": False})
+    function = await destination(hoglet, receiver, retry={"respect_retry_after": False})
     receiver.script["/e"] = [(429, {"retry-after": "600"})]
-    await runs.trigger(made, "e")
-    await runs.trigger(made, "other")
+    await runs.trigger(function, "e")
+    await runs.trigger(function, "other")
     await runs.work_for(2)
     assert sorted(receiver.paths()) == ["/e", "/e", "/other"]
 
 
 async def test_max_elapsed_ends_the_retries(hoglet, runs, receiver):
-    made = await destination(hoglet, receiver, retry={"max_elapsed_seconds": 10})
+    function = await destination(hoglet, receiver, retry={"max_elapsed_seconds": 10})
     receiver.script["/e"] = [(503, {})] * 20
-    await runs.trigger(made, "e")
+    await runs.trigger(function, "e")
     await runs.work_for(60)
 
     assert len(receiver.arrivals) == 4  # after 0, 1, 3 and 7 s; the next would be after 15
-    assert len(await letters_of(hoglet, made)) == 1
+    assert len(await letters_of(hoglet, function)) == 1
 
 
 async def test_while_a_host_asks_to_wait_other_runs_of_the_function_wait_too(
     hoglet, runs, receiver
 ):
-    made = await destination(hoglet, receiver)
+    function = await destination(hoglet, receiver)
     other = await destination(hoglet, receiver)
     receiver.script["/first"] = [(429, {"retry-after": "60"})]
-    await runs.trigger(made, "first")
+    await runs.trigger(function, "first")
     await runs.work()
     await runs.restart()  # what a host asked for survives a kill
-    await runs.trigger(made, "second")
+    await runs.trigger(function, "second")
     await runs.trigger(other, "another-function")
     await runs.work_for(55)
     assert receiver.paths() == ["/first", "/another-function"]
     await runs.work_for(7)
     assert sorted(receiver.paths()[2:]) == ["/first", "/second"]
     counted = [
-        one.headers["x-hoglet-attempt"] for one in receiver.arrivals if one.path == "/second"
+        arrival.headers["x-hoglet-attempt"]
+        for arrival in receiver.arrivals
+        if arrival.path == "/second"
     ]
     assert counted == ["1"]  # waiting does not count as an attempt
 
 
 async def test_the_delivery_id_stays_over_attempts_restarts_and_a_redrive(hoglet, runs, receiver):
-    made = await destination(hoglet, receiver, retry={"max_attempts": 2})
+    function = await destination(hoglet, receiver, retry={"max_attempts": 2})
     receiver.script["/e"] = [(503, {}), (503, {}), (503, {})]
-    (run,) = await runs.trigger(made, "e")
+    (run,) = await runs.trigger(function, "e")
     await runs.work()
     await runs.restart()
     await runs.work_for(3)
-    answer = await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
+    answer = await hoglet.call(
+        "POST", f"/{function['id']}/dead_letters/redrive", json={"all": True}
+    )
     assert answer.json() == {"queued": 1, "skipped": 0}
     await runs.work_for(3)
 
-    assert {one.headers["x-hoglet-delivery"] for one in receiver.arrivals} == {str(run)}
-    assert [one.headers["x-hoglet-attempt"] for one in receiver.arrivals] == ["1", "2", "1", "2"]
-    assert all(one.headers["user-agent"].startswith("hoglet") for one in receiver.arrivals)
+    assert {arrival.headers["x-hoglet-delivery"] for arrival in receiver.arrivals} == {str(run)}
+    assert [arrival.headers["x-hoglet-attempt"] for arrival in receiver.arrivals] == [
+        "1",
+        "2",
+        "1",
+        "2",
+    ]
+    assert all(arrival.headers["user-agent"].startswith("hoglet") for arrival in receiver.arrivals)
     assert (await runs.counts())["other/redriven"] == 1
 
 
 async def test_a_redrive_has_its_own_time(hoglet, runs, receiver):
     policy = {"max_elapsed_seconds": 5, "initial_delay_seconds": 2}
-    made = await destination(hoglet, receiver, retry=policy)
+    function = await destination(hoglet, receiver, retry=policy)
     receiver.script["/e"] = [(503, {})] * 20
-    await runs.trigger(made, "e")
+    await runs.trigger(function, "e")
     await runs.work_for(20)
     first = len(receiver.arrivals)
     hoglet.clock.advance(seconds=3600)
-    await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
+    await hoglet.call("POST", f"/{function['id']}/dead_letters/redrive", json={"all": True})
     await runs.work_for(60)
 
     assert (first, len(receiver.arrivals)) == (2, 4)
@@ -248,8 +259,8 @@ async def test_a_redrive_has_its_own_time(hoglet, runs, receiver):
 async def test_a_program_may_set_the_headers_itself(hoglet, runs, receiver):
     headers = "{'X-Hoglet-Delivery': 'mine', 'x-hoglet-attempt': 'a', 'user-agent': 'me'}"
     hog = f"fetch('{receiver.url}/e', {{'headers': {headers}}})"
-    made = await hoglet.create(enabled=True, hog=hog)
-    await runs.trigger(made, "e")
+    function = await hoglet.create(enabled=True, hog=hog)
+    await runs.trigger(function, "e")
     await runs.work()
 
     (one,) = receiver.arrivals

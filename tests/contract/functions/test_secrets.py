@@ -36,19 +36,19 @@ async def stored(hoglet, function_id):
     "kept", [None, {}, {"secret": True}, {"secret": True, "value": "********"}]
 )
 async def test_a_secret_is_kept_unless_it_is_replaced(hoglet, kept):
-    made = await make(hoglet)
+    integration = await make(hoglet)
     url = {"url": {"value": "https://b"}}
     inputs = url if kept is None else {**url, "token": kept}
     mapping = {"inputs_schema": SECRET, "inputs": {} if kept is None else {"inner": kept}}
-    changed = await hoglet.patch(made["id"], inputs=inputs, mappings=[mapping])
+    changed = await hoglet.patch(integration["id"], inputs=inputs, mappings=[mapping])
 
     assert changed.status_code == 200, changed.text
     assert changed.json()["inputs"]["token"] == {"secret": True}
     assert changed.json()["mappings"][0]["inputs"]["inner"] == {"secret": True}
-    assert await stored(hoglet, made["id"]) == (FIRST, IN_MAPPING)
+    assert await stored(hoglet, integration["id"]) == (FIRST, IN_MAPPING)
     replaced = {**url, "token": {"value": SECOND}}
-    assert (await hoglet.patch(made["id"], inputs=replaced)).status_code == 200
-    assert await stored(hoglet, made["id"]) == (SECOND, IN_MAPPING)
+    assert (await hoglet.patch(integration["id"], inputs=replaced)).status_code == 200
+    assert await stored(hoglet, integration["id"]) == (SECOND, IN_MAPPING)
 
 
 @pytest.mark.parametrize(
@@ -58,37 +58,37 @@ async def test_nothing_can_be_kept_where_nothing_is(hoglet, attr_of, sent):
     inputs = {"url": {"value": "https://a"}, "token": sent}
     body = {"type": "destination", "hog": "return 1", "inputs_schema": SCHEMA}
     refused = await hoglet.call("POST", json={**body, "inputs": inputs})
-    made = await hoglet.create(inputs_schema=SCHEMA, inputs={"url": {"value": "https://a"}})
+    function = await hoglet.create(inputs_schema=SCHEMA, inputs={"url": {"value": "https://a"}})
 
     assert attr_of(refused) == (400, "invalid_input", "inputs__token")
-    assert attr_of(await hoglet.patch(made["id"], inputs=inputs))[2] == "inputs__token"
+    assert attr_of(await hoglet.patch(function["id"], inputs=inputs))[2] == "inputs__token"
     mapping = {"inputs_schema": SECRET, "inputs": {"inner": sent}}
-    in_mapping = await hoglet.patch(made["id"], mappings=[mapping])
+    in_mapping = await hoglet.patch(function["id"], mappings=[mapping])
     assert attr_of(in_mapping) == (400, "invalid_input", "mappings__0__inputs__inner")
 
 
 async def test_the_mask_itself_is_never_stored(hoglet, attr_of):
-    made = await make(hoglet)
+    integration = await make(hoglet)
     inputs = {"url": {"value": "https://a"}, "token": {"value": "********"}}
 
-    assert attr_of(await hoglet.patch(made["id"], inputs=inputs))[2] == "inputs__token"
-    assert (await stored(hoglet, made["id"]))[0] == FIRST
+    assert attr_of(await hoglet.patch(integration["id"], inputs=inputs))[2] == "inputs__token"
+    assert (await stored(hoglet, integration["id"]))[0] == FIRST
 
 
 async def test_a_secret_goes_with_its_key_and_never_turns_plain(hoglet):
-    made = await make(hoglet)
+    integration = await make(hoglet)
     plain = [SCHEMA[0], {"type": "string", "key": "token"}]
-    opened = (await hoglet.patch(made["id"], inputs_schema=plain)).json()
+    opened = (await hoglet.patch(integration["id"], inputs_schema=plain)).json()
     assert FIRST not in str(opened)
-    await hoglet.patch(made["id"], inputs_schema=[SCHEMA[0]])
-    await hoglet.patch(made["id"], inputs_schema=SCHEMA)
+    await hoglet.patch(integration["id"], inputs_schema=[SCHEMA[0]])
+    await hoglet.patch(integration["id"], inputs_schema=SCHEMA)
 
-    assert (await stored(hoglet, made["id"]))[0] is None
+    assert (await stored(hoglet, integration["id"]))[0] is None
 
 
 async def test_secrets_are_in_no_answer_and_no_row(hoglet):
-    made = await make(hoglet, enabled=True)
-    id_ = made["id"]
+    created = await make(hoglet, enabled=True)
+    id_ = created["id"]
     for token in (SECOND, FIRST):
         inputs = {"url": {"value": "https://a"}, "token": {"value": token}}
         await hoglet.patch(id_, inputs=inputs)
@@ -111,12 +111,12 @@ async def test_secrets_are_in_no_answer_and_no_row(hoglet):
     assert "***REDACTED*** and ***REDACTED***" in run.json()["errors"][0]
     assert back.status_code == 200
     for answer in answers:
-        assert not any(one in answer.text for one in (FIRST, SECOND, IN_MAPPING)), answer.url
+        assert not any(each in answer.text for each in (FIRST, SECOND, IN_MAPPING)), answer.url
     assert (await stored(hoglet, id_)) == (FIRST, IN_MAPPING)
     async with hoglet.database.read() as session:
         for table in Base.metadata.sorted_tables:
             rows = (await session.execute(text(f'SELECT * FROM "{table.name}"'))).all()
-            assert not any(one in str(rows) for one in (FIRST, SECOND, IN_MAPPING)), table.name
+            assert not any(each in str(rows) for each in (FIRST, SECOND, IN_MAPPING)), table.name
         entries = (await session.scalars(select(ActivityRow))).all()
     changes = [change for entry in entries for change in entry.detail["changes"]]
     sealed = [(c["before"], c["after"]) for c in changes if c["field"] == "encrypted_inputs"]
@@ -124,13 +124,13 @@ async def test_secrets_are_in_no_answer_and_no_row(hoglet):
 
 
 async def test_a_secret_of_null_is_removed(hoglet):
-    made = await make(hoglet)
+    integration = await make(hoglet)
     inputs = {"url": {"value": "https://a"}, "token": {"value": None}}
     mapping = {"inputs_schema": SECRET, "inputs": {"inner": {"value": None}}}
-    changed = (await hoglet.patch(made["id"], inputs=inputs, mappings=[mapping])).json()
+    changed = (await hoglet.patch(integration["id"], inputs=inputs, mappings=[mapping])).json()
 
     assert "token" not in changed["inputs"]
     assert "inner" not in changed["mappings"][0]["inputs"]
-    assert await stored(hoglet, made["id"]) == (None, None)
-    again = await hoglet.patch(made["id"], inputs={**inputs, "token": {"secret": True}})
+    assert await stored(hoglet, integration["id"]) == (None, None)
+    again = await hoglet.patch(integration["id"], inputs={**inputs, "token": {"secret": True}})
     assert (again.status_code, again.json()["attr"]) == (400, "inputs__token")

@@ -5,16 +5,16 @@ import pytest
 
 async def test_backfills_are_enabled_once_and_started(hoglet):
     filters = {"events": [{"id": "$pageview", "type": "events"}]}
-    made = await hoglet.create(filters=filters)
-    first = await hoglet.call("POST", f"/{made['id']}/enable_backfills/")
-    again = await hoglet.call("POST", f"/{made['id']}/enable_backfills")
+    function = await hoglet.create(filters=filters)
+    first = await hoglet.call("POST", f"/{function['id']}/enable_backfills/")
+    again = await hoglet.call("POST", f"/{function['id']}/enable_backfills")
     export = first.json()["batch_export_id"]
 
     assert first.status_code == 200
     assert again.status_code == 400
     assert again.json()["attr"] is None
     assert again.json()["error"] == again.json()["detail"]
-    assert (await hoglet.call("GET", f"/{made['id']}")).json()["batch_export_id"] == export
+    assert (await hoglet.call("GET", f"/{function['id']}")).json()["batch_export_id"] == export
     window = {"start_at": "2026-01-01T00:00:00Z", "end_at": "2026-01-02T00:00:00Z"}
     started = await hoglet.client.post(
         f"/api/projects/1/batch_exports/{export}/backfills", json=window
@@ -32,9 +32,9 @@ async def test_backfills_are_enabled_once_and_started(hoglet):
     ],
 )
 async def test_who_cannot_have_backfills(hoglet, fields):
-    made = await hoglet.create(**fields)
+    function = await hoglet.create(**fields)
 
-    assert (await hoglet.call("POST", f"/{made['id']}/enable_backfills")).status_code == 400
+    assert (await hoglet.call("POST", f"/{function['id']}/enable_backfills")).status_code == 400
 
 
 async def test_icons_work_without_a_provider(hoglet):
@@ -56,6 +56,6 @@ async def test_icons_work_without_a_provider(hoglet):
     ],
 )
 async def test_what_a_parameter_refuses(hoglet, attr_of, path, code, attr):
-    made = await hoglet.create()
+    function = await hoglet.create()
 
-    assert attr_of(await hoglet.call("GET", f"/{made['id']}/{path}")) == (400, code, attr)
+    assert attr_of(await hoglet.call("GET", f"/{function['id']}/{path}")) == (400, code, attr)

@@ -8,14 +8,14 @@ from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.watcher.service import RunObservation
 
 
-async def force(hoglet, made, state):
+async def force(hoglet, function, state):
     async with hoglet.database.write() as session:
-        row = await session.get(HogFunctionRow, UUID(made["id"]))
+        row = await session.get(HogFunctionRow, UUID(function["id"]))
         await hoglet.service.watcher.force(session, row, state)
 
 
-async def shown(hoglet, made):
-    one = (await hoglet.call("GET", f"/{made['id']}")).json()
+async def shown(hoglet, function):
+    one = (await hoglet.call("GET", f"/{function['id']}")).json()
     return one["enabled"], one["status"]["state"]
 
 
@@ -23,37 +23,37 @@ async def shown(hoglet, made):
     ("state", "expected"), [(2, (True, 2)), (3, (False, 3)), (11, (True, 11)), (12, (False, 12))]
 )
 async def test_enabled_and_status_never_disagree(hoglet, state, expected):
-    made = await hoglet.create(enabled=True)
-    await force(hoglet, made, state)
+    function = await hoglet.create(enabled=True)
+    await force(hoglet, function, state)
 
-    assert await shown(hoglet, made) == expected
+    assert await shown(hoglet, function) == expected
 
 
 async def test_what_the_owner_can_do_about_a_disabled_function(hoglet):
-    made = await hoglet.create(enabled=True)
-    await force(hoglet, made, 3)
-    on = (await hoglet.patch(made["id"], enabled=True)).json()
+    function = await hoglet.create(enabled=True)
+    await force(hoglet, function, 3)
+    on = (await hoglet.patch(function["id"], enabled=True)).json()
     assert (on["enabled"], on["status"]["state"]) == (True, 2)
-    await force(hoglet, made, 3)
-    off = (await hoglet.patch(made["id"], enabled=False)).json()
+    await force(hoglet, function, 3)
+    off = (await hoglet.patch(function["id"], enabled=False)).json()
     assert (off["enabled"], off["status"]) == (False, {"state": 0, "tokens": 0})
-    again = (await hoglet.patch(made["id"], enabled=True)).json()
+    again = (await hoglet.patch(function["id"], enabled=True)).json()
     assert again["status"]["state"] == 1
 
 
 async def test_an_administrators_word_stands(hoglet, attr_of):
-    made = await hoglet.create(enabled=True)
-    await force(hoglet, made, 12)
+    function = await hoglet.create(enabled=True)
+    await force(hoglet, function, 12)
 
-    assert attr_of(await hoglet.patch(made["id"], enabled=True)) == (
+    assert attr_of(await hoglet.patch(function["id"], enabled=True)) == (
         400,
         "invalid_input",
         "enabled",
     )
 
 
-async def observe(hoglet, made, count, **fields):
-    one = RunObservation(function_id=UUID(made["id"]), **fields)
+async def observe(hoglet, function, count, **fields):
+    one = RunObservation(function_id=UUID(function["id"]), **fields)
     async with hoglet.database.write() as session:
         return await hoglet.service.watcher.observe(session, [one] * count)
 
@@ -61,27 +61,27 @@ async def observe(hoglet, made, count, **fields):
 async def test_failures_degrade_then_disable_and_are_logged(hoglet):
     from hoglet.access.activity import list_activities
 
-    made = await hoglet.create(enabled=True)
-    changes = await observe(hoglet, made, 20, failed=True)
+    function = await hoglet.create(enabled=True)
+    changes = await observe(hoglet, function, 20, failed=True)
     assert [(c.before, c.after) for c in changes] == [(1, 2)]
-    assert await observe(hoglet, made, 80, failed=True) == []  # locked for a minute
+    assert await observe(hoglet, function, 80, failed=True) == []  # locked for a minute
     hoglet.clock.advance(seconds=61)
-    changes = await observe(hoglet, made, 1, failed=True)
+    changes = await observe(hoglet, function, 1, failed=True)
     assert [(c.before, c.after) for c in changes] == [(2, 3)]
-    assert await shown(hoglet, made) == (False, 3)
+    assert await shown(hoglet, function) == (False, 3)
     async with hoglet.database.read() as session:
         entries = await list_activities(
-            session, 1, scope="HogFunction", item_id=made["id"], limit=1, offset=0
+            session, 1, scope="HogFunction", item_id=function["id"], limit=1, offset=0
         )
     assert entries[0].user_id is None
     assert entries[0].detail["changes"][0]["field"] == "enabled"
 
 
 async def test_slow_runs_cost_tokens_that_come_back(hoglet):
-    made = await hoglet.create(enabled=True)
-    await observe(hoglet, made, 10, failed=False, timings=[("hog", 550.0)])
-    one = (await hoglet.call("GET", f"/{made['id']}")).json()
+    function = await hoglet.create(enabled=True)
+    await observe(hoglet, function, 10, failed=False, timings=[("hog", 550.0)])
+    one = (await hoglet.call("GET", f"/{function['id']}")).json()
     assert 8990 <= one["status"]["tokens"] <= 9010
     hoglet.clock.advance(seconds=50)
-    one = (await hoglet.call("GET", f"/{made['id']}")).json()
+    one = (await hoglet.call("GET", f"/{function['id']}")).json()
     assert 9490 <= one["status"]["tokens"] <= 9510

@@ -15,7 +15,7 @@ BASE = "/api/projects/1/hog_function_templates"
 async def ids(client, path):
     response = await client.get(path)
     assert response.status_code == 200
-    return [one["id"] for one in response.json()["results"]]
+    return [result["id"] for result in response.json()["results"]]
 
 
 async def test_templates_are_listed_by_type(hoglet):
@@ -61,16 +61,16 @@ async def test_what_a_function_takes_from_its_template(hoglet, attr_of):
     body = {"template_id": "template-webhook", "type": "destination"}
     refused = await hoglet.call("POST", json=body)
     inputs = {"url": {"value": "https://example.com"}}
-    made = (await hoglet.call("POST", json={**body, "inputs": inputs})).json()
+    created = (await hoglet.call("POST", json={**body, "inputs": inputs})).json()
     template = (await hoglet.client.get(BASE + "/template-webhook")).json()
 
     assert attr_of(refused) == (400, "invalid_input", "inputs__url")
     assert refused.json()["detail"] == "This field is required."
-    assert made["hog"] == template["code"]
+    assert created["hog"] == template["code"]
     for name in ("inputs_schema", "name", "description", "icon_url"):
-        assert made[name] == template[name]
-    assert made["template"] == template
-    assert made["template_id"] == "template-webhook"
+        assert created[name] == template[name]
+    assert created["template"] == template
+    assert created["template_id"] == "template-webhook"
     own = (await hoglet.call("POST", json={**body, "inputs": inputs, "hog": "return 2"})).json()
     assert own["hog"] == "return 2"
 
@@ -94,17 +94,17 @@ async def test_functions_of_a_hidden_template_can_only_be_switched_off(hoglet, a
 
     from hoglet.functions.tables import HogFunctionRow
 
-    made = await hoglet.create(enabled=enabled)
+    function = await hoglet.create(enabled=enabled)
     async with hoglet.database.write() as session:
-        row = await session.get(HogFunctionRow, UUID(made["id"]))
+        row = await session.get(HogFunctionRow, UUID(function["id"]))
         row.template_id = "template-posthog-capture"
 
-    assert attr_of(await hoglet.patch(made["id"], enabled=True)) == (
+    assert attr_of(await hoglet.patch(function["id"], enabled=True)) == (
         400,
         "invalid_input",
         "enabled",
     )
-    renamed = await hoglet.patch(made["id"], name="x")
+    renamed = await hoglet.patch(function["id"], name="x")
     assert renamed.status_code == (400 if enabled else 200)
-    assert (await hoglet.patch(made["id"], enabled=False)).status_code == 200
-    assert (await hoglet.patch(made["id"], deleted=True)).status_code == 200
+    assert (await hoglet.patch(function["id"], enabled=False)).status_code == 200
+    assert (await hoglet.patch(function["id"], deleted=True)).status_code == 200

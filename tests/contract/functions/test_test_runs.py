@@ -17,8 +17,8 @@ async def trial(hoglet, id_, **body):
 
 
 async def test_a_mocked_run_logs_its_calls(hoglet):
-    made = await hoglet.create(hog=FETCH, inputs_schema=SCHEMA, inputs=INPUTS)
-    response = await trial(hoglet, made["id"], globals=GLOBALS)
+    function = await hoglet.create(hog=FETCH, inputs_schema=SCHEMA, inputs=INPUTS)
+    response = await trial(hoglet, function["id"], globals=GLOBALS)
     done = response.json()
 
     assert response.status_code == 200
@@ -36,19 +36,21 @@ async def test_a_mocked_run_logs_its_calls(hoglet):
 
 
 async def test_events_may_come_as_rows(hoglet):
-    made = await hoglet.create(hog="print(event.properties.a, person.name)")
+    function = await hoglet.create(hog="print(event.properties.a, person.name)")
     row = {**EVENT, "properties": '{"a": 5}', "person_id": "p", "timestamp": "2026-01-01 00:00:00"}
     row["person_properties"] = '{"email": "x@y.z"}'
-    done = (await trial(hoglet, made["id"], clickhouse_event=row)).json()
+    done = (await trial(hoglet, function["id"], clickhouse_event=row)).json()
 
     assert done["logs"][0]["message"] == "5, x@y.z"
 
 
 async def test_a_filter_that_does_not_match_skips(hoglet):
     filters = {"events": [{"id": "other", "type": "events"}]}
-    made = await hoglet.create(filters=filters)
-    done = (await trial(hoglet, made["id"], globals=GLOBALS)).json()
-    own = (await trial(hoglet, made["id"], globals=GLOBALS, configuration={"filters": {}})).json()
+    function = await hoglet.create(filters=filters)
+    done = (await trial(hoglet, function["id"], globals=GLOBALS)).json()
+    own = (
+        await trial(hoglet, function["id"], globals=GLOBALS, configuration={"filters": {}})
+    ).json()
 
     assert done["status"] == "skipped"
     assert own["status"] == "success"
@@ -63,8 +65,8 @@ async def test_mappings_run_one_by_one(hoglet):
         {"name": "two", "filters": other},
         {"name": "three", "inputs_schema": schema, "inputs": {"x": {"value": "3"}}},
     ]
-    made = await hoglet.create(hog="print(inputs.x)", mappings=mappings)
-    done = (await trial(hoglet, made["id"], globals=GLOBALS)).json()
+    function = await hoglet.create(hog="print(inputs.x)", mappings=mappings)
+    done = (await trial(hoglet, function["id"], globals=GLOBALS)).json()
 
     messages = [log["message"] for log in done["logs"] if log["level"] == "info"]
     assert "two" in messages[0]
@@ -72,19 +74,21 @@ async def test_mappings_run_one_by_one(hoglet):
 
 
 async def test_transformations_answer_the_event(hoglet):
-    made = await hoglet.create(
+    function = await hoglet.create(
         type="transformation", hog="let e := event; e.properties.x := 1; return e"
     )
-    done = (await trial(hoglet, made["id"], globals=GLOBALS)).json()
-    dropped = await trial(hoglet, made["id"], globals=GLOBALS, configuration={"hog": "return null"})
+    done = (await trial(hoglet, function["id"], globals=GLOBALS)).json()
+    dropped = await trial(
+        hoglet, function["id"], globals=GLOBALS, configuration={"hog": "return null"}
+    )
 
     assert done["result"]["properties"] == {"plan": "pro", "x": 1}
     assert (dropped.json()["result"], dropped.json()["status"]) == (None, "success")
 
 
 async def test_a_run_that_fails(hoglet):
-    made = await hoglet.create(hog="throw Error('no')")
-    done = (await trial(hoglet, made["id"], globals=GLOBALS)).json()
+    function = await hoglet.create(hog="throw Error('no')")
+    done = (await trial(hoglet, function["id"], globals=GLOBALS)).json()
 
     assert done["status"] == "error"
     assert done["errors"] == ["no"]
@@ -104,8 +108,8 @@ async def test_new_functions_are_run_from_their_configuration(hoglet, attr_of):
 
 
 async def test_a_bad_configuration_is_named_in_both_shapes(hoglet, attr_of):
-    made = await hoglet.create(inputs_schema=SCHEMA, inputs=INPUTS)
-    refused = await trial(hoglet, made["id"], globals=GLOBALS, configuration={"inputs": {}})
+    function = await hoglet.create(inputs_schema=SCHEMA, inputs=INPUTS)
+    refused = await trial(hoglet, function["id"], globals=GLOBALS, configuration={"inputs": {}})
 
     assert attr_of(refused) == (400, "invalid_input", "configuration__inputs__url")
     assert refused.json()["configuration"] == {"inputs": {"url": ["This field is required."]}}
@@ -115,16 +119,16 @@ async def test_a_bad_configuration_is_named_in_both_shapes(hoglet, attr_of):
     "body", [{"globals": {}}, {"globals": GLOBALS, "invocation_id": "x"}, {"globals": None}]
 )
 async def test_refusals_carry_a_status(hoglet, body):
-    made = await hoglet.create()
-    refused = await trial(hoglet, made["id"], **body)
+    function = await hoglet.create()
+    refused = await trial(hoglet, function["id"], **body)
 
     assert refused.status_code == 400
     assert refused.json()["status"] == "error"
 
 
 async def test_some_types_cannot_be_tested(hoglet):
-    made = await hoglet.create(type="source_webhook")
-    refused = await trial(hoglet, made["id"], globals=GLOBALS)
+    function = await hoglet.create(type="source_webhook")
+    refused = await trial(hoglet, function["id"], globals=GLOBALS)
 
     assert (refused.status_code, refused.json()["status"]) == (400, "error")
 
@@ -228,9 +232,9 @@ async def test_a_filter_that_matches_says_nothing(hoglet):
 
 async def test_a_run_is_traced_when_asked_to(hoglet):
     hog = "let n := 1 + 1\nlet r := fetch(inputs.url, {'headers': {'X': inputs.token}})\nreturn n"
-    made = await hoglet.create(hog=hog, inputs_schema=SCHEMA, inputs=INPUTS)
-    plain = (await trial(hoglet, made["id"], globals=GLOBALS)).json()
-    response = await trial(hoglet, made["id"], globals=GLOBALS, trace=True)
+    function = await hoglet.create(hog=hog, inputs_schema=SCHEMA, inputs=INPUTS)
+    plain = (await trial(hoglet, function["id"], globals=GLOBALS)).json()
+    response = await trial(hoglet, function["id"], globals=GLOBALS, trace=True)
     steps = response.json()["trace"]
 
     assert "trace" not in plain
@@ -242,8 +246,8 @@ async def test_a_run_is_traced_when_asked_to(hoglet):
 
 async def test_secrets_are_redacted_in_traces(hoglet):
     hog = "let t := inputs.token\nreturn 1"
-    made = await hoglet.create(hog=hog, inputs_schema=SCHEMA, inputs=INPUTS)
-    response = await trial(hoglet, made["id"], globals=GLOBALS, trace=True)
+    function = await hoglet.create(hog=hog, inputs_schema=SCHEMA, inputs=INPUTS)
+    response = await trial(hoglet, function["id"], globals=GLOBALS, trace=True)
 
     assert response.json()["trace"][0]["values"] == {"t": "***REDACTED***"}
     assert "s3cret" not in response.text
@@ -251,7 +255,7 @@ async def test_secrets_are_redacted_in_traces(hoglet):
 
 async def test_transformations_are_traced(hoglet):
     hog = "let changed := event\nreturn changed"
-    made = await hoglet.create(type="transformation", hog=hog)
-    done = (await trial(hoglet, made["id"], globals=GLOBALS, trace=True)).json()
+    function = await hoglet.create(type="transformation", hog=hog)
+    done = (await trial(hoglet, function["id"], globals=GLOBALS, trace=True)).json()
 
     assert [step["line"] for step in done["trace"]] == [1, 2]

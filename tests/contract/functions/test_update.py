@@ -6,37 +6,37 @@ import pytest
 
 
 async def test_patch_changes_only_what_is_sent_and_put_is_partial_too(hoglet):
-    made = await hoglet.create(description="d")
-    patched = (await hoglet.patch(made["id"], name="g")).json()
-    put = (await hoglet.call("PUT", f"/{made['id']}/", json={"enabled": True})).json()
+    function = await hoglet.create(description="d")
+    patched = (await hoglet.patch(function["id"], name="g")).json()
+    put = (await hoglet.call("PUT", f"/{function['id']}/", json={"enabled": True})).json()
 
     assert (patched["name"], patched["description"]) == ("g", "d")
     assert (put["name"], put["enabled"]) == ("g", True)
-    assert put["updated_at"] > patched["updated_at"] > made["updated_at"]
+    assert put["updated_at"] > patched["updated_at"] > function["updated_at"]
 
 
 async def test_deleted_functions_vanish_until_deleted_false_revives_them(hoglet):
-    made = await hoglet.create(enabled=True)
-    gone = await hoglet.patch(made["id"], deleted=True)
+    function = await hoglet.create(enabled=True)
+    gone = await hoglet.patch(function["id"], deleted=True)
 
     assert (gone.status_code, gone.json()["deleted"], gone.json()["enabled"]) == (200, True, True)
-    assert (await hoglet.call("GET", f"/{made['id']}")).status_code == 404
-    assert (await hoglet.patch(made["id"], name="x")).status_code == 404
-    assert (await hoglet.patch(made["id"], deleted="false")).status_code == 404
+    assert (await hoglet.call("GET", f"/{function['id']}")).status_code == 404
+    assert (await hoglet.patch(function["id"], name="x")).status_code == 404
+    assert (await hoglet.patch(function["id"], deleted="false")).status_code == 404
     assert (await hoglet.call("GET")).json()["count"] == 0
-    revived = await hoglet.patch(made["id"], deleted=False)
+    revived = await hoglet.patch(function["id"], deleted=False)
     assert (revived.status_code, revived.json()["deleted"]) == (200, False)
-    assert (await hoglet.call("GET", f"/{made['id']}")).status_code == 200
+    assert (await hoglet.call("GET", f"/{function['id']}")).status_code == 200
 
 
 async def test_saves_are_written_to_the_activity_log(hoglet):
     from hoglet.access.activity import list_activities
 
-    made = await hoglet.create()
-    await hoglet.patch(made["id"], deleted=True)
+    function = await hoglet.create()
+    await hoglet.patch(function["id"], deleted=True)
     async with hoglet.database.read() as session:
         entries = await list_activities(
-            session, 1, scope="HogFunction", item_id=made["id"], limit=10, offset=0
+            session, 1, scope="HogFunction", item_id=function["id"], limit=10, offset=0
         )
 
     assert [entry.activity for entry in entries] == ["updated", "created"]
@@ -52,23 +52,23 @@ async def test_saves_are_written_to_the_activity_log(hoglet):
 
 
 async def test_the_type_is_fixed_but_may_be_repeated(hoglet, attr_of):
-    made = await hoglet.create()
+    function = await hoglet.create()
 
-    assert (await hoglet.patch(made["id"], type="destination")).status_code == 200
-    refused = await hoglet.patch(made["id"], type="site_app")
+    assert (await hoglet.patch(function["id"], type="destination")).status_code == 200
+    refused = await hoglet.patch(function["id"], type="site_app")
     assert attr_of(refused) == (400, "invalid_input", "type")
 
 
 async def test_a_stale_base_is_a_conflict_and_saves_nothing(hoglet):
-    made = await hoglet.create()
-    await hoglet.patch(made["id"], name="second")
-    stale = await hoglet.patch(made["id"], name="third", base_updated_at=made["updated_at"])
-    fresh = (await hoglet.call("GET", f"/{made['id']}")).json()
+    function = await hoglet.create()
+    await hoglet.patch(function["id"], name="second")
+    stale = await hoglet.patch(function["id"], name="third", base_updated_at=function["updated_at"])
+    fresh = (await hoglet.call("GET", f"/{function['id']}")).json()
 
     assert stale.status_code == 409
     assert (stale.json()["type"], stale.json()["code"]) == ("server_error", "stale_update")
     assert fresh["name"] == "second"
-    again = await hoglet.patch(made["id"], name="third", base_updated_at=fresh["updated_at"])
+    again = await hoglet.patch(function["id"], name="third", base_updated_at=fresh["updated_at"])
     assert again.status_code == 200
 
 
@@ -90,7 +90,7 @@ async def test_transformations_are_placed_in_order(hoglet):
 
 
 async def test_at_most_twenty_transformations_are_enabled(hoglet, attr_of):
-    made = [
+    function = [
         await hoglet.create(type="transformation", enabled=True, hog="return event")
         for _ in range(20)
     ]
@@ -100,9 +100,9 @@ async def test_at_most_twenty_transformations_are_enabled(hoglet, attr_of):
 
     assert attr_of(over) == (400, "invalid_input", "type")
     assert attr_of(await hoglet.patch(disabled["id"], enabled=True))[2] == "type"
-    await hoglet.patch(made[0]["id"], deleted=True)
+    await hoglet.patch(function[0]["id"], deleted=True)
     assert (await hoglet.patch(disabled["id"], enabled=True)).status_code == 200
-    undelete = await hoglet.patch(made[0]["id"], deleted=False)
+    undelete = await hoglet.patch(function[0]["id"], deleted=False)
     assert attr_of(undelete) == (400, "invalid_input", "type")
 
 
@@ -145,18 +145,18 @@ SCHEMA = [
 
 async def test_secrets_are_sealed_kept_replaced_and_never_shown(hoglet, attr_of):
     inputs = {"url": {"value": "https://a"}, "token": {"value": "s3cret"}}
-    made = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs)
+    function = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs)
 
-    assert made["inputs"]["token"] == {"secret": True}
+    assert function["inputs"]["token"] == {"secret": True}
     for kept in ({}, {"secret": True}, {"secret": True, "value": "********"}, None):
         body = {"url": {"value": "https://b"}} | ({} if kept is None else {"token": kept})
-        changed = await hoglet.patch(made["id"], inputs=body)
+        changed = await hoglet.patch(function["id"], inputs=body)
         assert changed.status_code == 200, changed.text
         assert changed.json()["inputs"]["token"] == {"secret": True}
-        assert await secret_of(hoglet, made["id"]) == "s3cret"
-    await hoglet.patch(made["id"], inputs={**inputs, "token": {"value": "new"}})
-    assert await secret_of(hoglet, made["id"]) == "new"
-    masked = await hoglet.patch(made["id"], inputs={**inputs, "token": {"value": "********"}})
+        assert await secret_of(hoglet, function["id"]) == "s3cret"
+    await hoglet.patch(function["id"], inputs={**inputs, "token": {"value": "new"}})
+    assert await secret_of(hoglet, function["id"]) == "new"
+    masked = await hoglet.patch(function["id"], inputs={**inputs, "token": {"value": "********"}})
     assert attr_of(masked) == (400, "invalid_input", "inputs__token")
     everything = (await hoglet.call("GET", "?full=true")).text
     assert "s3cret" not in everything
@@ -172,13 +172,13 @@ async def test_a_secret_that_was_never_stored_cannot_be_kept(hoglet, attr_of):
 
 async def test_dropping_a_secret_from_the_schema_drops_its_value(hoglet):
     inputs = {"url": {"value": "https://a"}, "token": {"value": "s3cret"}}
-    made = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs)
-    await hoglet.patch(made["id"], inputs_schema=SCHEMA[:1])
+    function = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs)
+    await hoglet.patch(function["id"], inputs_schema=SCHEMA[:1])
 
-    assert await secret_of(hoglet, made["id"]) is None
+    assert await secret_of(hoglet, function["id"]) is None
     public = [SCHEMA[0], {"type": "string", "key": "token"}]
-    shown = (await hoglet.patch(made["id"], inputs_schema=public)).json()
-    assert shown["inputs"]["token"] is None
+    record = (await hoglet.patch(function["id"], inputs_schema=public)).json()
+    assert record["inputs"]["token"] is None
 
 
 def use_box(hoglet, box):
@@ -202,11 +202,11 @@ async def test_secrets_move_to_a_new_key(hoglet):
     old, new = Fernet.generate_key(), Fernet.generate_key()
     use_box(hoglet, SecretBox([old]))
     inputs = {"url": {"value": "https://a"}, "token": {"value": "s3cret"}}
-    made = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs)
+    function = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs)
     assert await reencrypt_all(hoglet.database, SecretBox([new, old])) == (1, 0)
     assert await reencrypt_all(hoglet.database, SecretBox([Fernet.generate_key()])) == (0, 1)
     use_box(hoglet, SecretBox([new]))
-    assert await secret_of(hoglet, made["id"]) == "s3cret"
+    assert await secret_of(hoglet, function["id"]) == "s3cret"
 
 
 async def test_a_lost_key_stops_one_function_only(hoglet):
@@ -215,17 +215,17 @@ async def test_a_lost_key_stops_one_function_only(hoglet):
     from hoglet.functions.secrets.box import SecretBox
 
     inputs = {"url": {"value": "https://a"}, "token": {"value": "s3cret"}}
-    made = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs, enabled=True)
+    function = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs, enabled=True)
     other = await hoglet.create(enabled=True)
     use_box(hoglet, SecretBox([Fernet.generate_key()]))
 
     loaded = {each.id: each for each in await hoglet.service.load_runnable(1)}
-    assert loaded.keys() == {made["id"], other["id"]}
-    assert loaded[made["id"]].problem
+    assert loaded.keys() == {function["id"], other["id"]}
+    assert loaded[function["id"]].problem
     assert not loaded[other["id"]].problem
-    shown = (await hoglet.call("GET", f"/{made['id']}")).json()
-    assert shown["inputs"]["token"] == {"secret": True}
-    assert (await hoglet.patch(made["id"], name="x")).status_code == 200
-    again = await hoglet.patch(made["id"], inputs=inputs)
+    record = (await hoglet.call("GET", f"/{function['id']}")).json()
+    assert record["inputs"]["token"] == {"secret": True}
+    assert (await hoglet.patch(function["id"], name="x")).status_code == 200
+    again = await hoglet.patch(function["id"], inputs=inputs)
     assert again.status_code == 200
-    assert await secret_of(hoglet, made["id"]) == "s3cret"
+    assert await secret_of(hoglet, function["id"]) == "s3cret"

@@ -37,9 +37,9 @@ SCHEMA = [{"type": "string", "key": "url"}, {"type": "string", "key": "token", "
     ],
 )
 async def test_a_save_warns(hoglet, hog, message, hint, place):
-    made = await hoglet.create(hog=hog, inputs_schema=SCHEMA)
+    function = await hoglet.create(hog=hog, inputs_schema=SCHEMA)
 
-    (warning,) = made["warnings"]
+    (warning,) = function["warnings"]
     assert (warning["message"], warning["hint"]) == (message, hint)
     assert (warning["line"], warning["column"], warning["attr"]) == (*place, "hog")
 
@@ -61,23 +61,23 @@ async def test_a_save_warns(hoglet, hog, message, hint, place):
     ],
 )
 async def test_sound_code_has_no_warnings(hoglet, kind, hog):
-    made = await hoglet.create(type=kind, hog=hog, inputs_schema=SCHEMA)
+    function = await hoglet.create(type=kind, hog=hog, inputs_schema=SCHEMA)
 
-    assert "warnings" not in made
+    assert "warnings" not in function
 
 
 @pytest.mark.parametrize("name", ["person.id", "fetch('https://a')", "request.body"])
 async def test_what_transformations_lack_is_told(hoglet, name):
-    made = await hoglet.create(type="transformation", hog=f"print({name}); return event")
+    function = await hoglet.create(type="transformation", hog=f"print({name}); return event")
 
-    assert name.partition(".")[0].partition("(")[0] in made["warnings"][0]["message"]
+    assert name.partition(".")[0].partition("(")[0] in function["warnings"][0]["message"]
 
 
 async def test_warnings_follow_the_function_through_updates(hoglet):
-    made = await hoglet.create(hog="fetch(inputs.url)", inputs_schema=SCHEMA)
-    renamed = await hoglet.patch(made["id"], inputs_schema=[{"type": "string", "key": "uri"}])
-    mended = await hoglet.patch(made["id"], hog="fetch(inputs.uri)")
-    read = await hoglet.call("GET", f"/{made['id']}")
+    function = await hoglet.create(hog="fetch(inputs.url)", inputs_schema=SCHEMA)
+    renamed = await hoglet.patch(function["id"], inputs_schema=[{"type": "string", "key": "uri"}])
+    mended = await hoglet.patch(function["id"], hog="fetch(inputs.uri)")
+    read = await hoglet.call("GET", f"/{function['id']}")
 
     assert renamed.json()["warnings"][0]["message"] == "Unknown input `url`"
     assert "warnings" not in mended.json()
@@ -87,12 +87,12 @@ async def test_warnings_follow_the_function_through_updates(hoglet):
 async def test_inputs_of_mappings_are_known(hoglet):
     schema = [{"type": "string", "key": "own"}]
     mappings = [{"inputs_schema": schema, "inputs": {"own": {"value": "x"}}}]
-    made = await hoglet.create(
+    function = await hoglet.create(
         hog="print(inputs.url, inputs.own)", inputs_schema=SCHEMA, mappings=mappings
     )
-    patched = (await hoglet.patch(made["id"], name="other")).json()
+    patched = (await hoglet.patch(function["id"], name="other")).json()
 
-    assert "warnings" not in made
+    assert "warnings" not in function
     assert "warnings" not in patched
 
 
@@ -118,9 +118,9 @@ PARTS = [
 async def test_all_parts_of_a_save_are_checked(hoglet):
     schema = [*SCHEMA, {"type": "json", "key": "map"}]
     for fields, attr, meant in PARTS:
-        made = await hoglet.create(hog="return 1", inputs_schema=schema, **fields)
+        function = await hoglet.create(hog="return 1", inputs_schema=schema, **fields)
 
-        (warning,) = made["warnings"]
+        (warning,) = function["warnings"]
         assert (warning["attr"], warning["hint"]) == (attr, f"Did you mean `{meant}`?"), fields
 
 
@@ -129,7 +129,7 @@ async def test_sound_parts_have_no_warnings(hoglet):
         "url": {"value": "{inputs.token} {event.properties.propertis} {groups.x} {variables.y}"},
         "token": {"value": "{evnt.secret}"},
     }
-    made = await hoglet.create(
+    function = await hoglet.create(
         hog="return 1",
         inputs_schema=SCHEMA,
         inputs=inputs,
@@ -137,7 +137,7 @@ async def test_sound_parts_have_no_warnings(hoglet):
         filters={"properties": [{"type": "hogql", "key": "lower(properties.lowr) = person.id"}]},
     )
 
-    assert "warnings" not in made
+    assert "warnings" not in function
 
 
 async def test_inputs_are_not_checked_without_a_schema(hoglet):
@@ -178,8 +178,8 @@ async def test_log_transformations_have_no_events(hoglet, fields, attr, enabled)
     schema = [{"type": "string", "key": "a"}]
     body = {"name": "l", "inputs_schema": schema, "enabled": enabled, **LOG, **fields}
     refused = await hoglet.call("POST", json=body)
-    made = await hoglet.create(**LOG, inputs_schema=schema)
-    patched = await hoglet.patch(made["id"], **fields)
+    function = await hoglet.create(**LOG, inputs_schema=schema)
+    patched = await hoglet.patch(function["id"], **fields)
 
     for answer in (refused, patched):
         assert answer.status_code == 400, answer.text
@@ -203,11 +203,11 @@ async def test_log_transformations_have_no_events(hoglet, fields, attr, enabled)
 async def test_sound_log_transformations_are_saved(hoglet, hog):
     schema = [{"type": "string", "key": "a"}]
     inputs = {"a": {"value": "{record.body} {project.id} {upper('a')}"}}
-    made = await hoglet.create(
+    function = await hoglet.create(
         type="transformation_log", hog=hog, inputs_schema=schema, inputs=inputs, filters={}
     )
 
-    assert made["inputs"]["a"]["value"] == inputs["a"]["value"]
+    assert function["inputs"]["a"]["value"] == inputs["a"]["value"]
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ OFF, HEALTHY, DEGRADED, DISABLED, FORCED_DEGRADED, FORCED_DISABLED = 0, 1, 2, 3,
 SHOWN_ENABLED = {HEALTHY, DEGRADED, FORCED_DEGRADED}
 
 
-async def status(hoglet, made):
-    shown = (await hoglet.call("GET", f"/{made['id']}")).json()
-    return shown["status"]["state"], shown["enabled"]
+async def status(hoglet, function):
+    record = (await hoglet.call("GET", f"/{function['id']}")).json()
+    return record["status"]["state"], record["enabled"]
 
 
-async def observe(hoglet, made, *, failed=0, fine=0, milliseconds=0.0):
-    function_id = UUID(made["id"])
+async def observe(hoglet, function, *, failed=0, fine=0, milliseconds=0.0):
+    function_id = UUID(function["id"])
     seen = [RunObservation(function_id=function_id, failed=True)] * failed
     timings = [("hog", milliseconds)]
     seen += [RunObservation(function_id=function_id, failed=False, timings=timings)] * fine
@@ -27,9 +27,9 @@ async def observe(hoglet, made, *, failed=0, fine=0, milliseconds=0.0):
         return await hoglet.service.watcher.observe(session, seen)
 
 
-async def force(hoglet, made, state):
+async def force(hoglet, function, state):
     async with hoglet.database.write() as session:
-        row = await repository.find_anywhere(session, UUID(made["id"]))
+        row = await repository.find_anywhere(session, UUID(function["id"]))
         if row is not None:  # else it is deleted
             await hoglet.service.watcher.force(session, row, state)
 
@@ -37,32 +37,32 @@ async def force(hoglet, made, state):
 @pytest.mark.parametrize("seed", seeds(3, 12))
 async def test_status_and_enabled_never_disagree(hoglet, seed):
     chance = random.Random(seed)  # noqa: S311 (moves, not secrets)
-    made = await hoglet.create(enabled=True)
+    function = await hoglet.create(enabled=True)
     moves = {
-        "enable": lambda: hoglet.patch(made["id"], enabled=True),
-        "disable": lambda: hoglet.patch(made["id"], enabled=False),
-        "rename": lambda: hoglet.patch(made["id"], name=str(chance.random())),
-        "delete": lambda: hoglet.patch(made["id"], deleted=True),
-        "revive": lambda: hoglet.patch(made["id"], deleted=False),
-        "fail": lambda: observe(hoglet, made, failed=chance.choice((20, 100, 200))),
-        "be slow": lambda: observe(hoglet, made, fine=50, milliseconds=3000),
-        "be fine": lambda: observe(hoglet, made, fine=300),
-        "force 11": lambda: force(hoglet, made, FORCED_DEGRADED),
-        "force 12": lambda: force(hoglet, made, FORCED_DISABLED),
-        "release": lambda: force(hoglet, made, HEALTHY),
+        "enable": lambda: hoglet.patch(function["id"], enabled=True),
+        "disable": lambda: hoglet.patch(function["id"], enabled=False),
+        "rename": lambda: hoglet.patch(function["id"], name=str(chance.random())),
+        "delete": lambda: hoglet.patch(function["id"], deleted=True),
+        "revive": lambda: hoglet.patch(function["id"], deleted=False),
+        "fail": lambda: observe(hoglet, function, failed=chance.choice((20, 100, 200))),
+        "be slow": lambda: observe(hoglet, function, fine=50, milliseconds=3000),
+        "be fine": lambda: observe(hoglet, function, fine=300),
+        "force 11": lambda: force(hoglet, function, FORCED_DEGRADED),
+        "force 12": lambda: force(hoglet, function, FORCED_DISABLED),
+        "release": lambda: force(hoglet, function, HEALTHY),
     }
     done: list[str] = []
     for _ in range(40):
         move = chance.choice(list(moves))
-        before = await hoglet.call("GET", f"/{made['id']}")
+        before = await hoglet.call("GET", f"/{function['id']}")
         answer = await moves[move]()
         done.append(move)
         hoglet.clock.advance(seconds=chance.choice((1, 61, 1900)))
-        response = await hoglet.call("GET", f"/{made['id']}")
+        response = await hoglet.call("GET", f"/{function['id']}")
         if response.status_code == 404:
             continue
-        shown = response.json()
-        state, enabled = shown["status"]["state"], shown["enabled"]
+        record = response.json()
+        state, enabled = record["status"]["state"], record["enabled"]
         assert enabled == (state in SHOWN_ENABLED), (done, state, enabled)
         if before.status_code == 200 and move == "enable":
             was = before.json()["status"]["state"]
@@ -81,21 +81,21 @@ async def test_the_watcher_tells_of_what_it_does(hoglet):
         heard.append((change.before, change.after))
 
     hoglet.service.watcher.listeners.append(listen)
-    made = await hoglet.create(enabled=True)
-    await observe(hoglet, made, failed=19)
-    assert await status(hoglet, made) == (HEALTHY, True)
-    await observe(hoglet, made, failed=1)
-    assert await status(hoglet, made) == (DEGRADED, True)
+    function = await hoglet.create(enabled=True)
+    await observe(hoglet, function, failed=19)
+    assert await status(hoglet, function) == (HEALTHY, True)
+    await observe(hoglet, function, failed=1)
+    assert await status(hoglet, function) == (DEGRADED, True)
     hoglet.clock.advance(seconds=30)
-    await observe(hoglet, made, failed=80)
-    assert await status(hoglet, made) == (DEGRADED, True)  # locked for a minute
+    await observe(hoglet, function, failed=80)
+    assert await status(hoglet, function) == (DEGRADED, True)  # locked for a minute
     hoglet.clock.advance(seconds=31)
-    await observe(hoglet, made, failed=1)
-    assert await status(hoglet, made) == (DISABLED, False)
+    await observe(hoglet, function, failed=1)
+    assert await status(hoglet, function) == (DISABLED, False)
     assert heard == [(HEALTHY, DEGRADED), (DEGRADED, DISABLED)]
-    log = (await hoglet.call("GET", f"/{made['id']}/activity")).json()["results"]
+    log = (await hoglet.call("GET", f"/{function['id']}/activity")).json()["results"]
     (change,) = log[0]["detail"]["changes"]
     assert (change["field"], change["before"], change["after"]) == ("enabled", True, False)
-    assert (await hoglet.patch(made["id"], enabled=True)).json()["status"]["state"] == DEGRADED
-    await observe(hoglet, made, failed=100)
-    assert await status(hoglet, made) == (DEGRADED, True)  # switching on locks as well
+    assert (await hoglet.patch(function["id"], enabled=True)).json()["status"]["state"] == DEGRADED
+    await observe(hoglet, function, failed=100)
+    assert await status(hoglet, function) == (DEGRADED, True)  # switching on locks as well

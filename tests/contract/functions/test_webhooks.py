@@ -25,8 +25,8 @@ async def anybody(hoglet):
 
 
 async def webhook(hoglet, hog, **fields):
-    made = await hoglet.create(type="source_webhook", enabled=True, hog=hog, **fields)
-    return f"/public/webhooks/{made['id']}", made
+    function = await hoglet.create(type="source_webhook", enabled=True, hog=hog, **fields)
+    return f"/public/webhooks/{function['id']}", function
 
 
 async def queued(hoglet):
@@ -111,22 +111,22 @@ async def test_a_run_that_waits_is_queued(hoglet, anybody):
 
 
 async def test_a_run_that_fails_is_a_dead_letter(hoglet, anybody):
-    path, made = await webhook(hoglet, "throw Error('secret detail')")
+    path, function = await webhook(hoglet, "throw Error('secret detail')")
     response = await anybody.post(path)
-    letters = (await hoglet.call("GET", f"/{made['id']}/dead_letters")).json()
+    letters = (await hoglet.call("GET", f"/{function['id']}/dead_letters")).json()
 
     assert (response.status_code, response.json()["status"]) == (500, "error")
     assert "secret detail" not in response.text
-    assert [one["class"] for one in letters["results"]] == ["hog"]
+    assert [result["class"] for result in letters["results"]] == ["hog"]
 
 
 async def test_who_is_refused(hoglet, anybody):
-    path, made = await webhook(hoglet, "return 1")
+    path, function = await webhook(hoglet, "return 1")
     other = await hoglet.create(enabled=True)
     large = await anybody.post(path, content=b"x" * 512_001)
     unknown = await anybody.get("/public/webhooks/nothing")
     wrong = await anybody.get(f"/public/webhooks/{other['id']}")
-    await hoglet.patch(made["id"], enabled=False)
+    await hoglet.patch(function["id"], enabled=False)
     off = await anybody.get(path)
 
     assert [r.status_code for r in (large, unknown, wrong, off)] == [413, 404, 404, 404]
@@ -138,13 +138,13 @@ async def test_disabled_by_the_watcher_is_429_and_degraded_is_queued(hoglet, any
 
     from hoglet.functions.tables import HogFunctionRow
 
-    path, made = await webhook(hoglet, "return 1")
+    path, function = await webhook(hoglet, "return 1")
     async with hoglet.database.write() as session:
-        row = await session.get(HogFunctionRow, UUID(made["id"]))
+        row = await session.get(HogFunctionRow, UUID(function["id"]))
         await hoglet.service.watcher.force(session, row, 2)
     degraded = await anybody.post(path)
     async with hoglet.database.write() as session:
-        row = await session.get(HogFunctionRow, UUID(made["id"]))
+        row = await session.get(HogFunctionRow, UUID(function["id"]))
         await hoglet.service.watcher.force(session, row, 3)
     disabled = await anybody.post(path)
 
@@ -152,8 +152,8 @@ async def test_disabled_by_the_watcher_is_429_and_degraded_is_queued(hoglet, any
     assert disabled.status_code == 429
     assert "error" in disabled.json()
     async with hoglet.database.read() as session:
-        kept = [row.payload for row in await session.scalars(select(TelemetryRow))]
-    assert sum(b"disabled_permanently" in payload for payload in kept) == 1
+        retained = [row.payload for row in await session.scalars(select(TelemetryRow))]
+    assert sum(b"disabled_permanently" in payload for payload in retained) == 1
 
 
 SITE = "export function onLoad() { console.log('Hello, site_app'); }"
@@ -165,7 +165,7 @@ async def test_site_functions_are_transpiled_and_served(hoglet, anybody):
         {"type": "string", "key": "token", "secret": True},
     ]
     text = "Hello, TypeScript {arrayMap(a -> a, [1, 2, 3])}!"
-    made = await hoglet.create(
+    function = await hoglet.create(
         type="site_app",
         hog=SITE,
         enabled=True,
@@ -173,28 +173,28 @@ async def test_site_functions_are_transpiled_and_served(hoglet, anybody):
         inputs={"message": {"value": text}, "token": {"value": "s3cret"}},
     )
 
-    assert made["bytecode"] is None
-    assert "console.log('Hello, site_app');" in made["transpiled"]
-    code = made["inputs"]["message"]["transpiled"]
+    assert function["bytecode"] is None
+    assert "console.log('Hello, site_app');" in function["transpiled"]
+    code = function["inputs"]["message"]["transpiled"]
     assert code["lang"] == "ts"
     assert code["code"] == (
         'concat("Hello, TypeScript ", arrayMap(__lambda((a) => a), [1, 2, 3]), "!")'
     )
     assert set(code["stl"]) == {"__lambda", "arrayMap", "concat"}
-    assert "bytecode" not in made["inputs"]["message"]
-    script = await anybody.get(f"/site_function/{made['id']}/abc/")
+    assert "bytecode" not in function["inputs"]["message"]
+    script = await anybody.get(f"/site_function/{function['id']}/abc/")
     assert script.status_code == 200
     assert script.headers["cache-control"] == "public, max-age=31536000"
-    assert script.text == made["transpiled"]
+    assert script.text == function["transpiled"]
     assert script.text.startswith("(function")
     assert "s3cret" not in script.text
-    changed = (await hoglet.patch(made["id"], inputs={"message": {"value": "other"}})).json()
+    changed = (await hoglet.patch(function["id"], inputs={"message": {"value": "other"}})).json()
     assert "other" in changed["transpiled"]
 
 
 async def test_scripts_of_other_functions_are_missing(hoglet, anybody):
-    made = await hoglet.create(enabled=True)
-    missing = await anybody.get(f"/site_function/{made['id']}/x/")
+    function = await hoglet.create(enabled=True)
+    missing = await anybody.get(f"/site_function/{function['id']}/x/")
 
     assert missing.status_code == 404
     assert (missing.json()["type"], missing.json()["code"]) == (

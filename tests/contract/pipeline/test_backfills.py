@@ -131,9 +131,9 @@ def _row(function_id, project_id):
 
 @pytest.fixture
 async def world(database, warehouse, fresh_project_id):
-    made = World(database, warehouse, fresh_project_id)
-    await made.open([{"id": "paid"}])
-    return made
+    created = World(database, warehouse, fresh_project_id)
+    await created.open([{"id": "paid"}])
+    return created
 
 
 @pytest.mark.parametrize("page", [2, 500])
@@ -147,14 +147,16 @@ async def test_each_event_of_the_window_runs_once(world, monkeypatch, page):
     await world.work()
 
     found = await world.runs()
-    runs = [decode_invoke(one.payload) for one in found]
-    wanted = {str(row[1]) for row in rows if row[2] == "paid" and row[4] > NOW - timedelta(days=1)}
-    assert len(runs) == len(wanted) == 4
-    assert {run.globals["event"]["uuid"] for run in runs} == wanted
+    runs = [decode_invoke(each.payload) for each in found]
+    expected = {
+        str(row[1]) for row in rows if row[2] == "paid" and row[4] > NOW - timedelta(days=1)
+    }
+    assert len(runs) == len(expected) == 4
+    assert {run.globals["event"]["uuid"] for run in runs} == expected
     assert {run.globals["source"]["name"] for run in runs} == {f"Batch export: {world.export}"}
     assert all(run.globals["groups"] == {} for run in runs)
     assert sum("person" in run.globals for run in runs) == 3
-    assert {(one.priority, one.lane) for one in found} == {(Priority.LOW, backfill)}
+    assert {(each.priority, each.lane) for each in found} == {(Priority.LOW, backfill)}
     shown = await world.get(backfill)
     assert (shown["status"], shown["events_total"], shown["events_queued"]) == ("Running", 4, 4)
 
@@ -197,7 +199,7 @@ async def test_kills_between_any_two_steps_neither_skip_nor_double(world, monkey
             else:
                 await worker._do(leased[0])
         taken = await world.runs()
-        finished += [decode_invoke(one.payload).globals["event"]["uuid"] for one in taken]
+        finished += [decode_invoke(each.payload).globals["event"]["uuid"] for each in taken]
         async with world.database.write() as session:
             await world.queue.finish(session, taken)
         world.clock.advance(seconds=61)
@@ -249,8 +251,8 @@ async def test_it_is_complete_when_its_runs_are(world):
     await world.store(("paid", 1, new_id()), ("paid", 2, new_id()))
     backfill = await world.start(with_filters=True)
     await world.work()
-    runs = [decode_invoke(one.payload) for one in await world.runs()]
-    assert [one.start_at for one in runs] == ["filter", "filter"]
+    runs = [decode_invoke(run.payload) for run in await world.runs()]
+    assert [run.start_at for run in runs] == ["filter", "filter"]
     async with world.database.write() as session:
         await backfill_repository.count_ended(session, {UUID(backfill): (1, 0)}, NOW)
     assert (await world.get(backfill))["status"] == "Running"

@@ -109,8 +109,8 @@ async def test_a_uuid_is_stored_once_and_triggers_once(line: Line):
 
 
 async def test_matching_sees_the_person_and_makes_a_stable_run(line: Line):
-    wanted = _condition("person.properties.plan = 'pro'")
-    line.functions.functions = [_function(line, filter=wanted, events=["buy"])]
+    expected = _condition("person.properties.plan = 'pro'")
+    line.functions.functions = [_function(line, filter=expected, events=["buy"])]
     await line.capture(
         _event("buy", uuid=UUID_1, **{"$set": {"plan": "pro"}}),
         _event("buy", "other"),

@@ -21,13 +21,13 @@ def test_an_event_is_delivered_once_with_its_person(
     receiver = Receiver()
     server = RunningServer(tmp_path / "data", **settings).start()
     try:
-        wanted = [{"key": "plan", "value": "pro", "operator": "exact", "type": "person"}]
+        expected = [{"key": "plan", "value": "pro", "operator": "exact", "type": "person"}]
         destination = {
             "type": "destination",
             "name": "deliver",
             "enabled": True,
             "hog": f"fetch(f'{receiver.url}/{{event.uuid}}', {{'method': 'POST'}})",
-            "filters": {"events": [{"id": "go", "type": "events"}], "properties": wanted},
+            "filters": {"events": [{"id": "go", "type": "events"}], "properties": expected},
         }
         server.client.post(FUNCTIONS, json=destination).raise_for_status()
         uuids = [f"0193e8c6-0000-7000-8000-{number:012}" for number in range(30)]
@@ -35,11 +35,11 @@ def test_an_event_is_delivered_once_with_its_person(
             batch = [
                 {
                     "event": "go",
-                    "distinct_id": f"u{place % 3}",
+                    "distinct_id": f"u{index % 3}",
                     "uuid": uuid,
-                    "properties": {"$set": {"plan": "pro" if place % 3 else "free"}},
+                    "properties": {"$set": {"plan": "pro" if index % 3 else "free"}},
                 }
-                for place, uuid in enumerate(uuids)
+                for index, uuid in enumerate(uuids)
             ]
             body = {"api_key": TOKEN, "batch": batch}
             server.client.post("/batch/", json=body).raise_for_status()
@@ -48,8 +48,8 @@ def test_an_event_is_delivered_once_with_its_person(
             time.sleep(0.1)
         time.sleep(1)
 
-        assert {place for place, uuid in enumerate(uuids) if uuid in receiver.arrivals} == {
-            place for place in range(30) if place % 3
+        assert {index for index, uuid in enumerate(uuids) if uuid in receiver.arrivals} == {
+            index for index in range(30) if index % 3
         }
         assert {len(ids) for ids in receiver.arrivals.values()} == {1}
     finally:

@@ -19,7 +19,9 @@ def _wait_for(found: Callable[[], bool]) -> None:
 def test_a_change_triggers_an_internal_destination(tmp_path: Path):
     server = RunningServer(tmp_path / "data").start()
     try:
-        wanted = [{"key": "detail.name", "value": "watched", "operator": "exact", "type": "event"}]
+        expected = [
+            {"key": "detail.name", "value": "watched", "operator": "exact", "type": "event"}
+        ]
         watching = {
             "type": "internal_destination",
             "name": "watching",
@@ -27,16 +29,16 @@ def test_a_change_triggers_an_internal_destination(tmp_path: Path):
             "hog": "print(event.event, event.properties.scope)",
             "filters": {
                 "events": [{"id": "$activity_log_entry_created", "type": "events"}],
-                "properties": wanted,
+                "properties": expected,
             },
         }
-        made = server.client.post(FUNCTIONS, json=watching).json()
+        created = server.client.post(FUNCTIONS, json=watching).json()
         for name in ("watched", "other"):
             body = {"type": "destination", "name": name, "hog": "return 1"}
             server.client.post(FUNCTIONS, json=body).raise_for_status()
 
         def lines() -> list[str]:
-            answer = server.client.get(f"{FUNCTIONS}{made['id']}/logs?level=info").json()
+            answer = server.client.get(f"{FUNCTIONS}{created['id']}/logs?level=info").json()
             return [line["message"] for line in answer["results"]]
 
         _wait_for(lambda: bool(lines()))

@@ -67,17 +67,17 @@ async def test_two_servers_may_create_the_schema_at_once(clickhouse_url: str) ->
 async def test_bound_values_may_be_longer_than_an_address(
     clickhouse_warehouse: ClickHouseWarehouse, text: str
 ) -> None:
-    found = await clickhouse_warehouse.query("SELECT {text:String}", {"text": text})
-    assert found.rows[0][0] == text
+    result = await clickhouse_warehouse.query("SELECT {text:String}", {"text": text})
+    assert result.rows[0][0] == text
 
 
 async def test_a_large_result_arrives_whole(clickhouse_warehouse: ClickHouseWarehouse) -> None:
     sql = "SELECT number, repeat('x', 100) AS text FROM numbers(100000)"
-    found = await clickhouse_warehouse.query(sql)
-    assert len(found.rows) == 100_000
-    assert found.rows[-1] == (99_999, "x" * 100)
-    assert found.statistics.rows_read == 100_000
-    assert found.statistics.seconds > 0
+    result = await clickhouse_warehouse.query(sql)
+    assert len(result.rows) == 100_000
+    assert result.rows[-1] == (99_999, "x" * 100)
+    assert result.statistics.rows_read == 100_000
+    assert result.statistics.seconds > 0
 
 
 async def test_messages_do_not_show_the_address(clickhouse_warehouse: ClickHouseWarehouse) -> None:
@@ -107,9 +107,9 @@ async def test_budgets_do_not_leak_into_later_queries(
     clickhouse_warehouse: ClickHouseWarehouse,
 ) -> None:
     for seconds, rows in ((3.0, 5), (7.0, None)):
-        found = await clickhouse_warehouse.query(
+        result = await clickhouse_warehouse.query(
             "SELECT getSetting('max_execution_time'), getSetting('max_result_rows'), "
             "getSetting('readonly')",
             budget=QueryBudget(seconds=seconds, result_rows=rows),
         )
-        assert [float(value) for value in found.rows[0]] == [seconds, float(rows or 0), 1.0]
+        assert [float(value) for value in result.rows[0]] == [seconds, float(rows or 0), 1.0]

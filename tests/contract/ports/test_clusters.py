@@ -98,14 +98,14 @@ async def test_a_table_of_this_node_is_created_on_others(
     columns = "project_id Int64, `a (b)` Nullable(String)"
     await clickhouse_warehouse.create_table(name, columns, order_by="(project_id, `a (b)`)")
     sql = "SELECT create_table_query FROM system.tables WHERE name = {name:String}"
-    found = (await clickhouse_warehouse.query(sql, {"name": name})).rows[0][0]
-    statement = created_everywhere(name, found, CLUSTER)
+    result = (await clickhouse_warehouse.query(sql, {"name": name})).rows[0][0]
+    statement = created_everywhere(name, result, CLUSTER)
     assert statement.startswith(
         f"CREATE TABLE IF NOT EXISTS {name} ON CLUSTER 'main' (`project_id`"
     )
     await clickhouse_warehouse.drop_table(name)
     await clickhouse_warehouse.command(statement.replace("ON CLUSTER 'main'", ""))
-    assert (await clickhouse_warehouse.query(sql, {"name": name})).rows[0][0] == found
+    assert (await clickhouse_warehouse.query(sql, {"name": name})).rows[0][0] == result
     await clickhouse_warehouse.drop_table(name)
 
 
@@ -162,8 +162,8 @@ async def test_queries_use_the_reader(
         clickhouse_url, read_url=_as_reader(clickhouse_url), retention=KEEP
     )
     try:
-        found = await opened.query("SELECT getSetting('readonly'), getSetting('max_result_bytes')")
-        assert [int(value) for value in found.rows[0]] == [2, QueryBudget().result_bytes]
+        result = await opened.query("SELECT getSetting('readonly'), getSetting('max_result_bytes')")
+        assert [int(value) for value in result.rows[0]] == [2, QueryBudget().result_bytes]
         columns = ["project_id", "log_source", "timestamp", "message"]
         await opened.insert("log_entries", columns, [(5, "reader", "2026-01-01T00:00:00Z", "a")])
         sql = "SELECT message FROM log_entries WHERE project_id = 5 AND log_source = 'reader'"

@@ -124,9 +124,9 @@ async def test_a_broker_that_hangs_is_unavailable(own_nats: NatsServer) -> None:
 
 async def test_a_full_broker_refuses_instead_of_forgetting(nats_broker: NatsServer) -> None:
     name = f"test-{uuid4().hex}"
-    wanted = spool_stream(name)
-    wanted.max_bytes, wanted.discard = 20_000, DiscardPolicy.NEW
-    await make_stream(nats_broker, wanted)
+    expected = spool_stream(name)
+    expected.max_bytes, expected.discard = 20_000, DiscardPolicy.NEW
+    await make_stream(nats_broker, expected)
     taken: list[bytes] = []
     async with opened(nats_broker.url(name)) as log:
 
@@ -177,9 +177,9 @@ async def test_a_stream_that_is_made_anew_is_another_log(nats_broker: NatsServer
         assert log.facts.identity != first.facts.identity
 
 
-async def make_stream(broker: NatsServer, wanted: StreamConfig) -> None:
+async def make_stream(broker: NatsServer, expected: StreamConfig) -> None:
     client = await nats.connect(f"nats://{broker.address}")
-    await client.jetstream().add_stream(wanted)
+    await client.jetstream().add_stream(expected)
     await client.close()
 
 

@@ -84,7 +84,7 @@ async def test_the_position_of_the_last_payload_is_answered(logs: Logs) -> None:
     last = await logs.one.append({0: [b"a", b"b"], 15: [b"c"]})
     entries = {partition: await logs.two.read(partition, 0, PLENTY) for partition in (0, 15)}
 
-    assert last == {partition: found[-1].position for partition, found in entries.items()}
+    assert last == {partition: value[-1].position for partition, value in entries.items()}
     assert await logs.two.last_position(0) == last[0]
 
 

@@ -127,8 +127,8 @@ async def test_the_rows_of_a_query_are_inserted(warehouse: Warehouse) -> None:
     await warehouse.insert_select(insert, seconds=30)
     await warehouse.insert_select(insert, seconds=30)
 
-    found = await warehouse.query(f"SELECT n, `a b` FROM {name} ORDER BY n")
-    assert found.rows == [(n, str(n)) for n in (0, 0, 1, 1, 2, 2)]
+    result = await warehouse.query(f"SELECT n, `a b` FROM {name} ORDER BY n")
+    assert result.rows == [(n, str(n)) for n in (0, 0, 1, 1, 2, 2)]
     await warehouse.drop_table(name)
 
 
@@ -382,9 +382,9 @@ async def test_own_tables_are_ordered_by_columns_that_may_be_null(warehouse: War
     rows = [(1, "b"), (1, None), (1, "a")]
     await warehouse.insert("endpoint_table_order", ["project_id", "tenant"], rows)
 
-    found = await warehouse.query("SELECT tenant FROM endpoint_table_order WHERE tenant = 'a'")
+    result = await warehouse.query("SELECT tenant FROM endpoint_table_order WHERE tenant = 'a'")
 
-    assert list(found.rows) == [("a",)]
+    assert list(result.rows) == [("a",)]
     await warehouse.drop_table("endpoint_table_order")
 
 
@@ -396,11 +396,11 @@ async def test_rows_that_cannot_be_read_are_not_the_fault_of_a_query(
     await embedded_warehouse.create_table(table, "name String", order_by="name")
     try:
         await embedded_warehouse.insert(table, ["name"], [(f"name {n}",) for n in range(5000)])
-        found = await embedded_warehouse.query(
+        result = await embedded_warehouse.query(
             "SELECT path FROM system.parts WHERE table = {table:String} AND active",
             {"table": table},
         )
-        [[folder]] = found.rows
+        [[folder]] = result.rows
         file = Path(folder) / "data.bin"
         content = file.read_bytes()
         file.unlink()

@@ -84,11 +84,11 @@ async def test_every_field_of_the_schema_can_be_selected(queries: QueryWorld) ->
 
 async def test_materialized_endpoints_are_tables(queries: QueryWorld) -> None:
     endpoints = queries.endpoints
-    made = await endpoints.create("SELECT event, count() AS n FROM events GROUP BY event")
-    await endpoints.patch(f"/{made['name']}", {"is_materialized": True})
+    endpoint = await endpoints.create("SELECT event, count() AS n FROM events GROUP BY event")
+    await endpoints.patch(f"/{endpoint['name']}", {"is_materialized": True})
     await endpoints.rooms.jobs.work_off()
     tables = (await queries.ran({"kind": "DatabaseSchemaQuery"}))["tables"]
-    table = tables[f"{made['name']}_v1"]
+    table = tables[f"{endpoint['name']}_v1"]
     assert table["type"] == "materialized_view"
     assert {name: each["type"] for name, each in table["fields"].items()} == {
         "event": "string",
@@ -364,9 +364,9 @@ async def test_names_of_the_select_around_the_place(
 ) -> None:
     await define(queries, "event", "price", "Numeric")
     await define(queries, "person", "email", "String")
-    found = set(await labels(queries, complete(text)))
-    assert found >= there
-    assert not found & missing
+    rows = set(await labels(queries, complete(text)))
+    assert rows >= there
+    assert not rows & missing
 
 
 @pytest.mark.parametrize(
@@ -388,13 +388,13 @@ async def test_long_texts_are_answered(queries: QueryWorld, text: str) -> None:
 
 
 async def test_tables_behind_from(queries: QueryWorld) -> None:
-    found = await labels(queries, complete("with mine as (select 1) select 1 from |"))
-    assert {"mine", "events", "persons", "sessions", "numbers"} <= set(found)
-    assert "count" not in found
+    rows = await labels(queries, complete("with mine as (select 1) select 1 from |"))
+    assert {"mine", "events", "persons", "sessions", "numbers"} <= set(rows)
+    assert "count" not in rows
     assert "persons" in await labels(queries, complete("select 1 from events, |"))
     assert await labels(queries, complete("select 1 from events join pers|")) == [
         "persons",
-        *(name for name in found if name != "persons" and "pers" in name),
+        *(name for name in rows if name != "persons" and "pers" in name),
     ]
 
 
@@ -429,9 +429,9 @@ async def test_columns_functions_keywords_and_variables(queries: QueryWorld) -> 
 async def test_expressions_have_the_columns_of_their_source(queries: QueryWorld) -> None:
     assert "event" in await labels(queries, complete("|", "hogQLExpr"), "Variable")
     source = {"kind": "HogQLQuery", "query": "select 1 from persons"}
-    found = await labels(queries, complete("|", "hogQLExpr", sourceQuery=source), "Variable")
-    assert "is_identified" in found
-    assert "event" not in found
+    rows = await labels(queries, complete("|", "hogQLExpr", sourceQuery=source), "Variable")
+    assert "is_identified" in rows
+    assert "event" not in rows
 
 
 async def test_hog_and_templates(queries: QueryWorld) -> None:
@@ -441,8 +441,8 @@ async def test_hog_and_templates(queries: QueryWorld) -> None:
     assert "person" in await labels(queries, complete("Hi {|}", "hogTemplate"))
     assert await labels(queries, complete("{event.properties.|}", "hogTemplate")) == ["price"]
     assert "distinct_id" in await labels(queries, complete("return event.|", "hog"))
-    found = await labels(queries, complete("return inputs.|", "hog", globals=given))
-    assert found == ["url", "body"]
+    rows = await labels(queries, complete("return inputs.|", "hog", globals=given))
+    assert rows == ["url", "body"]
     assert await labels(queries, complete("inputs.body.|", "hog", globals=given)) == ["a"]
     body = await queries.ran(complete("let total := 1; return |", "hog", globals=given))
     by_label = {each["label"]: each for each in body["suggestions"]}

@@ -52,10 +52,10 @@ def day(event: Event) -> date:
 
 
 def by[K](key: Callable[[Event], K], events: list[Event]) -> dict[K, list[Event]]:
-    found: dict[K, list[Event]] = defaultdict(list)
+    groups: dict[K, list[Event]] = defaultdict(list)
     for event in events:
-        found[key(event)].append(event)
-    return dict(found)
+        groups[key(event)].append(event)
+    return dict(groups)
 
 
 def minutes(events: list[Event]) -> list[int]:

@@ -127,10 +127,10 @@ async def test_lists_of_projects_hold_what_the_key_reaches(
 
 
 async def test_a_project_can_be_read_and_changed(client: httpx.AsyncClient, world: World) -> None:
-    told: list[str] = []
+    reported: list[str] = []
 
     async def tell(_session: AsyncSession, project: Project) -> None:
-        told.append(project.timezone)
+        reported.append(project.timezone)
 
     world.access.providers.project_changed = (tell,)
     before = await get(client, "/api/environments/@current/")
@@ -154,7 +154,7 @@ async def test_a_project_can_be_read_and_changed(client: httpx.AsyncClient, worl
     assert after["api_token"] == world.first.project_token
     assert (await get(client, f"{P}/")) == after
     assert (await client.patch(f"{P}/", json={"name": "Shop"})).status_code == 200
-    assert told == ["Europe/Berlin"]
+    assert reported == ["Europe/Berlin"]
     log = await get(client, f"{P}/activity_log/?scope=Team")
     assert {change["field"] for change in log["results"][0]["detail"]["changes"]} == {
         "name",

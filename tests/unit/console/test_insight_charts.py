@@ -95,7 +95,7 @@ def test_series(kind: str, results: Any, labels: list[str], drawn: list[Any]) ->
 
     assert options is not None
     assert options["xAxis"]["data"] == labels
-    assert [(one["name"], one["type"], one["data"]) for one in options["series"]] == drawn
+    assert [(each["name"], each["type"], each["data"]) for each in options["series"]] == drawn
     assert options["tooltip"]["renderMode"] == "richText"
 
 

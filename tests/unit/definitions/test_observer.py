@@ -20,7 +20,7 @@ def _observed(*events: tuple[str, dict[str, Any]]) -> tuple[dict[str, tuple[str,
     for event, properties in events:
         observer.observe_event(event, properties, AT)
     found = observer.observation()
-    samples = {one.name: (one.property_type, one.form) for one in found.properties}
+    samples = {each.name: (each.property_type, each.form) for each in found.properties}
     return samples, found.event_properties
 
 
@@ -117,8 +117,8 @@ def test_parts_of_a_batch_add_up():
     parts: list[Any] = []
     for values in (({"k": None, "a": 1}, {"b": "x"}), ({"k": 5, "a": "y"},)):
         observer = PropertyObserver()
-        for place, properties in enumerate(values):
-            observer.observe_event(f"e{place}", properties, AT)
+        for index, properties in enumerate(values):
+            observer.observe_event(f"e{index}", properties, AT)
         parts.append(observer.observation())
     found = merge_observations(parts)
 

@@ -181,7 +181,7 @@ def test_only_the_event_that_is_nested_too_deeply_is_left_out(depth: int, odd: b
     plain = wire.parse(b"[" + deep + b", " + good + b"]")
 
     is_left_out = depth + 1 > 126
-    assert [one for one in batch.value["batch"] if one["event"] != "deep"] == [value, value]
+    assert [each for each in batch.value["batch"] if each["event"] != "deep"] == [value, value]
     assert (batch.value["api_key"], batch.too_deep) == ("k", int(is_left_out))
     assert len(plain.value) == (1 if depth + 1 > 127 else 2)
     assert orjson.loads(batch.text) == batch.value

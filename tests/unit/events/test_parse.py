@@ -89,10 +89,10 @@ def test_the_distinct_id_is_found_and_becomes_text(raw: dict[str, Any], distinct
 
 
 def test_the_clients_clock_is_corrected_by_sent_at():
-    told = {"timestamp": "2026-05-01T10:00:00Z"}
+    reported = {"timestamp": "2026-05-01T10:00:00Z"}
 
-    assert _accept(told).timestamp == NOW - timedelta(hours=2)
-    assert _accept(told, NOW - timedelta(hours=1)).timestamp == NOW - timedelta(hours=1)
+    assert _accept(reported).timestamp == NOW - timedelta(hours=2)
+    assert _accept(reported, NOW - timedelta(hours=1)).timestamp == NOW - timedelta(hours=1)
 
 
 def test_an_offset_counts_back_from_now():

@@ -70,7 +70,7 @@ def test_identify_merges_the_anonymous_person(world: _World):
     assert person.is_identified
     assert person.created_at == T0 + timedelta(seconds=1)
     assert [gone.id for gone in world.people.changes().deleted] == [person_id_of(1, "anon")]
-    assert {one.distinct_id: one.moved for one in world.people.changes().ids}["anon"]
+    assert {each.distinct_id: each.moved for each in world.people.changes().ids}["anon"]
 
 
 def test_identify_of_an_unknown_user_keeps_the_anonymous_person(world: _World):

@@ -99,7 +99,7 @@ own = st.lists(properties, max_size=2)
 
 @st.composite
 def functions(draw: st.DrawFn) -> list[ExecutableFunction]:
-    made: list[ExecutableFunction] = []
+    created: list[ExecutableFunction] = []
     for _ in range(draw(st.integers(1, 6))):
         filters = {
             "events": [
@@ -108,7 +108,7 @@ def functions(draw: st.DrawFn) -> list[ExecutableFunction]:
             ],
             "properties": draw(st.lists(properties | groups, max_size=3)),
         }
-        made.append(
+        created.append(
             ExecutableFunction(
                 id=f"needed {next(_ids)}",
                 project_id=1,
@@ -117,7 +117,7 @@ def functions(draw: st.DrawFn) -> list[ExecutableFunction]:
                 events=event_names(filters, CONTEXT),
             )
         )
-    return made
+    return created
 
 
 @given(
@@ -135,10 +135,10 @@ def test_the_index_finds_what_asking_all_finds(
 
     index = FunctionIndex(made)
     everything = [match_function(function, values) for function in index.waiting_for(name)]
-    wanted = [one.function_id for one in everything if one.outcome != "filtered"]
-    found = [one.function_id for one in index.match(asked) if one.outcome != "filtered"]
+    expected = [each.function_id for each in everything if each.outcome != "filtered"]
+    matches = [each.function_id for each in index.match(asked) if each.outcome != "filtered"]
 
-    assert found == wanted
+    assert matches == expected
 
 
 def _everything() -> list[ExecutableFunction]:
@@ -146,12 +146,12 @@ def _everything() -> list[ExecutableFunction]:
     operands = (*TEXTS, ["pro", "free"], ["é", "7"], 1, 7, -1)
     filters = [_property("plan", value, op, "event") for value in operands for op in OPERATORS]
     filters += [{"type": "hogql", "key": key} for key in EXPRESSIONS]
-    made: list[ExecutableFunction] = []
+    created: list[ExecutableFunction] = []
     for number, item in enumerate(filters):
         condition = build_filter(
             {"events": [{"id": "order", "type": "events"}], "properties": [item]}, CONTEXT
         )
-        made.append(
+        created.append(
             ExecutableFunction(
                 id=f"every {number}",
                 project_id=1,
@@ -160,7 +160,7 @@ def _everything() -> list[ExecutableFunction]:
                 events=["order"],
             )
         )
-    return made
+    return created
 
 
 def test_every_test_finds_every_value_that_passes_it():
@@ -170,11 +170,11 @@ def test_every_test_finds_every_value_that_passes_it():
     for value in VALUES:
         run = {"event": {"event": "order", "properties": {"plan": value, "tier": 7}}}
         values = filter_globals(run)
-        wanted = [match_function(function, values) for function in functions]
-        found = {match.function_id: match.outcome for match in index.match(run)}
+        expected = [match_function(function, values) for function in functions]
+        matches = {match.function_id: match.outcome for match in index.match(run)}
 
-        assert found == {
-            match.function_id: match.outcome for match in wanted if match.outcome != "filtered"
+        assert matches == {
+            match.function_id: match.outcome for match in expected if match.outcome != "filtered"
         }
 
 

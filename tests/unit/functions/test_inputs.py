@@ -67,10 +67,10 @@ def test_who_decides_on_templating(templating, own, stored, has_bytecode):
     item = {"type": "string", "key": "a"}
     item |= {} if templating is None else {"templating": templating}
     entry = {"value": "x"} | ({} if own is None else {"templating": own})
-    made = compile_inputs([item], {"a": entry}, DESTINATION)["a"]
+    created = compile_inputs([item], {"a": entry}, DESTINATION)["a"]
 
-    assert made.get("templating") == stored
-    assert ("bytecode" in made) is has_bytecode
+    assert created.get("templating") == stored
+    assert ("bytecode" in created) is has_bytecode
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,13 @@ def test_transformations_may_not_read_other_globals():
 def test_inputs_are_ordered_by_reference():
     schema = [{"type": "string", "key": key} for key in ("a", "b", "c")]
     values = {"a": "{inputs.c}", "b": "x", "c": "{inputs['b']}"}
-    made = compile_inputs(schema, {k: {"value": v} for k, v in values.items()}, DESTINATION)
+    created = compile_inputs(schema, {k: {"value": v} for k, v in values.items()}, DESTINATION)
 
-    assert [(key, entry["order"]) for key, entry in made.items()] == [("b", 0), ("c", 1), ("a", 2)]
+    assert [(key, entry["order"]) for key, entry in created.items()] == [
+        ("b", 0),
+        ("c", 1),
+        ("a", 2),
+    ]
     with pytest.raises(Invalid, match="Circular") as caught:
         compile_inputs(schema, {"a": {"value": "{inputs.a}"}}, DESTINATION)
     assert caught.value.attr == "inputs"

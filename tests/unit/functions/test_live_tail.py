@@ -36,8 +36,8 @@ class StoredLines(Telemetry):
 
 
 def tail_of(stored: StoredLines, **settings: float) -> LiveTail:
-    wanted = TailSettings(pause=0.001, **settings)  # pyright: ignore[reportArgumentType]
-    return LiveTail(stored, FixedClock(NOW), wanted)
+    expected = TailSettings(pause=0.001, **settings)  # pyright: ignore[reportArgumentType]
+    return LiveTail(stored, FixedClock(NOW), expected)
 
 
 def test_late_and_equal_lines_are_shown_once_each() -> None:

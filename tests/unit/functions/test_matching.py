@@ -61,9 +61,9 @@ _count = iter(range(1_000_000))
 
 def matches(*properties, run=RUN):
     one = function({"properties": list(properties)}, id_=f"f{next(_count)}")
-    found = match_function(one, filter_globals(run))
-    assert found.error is None
-    return found.outcome == "matched"
+    matches = match_function(one, filter_globals(run))
+    assert matches.error is None
+    return matches.outcome == "matched"
 
 
 @pytest.mark.parametrize(
@@ -139,9 +139,9 @@ def test_activity_events_have_dotted_keys():
 
 def test_a_filter_that_raises_is_reported():
     one = function({"properties": [{"type": "hogql", "key": "jsonParse('{') = 1"}]}, id_="raises")
-    found = match_function(one, filter_globals(RUN))
+    matches = match_function(one, filter_globals(RUN))
 
-    assert (found.outcome, bool(found.error)) == ("failed", True)
+    assert (matches.outcome, bool(matches.error)) == ("failed", True)
 
 
 def test_mappings_are_asked_after_the_function():
@@ -152,9 +152,9 @@ def test_mappings_are_asked_after_the_function():
         ExecutableMapping(number=1, filter=other),
         ExecutableMapping(number=2, filter=page, disabled=True),
     )
-    found = match_function(function({}, id_="mapped", mappings=mappings), filter_globals(RUN))
+    matches = match_function(function({}, id_="mapped", mappings=mappings), filter_globals(RUN))
 
-    assert (found.outcome, found.mappings, found.unmatched) == ("matched", [0], [1])
+    assert (matches.outcome, matches.mappings, matches.unmatched) == ("matched", [0], [1])
 
 
 def test_masking_keys_and_allowances():

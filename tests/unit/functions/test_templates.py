@@ -100,7 +100,7 @@ def test_geoip_leaves_events_alone_that_ask_for_it(tmp_path):
 
 def test_the_table_of_the_specification_is_complete():
     assert len(TEMPLATES.all) == 26
-    hidden = {one.id for one in TEMPLATES.all.values() if one.status == "hidden"}
+    hidden = {each.id for each in TEMPLATES.all.values() if each.status == "hidden"}
     assert hidden == {"template-posthog-capture", "template-pii-hashing"}
     assert TEMPLATES.find("template-Intercom") is TEMPLATES.find("template-intercom")
 
@@ -160,7 +160,7 @@ def test_types_and_inputs_are_those_of_the_table(row):
         for item in template.inputs_schema
         if not item["hidden"]
     ]
-    assert shown == [one.strip() for one in inputs.split(",") if one.strip()]
+    assert shown == [each.strip() for each in inputs.split(",") if each.strip()]
     for item in template.inputs_schema:
         if item["type"] == "choice":
             values = [choice["value"] for choice in item["choices"]]
@@ -177,7 +177,7 @@ def test_every_template_has_cases_for_success_and_failure():
         assert cases or template.type in SITE_TYPES, template.id
 
 
-@pytest.mark.parametrize("template", list(TEMPLATES.all.values()), ids=lambda one: one.id)
+@pytest.mark.parametrize("template", list(TEMPLATES.all.values()), ids=lambda value: value.id)
 def test_code_and_schema_of_a_template_are_valid(template):
     needs = any(i["required"] and i.get("default") is None for i in template.inputs_schema)
     if template.code_language == "hog" and not needs:

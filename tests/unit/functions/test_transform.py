@@ -98,8 +98,8 @@ def test_a_run_into_the_time_limit_leaves_the_next_its_whole_time():
 
     outcomes = [many.run(event(number), now=NOW, milliseconds=60) for number in (0, 1, 0, 2)]
 
-    assert [one.error_class for one in outcomes] == ["timeout", None, "timeout", None]
-    assert all(one.milliseconds < 60 for one in outcomes[1::2])
+    assert [outcome.error_class for outcome in outcomes] == ["timeout", None, "timeout", None]
+    assert all(outcome.milliseconds < 60 for outcome in outcomes[1::2])
 
 
 def test_a_run_over_the_memory_limit_leaves_the_next_its_memory():
@@ -154,7 +154,7 @@ def test_a_filter_is_asked_for_every_event(condition: str, outcomes: list[str]):
 
     found = [many.run(event(number, text="{"), now=NOW) for number in (1, 2)]
 
-    assert [one.outcome for one in found] == outcomes
+    assert [each.outcome for each in found] == outcomes
 
 
 def test_a_mapping_whose_filter_fails_fails_the_run():

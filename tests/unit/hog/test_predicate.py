@@ -48,9 +48,10 @@ def test_one_by_one_and_in_batches(text: str, known: frozenset[str]) -> None:
 
 
 def test_events_with_errors_do_not_match_and_are_told() -> None:
-    told = []
+    reported = []
     batch = compile_batch_predicate(
-        compile_expression("missing.x = 1"), on_error=lambda _event, error: told.append(error.text)
+        compile_expression("missing.x = 1"),
+        on_error=lambda _event, error: reported.append(error.text),
     )
 
     assert batch([{"missing": {"x": 1}}, {"event": 1}, {"missing": {"x": 2}}]) == [
@@ -58,7 +59,7 @@ def test_events_with_errors_do_not_match_and_are_told() -> None:
         False,
         False,
     ]
-    assert told == ["Global variable not found: missing.x"]
+    assert reported == ["Global variable not found: missing.x"]
 
 
 def test_one_event_with_an_error_raises() -> None:

@@ -180,9 +180,9 @@ def test_funnel_steps_and_times(run) -> None:
 
 
 def test_steps_take_no_notice_of_the_section_of_trends(run) -> None:
-    kept = run("FunnelsQuery", series=[PAGE, BUY], funnelsFilter={"funnelFromStep": 1})
+    retained = run("FunnelsQuery", series=[PAGE, BUY], funnelsFilter={"funnelFromStep": 1})
 
-    assert kept == run("FunnelsQuery", series=[PAGE, BUY])
+    assert retained == run("FunnelsQuery", series=[PAGE, BUY])
 
 
 def test_funnel_window(run) -> None:

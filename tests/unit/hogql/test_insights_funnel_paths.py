@@ -47,20 +47,20 @@ def answer(generated_world: HogqlWorld):
 
 
 def people(events: list[Seen] = RANGE, who=lambda seen: seen.human.id) -> list[list[Seen]]:
-    found: dict[str, list[Seen]] = defaultdict(list)
+    groups: dict[str, list[Seen]] = defaultdict(list)
     for seen in events:
         if who(seen):
-            found[who(seen)].append(seen)
-    return list(found.values())
+            groups[who(seen)].append(seen)
+    return list(groups.values())
 
 
 def best_of(events: list[Seen], optional: bool = False) -> Attempt | None:
     """The times at which the best attempt did each step; the second may be optional."""
     found: list[Attempt] = []
-    for place, entry in enumerate(events):
+    for index, entry in enumerate(events):
         if entry.event != STEPS[0]:
             continue
-        later = [seen for seen in events[place + 1 :] if seen.at <= entry.at + WINDOW]
+        later = [seen for seen in events[index + 1 :] if seen.at <= entry.at + WINDOW]
         added = next((seen for seen in later if seen.event == "added"), None)
         after = [seen for seen in later if optional or (added and seen.at > added.at)]
         paid = next((seen for seen in after if seen.event == "paid"), None)
@@ -70,12 +70,12 @@ def best_of(events: list[Seen], optional: bool = False) -> Attempt | None:
     weights = (100, 1 if optional else 100, 100)
     return max(
         found,
-        key=lambda one: sum(weight for weight, seen in zip(weights, one, strict=True) if seen),
+        key=lambda value: sum(weight for weight, seen in zip(weights, value, strict=True) if seen),
         default=None,
     )
 
 
-def walks(kind: str, step: int, wanted=lambda _: True, *, optional: bool = False,
+def walks(kind: str, step: int, expected=lambda _: True, *, optional: bool = False,
           who=lambda seen: seen.human.id):  # fmt: skip
     """The paths of those who reached the step, or stopped before it."""
     place = abs(step) - 1
@@ -96,7 +96,7 @@ def walks(kind: str, step: int, wanted=lambda _: True, *, optional: bool = False
         path: Steps = []
         for seen in events:
             is_new = not path or path[-1][1] != item(seen)
-            if since <= seen.at <= until and wanted(seen) and is_new:
+            if since <= seen.at <= until and expected(seen) and is_new:
                 path.append((micros(seen), item(seen)))
         yield path
 
@@ -119,9 +119,9 @@ def cut(kind: str, path: Steps, limit: int = 5) -> Steps:
     (AFTER, 1), (AFTER, 2), (AFTER, 3), (AFTER, -2), (AFTER, -3),
 ])  # fmt: skip
 def test_paths_of_people_at_a_step(answer, kind: str, step: int) -> None:
-    found = answer(kind, step)
+    rows = answer(kind, step)
 
-    check(found, edges(cut(kind, path) for path in walks(kind, step)))
+    check(rows, edges(cut(kind, path) for path in walks(kind, step)))
 
 
 @pytest.mark.parametrize(("kind", "step"), [
@@ -131,9 +131,9 @@ def test_of_a_funnel_with_an_optional_step(answer, kind: str, step: int) -> None
     first, second, third = FUNNEL["series"]
     series = [first, {**second, "optionalInFunnel": True}, third]
 
-    found = answer(kind, step, funnel={"series": series})
+    rows = answer(kind, step, funnel={"series": series})
 
-    check(found, edges(cut(kind, path) for path in walks(kind, step, optional=True)))
+    check(rows, edges(cut(kind, path) for path in walks(kind, step, optional=True)))
 
 
 @pytest.mark.parametrize("kind", [BEFORE, BETWEEN, AFTER])
@@ -141,30 +141,30 @@ def test_filters_of_paths_and_limits(answer, kind: str) -> None:
     filter_ = {"includeEventTypes": ["$pageview"], "stepLimit": 3}
     rule = {"key": "$browser", "operator": "is_set"}
 
-    found = answer(kind, 2, filter_, properties=[rule])
+    rows = answer(kind, 2, filter_, properties=[rule])
 
     def wanted(seen: Seen) -> bool:
         return seen.event == "$pageview" and "$browser" in seen.properties
 
-    check(found, edges(cut(kind, path, 3) for path in walks(kind, 2, wanted)))
+    check(rows, edges(cut(kind, path, 3) for path in walks(kind, 2, wanted)))
 
 
 def test_points_cut_the_paths(answer) -> None:
-    found = answer(AFTER, 1, {"startPoint": "signed_up"})
+    rows = answer(AFTER, 1, {"startPoint": "signed_up"})
 
     def after(path: Steps) -> Steps:
         names = [name for _, name in path]
         return path[names.index("signed_up") :] if "signed_up" in names else []
 
-    check(found, edges(after(path)[:5] for path in walks(AFTER, 1)))
+    check(rows, edges(after(path)[:5] for path in walks(AFTER, 1)))
 
 
 def test_groups(answer) -> None:
     group = {"aggregation_group_type_index": 0}
 
-    found = answer(AFTER, 2, funnel=group, **group)
+    rows = answer(AFTER, 2, funnel=group, **group)
 
-    check(found, edges(path[:5] for path in walks(AFTER, 2, who=lambda seen: seen.company)))
+    check(rows, edges(path[:5] for path in walks(AFTER, 2, who=lambda seen: seen.company)))
 
 
 def test_dates_of_the_funnel_where_the_paths_have_none(answer) -> None:
@@ -178,10 +178,10 @@ def test_sampling(answer, generated_world: HogqlWorld) -> None:
         "select distinct distinct_id from events sample 0.5", context=CONTEXT
     )
     ids = {row[0] for row in rows}
-    kept = walks(AFTER, 2, who=lambda seen: seen.human.id if seen.distinct_id in ids else "")
-    expected = edges((path[:5] for path in kept), 1000)
-    assert {(one["source"], one["target"]): one["value"] for one in found} == {
-        one[:2]: 2 * one[2] for one in expected
+    retained = walks(AFTER, 2, who=lambda seen: seen.human.id if seen.distinct_id in ids else "")
+    expected = edges((path[:5] for path in retained), 1000)
+    assert {(each["source"], each["target"]): each["value"] for each in found} == {
+        each[:2]: 2 * each[2] for each in expected
     }
 
 

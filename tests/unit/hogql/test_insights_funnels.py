@@ -39,19 +39,19 @@ def answer(generated_world: HogqlWorld):
 
 
 def actors(events: list[Seen] = RANGE, key: Callable[[Seen], object] | None = None):
-    found: dict[object, list[Seen]] = defaultdict(list)
+    groups: dict[object, list[Seen]] = defaultdict(list)
     for seen in events:
-        found[key(seen) if key else seen.human.id].append(seen)
-    return found
+        groups[key(seen) if key else seen.human.id].append(seen)
+    return groups
 
 
 def ordered(events: list[Seen], window: timedelta, steps=STEPS) -> list[Attempt]:
     attempts = []
-    for place, entry in enumerate(events):
+    for index, entry in enumerate(events):
         if entry.event != steps[0]:
             continue
         reached = [entry]
-        for seen in events[place + 1 :]:
+        for seen in events[index + 1 :]:
             in_time = seen.at <= entry.at + window
             if len(reached) < len(steps) and seen.event == steps[len(reached)] and in_time:
                 reached.append(seen)
@@ -61,9 +61,9 @@ def ordered(events: list[Seen], window: timedelta, steps=STEPS) -> list[Attempt]
 
 def strict(events: list[Seen], window: timedelta, steps=STEPS) -> list[Attempt]:
     attempts = []
-    for place, entry in enumerate(events):
+    for index, entry in enumerate(events):
         reached = []
-        for step, seen in zip(steps, events[place:], strict=False):
+        for step, seen in zip(steps, events[index:], strict=False):
             if seen.event != step or seen.at > entry.at + window:
                 break
             reached.append(seen)
@@ -74,11 +74,11 @@ def strict(events: list[Seen], window: timedelta, steps=STEPS) -> list[Attempt]:
 
 def unordered(events: list[Seen], window: timedelta, steps=STEPS) -> list[Attempt]:
     attempts = []
-    for place, entry in enumerate(events):
+    for index, entry in enumerate(events):
         if entry.event not in steps:
             continue
         firsts = {}
-        for seen in events[place:]:
+        for seen in events[index:]:
             if seen.event in steps and seen.at <= entry.at + window:
                 firsts.setdefault(seen.event, seen)
         attempts.append(sorted(firsts.values(), key=lambda seen: seen.at))
@@ -100,7 +100,9 @@ def counts(found: list[Attempt], steps: int = 3) -> list[int]:
 
 
 def seconds(found: list[Attempt], step: int) -> list[float]:
-    return [(one[step].at - one[step - 1].at).total_seconds() for one in found if len(one) > step]
+    return [
+        (each[step].at - each[step - 1].at).total_seconds() for each in found if len(each) > step
+    ]
 
 
 # --- steps
@@ -140,7 +142,7 @@ def test_more_steps_than_fit_beside_a_time(answer, order: str) -> None:
 
     window = timedelta(days=14)
     found = [best_of(ORDERS[order](events, window, steps)) for events in actors().values()]
-    reached = counts([one for one in found if one], len(steps))
+    reached = counts([each for each in found if each], len(steps))
     assert [step["count"] for step in result] == reached
     assert order == "strict" or reached[4]
 
@@ -169,7 +171,9 @@ def test_the_same_step_twice_needs_two_events(answer, order: str) -> None:
         paid = [seen.at for seen in events if seen.event == "paid"]
         return any(b - a <= timedelta(days=14) for a, b in itertools.pairwise(paid))
 
-    payers = [events for events in actors().values() if any(one.event == "paid" for one in events)]
+    payers = [
+        events for events in actors().values() if any(event.event == "paid" for event in events)
+    ]
     assert [step["count"] for step in steps] == [len(payers), sum(map(two, payers))]
 
 
@@ -203,7 +207,7 @@ def test_exclusions(answer, order: str, start: int, end: int) -> None:
 
     found = []
     for events in actors().values():
-        attempts = [one for one in ORDERS[order](events, window) if kept(one, events)]
+        attempts = [each for each in ORDERS[order](events, window) if kept(each, events)]
         if best := best_of(attempts):
             found.append(best)
     assert [step["count"] for step in steps] == counts(found)
@@ -234,9 +238,11 @@ def test_steps_that_are_first_events(answer, math: str, place: int) -> None:
             and (math == "first_time_for_user" or browser(seen) in BROWSERS)
         ]  # fmt: skip
         firsts |= {seen.number for seen in own[:1] if browser(seen) in BROWSERS}
-    kept = [seen for seen in RANGE if seen.event != STEPS[place] or seen.number in firsts]
+    retained = [seen for seen in RANGE if seen.event != STEPS[place] or seen.number in firsts]
     window = timedelta(days=14)
-    found = [best for one in actors(kept).values() if (best := best_of(ordered(one, window)))]
+    found = [
+        best for actor in actors(retained).values() if (best := best_of(ordered(actor, window)))
+    ]
     assert [step["count"] for step in steps] == counts(found)
     assert steps[place]["count"]
 
@@ -250,7 +256,7 @@ def test_groups_and_expressions_as_actors(answer) -> None:
         found = actors(key=key)
         found.pop("", None)
         window = timedelta(days=14)
-        return counts([best for one in found.values() if (best := best_of(ordered(one, window)))])
+        return counts([best for each in found.values() if (best := best_of(ordered(each, window)))])
 
     assert [step["count"] for step in by_group] == expected(lambda seen: seen.company)
     assert [step["count"] for step in by_column] == expected(lambda seen: seen.session)
@@ -264,18 +270,18 @@ def browser(seen: Seen) -> str | None:
     return text(seen.properties.get("$browser"))
 
 
-def _touched(events: list[Seen], place: int) -> str | None:
+def _touched(events: list[Seen], position: int) -> str | None:
     values = [value for seen in events if seen.event in STEPS and (value := browser(seen))]
-    return values[place] if values else None
+    return values[position] if values else None
 
 
 def _by_attribution(attribution: str, step: int) -> dict[str | None, list[Attempt]]:
-    window, found = timedelta(days=14), defaultdict(list)
+    window, groups = timedelta(days=14), defaultdict(list)
     if attribution == "all_events":
         for (_, value), events in actors(key=lambda seen: (seen.human.id, browser(seen))).items():
             if best := best_of(ordered(events, window)):
-                found[value].append(best)
-        return found
+                groups[value].append(best)
+        return groups
     for events in actors().values():
         best = best_of(ordered(events, window))
         if best is None or (attribution == "step" and len(best) <= step):
@@ -285,8 +291,8 @@ def _by_attribution(attribution: str, step: int) -> dict[str | None, list[Attemp
             if attribution == "step"
             else _touched(events, 0 if attribution == "first_touch" else -1)
         )
-        found[value].append(best)
-    return found
+        groups[value].append(best)
+    return groups
 
 
 @pytest.mark.parametrize(("attribution", "step"), [
@@ -298,8 +304,8 @@ def test_attribution(answer, attribution: str, step: int) -> None:
         funnelsFilter={"breakdownAttributionType": attribution, "breakdownAttributionValue": step},
     )
 
-    expected = {key: counts(found) for key, found in _by_attribution(attribution, step).items()}
-    shown = {group[0]["breakdown_value"][0]: [one["count"] for one in group] for group in groups}
+    expected = {key: counts(value) for key, value in _by_attribution(attribution, step).items()}
+    shown = {group[0]["breakdown_value"][0]: [each["count"] for each in group] for group in groups}
     assert shown == expected
     sizes = [group[0]["count"] for group in groups]
     assert sizes == sorted(sizes, reverse=True)
@@ -313,9 +319,9 @@ def test_the_rest_is_lumped_together(answer) -> None:
     assert len(groups) == 3
     assert groups[-1][0]["breakdown_value"] == ["Other"]
     found = [
-        best for one in actors().values() if (best := best_of(ordered(one, timedelta(days=14))))
+        best for actor in actors().values() if (best := best_of(ordered(actor, timedelta(days=14))))
     ]
-    assert [sum(group[place]["count"] for group in groups) for place in range(3)] == counts(found)
+    assert [sum(group[index]["count"] for group in groups) for index in range(3)] == counts(found)
 
 
 def test_the_rest_may_be_hidden(answer) -> None:
@@ -357,8 +363,8 @@ def test_cohorts(answer) -> None:
         best = best_of(ordered(events, timedelta(days=14)))
         if best and human in cohort:
             expected[cohort[str(human)]].append(best)
-    shown = {group[0]["breakdown_value"][0]: [one["count"] for one in group] for group in groups}
-    assert shown == {key: counts(found) for key, found in expected.items()}
+    shown = {group[0]["breakdown_value"][0]: [each["count"] for each in group] for group in groups}
+    assert shown == {key: counts(value) for key, value in expected.items()}
 
 
 # --- trends and times
@@ -403,7 +409,7 @@ def test_trends_broken_down(answer) -> None:
             for (_, own), events in split.items()
             if own == value and (attempts := ordered(events, timedelta(days=14)))
         ]
-        assert line["data"] == [round(100 * sum(one > 2 for one in depths) / len(depths), 2)]
+        assert line["data"] == [round(100 * sum(depth > 2 for depth in depths) / len(depths), 2)]
 
 
 @pytest.mark.parametrize("section", [(0, 2), (0, 1), (1, 2)])
@@ -411,17 +417,17 @@ def test_time_to_convert(answer, section: tuple[int, int]) -> None:
     start, end = section
     filter_ = {"funnelVizType": "time_to_convert", "funnelFromStep": start, "funnelToStep": end}
 
-    found = answer(funnelsFilter={**filter_, "binCount": 5})
+    rows = answer(funnelsFilter={**filter_, "binCount": 5})
 
     best = [
         one for events in actors().values() if (one := best_of(ordered(events, timedelta(days=14))))
     ]
     times = [(one[end].at - one[start].at).total_seconds() for one in best if len(one) > end]
-    assert found["average_conversion_time"] == pytest.approx(mean(times))
-    assert sum(count for _, count in found["bins"]) == len(times)
-    edges = [edge for edge, _ in found["bins"]]
+    assert rows["average_conversion_time"] == pytest.approx(mean(times))
+    assert sum(count for _, count in rows["bins"]) == len(times)
+    edges = [edge for edge, _ in rows["bins"]]
     assert len(edges) == 6
-    for (edge, count), following in zip(found["bins"], [*edges[1:], float("inf")], strict=True):
+    for (edge, count), following in zip(rows["bins"], [*edges[1:], float("inf")], strict=True):
         assert count == sum(edge <= value < following for value in times)
 
 
@@ -431,7 +437,7 @@ def test_filters_and_test_accounts(answer) -> None:
 
     steps = answer(series=[step, *SERIES[1:]], properties=[rule], filterTestAccounts=True)
 
-    kept = [
+    retained = [
         seen
         for seen in RANGE
         if seen.human.properties.get("plan") == "pro"
@@ -439,7 +445,9 @@ def test_filters_and_test_accounts(answer) -> None:
         and (seen.event != "$pageview" or browser(seen) == "Chrome")
     ]
     window = timedelta(days=14)
-    found = [best for one in actors(kept).values() if (best := best_of(ordered(one, window)))]
+    found = [
+        best for actor in actors(retained).values() if (best := best_of(ordered(actor, window)))
+    ]
     assert [step["count"] for step in steps] == counts(found)
 
 
@@ -451,5 +459,7 @@ def test_sampling(answer, generated_world: HogqlWorld) -> None:
     )
     ids = {row[0] for row in rows}
     events = actors([seen for seen in RANGE if seen.distinct_id in ids])
-    found = [best for one in events.values() if (best := best_of(ordered(one, timedelta(days=14))))]
+    found = [
+        best for event in events.values() if (best := best_of(ordered(event, timedelta(days=14))))
+    ]
     assert [step["count"] for step in steps] == [count * 2 for count in counts(found)]

@@ -56,9 +56,9 @@ def parsed(steps: str) -> list[tuple[str, bool]]:
 
 def attempts(steps: str, events: list[Seen], window: timedelta) -> list[Attempt]:
     found = []
-    for place, entry in enumerate(events):
+    for index, entry in enumerate(events):
         if entry.event == parsed(steps)[0][0]:
-            whole = attempt(parsed(steps), events, place)
+            whole = attempt(parsed(steps), events, index)
             until = entry.at + window
             found.append({step: seen for step, seen in whole.items() if seen.at <= until})
     return found
@@ -73,7 +73,7 @@ def attempt(steps: list[tuple[str, bool]], events: list[Seen], place: int) -> At
             continue
         following = (at for at in range(place + 1, len(events)) if events[at].event == name)
         until = next(following, len(events))
-        names = {one: steps[one][0] for one in between}
+        names = {each: steps[each][0] for each in between}
         found |= most(names, events[place + 1 : until])
         if until == len(events):
             break
@@ -94,7 +94,7 @@ def most(names: dict[int, str], events: list[Seen]) -> Attempt:
 def in_order(names: dict[int, str], events: list[Seen]) -> Attempt | None:
     found, rest = {}, iter(events)
     for step, name in names.items():
-        seen = next((one for one in rest if one.event == name), None)
+        seen = next((each for each in rest if each.event == name), None)
         if seen is None:
             return None
         found[step] = seen
@@ -115,7 +115,7 @@ def bests(steps: str, window: timedelta, events: Sequence[Seen] = RANGE) -> list
 
 
 def counts(found: list[Attempt], steps: str) -> list[int]:
-    return [sum(step in one for one in found) for step in range(len(steps.split()))]
+    return [sum(step in each for each in found) for step in range(len(steps.split()))]
 
 
 FUNNELS = [
@@ -137,12 +137,14 @@ def test_steps(answer, steps: str, hours: int) -> None:
     found = bests(steps, timedelta(hours=hours))
     assert [step["count"] for step in shown] == counts(found, steps)
     words = steps.split()
-    for place in range(1, len(words)):
-        start = max(step for step in range(place) if "?" not in words[step])
-        times = [(one[place].at - one[start].at).total_seconds() for one in found if place in one]
+    for index in range(1, len(words)):
+        start = max(step for step in range(index) if "?" not in words[step])
+        times = [
+            (each[index].at - each[start].at).total_seconds() for each in found if index in each
+        ]
         if times:
-            assert shown[place]["average_conversion_time"] == pytest.approx(mean(times))
-            assert shown[place]["median_conversion_time"] == pytest.approx(median(times))
+            assert shown[index]["average_conversion_time"] == pytest.approx(mean(times))
+            assert shown[index]["median_conversion_time"] == pytest.approx(median(times))
 
 
 @pytest.mark.parametrize("steps", FUNNELS)
@@ -152,8 +154,8 @@ def test_required_steps_count_as_without_the_optional_ones(answer, steps: str) -
 
     shown, plain = answer(steps, hours=30), answer(required, hours=30)
 
-    kept = [step["count"] for step, word in zip(shown, words, strict=True) if "?" not in word]
-    assert kept == [step["count"] for step in plain]
+    retained = [step["count"] for step, word in zip(shown, words, strict=True) if "?" not in word]
+    assert retained == [step["count"] for step in plain]
 
 
 def test_an_optional_step_counts_in_its_place_only() -> None:
@@ -197,9 +199,9 @@ def test_strict_funnels(answer, steps: str) -> None:
     size, found = len(steps.split()), []
     for own in people():
         ways: list[Attempt] = []
-        for place in range(len(own)):
-            until = own[place].at + timedelta(hours=1)
-            tried = strict_ways(parsed(steps), own[place:])
+        for index in range(len(own)):
+            until = own[index].at + timedelta(hours=1)
+            tried = strict_ways(parsed(steps), own[index:])
             ways += [
                 {size + step: seen for step, seen in way.items() if seen.at <= until}
                 for way in tried if way
@@ -247,7 +249,7 @@ def test_conversion_between_optional_steps_is_of_those_who_did_them(answer) -> N
 
     times = answer("view add? pay", funnelsFilter=section)
 
-    found = [one for one in bests("view add? pay", timedelta(days=14)) if {1, 2} <= set(one)]
+    found = [best for best in bests("view add? pay", timedelta(days=14)) if {1, 2} <= set(best)]
     assert sum(count for _, count in times["bins"]) == len(found)
 
 
@@ -267,7 +269,7 @@ def test_exclusions_reach_to_the_next_step_that_was_done(answer, start: int, end
 
     found = []
     for own in people():
-        ways = [one for one in attempts(steps, own, window) if kept(one, own)]
+        ways = [attempt for attempt in attempts(steps, own, window) if kept(attempt, own)]
         if best := best_of(steps, ways):
             found.append(best)
     assert [step["count"] for step in shown] == counts(found, steps)
@@ -282,9 +284,9 @@ def test_breakdown_by_the_value_at_an_optional_step(answer) -> None:
     )
 
     found: dict[str | None, list[Attempt]] = {}
-    for one in bests("view add? pay", timedelta(days=14)):
-        if 1 in one:
-            found.setdefault(one[1].properties.get("$browser"), []).append(one)
+    for best in bests("view add? pay", timedelta(days=14)):
+        if 1 in best:
+            found.setdefault(best[1].properties.get("$browser"), []).append(best)
     assert {group[0]["breakdown_value"][0]: [step["count"] for step in group]
             for group in groups} == {
         value: counts(own, "view add? pay") for value, own in found.items()

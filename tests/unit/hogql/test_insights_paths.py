@@ -28,12 +28,12 @@ def answer(generated_world: HogqlWorld):
 
 
 def sessions(
-    name=item, wanted=lambda seen: seen.event == "$pageview", who=lambda seen: seen.human.id
+    name=item, expected=lambda seen: seen.event == "$pageview", who=lambda seen: seen.human.id
 ):
     """Every path: times and names, without repetitions."""
     people = defaultdict(list)
     for seen in RANGE:
-        if wanted(seen) and who(seen) and name(seen):
+        if expected(seen) and who(seen) and name(seen):
             people[who(seen)].append((micros(seen), name(seen)))
     for steps in people.values():
         path: Steps = []
@@ -60,9 +60,9 @@ def sessions(
 )
 @pytest.mark.parametrize("steps", [2, 5])
 def test_kinds_of_events(answer, kinds, wanted, steps: int) -> None:
-    found = answer({"includeEventTypes": kinds, "stepLimit": steps})
+    rows = answer({"includeEventTypes": kinds, "stepLimit": steps})
 
-    check(found, edges(path[:steps] for path in sessions(wanted=wanted)))
+    check(rows, edges(path[:steps] for path in sessions(expected=wanted)))
 
 
 def test_edge_limits_and_weights(answer) -> None:
@@ -71,8 +71,8 @@ def test_edge_limits_and_weights(answer) -> None:
     every = edges((path[:5] for path in sessions()), 1000)
     counts = Counter(edge[2] for edge in every)
     low, high = sorted(counts)[1], sorted(counts)[-2]
-    found = answer({**PAGES, "minEdgeWeight": low, "maxEdgeWeight": high, "edgeLimit": 1000})
-    check(found, [edge for edge in every if low <= edge[2] <= high])
+    rows = answer({**PAGES, "minEdgeWeight": low, "maxEdgeWeight": high, "edgeLimit": 1000})
+    check(rows, [edge for edge in every if low <= edge[2] <= high])
 
 
 def _cut(path: Steps, start: str | None, end: str | None, limit: int) -> Steps:
@@ -97,14 +97,14 @@ def _cut(path: Steps, start: str | None, end: str | None, limit: int) -> Steps:
 def test_points(answer, start: str | None, end: str | None, limit: int) -> None:
     points = {"startPoint": start and SITE + start, "endPoint": end and SITE + end}
 
-    found = answer({**PAGES, **points, "stepLimit": limit})
+    rows = answer({**PAGES, **points, "stepLimit": limit})
 
     trimmed = [text and (SITE + text).rstrip("/") for text in (start, end)]
-    check(found, edges(_cut(path, *trimmed, limit) for path in sessions()))
+    check(rows, edges(_cut(path, *trimmed, limit) for path in sessions()))
 
 
 def test_left_out_grouped_and_cleaned(answer) -> None:
-    found = answer(
+    rows = answer(
         {
             **PAGES,
             "excludeEvents": [SITE + "/blog"],
@@ -118,29 +118,27 @@ def test_left_out_grouped_and_cleaned(answer) -> None:
         label = SITE + "/docs*" if label.startswith(SITE + "/docs") else label
         return None if label == SITE + "/blog" else label
 
-    check(found, edges(path[:5] for path in sessions(name)))
+    check(rows, edges(path[:5] for path in sessions(name)))
 
 
 def test_events_left_out_by_name(answer) -> None:
-    found = answer({"excludeEvents": ["$pageview", "added"]})
+    rows = answer({"excludeEvents": ["$pageview", "added"]})
 
-    check(found, edges(path[:5] for path in sessions(
-        wanted=lambda seen: seen.event not in {"$pageview", "added"})))  # fmt: skip
+    check(rows, edges(path[:5] for path in sessions(
+        expected=lambda seen: seen.event not in {"$pageview", "added"})))  # fmt: skip
 
 
 def test_expressions(answer) -> None:
-    found = answer({"includeEventTypes": ["hogql"], "pathsHogQLExpression": "properties.$browser"})
+    rows = answer({"includeEventTypes": ["hogql"], "pathsHogQLExpression": "properties.$browser"})
 
-    check(found, edges(path[:5] for path in sessions(
+    check(rows, edges(path[:5] for path in sessions(
         lambda seen: seen.properties.get("$browser"), lambda _: True)))  # fmt: skip
 
 
 def test_groups_filters_and_test_accounts(answer) -> None:
     rule = {"key": "plan", "operator": "is_set", "type": "person"}
 
-    found = answer(
-        PAGES, properties=[rule], filterTestAccounts=True, aggregation_group_type_index=0
-    )
+    rows = answer(PAGES, properties=[rule], filterTestAccounts=True, aggregation_group_type_index=0)
 
     def wanted(seen: Seen) -> bool:
         known = "plan" in seen.human.properties
@@ -150,4 +148,6 @@ def test_groups_filters_and_test_accounts(answer) -> None:
             and "@test.com" not in seen.human.properties["email"]
         )
 
-    check(found, edges(path[:5] for path in sessions(wanted=wanted, who=lambda seen: seen.company)))
+    check(
+        rows, edges(path[:5] for path in sessions(expected=wanted, who=lambda seen: seen.company))
+    )

@@ -73,17 +73,17 @@ def _table(calendar: Calendar, per_actor, *, least: int = 1, cumulative: bool = 
 
 
 def _people(events: list[Seen], key=lambda seen: seen.human.id):
-    found: dict[object, list[Seen]] = defaultdict(list)
+    groups: dict[object, list[Seen]] = defaultdict(list)
     for seen in events:
-        found[key(seen)].append(seen)
-    return found
+        groups[key(seen)].append(seen)
+    return groups
 
 
 def _recurring(calendar: Calendar, key=lambda seen: seen.human.id):
     for events in _people(calendar.events(), key).values():
         yield (
-            [one for one in events if one.event == "$pageview"],
-            [one for one in events if one.event == "paid"],
+            [event for event in events if event.event == "$pageview"],
+            [event for event in events if event.event == "paid"],
         )
 
 
@@ -103,7 +103,7 @@ def test_recurring_retention(answer, zone: str, period: str, count: int) -> None
 
     calendar = _calendar(zone, period.lower(), count)
     assert counts(rows) == _table(calendar, _recurring(calendar))
-    assert [row["label"] for row in rows] == [f"{period} {place}" for place in range(count)]
+    assert [row["label"] for row in rows] == [f"{period} {index}" for index in range(count)]
     moments = [start.isoformat().replace("+00:00", "Z") for start in calendar.starts]
     assert [row["date"] for row in rows] == moments
 
@@ -140,13 +140,13 @@ def test_retention_in_brackets(answer, zone: str, options) -> None:
             later = [BRACKETS.get(gap, "later") for gap in gaps if gap > 0]
             often = [name for name in later if later.count(name) >= options.get(
                 "minimumOccurrences", 1)]  # fmt: skip
-            for place, name in enumerate(columns):
-                reached = {"later", *columns[place:]} if "cumulative" in options else {name}
-                expected[start][name] += place == 0 or bool(reached & set(often))
-    for place, row in enumerate(rows):
-        begun = [name for name in columns if place + int(name.split("-")[0]) < 18]
+            for index, name in enumerate(columns):
+                reached = {"later", *columns[index:]} if "cumulative" in options else {name}
+                expected[start][name] += index == 0 or bool(reached & set(often))
+    for index, row in enumerate(rows):
+        begun = [name for name in columns if index + int(name.split("-")[0]) < 18]
         shown = {value["label"]: value["count"] for value in row["values"]}
-        assert shown == {f"Day {name}": expected[place][name] for name in begun}
+        assert shown == {f"Day {name}": expected[index][name] for name in begun}
     assert sum(row["values"][-1]["count"] for row in rows)
 
 
@@ -242,13 +242,13 @@ def test_retention_of_groups_and_filters(answer) -> None:
                   aggregation_group_type_index=0)  # fmt: skip
 
     calendar = _calendar("UTC", "day", 18)
-    kept = [seen for seen in calendar.events() if seen.company and browser(seen)]
+    retained = [seen for seen in calendar.events() if seen.company and browser(seen)]
     per_actor = [
         (
-            [one for one in own if one.event == "$pageview"],
-            [one for one in own if one.event == "paid"],
+            [each for each in own if each.event == "$pageview"],
+            [each for each in own if each.event == "paid"],
         )
-        for own in _people(kept, lambda seen: seen.company).values()
+        for own in _people(retained, lambda seen: seen.company).values()
     ]
     assert counts(rows) == _table(calendar, per_actor)
 
@@ -275,13 +275,13 @@ def test_lifecycle(answer, zone: str, interval: str) -> None:
     for actor, own in _people(events).items():
         active = {wide.index_of(seen.at) - 1 for seen in own}
         born = min(own[0].human.created_at, *(seen.at for seen in ever[actor]))
-        for place in range(len(calendar.starts)):
-            if place in active:
-                is_new = born >= calendar.starts[place]
-                status = "new" if is_new else "returning" if place - 1 in active else "resurrecting"
-                expected[status][place] += 1
-            elif place - 1 in active:
-                expected["dormant"][place] -= 1
+        for index in range(len(calendar.starts)):
+            if index in active:
+                is_new = born >= calendar.starts[index]
+                status = "new" if is_new else "returning" if index - 1 in active else "resurrecting"
+                expected[status][index] += 1
+            elif index - 1 in active:
+                expected["dormant"][index] -= 1
     assert {line["status"]: line["data"] for line in lines} == expected
     assert all(line["count"] == sum(line["data"]) for line in lines)
 
@@ -340,7 +340,7 @@ def test_stickiness_in_periods_of_several_intervals(
     calendar = Calendar(local(2026, 10, 14, zone), local(2026, 10, 31, zone), interval)
     data = _sticky(calendar, width=width)
     assert whole["data"] == data
-    assert cumulative["data"] == [sum(data[place:]) for place in range(len(data))]
+    assert cumulative["data"] == [sum(data[index:]) for index in range(len(data))]
     has_25_hours = interval == "hour" and zone == "Europe/Berlin"  # one of its days
     assert len(whole["days"]) == len(data) == count + has_25_hours
     assert whole["labels"][0] == f"1 period of {width} {interval}s"
@@ -387,7 +387,7 @@ def test_cumulative_stickiness_and_comparison(answer) -> None:
     for line, first, last in ((now, 24, 30), (before, 17, 23)):
         calendar = Calendar(local(2026, 10, first, "UTC"), local(2026, 10, last, "UTC"), "day")
         plain = _sticky(calendar)
-        assert line["data"] == [sum(plain[place:]) for place in range(7)]
+        assert line["data"] == [sum(plain[index:]) for index in range(7)]
     assert (now["compare_label"], before["compare_label"]) == ("current", "previous")
 
 

@@ -131,8 +131,8 @@ def test_session_durations_count_once_a_session(answer) -> None:
     for seen in EVENTS:
         spans.setdefault(seen.session, []).append(seen)
     long = {
-        key: int(max(one.at for one in all_).timestamp())
-        - int(min(one.at for one in all_).timestamp())
+        key: int(max(each.at for each in all_).timestamp())
+        - int(min(each.at for each in all_).timestamp())
         for key, all_ in spans.items()
         if key
     }
@@ -212,7 +212,7 @@ def test_first_time_users(answer, matching: bool) -> None:
     if matching:
         chrome = [seen for seen in chrome if seen.properties.get("$browser") == "Chrome"]
     first: dict[str, Seen] = {}
-    for seen in sorted(chrome, key=lambda one: one.at):
+    for seen in sorted(chrome, key=lambda value: value.at):
         first.setdefault(seen.human.id, seen)
     counted = {
         seen.number for seen in first.values() if seen.properties.get("$browser") == "Chrome"
@@ -233,7 +233,7 @@ def lines_by(key, measure=len, test=None) -> dict[object, float]:
     for seen in calendar.events():
         if (test or named("$pageview"))(seen):
             split.setdefault(key(seen), []).append(seen)
-    return {name: measure(found) for name, found in split.items()}
+    return {name: measure(value) for name, value in split.items()}
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_smoothing_averages_what_came_before(answer) -> None:
     )
 
     data = plain["data"]
-    expected = [mean(data[max(0, place - 2) : place + 1]) for place in range(len(data))]
+    expected = [mean(data[max(0, index - 2) : index + 1]) for index in range(len(data))]
     assert smooth["data"] == pytest.approx(expected)
 
 

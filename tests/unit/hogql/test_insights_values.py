@@ -44,10 +44,10 @@ def price(seen: Seen) -> float:
 
 
 def _actors(calendar: Calendar) -> Iterator[tuple[list[Seen], list[Seen]]]:
-    found: dict[str, list[Seen]] = defaultdict(list)
+    groups: dict[str, list[Seen]] = defaultdict(list)
     for seen in sorted(calendar.events(), key=lambda seen: seen.at):
-        found[seen.human.id].append(seen)
-    for events in found.values():
+        groups[seen.human.id].append(seen)
+    for events in groups.values():
         yield (
             [seen for seen in events if seen.event == TARGET["id"]],
             [seen for seen in events if seen.event == BACK["id"]],
@@ -119,8 +119,8 @@ def test_retention_adds_up_over_brackets(answer) -> None:
     places = {1: 1, 2: 2, 3: 2, 4: 2, **dict.fromkeys(range(5, 10), 3)}
     cells = _cells(calendar_of(), elapsed=False, column=lambda gap: places.get(gap, 4))
     for start, row in enumerate(rows):
-        for place, value in enumerate(row["values"]):
-            added = cells.get((start, place), [])
+        for index, value in enumerate(row["values"]):
+            added = cells.get((start, index), [])
             assert (value["count"], value["aggregation_value"]) == (len(added), sum(added))
 
 

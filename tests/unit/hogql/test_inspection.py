@@ -74,8 +74,8 @@ def test_plans_have_no_physical_names(text: str, lines: list[str]) -> None:
 
 
 def test_errors_are_each_told_once_and_bounded() -> None:
-    found = inspect_query("SELECT nope, nope AS b FROM events WHERE nope = 1", CONTEXT).errors
-    assert [error.start for error in found] == [7, 13, 41]
+    inspection = inspect_query("SELECT nope, nope AS b FROM events WHERE nope = 1", CONTEXT).errors
+    assert [error.start for error in inspection] == [7, 13, 41]
     many = ", ".join(f"nope_{number}" for number in range(200))
     assert len(inspect_query(f"SELECT {many} FROM events", CONTEXT).errors) == 50
 
@@ -86,6 +86,6 @@ def test_deep_and_broken_texts_are_answered() -> None:
         "SELECT " + "-" * 300 + "1",
         "WITH a AS (SELECT * FROM a)",
     ):
-        found = inspect_query(text, CONTEXT)
-        assert found.errors
-        assert not found.plan
+        inspection = inspect_query(text, CONTEXT)
+        assert inspection.errors
+        assert not inspection.plan

@@ -59,9 +59,9 @@ def test_the_offset_of_a_request_adds_to_the_saved_one(
 
 def bounds_of(sql: str) -> tuple[int, int]:
     """LIMIT and OFFSET of the outermost query, which ends in them."""
-    found = re.search(r"LIMIT (\d+)(?: OFFSET (\d+))?\s*(?:SETTINGS.*)?$", sql)
-    assert found, sql
-    return int(found[1]), int(found[2] or 0)
+    match = re.search(r"LIMIT (\d+)(?: OFFSET (\d+))?\s*(?:SETTINGS.*)?$", sql)
+    assert match, sql
+    return int(match[1]), int(match[2] or 0)
 
 
 def test_a_page_beyond_its_end_has_no_more() -> None:

@@ -30,7 +30,7 @@ _SCOPE = re.compile(
 
 def _check_scopes(sql: str) -> list[str]:
     """The tables that are read, each with the project; text in quotes is no table."""
-    text = re.sub(r"`(?:[^`\\]|\\.)*`", lambda found: found.group().replace("FROM", "from"), sql)
+    text = re.sub(r"`(?:[^`\\]|\\.)*`", lambda value: value.group().replace("FROM", "from"), sql)
     scopes = list(_SCOPE.finditer(text))
     for scope in scopes:
         rest = scope["rest"].removeprefix(" FINAL")

@@ -34,7 +34,7 @@ def mailer(port: int, **more: Any) -> SmtpMailer:
 
 
 async def test_a_message_arrives_whole() -> None:
-    wanted = message(
+    expected = message(
         html="<p>Hello</p>",
         cc=[("", "cc@example.com")],
         bcc=[("", "hidden@example.com")],
@@ -42,7 +42,7 @@ async def test_a_message_arrives_whole() -> None:
         headers=(("X-Hoglet-Delivery", "d"),),
     )
     with MailServer() as server:
-        result = await mailer(server.port, security="none").send(wanted)
+        result = await mailer(server.port, security="none").send(expected)
 
     assert result == MailAccepted([])
     (got,) = server.received
@@ -74,7 +74,7 @@ async def test_connections_are_protected_and_logged_in(tmp_path: Path, security:
         untrusted = await mailer(server.port, **options).send(message())
 
     assert result == MailAccepted([])
-    assert [one.login for one in server.received] == [name]
+    assert [each.login for each in server.received] == [name]
     assert isinstance(untrusted, NetworkFailure)
     assert len(server.received) == 1
 

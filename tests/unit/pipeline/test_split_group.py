@@ -42,14 +42,14 @@ def test_events_keep_their_numbers_in_halves_of_halves():
 
 
 def test_a_person_that_a_later_piece_merged_away_is_only_deleted():
-    kept, gone = (PersonState(UUID(int=n), "{}", NOW, False, 1) for n in (1, 2))
+    retained, gone = (PersonState(UUID(int=n), "{}", NOW, False, 1) for n in (1, 2))
     merged = merge_results(
         [
-            BatchResult(persons=PersonStoreState(persons=[kept, gone])),
-            BatchResult(persons=PersonStoreState(deleted=[gone], merges=[(gone.id, kept.id)])),
+            BatchResult(persons=PersonStoreState(persons=[retained, gone])),
+            BatchResult(persons=PersonStoreState(deleted=[gone], merges=[(gone.id, retained.id)])),
         ]
     )
 
-    assert [person.id for person in merged.persons.persons] == [kept.id]
+    assert [person.id for person in merged.persons.persons] == [retained.id]
     assert [person.id for person in merged.persons.deleted] == [gone.id]
-    assert merged.persons.merges == [(gone.id, kept.id)]
+    assert merged.persons.merges == [(gone.id, retained.id)]

@@ -53,7 +53,7 @@ async def test_requests_and_results_of_many_megabytes_travel_in_several_calls(mo
     sandbox = Sandbox(workers=1)
     batcher = StepBatcher(sandbox)
     try:
-        steps: list[Step] = await asyncio.gather(*(batcher.step(_request(one)) for one in names))
+        steps: list[Step] = await asyncio.gather(*(batcher.step(_request(name)) for name in names))
     finally:
         await sandbox.close()
 

@@ -22,11 +22,11 @@ WINDOW = MetricFilters(after=NOW - timedelta(hours=1), before=NOW + timedelta(ho
 
 
 def messages(project_id):
-    made = TelemetryBatch()
-    made.logs.append(LogEntry(project_id, "hog_function", "f", "i", NOW, "INFO", "hello"))
-    made.count(project_id, "f", "success", "succeeded", NOW)
-    made.count(project_id, "f", "success", "succeeded", NOW)
-    return made
+    created = TelemetryBatch()
+    created.logs.append(LogEntry(project_id, "hog_function", "f", "i", NOW, "INFO", "hello"))
+    created.count(project_id, "f", "success", "succeeded", NOW)
+    created.count(project_id, "f", "success", "succeeded", NOW)
+    return created
 
 
 async def add(outbox, database, project_id):

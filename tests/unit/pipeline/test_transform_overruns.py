@@ -42,7 +42,7 @@ def test_twenty_endless_ones_cost_a_few_seconds_and_the_others_still_run():
     spent = time.thread_time() - began
 
     assert spent < 8  # 33 s if each could run into its limit three times
-    assert all(one is not None and one.properties["seen"] is True for one in done)
+    assert all(each is not None and each.properties["seen"] is True for each in done)
     given_up = [line.function_id for line in tally.lines if "rest of a batch" in line.message]
     assert sorted(given_up) == [function.id for function in functions[:20]]
     assert tally.counts[functions[0].id]["failure/failed"] == 50
