@@ -72,7 +72,7 @@ check: setup ## format, lint, types, package boundaries
 
 # Workers take single tests, since some take minutes.
 slow: setup oracle ## real faults: kills, full disks, bad starts, two versions side by side
-	$(PYTEST) $(SLOW_WORKERS) --dist worksteal -m "slow and not long" $$(grep -rlE 'mark\.slow' tests --include='test_*.py')
+	$(PYTEST) $(SLOW_WORKERS) --dist worksteal -m "slow and not long" $$(grep -rlE 'mark\.slow|thinned\(' tests --include='test_*.py')
 
 faults: setup ## all of tests/fault, 20 kills too (a quarter of an hour)
 	$(PYTEST) -n 2 --dist load tests/fault

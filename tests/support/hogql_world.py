@@ -23,7 +23,7 @@ from hoglet.hogql import (
 from hoglet.hogql.compile import CompiledQuery
 from hoglet.hogql.context import CohortRef
 from hoglet.hogql.types import DATE, INTEGER
-from hoglet.warehouse import ClickHouseWarehouse
+from hoglet.warehouse import ClickHouseWarehouse, QueryResult
 from support import hogql_generated
 
 PROJECT = 880_001
@@ -241,15 +241,17 @@ class HogqlWorld:
     def __init__(self, warehouse: ClickHouseWarehouse) -> None:
         self.warehouse = warehouse
 
+    def answer(self, compiled: CompiledQuery) -> QueryResult:
+        """Rows and types of a compiled query."""
+        return asyncio.run(self.warehouse.query(compiled.sql, compiled.params))
+
     def run(self, compiled: CompiledQuery) -> list[list[Any]]:
         """The rows of a compiled query, as JSON values."""
-        answer = asyncio.run(self.warehouse.query(compiled.sql, compiled.params))
-        return [[plain(value) for value in row] for row in answer.rows]
+        return plain_rows(self.answer(compiled))
 
     def raw(self, compiled: CompiledQuery) -> list[list[Any]]:
         """The rows as Python values."""
-        answer = asyncio.run(self.warehouse.query(compiled.sql, compiled.params))
-        return [list(row) for row in answer.rows]
+        return [list(row) for row in self.answer(compiled).rows]
 
     def rows(self, query: Any, **more: Any) -> list[list[Any]]:
         """Compile and run."""
@@ -258,6 +260,11 @@ class HogqlWorld:
     def command(self, sql: str, params: Mapping[str, Any] | None = None) -> None:
         """Run a statement of ClickHouse itself."""
         asyncio.run(self.warehouse.command(sql, params))
+
+
+def plain_rows(answer: QueryResult) -> list[list[Any]]:
+    """Rows as JSON values."""
+    return [[plain(value) for value in row] for row in answer.rows]
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 (one return a type)

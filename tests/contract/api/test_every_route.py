@@ -27,6 +27,7 @@ from hoglet.kit.clock import new_id
 from hoglet.settings import Settings
 from hoglet.warehouse import ClickHouseWarehouse
 from support.documented import ASYNC_RESPONSE_HOOKS
+from support.seeds import thinned
 from support.server import KEY
 from support.warehouses import KEEP
 
@@ -61,7 +62,7 @@ class Hoglet(NamedTuple):
         return {"Authorization": f"Bearer {KEY}"}
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+@pytest.fixture(scope="module", params=thinned(["sqlite", "postgres"], 2))
 def hoglet(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Generator[Hoglet]:

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from hoglet.cli.main import app
 from support.local_http import Handler, LocalHttp
+from support.seeds import thinned
 
 COMMANDS = [
     "query 'select 1'",
@@ -39,7 +40,7 @@ ANSWERS = [
 ]
 
 
-@pytest.fixture(params=ANSWERS, ids=lambda answer: answer[:20].decode() or "nothing")
+@pytest.fixture(params=thinned(ANSWERS, 3), ids=lambda answer: answer[:20].decode() or "nothing")
 def server(request: pytest.FixtureRequest) -> Generator[str]:
     """Answers every request with the same body."""
 

@@ -70,6 +70,7 @@ def test_the_engine_reads_no_table_that_was_not_checked(
     assert sorted(read) == sorted(_check_scopes(compiled.sql))
 
 
+@pytest.mark.slow
 def test_the_generator_makes_every_scope() -> None:
     """Each table, and each place where a table can be: otherwise the tests would prove nothing."""
     seen: Counter[str] = Counter()

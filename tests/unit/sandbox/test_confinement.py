@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from hoglet.kit.errors import Bug
 from hoglet.sandbox import Sandbox
@@ -41,8 +42,9 @@ def sandbox_of(readable: list[str]) -> Sandbox:
     return Sandbox(workers=1, import_path=[HERE], readable=readable)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module")
 async def sandbox() -> AsyncGenerator[Sandbox]:
+    """One worker for all attempts: what one of them brings about would make the next ones fail."""
     pool = sandbox_of([])
     yield pool
     await pool.close()
@@ -68,18 +70,26 @@ async def test_files_are_out_of_reach(sandbox: Sandbox, secret: Path, name: str)
     assert state_of(secret) == before
 
 
+@pytest_asyncio.fixture(scope="module")
+async def readable(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncGenerator[tuple[Sandbox, Path]]:
+    """A worker that may read a file, and the file."""
+    file = tmp_path_factory.mktemp("readable") / "secret.key"
+    file.write_text("the key")
+    pool = sandbox_of([str(file)])
+    yield pool, file
+    await pool.close()
+
+
 @pytest.mark.parametrize("name", [name for name in ON_FILES if name != "read_file"])
-async def test_what_may_be_read_may_not_be_changed(secret: Path, name: str):
-    sandbox, before = sandbox_of([str(secret)]), state_of(secret)
-    try:
-        assert (
-            await sandbox.call("confined_operations:read_file", str(secret), deadline=10)
-            == "the key"
-        )
-        with pytest.raises(Bug, match="PermissionError"):
-            await sandbox.call(f"confined_operations:{name}", str(secret), deadline=10)
-    finally:
-        await sandbox.close()
+async def test_what_may_be_read_may_not_be_changed(readable: tuple[Sandbox, Path], name: str):
+    sandbox, secret = readable
+    before = state_of(secret)
+    read = await sandbox.call("confined_operations:read_file", str(secret), deadline=10)
+    assert read == "the key"
+    with pytest.raises(Bug, match="PermissionError"):
+        await sandbox.call(f"confined_operations:{name}", str(secret), deadline=10)
 
     assert state_of(secret) == before
 
@@ -130,14 +140,18 @@ async def test_nothing_is_connected(sandbox: Sandbox):
             server.accept()
 
 
-async def test_limits_hold_for_good(sandbox: Sandbox):
-    assert await sandbox.call("confined_operations:limits", None, deadline=10) == [
-        [DESCRIPTORS] * 2,
-        [0, 0],
-        [0, 0],
-    ]
-    with pytest.raises(Bug, match="Too many open files"):
-        await sandbox.call("confined_operations:hoard_descriptors", None, deadline=10)
+async def test_limits_hold_for_good():
+    sandbox = sandbox_of([])  # the descriptors stay open
+    try:
+        assert await sandbox.call("confined_operations:limits", None, deadline=10) == [
+            [DESCRIPTORS] * 2,
+            [0, 0],
+            [0, 0],
+        ]
+        with pytest.raises(Bug, match="Too many open files"):
+            await sandbox.call("confined_operations:hoard_descriptors", None, deadline=10)
+    finally:
+        await sandbox.close()
 
 
 @pytest.mark.parametrize(("field", "value"), [("NoNewPrivs", "1"), ("Seccomp", "2")])
