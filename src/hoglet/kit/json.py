@@ -24,6 +24,8 @@ from hoglet.kit.json_numbers import read_float, read_integer
 
 _MISSING: Final = object()
 _SCALARS: Final = frozenset({str, int, float, bool})
+_JSON_SPACE: Final = " \t\n\r"
+_JSON_STARTS: Final = frozenset('{["-0123456789tfnNI\ufeff')  # NaN and BOM have errors of their own
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _KEPT_TYPES: Final = (bytes, bytearray, datetime)  # native types of msgpack
 
@@ -252,6 +254,9 @@ def _key(key: Any) -> str:
 
 
 def _parse_slowly(text: str) -> Any:
+    start = len(text) - len(text.lstrip(_JSON_SPACE))
+    if text[start : start + 1] not in _JSON_STARTS:  # at once for what receivers answer: ok, <html>
+        raise json.JSONDecodeError("Expecting value", text, start)
     try:
         value = json.loads(
             text, parse_int=read_integer, parse_float=read_float, parse_constant=_refuse

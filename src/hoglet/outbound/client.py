@@ -8,6 +8,7 @@ Source: docs/spec/hog-functions.md#133-functions.
 
 import asyncio
 import re
+from functools import lru_cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -59,6 +60,7 @@ class Outbound:
         self._response_bytes = response_bytes
         self._system = None if resolve else SystemResolve()
         self._resolve: Resolve = resolve or self._system or SystemResolve()
+        self._check_host = lru_cache(512)(self._checked_host)  # the allow list never changes
         self._slots = asyncio.Semaphore(CONCURRENCY)
         self._connections: Connections | None = None
         self._opening = asyncio.Lock()
@@ -129,12 +131,17 @@ class Outbound:
             target = parse_url(request.url)
         except InvalidUrl as error:
             return RequestRefused("InvalidUrl", str(error))
-        address = parse_ip_literal(target.host)
+        host = self._check_host(target.host)
+        if isinstance(host, RequestRefused):
+            return host
+        return target if host == target.host else target._replace(host=host)
+
+    def _checked_host(self, host: str) -> str | RequestRefused:
+        """The host as the address that it denotes, or as it is if it is a name."""
+        address = parse_ip_literal(host)
         if address is None:
-            return target if is_host_name(target.host) else _not_a_host(target.host)
-        if not self._allowed.permits(address):
-            return host_not_allowed(target.host)
-        return target._replace(host=str(address))
+            return host if is_host_name(host) else _not_a_host(host)
+        return str(address) if self._allowed.permits(address) else host_not_allowed(host)
 
 
 def _import_connections() -> "type[Connections]":

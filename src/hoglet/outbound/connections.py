@@ -4,6 +4,7 @@ aiohttp connects to exactly the addresses that the guard returns, so a name that
 check and use (DNS rebinding) has no effect.
 """
 
+import functools
 import ipaddress
 import socket
 from datetime import UTC, datetime
@@ -69,6 +70,7 @@ class Connections:
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"User-Agent": user_agent},
+            skip_auto_headers=("Content-Type",),  # aiohttp would guess application/octet-stream
             trust_env=False,  # a proxy would resolve names itself, unchecked
         )
 
@@ -80,9 +82,7 @@ class Connections:
         self, request: OutboundRequest, target: Target, timeout_s: float
     ) -> OutboundResult:
         """Make one attempt; failures are returned, not raised."""
-        limits = aiohttp.ClientTimeout(
-            total=timeout_s, sock_connect=min(timeout_s, CONNECT_TIMEOUT_S)
-        )
+        limits = _limits(timeout_s)
         try:
             async with self._session.request(
                 request.method.upper(),
@@ -90,7 +90,6 @@ class Connections:
                 headers=_headers(request, target),
                 data=request.body,
                 allow_redirects=False,
-                skip_auto_headers=("Content-Type",),  # aiohttp would guess application/octet-stream
                 timeout=limits,
             ) as response:
                 return await self._read(response)
@@ -99,7 +98,7 @@ class Connections:
 
     async def _read(self, response: aiohttp.ClientResponse) -> OutboundResult:
         body = bytearray()
-        async for chunk in response.content.iter_chunked(65_536):
+        while chunk := await response.content.readany():
             body += chunk
             if len(body) > self._response_bytes:
                 response.close()
@@ -136,6 +135,11 @@ class CheckingResolver(AbstractResolver):
     @override
     async def close(self) -> None:
         return
+
+
+@functools.lru_cache(16)
+def _limits(timeout_s: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(timeout_s, CONNECT_TIMEOUT_S))
 
 
 def _as_yarl(target: Target) -> URL:

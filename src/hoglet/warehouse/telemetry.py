@@ -14,6 +14,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+import msgspec
+
 from hoglet.warehouse.port import QueryBudget, Warehouse
 from hoglet.warehouse.values import instant_text
 
@@ -101,8 +103,7 @@ def _hour(at: datetime, zone: ZoneInfo) -> str:
     return at.astimezone(zone).strftime("%Y-%m-%dT%H:00")
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
+class LogEntry(msgspec.Struct, frozen=True):
     """One line; ``level`` upper-case, e.g. ``INFO``; ``timestamp`` aware."""
 
     project_id: int
@@ -114,8 +115,7 @@ class LogEntry:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class AppMetric:
+class AppMetric(msgspec.Struct, frozen=True):
     """A counter increment, e.g. kind ``success``, name ``succeeded``."""
 
     project_id: int

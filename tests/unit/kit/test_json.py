@@ -1,10 +1,11 @@
 """Equality as JSON, where Python takes true for 1."""
 
+import json
 from typing import Any
 
 import pytest
 
-from hoglet.kit.json import overwrites, same_json
+from hoglet.kit.json import overwrites, parse_json, same_json
 
 EQUAL = [
     (1, 1), (1, 1.0), (True, True), (None, None), ("a", "a"), ([], []), ({}, {}), (-0.0, 0),
@@ -35,3 +36,17 @@ def test_values_that_differ_as_json(left: Any, right: Any) -> None:
 def test_new_keys_change_an_object() -> None:
     assert overwrites({}, {"a": None})
     assert not overwrites({"a": 1}, {})
+
+
+@pytest.mark.parametrize(
+    "text", ["ok", "", " ", "\t\n x", "<html>", "\x0bx", "\ufeff{}", "nul", "-"]
+)
+@pytest.mark.parametrize("encode", [str, str.encode])
+def test_errors_of_texts_that_are_not_json_are_those_of_the_standard_library(
+    text: str, encode: Any
+) -> None:
+    with pytest.raises(ValueError) as expected:  # noqa: PT011 (its text is what is tested)
+        json.loads(text)
+    with pytest.raises(ValueError) as error:  # noqa: PT011 (its text is what is tested)
+        parse_json(encode(text))
+    assert str(error.value) == str(expected.value)

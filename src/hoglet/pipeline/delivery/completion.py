@@ -169,7 +169,7 @@ MOST_AT_ONCE = 256
 # After a commit of many runs, more are about to end, so waiting for them saves commits. A single
 # run is committed at once, because the next run of its ordering key may be waiting for it.
 MANY = 4
-GATHER_SECONDS = 0.02
+GATHER_SECONDS = 0.05
 
 
 class _Waiting(msgspec.Struct, eq=False):

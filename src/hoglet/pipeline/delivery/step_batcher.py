@@ -40,7 +40,7 @@ DEADLINE_SECONDS = 5.0
 CRASHES_OF_ONE_STEP = 3
 # After a call with many steps, more steps are about to arrive: waiting for them saves calls.
 MANY = 4
-GATHER_SECONDS = 0.01
+GATHER_SECONDS = 0.025
 SLOW_MILLISECONDS = 100  # a step builds a request in less than one; the limit is 550
 
 
