@@ -45,8 +45,8 @@ def test_new_keys_change_an_object() -> None:
 def test_errors_of_texts_that_are_not_json_are_those_of_the_standard_library(
     text: str, encode: Any
 ) -> None:
-    with pytest.raises(ValueError) as expected:  # noqa: PT011 (its text is what is tested)
+    with pytest.raises(ValueError) as expected:
         json.loads(text)
-    with pytest.raises(ValueError) as error:  # noqa: PT011 (its text is what is tested)
+    with pytest.raises(ValueError) as error:
         parse_json(encode(text))
     assert str(error.value) == str(expected.value)
