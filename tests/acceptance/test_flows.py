@@ -273,10 +273,10 @@ def test_historical_events_do_not_trigger(project: Project) -> None:
 def test_the_same_event_twice_triggers_once(project: Project) -> None:
     path = f"/twice-{project.stage.project.id}"
     project.function(**calling(project, path))
-    one = event() | {"uuid": "01890000-0000-7000-8000-00000000abcd"}
-    project.capture(one)
+    sent = event() | {"uuid": "01890000-0000-7000-8000-00000000abcd"}
+    project.capture(sent)
     wait_for(lambda: project.receiver.at(path))
-    project.capture(one, event("last"))
+    project.capture(sent, event("last"))
     wait_for(lambda: project.receiver.at(path), lambda value: len(value) == 2)
     assert project.select("SELECT count() FROM events") == [[2]]
 
@@ -296,8 +296,8 @@ def test_person_updates_trigger(project: Project) -> None:
     body["inputs"]["body"] = {"value": {"who": "{person.properties.plan}"}}
     project.function(filters={"source": "person-updates"}, **body)
     project.capture(event(**{"$set": {"plan": "pro"}}))
-    found = wait_for(lambda: project.receiver.at(path))
-    assert "pro" in found[0].body
+    requests = wait_for(lambda: project.receiver.at(path))
+    assert "pro" in requests[0].body
 
 
 def test_compressed_batches(project: Project) -> None:
@@ -362,10 +362,10 @@ def test_a_terraform_shaped_life(project: Project) -> None:
 def differences(expected: Any, seen: Any, path: str = "") -> list[str]:
     """Paths of ``expected`` whose values differ in ``seen``; additional keys are ignored."""
     if isinstance(expected, dict) and isinstance(seen, dict):
-        found: list[str] = []
+        differing: list[str] = []
         for key, value in expected.items():
-            found += differences(value, seen.get(key), f"{path}.{key}".strip("."))
-        return found
+            differing += differences(value, seen.get(key), f"{path}.{key}".strip("."))
+        return differing
     if isinstance(expected, list) and isinstance(seen, list) and len(expected) == len(seen):
         pairs = enumerate(zip(expected, seen, strict=True))
         return [each for n, (a, b) in pairs for each in differences(a, b, f"{path}.{n}")]
@@ -424,9 +424,9 @@ def test_backfills_run_stored_events(project: Project) -> None:
     window = {"start_at": "2026-01-05T00:00:00Z", "end_at": "2026-01-06T00:00:00Z"}
     started = project.client.post(f"{project.base}/batch_exports/{export}/backfills", json=window)
     assert started.status_code == 201, started.text
-    found = wait_for(lambda: project.receiver.at(path))
+    requests = wait_for(lambda: project.receiver.at(path))
     time.sleep(0.3)
-    assert len(found) == 1
+    assert len(requests) == 1
 
 
 def test_a_lost_client_does_no_harm(project: Project) -> None:

@@ -86,8 +86,8 @@ def test_metrics_of_one_run_are_found_by_its_id(project: Project) -> None:
 
     run = project.letters(function_id)[0]["invocation_id"]
     path = f"hog_functions/{function_id}/metrics"
-    found = project.read(path, instance_id=run, breakdown_by="name", interval="day", after="-1d")
-    assert {each["name"]: sum(each["values"]) for each in found["series"]} == {
+    metrics = project.read(path, instance_id=run, breakdown_by="name", interval="day", after="-1d")
+    assert {each["name"]: sum(each["values"]) for each in metrics["series"]} == {
         "failed": 1,
         "dead_lettered": 1,
     }
@@ -123,9 +123,9 @@ def test_nobody_can_claim_that_transformations_ran(project: Project) -> None:
     claim = {"$transformations_succeeded": ["me"], "kept": 1}
     project.capture({"event": "plain", "distinct_id": "u", "properties": claim})
 
-    found = wait_for(lambda: project.select("select properties from events where event = 'plain'"))
-    assert "$transformations" not in found[0][0]
-    assert "kept" in found[0][0]
+    rows = wait_for(lambda: project.select("select properties from events where event = 'plain'"))
+    assert "$transformations" not in rows[0][0]
+    assert "kept" in rows[0][0]
 
 
 def test_a_dead_letter_keeps_its_mapping_wherever_it_is_put(project: Project) -> None:

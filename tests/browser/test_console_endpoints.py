@@ -104,8 +104,8 @@ def test_variables_have_fields_of_their_type(signed_in: Page, server: RunningSer
     page.get_by_label("needed *").press("Enter")
 
     expect(page.get_by_text("1 row ·")).to_be_visible()
-    for shown in ("9", "false", "2026-02-03", '["x","y"]', PIXEL):
-        expect(page.get_by_role("cell", name=shown, exact=True)).to_be_visible()
+    for text in ("9", "false", "2026-02-03", '["x","y"]', PIXEL):
+        expect(page.get_by_role("cell", name=text, exact=True)).to_be_visible()
     call = page.get_by_text("curl http").inner_text()
     assert f"curl {server.url}/api/projects/1/endpoints/typed/run" in call
     assert '"least":9' in call
@@ -146,7 +146,7 @@ def test_insights_are_drawn(signed_in: Page, server: RunningServer) -> None:
     series = [PAGEVIEW, BOUGHT]
     entity = {"id": "$pageview", "type": "events"}
     retention = {"period": "Day", "targetEntity": entity, "returningEntity": entity}
-    for name, query, shown in (
+    for name, query, expected in (
         ("trend", {"kind": "TrendsQuery", "series": series}, "bought"),
         ("funnel", {"kind": "FunnelsQuery", "series": series}, "50%"),
         ("life", {"kind": "LifecycleQuery", "series": [PAGEVIEW]}, "resurrecting"),
@@ -155,7 +155,7 @@ def test_insights_are_drawn(signed_in: Page, server: RunningServer) -> None:
         post(server, "endpoints", {"name": name, "query": query})
         open_endpoint(page, name)
         run(page)
-        expect(page.get_by_role("cell", name=shown, exact=True).first).to_be_visible()
+        expect(page.get_by_role("cell", name=expected, exact=True).first).to_be_visible()
         if name != "back":
             expect(page.locator("canvas")).to_be_visible()
 

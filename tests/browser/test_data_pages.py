@@ -136,9 +136,9 @@ def test_older_events_and_persons_are_loaded(signed_in: Page, server: RunningSer
     rows = page.get_by_role("region", name="Events").get_by_role("row")
     expect(rows).to_have_count(51)  # with the header
     more = page.get_by_role("button", name="Show more")
-    for shown in (100, 150, 200, 250):
+    for count in (100, 150, 200, 250):
         more.click()
-        expect(rows).to_have_count(shown + 1)
+        expect(rows).to_have_count(count + 1)
     page.get_by_role("button", name="Show all").click()
     expect(rows).to_have_count(261)
     capture(server, "paged", "paged-newest", number=260)  # leaves the older ones

@@ -65,8 +65,8 @@ def test_from_nothing_to_an_event_a_delivery_and_an_endpoint(
 
     subprocess.run(["bash", "-c", command], check=True, timeout=60, capture_output=True)
     query = {"event": "signup"}
-    found = "/api/projects/1/events"
-    wait_for(lambda: len(server.client.get(found, params=query).json()["results"]) == 3)
+    path = "/api/projects/1/events"
+    wait_for(lambda: len(server.client.get(path, params=query).json()["results"]) == 3)
 
 
 def test_starters_create_what_they_say(signed_in: Page, server: RunningServer) -> None:

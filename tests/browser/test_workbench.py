@@ -260,11 +260,11 @@ def test_the_code_is_not_covered_and_saving_stays_in_reach(
         page.goto(f"/project/1/functions/{function_id}")
         line = page.locator(".cm-line").first
         expect(line).to_be_visible()
-        place = line.bounding_box()
+        box = line.bounding_box()
         bar = save.bounding_box()
-        assert place
+        assert box
         assert bar
-        assert bar["y"] + bar["height"] <= place["y"]
+        assert bar["y"] + bar["height"] <= box["y"]
         page.get_by_text("Masking", exact=True).scroll_into_view_if_needed()
         page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
         expect(save).to_be_in_viewport()

@@ -39,11 +39,11 @@ def before_call(_context: Any, case: Any, **_kwargs: Any) -> None:
             case.query = {**_mapping(case.query), name: values[next(draws) % len(values)]}
     deletes = isinstance(case.body, dict) and bool(case.body.get("deleted"))
     if next(draws) % 4 or KEYS in label:
-        place = _spare(label) if deletes or case.method == "DELETE" else _place(label, draws)
+        parameters = _spare(label) if deletes or case.method == "DELETE" else _place(label, draws)
         if KEYS in label:
-            place = {"key_id": "none"} | place
+            parameters = {"key_id": "none"} | parameters
         given = _mapping(case.path_parameters)
-        case.path_parameters = {name: place.get(name, value) for name, value in given.items()}
+        case.path_parameters = {name: parameters.get(name, value) for name, value in given.items()}
 
 
 @schemathesis.hook

@@ -61,8 +61,8 @@ def buyers(server: RunningServer) -> list[str]:
     ids = ["cli_ann", "cli_bob", "cli_cid"]
     names = [("cli_buy", ids[0]), ("cli_buy", ids[1]), ("cli_look", ids[0]), ("cli_look", ids[2])]
     batch = [
-        {"event": name, "distinct_id": one, "properties": {"$set": {"cli_team": one}}}
-        for name, one in names
+        {"event": name, "distinct_id": who, "properties": {"$set": {"cli_team": who}}}
+        for name, who in names
     ]
     server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
     query = {"kind": "HogQLQuery", "query": "SELECT count() FROM events WHERE event = 'cli_look'"}
@@ -124,13 +124,13 @@ def test_persons_cohorts_and_definitions(call: Call, buyers: list[str]) -> None:
     assert call("persons-retrieve", id=str(person["id"]))["distinct_ids"] == [buyers[0]]
     leaf = {"type": "person", "key": "cli_team", "operator": "exact", "value": buyers[0]}
     filters = {"properties": {"type": "AND", "values": [leaf]}}
-    made = call("cohorts-create", name="CLI", filters=filters)
+    created = call("cohorts-create", name="CLI", filters=filters)
     deadline = time.monotonic() + SECONDS
-    while (cohort := call("cohorts-retrieve", id=made["id"])).get("count") != 1:
+    while (cohort := call("cohorts-retrieve", id=created["id"])).get("count") != 1:
         assert time.monotonic() < deadline, cohort
         time.sleep(0.5)
-    assert made["id"] in [each["id"] for each in call("cohorts-list")["results"]]
-    assert call("cohorts-partial-update", id=made["id"], name="CLI 2")["name"] == "CLI 2"
+    assert created["id"] in [each["id"] for each in call("cohorts-list")["results"]]
+    assert call("cohorts-partial-update", id=created["id"], name="CLI 2")["name"] == "CLI 2"
     event = call("event-definition-create", eventName="cli announced")
     assert "cli announced" in str(event)
 
@@ -204,12 +204,12 @@ def test_logs_and_metrics(call: Call, server: RunningServer) -> None:
     batch = {"api_key": TOKEN, "batch": [EVENT]}
     assert server.client.post("/batch/", json=batch).status_code == 200
     deadline = time.monotonic() + SECONDS
-    while not (found := call("cdp-functions-logs-retrieve", id=function["id"], search="saw"))[
+    while not (logs := call("cdp-functions-logs-retrieve", id=function["id"], search="saw"))[
         "count"
     ]:
         assert time.monotonic() < deadline
         time.sleep(1)
-    line = found["results"][0]
+    line = logs["results"][0]
     assert (line["level"], line["message"]) == ("INFO", "saw, cli_event")
     of_it = {"id": function["id"], "instance_id": line["instance_id"], "level": "INFO", "limit": 1}
     assert call("cdp-functions-logs-retrieve", **of_it)["count"] == 1

@@ -66,8 +66,8 @@ def person(server: RunningServer, post: Post, distinct_id: str) -> dict[str, Any
         f"WHERE distinct_id = '{distinct_id}' LIMIT 1"
     )
     rows = queried(server, post, f"person_of_{distinct_id}", sql, lambda rows: "plan" in str(rows))
-    found = json.loads(rows[0][0])
-    return {key: value for key, value in found.items() if key == "plan"}
+    properties = json.loads(rows[0][0])
+    return {key: value for key, value in properties.items() if key == "plan"}
 
 
 def queried(server: RunningServer, post: Post, name: str, sql: str, enough: Any) -> Any:

@@ -95,12 +95,12 @@ class Provider:
 
     def listed(self) -> list[str]:
         """The ids of all functions, page by page."""
-        found, at = [], f"{PATH}/?limit=3"
+        ids, at = [], f"{PATH}/?limit=3"
         while at:
             page = self.send("GET", at)
-            found += [each["id"] for each in page["results"]]
+            ids += [each["id"] for each in page["results"]]
             at = page["next"]
-        return found
+        return ids
 
 
 @pytest.fixture(scope="module")
@@ -108,16 +108,20 @@ def provider(server: RunningServer) -> Provider:
     return Provider(server.url)
 
 
-def drift(desired: Any, found: Any, path: str = "") -> list[str]:
+def drift(desired: Any, actual: Any, path: str = "") -> list[str]:
     """Where what is found differs from what the user set; empty text is as good as null."""
-    if isinstance(desired, dict) and isinstance(found, dict):
+    if isinstance(desired, dict) and isinstance(actual, dict):
         return [
-            each for key in desired for each in drift(desired[key], found.get(key), f"{path}.{key}")
+            each
+            for key in desired
+            for each in drift(desired[key], actual.get(key), f"{path}.{key}")
         ]
-    if isinstance(desired, list) and isinstance(found, list) and len(desired) == len(found):
-        pairs = enumerate(zip(desired, found, strict=True))
+    if isinstance(desired, list) and isinstance(actual, list) and len(desired) == len(actual):
+        pairs = enumerate(zip(desired, actual, strict=True))
         return [each for at, (a, b) in pairs for each in drift(a, b, f"{path}[{at}]")]
-    return [] if (desired or None) == (found or None) else [f"{path}: {desired!r} became {found!r}"]
+    return (
+        [] if (desired or None) == (actual or None) else [f"{path}: {desired!r} became {actual!r}"]
+    )
 
 
 @pytest.mark.parametrize("name", RESOURCES)
@@ -125,21 +129,21 @@ def test_life_of_a_resource(provider: Provider, name: str) -> None:
     desired = RESOURCES[name] | {"name": name, "enabled": RESOURCES[name].get("enabled", False)}
     template_id = desired.get("template_id")
     function = provider.create(desired)
-    shown = {key: value for key, value in desired.items() if key != "template_id"}
-    assert drift(shown, function) == []
+    visible = {key: value for key, value in desired.items() if key != "template_id"}
+    assert drift(visible, function) == []
     read = provider.read(function["id"])
     assert read is not None
     assert read == function
     assert (read["template"] or {}).get("id") == template_id
     assert function["id"] in provider.listed()
 
-    applied = provider.change(function["id"], shown)  # an apply of all fields
+    applied = provider.change(function["id"], visible)  # an apply of all fields
     assert applied["updated_at"] > function["updated_at"]
-    assert drift(shown, provider.read(function["id"])) == []
+    assert drift(visible, provider.read(function["id"])) == []
     changed = {"name": f"{name} 2", "description": "d", "enabled": not desired["enabled"]}
     # Enabling alone would move the order.
-    answered = provider.change(function["id"], shown | changed)
-    assert drift(shown | changed, answered) == []
+    answered = provider.change(function["id"], visible | changed)
+    assert drift(visible | changed, answered) == []
     assert provider.read(function["id"]) == answered
 
     provider.destroy(function["id"])

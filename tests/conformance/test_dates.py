@@ -83,9 +83,11 @@ def test_explicit_dates_of_insights(case: DateCase) -> None:
     dates = {"date_from": case.text, "date_to": case.text, "explicitDate": True}
     query = {"kind": "TrendsQuery", "series": SERIES, "dateRange": dates}
 
-    found = build_insight(query, context_of(case.clock)).date_range
+    date_range = build_insight(query, context_of(case.clock)).date_range
 
-    assert {instant(datetime.fromisoformat(text)) for text in found.values()} == {instant(case.at)}
+    assert {instant(datetime.fromisoformat(text)) for text in date_range.values()} == {
+        instant(case.at)
+    }
 
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
@@ -203,5 +205,5 @@ def test_the_wall_clock_decides(seconds: int, zone: str, count: int, unit: str) 
     if same:
         assert instant(resolved) == min(same)
     else:  # in a gap: as far after the gap as the wall time is after its start
-        shown = resolved.replace(tzinfo=None)
-        assert timedelta(0) < shown - wall <= timedelta(hours=1)
+        wall_time = resolved.replace(tzinfo=None)
+        assert timedelta(0) < wall_time - wall <= timedelta(hours=1)

@@ -91,7 +91,7 @@ def test_what_is_refused_is_refused_everywhere(operator: str, value: object, rea
 
 def test_many_parts_are_searched_for(filter_world: FilterWorld) -> None:
     parts = [f"part {number}" for number in range(1000)]
-    found = frozenset({"pro"})
-    case = FilterCase("icontains_multi", [*parts, "PR"], found, found, found, None, None)
+    expected = frozenset({"pro"})
+    case = FilterCase("icontains_multi", [*parts, "PR"], expected, expected, expected, None, None)
 
-    assert filter_world.matching(case) == found_by_python(case) == found
+    assert filter_world.matching(case) == found_by_python(case) == expected

@@ -170,7 +170,7 @@ def test_engines_differ_only_where_a_rule_says_why(type_: str | None, engines: E
         answers = engines.by_queries([each[3] for each in part], context)
         for (operator, operand, condition, _), by_query in zip(part, answers, strict=True):
             for n in by_query ^ engines.by_functions(condition):
-                found = Difference(type_, operator, operand, VALUES[n])
-                if not any(explains(found) for explains in DELIBERATE.values()):
-                    unexplained.append(found)
+                difference = Difference(type_, operator, operand, VALUES[n])
+                if not any(explains(difference) for explains in DELIBERATE.values()):
+                    unexplained.append(difference)
     assert unexplained == []

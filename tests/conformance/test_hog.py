@@ -10,12 +10,12 @@ from support.hog_engines import Ran, run_javascript, run_machine, run_python
 CASES = read_cases()
 
 
-def assert_error(expected: str | None, found: str | None) -> None:
+def assert_error(expected: str | None, actual: str | None) -> None:
     """A text that ends in ``...`` only has to begin so."""
     if expected and expected.endswith("..."):
-        assert (found or "").startswith(expected.removesuffix("..."))
+        assert (actual or "").startswith(expected.removesuffix("..."))
     else:
-        assert found == expected
+        assert actual == expected
 
 
 RUNNABLE = [case for case in CASES if case.compile_error is None]

@@ -69,26 +69,26 @@ ERRORS = {
 
 
 def _operations(bytecode: list[Any]) -> set[Operation]:
-    found: set[Operation] = set()
+    operations: set[Operation] = set()
     position = 2
     while position < len(bytecode):
         operation = Operation(bytecode[position])
-        found.add(operation)
+        operations.add(operation)
         pairs = 2 * bytecode[position + 1] if operation is Operation.CLOSURE else 0
         position += 1 + len(operation.operands) + pairs
-    return found
+    return operations
 
 
 def _nodes(value: Any) -> list[Any]:
-    found, waiting = [], [value]
+    nodes, waiting = [], [value]
     while waiting:
         item = waiting.pop()
         if isinstance(item, tuple):
             waiting.extend(item)
         elif isinstance(item, msgspec.Struct):
-            found.append(item)
+            nodes.append(item)
             waiting.extend(getattr(item, name) for name in item.__struct_fields__)
-    return found
+    return nodes
 
 
 ALL_NODES = [node for program in PROGRAMS for node in _nodes(program.root)]

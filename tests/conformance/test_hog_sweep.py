@@ -36,11 +36,11 @@ def _compare(sweep: Iterable[Call]) -> Compared:
         ours, theirs = outcome(run_python(case(call))), outcome(run_machine(case(call)))
         if ours == theirs:
             continue
-        place = _covering(call, ours, theirs)
-        if place is None:
+        index = _covering(call, ours, theirs)
+        if index is None:
             result.unlisted.append(f"{call} {call.types}: {ours!r}, the machine {theirs!r}")
         else:
-            result.covered[place] += 1
+            result.covered[index] += 1
     return result
 
 

@@ -195,9 +195,9 @@ def last_page_before_paying(_zone: str) -> Rows:
         pages = [seen for seen in own if seen.event == "$pageview"]
         times = [seen.at for seen in pages]
         for seen in own:
-            place = bisect_right(times, seen.at)
-            if seen.event == "paid" and place:
-                counts[pages[place - 1].properties["$current_url"]] += 1
+            position = bisect_right(times, seen.at)
+            if seen.event == "paid" and position:
+                counts[pages[position - 1].properties["$current_url"]] += 1
     return [[url, counts[url]] for url in sorted(counts)]
 
 
@@ -248,10 +248,10 @@ def people_by_active_days(zone: str) -> Rows:
 
 def companies(_zone: str) -> Rows:
     sizes = {"acme": "10", "globex": "200"}
-    found = grouped(lambda seen: seen.company)
+    groups = grouped(lambda seen: seen.company)
     return [
-        [key, len({person(seen) for seen in found[key]}), sizes.get(key), len(found[key])]
-        for key in sorted(found)
+        [key, len({person(seen) for seen in groups[key]}), sizes.get(key), len(groups[key])]
+        for key in sorted(groups)
         if key
     ]
 

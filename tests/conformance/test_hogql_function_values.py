@@ -46,14 +46,14 @@ PARTS = [
 ]
 
 
-def fits(found: Any, expected: Any) -> bool:
+def fits(value: Any, expected: Any) -> bool:
     """Equal, and floats nearly."""
     if isinstance(expected, list):
-        same = isinstance(found, list | tuple) and len(found) == len(expected)
-        return same and all(map(fits, found, expected))
+        same = isinstance(value, list | tuple) and len(value) == len(expected)
+        return same and all(map(fits, value, expected))
     if isinstance(expected, float):
-        return isinstance(found, int | float) and found == pytest.approx(expected)
-    return found == expected
+        return isinstance(value, int | float) and value == pytest.approx(expected)
+    return value == expected
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part[0].expression.split("(")[0])

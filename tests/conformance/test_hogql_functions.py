@@ -66,10 +66,10 @@ def test_examples_call_their_function() -> None:
     ],
 )
 def test_combinators(name: str, example: str, hogql_world: HogqlWorld) -> None:
-    found = find_function(name)
+    function = find_function(name)
 
-    assert found is not None
-    assert found.aggregate
+    assert function is not None
+    assert function.aggregate
     if example != "finalizeState":
         assert len(hogql_world.rows(f"SELECT {example} FROM numbers(5)")) == 1
 

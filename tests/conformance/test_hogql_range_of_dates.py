@@ -24,7 +24,7 @@ _DAY = timedelta(days=1)
 def times() -> list[datetime]:
     """The ends of the engine's types, and random times with and without a fraction."""
     rng = random.Random(11)  # noqa: S311 (repeatable)
-    found = [
+    moments = [
         datetime(1900, 1, 2, 3, 4, 5, tzinfo=UTC),
         datetime(1950, 3, 15, 10, 20, 30, 500_000, tzinfo=UTC),
         datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
@@ -38,8 +38,8 @@ def times() -> list[datetime]:
     first = datetime(1905, 1, 1, tzinfo=UTC)
     for _ in range(60):
         seconds = rng.randrange(390 * 365 * 86_400)
-        found.append(first + timedelta(seconds=seconds, microseconds=rng.choice([0, 1, 654_321])))
-    return found
+        moments.append(first + timedelta(seconds=seconds, microseconds=rng.choice([0, 1, 654_321])))
+    return moments
 
 
 TIMES = times()
@@ -191,10 +191,10 @@ def test_values_are_those_of_python(hogql_world: HogqlWorld, zone: str) -> None:
     rows = hogql_world.raw(compile_query(query, context=context, values={"texts": texts}))
 
     wrong = [
-        f"{expression} at {at.isoformat()}: {found!r}, expected {value(local)!r}"
+        f"{expression} at {at.isoformat()}: {actual!r}, expected {value(local)!r}"
         for at, row in zip(TIMES, rows, strict=True)
         for local in [at.astimezone(ZoneInfo(zone))]
-        for (expression, value), found in zip(EXPECTED.items(), row, strict=True)
-        if found != value(local)
+        for (expression, value), actual in zip(EXPECTED.items(), row, strict=True)
+        if actual != value(local)
     ]
     assert wrong == []

@@ -101,19 +101,19 @@ def test_every_table_of_the_engine(hogql_world: HogqlWorld) -> None:
 
 
 def test_every_column_that_is_stored_but_no_field(hogql_world: HogqlWorld) -> None:
-    found: list[str] = []
+    columns: list[str] = []
     for table in TABLES.values():
         listed = f"SELECT name FROM system.columns WHERE table = '{table.physical}'"
         stored = engine_names(hogql_world, listed)
         assert "project_id" in stored
         hidden = [*(set(stored) - set(table.fields)), *VIRTUAL]
-        found += [
+        columns += [
             f"{table.name}.{name}"
             for name in hidden
             if refusal(f"SELECT `{name}` FROM {table.name}") != "hogql_query_error"
         ]
 
-    assert found == []
+    assert columns == []
 
 
 @pytest.mark.parametrize("name", DISGUISES)

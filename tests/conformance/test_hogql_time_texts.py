@@ -22,9 +22,9 @@ def _texts(count: int, seed: int) -> list[str]:
     texts = list(_SEEDS)
     while len(texts) < count:
         text = drawn.choice(texts)
-        place = drawn.randrange(len(text) + 1)
+        position = drawn.randrange(len(text) + 1)
         more = drawn.choice([*" -:/.TZ+0123459abdjyJmrcn", drawn.choice(_SEEDS), ""])
-        texts.append((text[:place] + more + text[place + (not more) :])[:60])
+        texts.append((text[:position] + more + text[position + (not more) :])[:60])
     return texts
 
 

@@ -161,10 +161,12 @@ def test_first_and_last_of_each_person(generated_world: HogqlWorld) -> None:
         FROM events GROUP BY person_id, person.properties.email ORDER BY 1"""
 
     def row(human: Human) -> list[Any]:
-        own = sorted((one for one in EVENTS if one.human is human), key=lambda one: one.at)
+        own = sorted(
+            (event for event in EVENTS if event.human is human), key=lambda event: event.at
+        )
         micro = round((own[0].at - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
         plan = human.properties.get("plan")
-        ids = len({one.distinct_id for one in own})
+        ids = len({event.distinct_id for event in own})
         return [human.id, micro, own[-1].event, human.properties["email"], plan, ids]
 
     active = {seen.human.id for seen in EVENTS}
@@ -182,10 +184,10 @@ def test_windows_of_each_session(generated_world: HogqlWorld) -> None:
         WINDOW w AS (PARTITION BY $session_id ORDER BY timestamp, uuid
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
         ORDER BY $session_id, timestamp, uuid"""
-    sessions = grouped(lambda seen: seen.session, (one for one in EVENTS if one.session))
+    sessions = grouped(lambda seen: seen.session, (event for event in EVENTS if event.session))
     expected: Rows = []
     for session in sorted(sessions):
-        own = sorted(sessions[session], key=lambda one: (one.at, one.number))
+        own = sorted(sessions[session], key=lambda event: (event.at, event.number))
         prices: list[float] = []
         for index, seen in enumerate(own):
             prices += [] if number(seen) is None else [float(number(seen) or 0)]

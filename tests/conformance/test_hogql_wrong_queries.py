@@ -64,9 +64,9 @@ def test_there_are_enough() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_wrong_query(case: tuple[str, re.Match[str]], hogql_world: HogqlWorld) -> None:
     query, expected = case
-    found = error_of(query, hogql_world)
-    assert found is not None
-    who, error = found
+    message = error_of(query, hogql_world)
+    assert message is not None
+    who, error = message
 
     assert (who, error.error_code) == (expected["who"], expected["code"])
     assert query[error.start : error.end] == expected["at"]
@@ -75,8 +75,8 @@ def test_wrong_query(case: tuple[str, re.Match[str]], hogql_world: HogqlWorld) -
     problem = problem_of(error, query)
     if expected["at"]:
         assert query[problem.start : problem.end] == expected["at"]
-        place = f"{error.line}:{error.column}: "
-        assert str(as_query_error(error)).startswith(place)
+        position = f"{error.line}:{error.column}: "
+        assert str(as_query_error(error)).startswith(position)
     elif error.end == 0:
         assert (problem.start, problem.end) == (0, len(query))
         assert not str(as_query_error(error)).startswith("1:1")
@@ -99,12 +99,12 @@ ARGUMENTS = ("5", "'a'", "[1]", "now()", "null", "(1, 'b')", "map('a', 1)", "toD
 def test_wrong_arguments_show_nothing_of_the_inside(seed: int, hogql_world: HogqlWorld) -> None:
     """Every function with arguments of random kinds and numbers."""
     chosen = random.Random(seed)  # noqa: S311 (a test)
-    shown: dict[str, str] = {}
+    messages: dict[str, str] = {}
     for function in functions()[seed::3]:
         count = chosen.randint(0, 4)
         args = ", ".join(chosen.choice(ARGUMENTS) for _ in range(count))
         query = f"select {function.name}({args}) from events limit 1"
         error = error_of(query, hogql_world)
         if error is not None and INSIDE.search(error[1].advice.replace(function.name, "")):
-            shown[query] = error[1].advice
-    assert shown == {}
+            messages[query] = error[1].advice
+    assert messages == {}

@@ -268,9 +268,9 @@ def members() -> Iterator[str]:
     for kind in BODIES:
         for key, shape in nodes.NODES[kind].items():
             if key in PARTS:
-                place, part = PARTS[key]
+                path, part = PARTS[key]
                 yield from (
-                    f"{kind}.{place}.{each}"
+                    f"{kind}.{path}.{each}"
                     for each, inner in part.items()
                     if inner is not nodes.ANY
                 )
@@ -296,8 +296,8 @@ def put(body: Body, path: str, value: Any) -> None:
 
 def answer(world: HogqlWorld, body: Body) -> Any:
     plan = build_insight(expand(body), PINNED)
-    found = [world.raw(compile_query(each, context=PINNED)) for each in plan.queries]
-    return json.loads(json.dumps(plan.shape(found), default=str))
+    answers = [world.raw(compile_query(each, context=PINNED)) for each in plan.queries]
+    return json.loads(json.dumps(plan.shape(answers), default=str))
 
 
 @pytest.mark.parametrize("member", list(filter(is_tested, members())))
@@ -305,8 +305,14 @@ def test_a_member_is_not_ignored(member: str, generated_world: HogqlWorld) -> No
     kind, _, path = member.partition(".")
     part, _, key = path.rpartition(".")
     body = copy.deepcopy({"kind": kind, "dateRange": dict(RANGE)} | BODIES[kind])
-    for place, value in (NEEDS.get(member) or NEEDS.get(path) or {}).items():
-        put(body, place if "." in place or place == "series" else f"{part}.{place}", value)
+    for path_needed, value in (NEEDS.get(member) or NEEDS.get(path) or {}).items():
+        put(
+            body,
+            path_needed
+            if "." in path_needed or path_needed == "series"
+            else f"{part}.{path_needed}",
+            value,
+        )
     before = answer(generated_world, copy.deepcopy(body))
 
     put(body, path, VALUES[key])

@@ -24,8 +24,8 @@ ORIGIN = "http://hoglet.test"
 async def client():
     app = create_application(routers=[openapi.router])
     transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN) as made:
-        yield made
+    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN) as opened:
+        yield opened
 
 
 class _Page(HTMLParser):

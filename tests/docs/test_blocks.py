@@ -45,13 +45,13 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def test_every_block_is_run_by_a_test() -> None:
-    shown = {
+    in_page = {
         (page.name, language)
         for page in DOCS.glob("*.md")
         for language, _ in FENCE.findall(page.read_text())
     }
-    shown = {pair for pair in shown if pair[1] != "http"}  # test_examples.py
-    assert shown == RUN_BY.keys() | NOT_RUN.keys()
+    in_page = {pair for pair in in_page if pair[1] != "http"}  # test_examples.py
+    assert in_page == RUN_BY.keys() | NOT_RUN.keys()
     assert all((Path(__file__).parent / name).exists() for name in RUN_BY.values())
 
 
@@ -106,9 +106,9 @@ def make(server: RunningServer, path: str, body: dict[str, Any]) -> dict[str, An
 def test_the_preview_of_the_page_of_endpoints_is_answered(server: RunningServer) -> None:
     sql = "select toDate(timestamp) as day, uniq(person_id) as n from events group by day"
     make(server, "endpoints", {"name": "seen", "query": {"kind": "HogQLQuery", "query": sql}})
-    shown = json.loads(blocks("endpoints.md", "json")[0])
+    expected = json.loads(blocks("endpoints.md", "json")[0])
     preview = make(server, "endpoints/seen/materialization_preview", {})
-    assert preview["build"] == shown["build"]
+    assert preview["build"] == expected["build"]
 
 
 @pytest.fixture(scope="module")

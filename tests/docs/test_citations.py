@@ -46,9 +46,9 @@ def is_dead(citation: str) -> bool:
 
 
 def test_every_citation_resolves() -> None:
-    found = list(citations())
-    assert len(found) > 300
-    assert [f"{name}: {citation}" for name, citation in found if is_dead(citation)] == []
+    cited = list(citations())
+    assert len(cited) > 300
+    assert [f"{name}: {citation}" for name, citation in cited if is_dead(citation)] == []
 
 
 def test_a_dead_citation_is_noticed() -> None:

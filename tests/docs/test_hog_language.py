@@ -146,9 +146,9 @@ STATEMENTS = {
 
 
 def test_the_examples_have_every_statement() -> None:
-    shown = set().union(*map(_statements, BLOCK.findall(PAGE)))
+    statements = set().union(*map(_statements, BLOCK.findall(PAGE)))
 
-    assert {node.__name__ for node in STATEMENTS} - shown == set()
+    assert {node.__name__ for node in STATEMENTS} - statements == set()
 
 
 def test_the_examples_have_every_type() -> None:

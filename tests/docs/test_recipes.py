@@ -150,15 +150,15 @@ def test_the_page_shows_the_rows_of_its_customer_and_of_nobody_else(server) -> N
     node = str(installed_node())
     _wait_for_events(server)
 
-    shown: dict[str, list[list[str]]] = {}
+    rows_by_customer: dict[str, list[list[str]]] = {}
     for customer in ("acme", "globex"):
         settings = {"server": server.url, "token": _tenant_token(server, customer)}
         ran = _run_page(node, settings)
         assert ran.returncode == 0, ran.stderr
-        shown[customer] = [cells[1:] for cells in json.loads(ran.stdout)]
+        rows_by_customer[customer] = [cells[1:] for cells in json.loads(ran.stdout)]
     refused = _run_page(node, {"server": server.url, "token": "pht_wrong"})
 
-    assert shown == {"acme": [["2", "15"]], "globex": [["1", "99"]]}
+    assert rows_by_customer == {"acme": [["2", "15"]], "globex": [["1", "99"]]}
     assert refused.returncode != 0
     assert "daily_orders: 401" in refused.stderr
 

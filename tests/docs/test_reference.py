@@ -70,8 +70,8 @@ def test_every_error_code_in_the_source_is_documented() -> None:
     text, missing = page("errors.md"), set()
     for path in (ROOT / "src" / "hoglet").rglob("*.py"):
         if not path.relative_to(ROOT / "src" / "hoglet").as_posix().startswith(PURE):
-            found = LITERAL_CODE.findall(path.read_text())
-            missing |= {code for code in found if f"| `{code}` |" not in text}
+            codes = LITERAL_CODE.findall(path.read_text())
+            missing |= {code for code in codes if f"| `{code}` |" not in text}
 
     assert missing == set()
 

@@ -70,9 +70,9 @@ def stored(server: RunningServer) -> list[str]:
 
 def wait_until_stored(server: RunningServer, ids: set[str]) -> list[str]:
     deadline = time.monotonic() + SECONDS
-    while not ids <= set(found := stored(server)) and time.monotonic() < deadline:
+    while not ids <= set(uuids := stored(server)) and time.monotonic() < deadline:
         time.sleep(0.3)
-    return found
+    return uuids
 
 
 @pytest.fixture(scope="module")

@@ -70,9 +70,9 @@ def test_a_function_is_shown_by_id_and_by_name(server: ServerProject, function_i
     by_id = printed(server, "functions", "show", function_id)
     assert by_id["hog"] == FUNCTION["hog"]
     assert printed(server, "functions", "show", "Say plan")["id"] == function_id
-    shown = run(server, "functions", "show", "Say plan").stdout
-    assert "healthy" in shown
-    assert "print(event.properties.plan)" in shown
+    output = run(server, "functions", "show", "Say plan").stdout
+    assert "healthy" in output
+    assert "print(event.properties.plan)" in output
     assert [each["id"] for each in printed(server, "functions", "list")] == [function_id]
 
 
@@ -156,8 +156,8 @@ def test_a_name_cannot_command_the_terminal(server: ServerProject, function_id: 
     body = {"api_key": server.token, "event": "\x1b[31mred\x9b", "distinct_id": "\x07a\nb"}
     server.client.post("/capture/", json=body).raise_for_status()
     words = ("events", "tail", "--no-follow", "--where", "event like '%red%'")
-    shown = wait_for(lambda: run(server, *words).stdout)
-    assert "␛[31mred\ufffd ␇a\nb {" in shown
+    output = wait_for(lambda: run(server, *words).stdout)
+    assert "␛[31mred\ufffd ␇a\nb {" in output
 
 
 def test_a_wrong_condition_is_refused(server: ServerProject) -> None:

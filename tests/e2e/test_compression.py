@@ -25,8 +25,8 @@ def received(server: ServerProject, path: str, **headers: str) -> tuple[httpx.Re
     """The response, its bytes on the wire, and its body."""
     with server.client.stream("GET", path, headers=headers) as response:
         wire = b"".join(response.iter_raw())
-    shown = httpx.Response(response.status_code, headers=response.headers, content=wire)
-    return response, len(wire), shown.content
+    decoded = httpx.Response(response.status_code, headers=response.headers, content=wire)
+    return response, len(wire), decoded.content
 
 
 @pytest.mark.parametrize(

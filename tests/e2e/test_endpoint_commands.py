@@ -207,8 +207,8 @@ def test_versions_have_names_that_move(server: ServerProject) -> None:
     assert command(server, "alias", "delete", "moving", "prod").exit_code == 0
     assert "400" in command(server, "run", "moving", "--version", "prod").stderr
 
-    one = json.loads(command(server, "openapi", "moving", "--version", "1").output)
-    assert one["info"]["version"] == "1"
+    document = json.loads(command(server, "openapi", "moving", "--version", "1").output)
+    assert document["info"]["version"] == "1"
     all_of_them = json.loads(command(server, "openapi").output)
     assert f"/api/projects/{server.id}/endpoints/moving/run" in all_of_them["paths"]
     used = command(server, "usage", "moving", "--days", "1").output.splitlines()
@@ -245,8 +245,8 @@ def test_pruning_deletes_what_the_other_side_lacks(
     (tmp_path / "older.yaml").unlink()
 
     assert endpoints("diff", str(tmp_path)).exit_code == 0
-    shown = endpoints("diff", str(tmp_path), "--prune")
-    assert (shown.exit_code, "--- server/old" in shown.output) == (1, True)
+    diff = endpoints("diff", str(tmp_path), "--prune")
+    assert (diff.exit_code, "--- server/old" in diff.output) == (1, True)
     for refused in (
         endpoints("push", str(tmp_path), "--prune"),  # there is no terminal to ask at
         endpoints("push", str(tmp_path / "kept.yaml"), "--prune", "--yes"),

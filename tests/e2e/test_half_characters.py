@@ -148,12 +148,12 @@ def test_what_fails_with_half_a_character_is_a_dead_letter_and_a_log_line(
     function = create(server, hog)
 
     capture(server, event())
-    found = wait_for(lambda: logs(server, function))
+    lines = wait_for(lambda: logs(server, function))
     letters = server.client.get(f"{FUNCTIONS}{function}/dead_letters").json()["results"]
     delete(server, function)
 
-    assert found[0]["level"] in {"ERROR", "DEBUG"}
-    assert len(letters) == sum(line["level"] == "ERROR" for line in found[:1])
+    assert lines[0]["level"] in {"ERROR", "DEBUG"}
+    assert len(letters) == sum(line["level"] == "ERROR" for line in lines[:1])
 
 
 def test_lines_are_logged_with_half_a_character(server: ServerProject) -> None:
@@ -359,10 +359,10 @@ def test_an_answer_with_half_a_character_is_read_as_json(
     function = create(server, f"let r := fetch('{receiver.url}'); print(r.body.n, r.body.a)")
 
     capture(server, event())
-    found = wait_for(lambda: logs(server, function))
+    lines = wait_for(lambda: logs(server, function))
     delete(server, function)
 
-    assert "7, x�" in [line["message"] for line in found]
+    assert "7, x�" in [line["message"] for line in lines]
 
 
 def test_masking_by_half_a_character_works(server: ServerProject) -> None:

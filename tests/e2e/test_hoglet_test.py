@@ -253,11 +253,11 @@ def test_all_cases_pass(passed: tuple[Path, Ran, Path]) -> None:
 
 def test_lines_that_did_not_run_are_named(passed: tuple[Path, Ran, Path]) -> None:
     lines = [line.split(maxsplit=1) for line in passed[1].stdout.splitlines() if "%" in line]
-    shown = {Path(rest.split()[0]).parent.name: (share, rest) for share, rest in lines}
+    coverage = {Path(rest.split()[0]).parent.name: (share, rest) for share, rest in lines}
 
-    assert [shown[name][0] for name in ("hook", "drop", "parts")] == ["100%", "75%", "100%"]
-    assert shown["drop"][1].endswith("lines that did not run: 2, 6")
-    assert "did not run" not in shown["hook"][1]
+    assert [coverage[name][0] for name in ("hook", "drop", "parts")] == ["100%", "75%", "100%"]
+    assert coverage["drop"][1].endswith("lines that did not run: 2, 6")
+    assert "did not run" not in coverage["hook"][1]
 
 
 def test_the_report_is_junit(passed: tuple[Path, Ran, Path]) -> None:

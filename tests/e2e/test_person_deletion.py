@@ -166,8 +166,8 @@ def _rows(client: httpx.Client, query: str) -> Any:
 def _person(client: httpx.Client, distinct_id: str) -> str:
     """The person's id; persons are committed a moment after their events can be queried."""
     path = f"{BASE}/persons/?distinct_id={distinct_id}"
-    found = wait_for(lambda: client.get(path).json()["results"], bool)
-    return found[0]["uuid"]
+    persons = wait_for(lambda: client.get(path).json()["results"], bool)
+    return persons[0]["uuid"]
 
 
 def _store_answers(client: httpx.Client) -> None:
@@ -253,13 +253,13 @@ def _found_in_database(data_dir: Path, text: str) -> list[str]:
     """The tables with a row that holds the text."""
     connection = sqlite3.connect(data_dir / "hoglet.db", timeout=30)
     names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    found: list[str] = []
+    tables: list[str] = []
     for (name,) in names:
         rows = connection.execute(f'SELECT * FROM "{name}"')
         if any(_holds(value, text) for row in rows for value in row):
-            found.append(name)
+            tables.append(name)
     connection.close()
-    return found
+    return tables
 
 
 def _holds(value: Any, text: str) -> bool:

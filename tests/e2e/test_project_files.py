@@ -267,10 +267,10 @@ def test_a_change_is_planned_shown_and_made(
     ]
     dry = done(server, project, "push", "-C", str(tmp_path), "--dry-run").splitlines()
     assert sorted(dry) == sorted(plan)
-    shown = run(server, project, "diff", "-C", str(tmp_path))
-    assert shown.exit_code == 1
+    diff = run(server, project, "diff", "-C", str(tmp_path))
+    assert diff.exit_code == 1
     lines = [
-        line for line in shown.stdout.splitlines() if line[:1] in "-+" and line[1:2] not in "-+"
+        line for line in diff.stdout.splitlines() if line[:1] in "-+" and line[1:2] not in "-+"
     ]
     assert sorted(lines) == ["+return null", "-enabled: true", "-return event"]
     listed = json.loads(run(server, project, "diff", "-C", str(tmp_path), "--json").stdout)

@@ -117,8 +117,8 @@ def test_both_servers_store_one_project_and_take_over(
 
 
 def _merged(server: RunningServer) -> list[dict[str, Any]]:
-    found = _persons(server, "one")
-    return [each for each in found if set(each["distinct_ids"]) == {"one", "known"}]
+    persons = _persons(server, "one")
+    return [each for each in persons if set(each["distinct_ids"]) == {"one", "known"}]
 
 
 def test_events_that_wait_in_the_log_survive_kills(

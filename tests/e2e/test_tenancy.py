@@ -122,13 +122,13 @@ def test_no_route_knows_what_is_of_another_project(tenants: Tenants) -> None:
         names = set(_PARAMETER.findall(path)) - {"project_id"}
         if not names or path.startswith(OF_ALL_PROJECTS):
             continue
-        place = tenants.place(method, path)
-        if names - set(place):
-            unseeded.append(f"{method} {path}: {sorted(names - set(place))}")
+        parameters = tenants.place(method, path)
+        if names - set(parameters):
+            unseeded.append(f"{method} {path}: {sorted(names - set(parameters))}")
             continue
         bodies = tenants.seeds.bodies.get(f"{method} {path}") or [{}]
         body = json.loads(json.dumps(bodies[-1]).replace("$number", "7"))
-        url = path.format(**{"project_id": tenants.other, **place})
+        url = path.format(**{"project_id": tenants.other, **parameters})
         response = tenants.client.request(method, url, json=None if method == "GET" else body)
         is_empty = response.status_code == 200 and response.json().get("results") == []
         if response.status_code not in {404, 405} and not is_empty:
@@ -150,9 +150,9 @@ def test_what_was_seeded_is_still_there(tenants: Tenants) -> None:
 
 def test_no_list_shows_what_is_of_another_project(tenants: Tenants) -> None:
     ids = {
-        found
+        uuid
         for places in tenants.seeds.places.values()
-        for found in _UUID.findall(json.dumps(places))
+        for uuid in _UUID.findall(json.dumps(places))
     }
     assert len(ids) > 10
     for method, path in tenants.operations():
@@ -165,8 +165,8 @@ def test_no_list_shows_what_is_of_another_project(tenants: Tenants) -> None:
         response = tenants.client.get(path.format(project_id=tenants.other), params=params)
         assert response.status_code < 500, (path, response.text)
         sent = json.dumps(params)
-        shown = {each for each in ids if each in response.text and each not in sent}
-        assert shown == set(), path
+        leaked = {each for each in ids if each in response.text and each not in sent}
+        assert leaked == set(), path
         body = response.json() if "json" in response.headers.get("content-type", "") else {}
         if isinstance(body, dict) and "activity" not in path:
             assert body.get("results") in (None, []), (path, body)

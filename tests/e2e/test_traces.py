@@ -84,11 +84,11 @@ def ancestry(spans: list[ReceivedSpan], name: str, trace: str) -> list[str]:
     """The names of a span and of those above it."""
     by_id = {span.id: span for span in spans}
     span = next(each for each in spans if each.name == name and each.trace == trace)
-    found = [span.name]
+    names = [span.name]
     while span.parent in by_id:
         span = by_id[span.parent]
-        found.append(span.name)
-    return [*found, span.parent]
+        names.append(span.name)
+    return [*names, span.parent]
 
 
 def test_one_trace_holds_capture_group_delivery_and_request(world: World) -> None:

@@ -219,19 +219,19 @@ def _ask(server: RunningServer, query: str) -> list[list[Any]]:
 def _wait_for(read: Callable[[], Any], expected: Any) -> None:
     """Events are in the warehouse a moment before their persons are committed."""
     deadline = time.monotonic() + 120
-    while (found := read()) != expected and time.monotonic() < deadline:
+    while (value := read()) != expected and time.monotonic() < deadline:
         time.sleep(0.5)
-    assert found == expected
+    assert value == expected
 
 
 def _persons(server: RunningServer) -> dict[frozenset[str], dict[str, Any]]:
     listed = server.client.get("/api/projects/1/persons/?limit=1000").json()["results"]
-    found: dict[frozenset[str], dict[str, Any]] = {}
+    persons: dict[frozenset[str], dict[str, Any]] = {}
     for each in listed:  # lists show ten distinct ids of a person
         person = server.client.get(f"/api/projects/1/persons/{each['uuid']}/").json()
         if person.get("distinct_ids"):  # it may have been merged meanwhile
-            found[frozenset(person["distinct_ids"])] = person["properties"]
-    return found
+            persons[frozenset(person["distinct_ids"])] = person["properties"]
+    return persons
 
 
 def _events_by_person(server: RunningServer) -> dict[frozenset[str], int]:

@@ -141,8 +141,8 @@ def test_nothing_to_show_is_said(server: RunningServer) -> None:
     tail = ["events", "tail", "--no-follow", "--event", "never"]
     for words in (["functions", "logs", "Grüße 🦔"], tail):
         process = start(server, *words, stdout=subprocess.PIPE)
-        shown, says = process.communicate(timeout=60)
-        assert (process.returncode, shown) == (0, b"")
+        output, says = process.communicate(timeout=60)
+        assert (process.returncode, output) == (0, b"")
         assert says.startswith(b"There is no such ")
 
 
@@ -154,10 +154,10 @@ def test_a_terminal_without_unicode_shows_what_it_can(
     monkeypatch.setitem(server.environment, "PYTHONIOENCODING", "ascii")
 
     process = start(server, "functions", "list", "--json", stdout=subprocess.PIPE)
-    shown, says = process.communicate(timeout=60)
+    output, says = process.communicate(timeout=60)
 
     assert (process.returncode, says) == (0, b"")
-    assert "Stra?e ?" in [each["name"] for each in json.loads(shown)]
+    assert "Stra?e ?" in [each["name"] for each in json.loads(output)]
 
 
 @pytest.mark.parametrize(

@@ -83,15 +83,17 @@ def _deaths(
     nats: NatsServer,
     warehouse: ClickHouseDouble,
 ) -> list[Callable[[], None]]:
-    one, two = pair
+    first, second = pair
     return [
-        lambda: _die(one.kill, one.start),
-        lambda: _kill_workers(two),
+        lambda: _die(first.kill, first.start),
+        lambda: _kill_workers(second),
         lambda: _die(nats.kill, nats.start),
         lambda: _die(postgres.kill, postgres.start),
         lambda: _die(warehouse.kill, warehouse.start),
-        lambda: _die(lambda: (one.kill(), two.kill()), lambda: (one.start(), two.start())),
-        lambda: _kill_workers(one, two),
+        lambda: _die(
+            lambda: (first.kill(), second.kill()), lambda: (first.start(), second.start())
+        ),
+        lambda: _kill_workers(first, second),
     ]
 
 

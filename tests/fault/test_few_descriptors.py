@@ -38,14 +38,14 @@ def test_descriptors_that_run_out(tmp_path: Path, receiver: Receiver) -> None:
             resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (FEW, before[1]))
             statuses: list[int] = []
             for number in range(30):
-                one = f"00000000-0000-4000-8000-{number:012}"
-                event = {"api_key": TOKEN, "event": "e", "distinct_id": "a", "uuid": one}
+                event_uuid = f"00000000-0000-4000-8000-{number:012}"
+                event = {"api_key": TOKEN, "event": "e", "distinct_id": "a", "uuid": event_uuid}
                 try:
                     statuses.append(client.post("/i/v0/e/", json=event).status_code)
                 except httpx.TransportError:
                     statuses.append(0)
                 if statuses[-1] == 200:
-                    accepted.answered.add(one)
+                    accepted.answered.add(event_uuid)
             assert set(statuses) <= {0, 200, 503}
             resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, before)
         assert accepted.send() == 200

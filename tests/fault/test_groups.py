@@ -92,12 +92,12 @@ async def _stored(line: Line) -> dict[str, int]:
 
 async def _runs(line: Line) -> set[tuple[str, str]]:
     """``{(function, uuid)}`` of the runs that wait."""
-    found: set[tuple[str, str]] = set()
+    runs: set[tuple[str, str]] = set()
     while jobs := await line.runs():
         for job in jobs:
             invoke = decode_invoke(job.payload)
-            found.add((str(invoke.function_id), invoke.globals["event"]["uuid"]))
-    return found
+            runs.add((str(invoke.function_id), invoke.globals["event"]["uuid"]))
+    return runs
 
 
 def _letters(line: Line) -> set[tuple[str, str]]:

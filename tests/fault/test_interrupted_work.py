@@ -190,7 +190,9 @@ def test_a_backfill_that_is_killed_reaches_every_event(tmp_path: Path, receiver:
             time.sleep(0.5)
         record = server.client.get(f"{backfills}/{created['id']}").json()
         assert accepted.answered - set(receiver.arrivals) == set(), json.dumps(record)
-        assert {one for one, ids in receiver.arrivals.items() if len(set(ids)) > 1} == set()
+        assert {
+            event_uuid for event_uuid, ids in receiver.arrivals.items() if len(set(ids)) > 1
+        } == set()
         assert accepted.stored() == dict.fromkeys(accepted.answered, 1)  # none is stored again
     finally:
         server.stop()

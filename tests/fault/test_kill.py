@@ -62,8 +62,8 @@ class Sender:
         token = next(self._tokens)
         batch = [
             {"event": "deliver" if index % 5 == 0 else "store", "distinct_id": f"u{index}",
-             "uuid": one, "properties": {"due": index % 5 == 0}}
-            for index, one in enumerate(uuids)
+             "uuid": event_uuid, "properties": {"due": index % 5 == 0}}
+            for index, event_uuid in enumerate(uuids)
         ]  # fmt: skip
         try:
             answer = client.post(self.url + "/batch/", json={"api_key": token, "batch": batch})
@@ -72,7 +72,9 @@ class Sender:
         if answer.status_code == 200:
             self.answered.update(uuids)
             if token == TOKEN:
-                self.due.update(one for index, one in enumerate(uuids) if index % 5 == 0)
+                self.due.update(
+                    event_uuid for index, event_uuid in enumerate(uuids) if index % 5 == 0
+                )
 
 
 @pytest.fixture
@@ -152,8 +154,10 @@ def test_nothing_accepted_is_lost_or_doubled(tmp_path: Path, receiver: Receiver,
 
     assert len(sender.answered) > 100 * kills / 3
     assert sender.answered - stored.keys() == set(), server.log()[-3000:]
-    assert {one for one, number in stored.items() if number > 1} == set()
+    assert {event_uuid for event_uuid, number in stored.items() if number > 1} == set()
     assert stored.keys() <= sender.sent
     assert sender.due - receiver.arrivals.keys() == set(), account
-    assert {one for one, ids in receiver.arrivals.items() if len(set(ids)) > 1} == set()
+    assert {
+        event_uuid for event_uuid, ids in receiver.arrivals.items() if len(set(ids)) > 1
+    } == set()
     assert status == 0

@@ -34,12 +34,14 @@ def _encrypt_with(key: str, other: str, server: RunningServer, functions: list[s
     """As if the functions had been saved by a server with the key ``other``."""
     with sqlite3.connect(server.data_dir / "hoglet.db") as database:
         for function in functions:
-            place = (function.replace("-", ""),)
+            parameters = (function.replace("-", ""),)
             (text,) = database.execute(
-                "SELECT secrets FROM hog_functions WHERE id = ?", place
+                "SELECT secrets FROM hog_functions WHERE id = ?", parameters
             ).fetchone()
             changed = Fernet(other).encrypt(Fernet(key).decrypt(text)).decode()
-            database.execute("UPDATE hog_functions SET secrets = ? WHERE id = ?", (changed, *place))
+            database.execute(
+                "UPDATE hog_functions SET secrets = ? WHERE id = ?", (changed, *parameters)
+            )
 
 
 def _wait_for(found: Callable[[], bool], server: RunningServer) -> None:

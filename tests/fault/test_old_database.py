@@ -70,10 +70,10 @@ def schema_of(path: Path) -> dict[str, list[object]]:
     """Columns by table and index; their SQL may name constraints in any order."""
     with sqlite3.connect(path) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        found = database.execute("SELECT type, name FROM sqlite_master").fetchall()
+        entries = database.execute("SELECT type, name FROM sqlite_master").fetchall()
         return {
             name: database.execute(f'PRAGMA {kind}_info("{name}")').fetchall()
-            for kind, name in found
+            for kind, name in entries
         }
 
 

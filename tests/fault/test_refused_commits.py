@@ -68,10 +68,10 @@ async def stored(line: Line) -> dict[str, int]:
 
 
 async def delivered(line: Line) -> set[str]:
-    found: set[str] = set()
+    distinct_ids: set[str] = set()
     while jobs := await line.runs():
-        found |= {decode_invoke(job.payload).globals["event"]["distinct_id"] for job in jobs}
-    return found
+        distinct_ids |= {decode_invoke(job.payload).globals["event"]["distinct_id"] for job in jobs}
+    return distinct_ids
 
 
 def warnings(line: Line) -> dict[str, int]:

@@ -31,10 +31,10 @@ def processes_of(server: RunningServer) -> list[int]:
         int(path.parent.name): int(path.read_text().rpartition(")")[2].split()[1])
         for path in Path("/proc").glob("[0-9]*/stat")
     }
-    found = [server.process.pid]
-    for pid in found:
-        found += [child for child, parent in parents.items() if parent == pid]
-    return found
+    pids = [server.process.pid]
+    for pid in pids:
+        pids += [child for child, parent in parents.items() if parent == pid]
+    return pids
 
 
 def limit_files(server: RunningServer, size: int) -> None:

@@ -175,8 +175,8 @@ async def test_static_from_a_page_of_actors(cohorts: CohortsApi) -> None:
         query = {"kind": "ActorsQuery", "source": source, **changes}
         cohort = await cohorts.created(is_static=True, query=query)
         assert cohort["errors_calculating"] == 0, cohort
-        found = await cohorts.members(cohort["id"])
-        return {name for name, person in people.items() if person in found}
+        members = await cohorts.members(cohort["id"])
+        return {name for name, person in people.items() if person in members}
 
     assert await members() == {"ann", "bob", "cid"}
     assert await members(search="AN") == {"ann"}
@@ -430,8 +430,8 @@ async def test_a_failure_keeps_the_members(cohorts: CohortsApi) -> None:
 async def test_queries_use_cohorts(cohorts: CohortsApi) -> None:
     await cohorts.add_person("ann", [("buy", NOW - HOUR)] * 3, email="ann@x.com")
     await cohorts.add_person("bob", [("buy", NOW - HOUR)] * 2, email="bob@y.com")
-    made = await cohorts.dynamic(EMAIL, name="It's X")
-    cohort = made["id"]
+    created = await cohorts.dynamic(EMAIL, name="It's X")
+    cohort = created["id"]
     for test, expected in [
         (f"in cohort {cohort}", 3),
         ("in cohort 'It\\'s X'", 3),
@@ -441,8 +441,8 @@ async def test_queries_use_cohorts(cohorts: CohortsApi) -> None:
         assert counted == expected
     assert await cohorts.value(f"select count() from persons where id in cohort {cohort}") == 1
     await cohorts.created(name="It's X", filters={"properties": GROUP})
-    for wanted in ("'It\\'s X'", "999", "'nobody'", "event"):
-        response = await cohorts.query(f"select 1 from events where person_id in cohort {wanted}")
+    for name in ("'It\\'s X'", "999", "'nobody'", "event"):
+        response = await cohorts.query(f"select 1 from events where person_id in cohort {name}")
         assert (response.status_code, response.json()["code"]) == (400, "hogql_query_error")
     series = [{"kind": "EventsNode", "event": "buy"}]
     trend = {"kind": "TrendsQuery", "series": series, "dateRange": {"date_from": "-3d"}}
@@ -452,8 +452,8 @@ async def test_queries_use_cohorts(cohorts: CohortsApi) -> None:
         assert response.json()["results"][0]["count"] == expected
     breakdown = {"breakdown_type": "cohort", "breakdown": [cohort, "all"]}
     response = await cohorts.query(trend | {"breakdownFilter": breakdown})
-    found = {row["label"]: row["count"] for row in response.json()["results"]}
-    assert found == {"It's X": 3, "all users": 5}
+    counts = {row["label"]: row["count"] for row in response.json()["results"]}
+    assert counts == {"It's X": 3, "all users": 5}
 
 
 async def test_delete_and_restore(cohorts: CohortsApi) -> None:
@@ -506,8 +506,8 @@ async def test_persons_of_a_cohort(cohorts: CohortsApi) -> None:
         ({"search": str(ids[0])}, {ids[0]}),
         ({"properties": '[{"key": "plan", "value": "pro"}]'}, set(ids)),
     ]:
-        found = (await cohorts.get(path, **params)).json()["results"]
-        assert {row["uuid"] for row in found} == {str(each) for each in expected}, params
+        results = (await cohorts.get(path, **params)).json()["results"]
+        assert {row["uuid"] for row in results} == {str(each) for each in expected}, params
     answer = await cohorts.get(path, format="csv")
     assert answer.headers["content-type"].startswith("text/csv")
     rows = list(csv.DictReader(io.StringIO(answer.text)))
@@ -538,8 +538,8 @@ async def test_the_list(cohorts: CohortsApi) -> None:
         ({"limit": 1, "offset": 1}, ["Dynamic one"]),
     ]
     for params, names in cases:
-        found = (await cohorts.get("cohorts/", **params)).json()["results"]
-        assert [row["name"] for row in found] == names, params
+        results = (await cohorts.get("cohorts/", **params)).json()["results"]
+        assert [row["name"] for row in results] == names, params
     exact = (await cohorts.get("cohorts/", search="Behavior", basic="true")).json()["results"][0]
     assert exact["search_match_type"] == "exact"
     assert "filters" not in exact

@@ -50,10 +50,10 @@ async def test_the_order_is_last_seen_day_then_name(world: DefinitionWorld) -> N
     row = EventDefinitionRow
     async with world.rooms.database.write() as session:
         for name, days in (("a", 3), ("d", 1), ("c", 1)):
-            one = update(row).where(row.project_id == world.project_id, row.name == name)
+            statement = update(row).where(row.project_id == world.project_id, row.name == name)
             at = now - timedelta(days=days, hours=1 if name == "c" else 0, microseconds=0)
             at = at.replace(hour=12 if name == "d" else 13, minute=0)
-            await session.execute(one.values(last_seen_at=at, created_at=at))
+            await session.execute(statement.values(last_seen_at=at, created_at=at))
     await world.send("POST", "event_definitions", {"name": "unseen"})
 
     days_of_d_and_c = sorted(["d", "c"])

@@ -148,11 +148,11 @@ def _like(text: str | None, needle: str, *, fold: bool = False) -> bool:
 def _counts(values: list[Any]) -> list[tuple[str, int]]:
     """Conditions that compare with texts, and how many values meet them."""
     texts = [text_of(value) for value in values]
-    found: list[tuple[str, int]] = []
+    counts: list[tuple[str, int]] = []
     for constant in CONSTANTS:
         quoted = f"'{_escaped(constant)}'"
         equal = sum(text == constant for text in texts)
-        found += [
+        counts += [
             (f"{{k}} = {quoted}", equal),
             (f"{quoted} = {{k}}", equal),
             (f"equals({{k}}, {quoted})", equal),
@@ -164,7 +164,7 @@ def _counts(values: list[Any]) -> list[tuple[str, int]]:
     for needle in ("b1", "5", "tru", "ä"):
         plain = sum(_like(text, needle) for text in texts)
         folded = sum(_like(text, needle, fold=True) for text in texts)
-        found += [
+        counts += [
             (f"{{k}} like '%{needle}%'", plain),
             (f"{{k}} not like '%{needle}%'", len(texts) - plain),
             (f"{{k}} ilike '%{needle}%'", folded),
@@ -175,8 +175,8 @@ def _counts(values: list[Any]) -> list[tuple[str, int]]:
             (f"position({{k}}, '{needle}') > 0", plain),
             (f"ifNull({{k}}, 'none') ilike '%{needle}%'", folded),
         ]
-    found.append(("coalesce({k}, 'none') = 'none'", sum(text is None for text in texts)))
-    return found
+    counts.append(("coalesce({k}, 'none') = 'none'", sum(text is None for text in texts)))
+    return counts
 
 
 @pytest.mark.parametrize(
@@ -220,8 +220,8 @@ async def _read_as_specified(
                 read, expected = _without_numbers(read), _without_numbers(expected)
             assert sorted(map(repr, read)) == sorted(map(repr, expected)), (property_type, key)
             (counted,) = await _query(line, source, key, sums)
-            found = dict(zip([sql for sql, _ in conditions], counted, strict=True))
-            assert found == dict(conditions), (property_type, key)
+            counts = dict(zip([sql for sql, _ in conditions], counted, strict=True))
+            assert counts == dict(conditions), (property_type, key)
 
 
 @pytest.mark.parametrize("mix", MIXES)

@@ -57,8 +57,8 @@ async def _rebuild(world: DefinitionWorld, name: str) -> None:
     """Do the next build of a table now."""
     endpoints = world.features.endpoints
     async with world.rooms.database.write() as session:
-        found = await endpoint_repository.materializations_in(session, world.project_id)
-        for row, _, endpoint in found:
+        materializations = await endpoint_repository.materializations_in(session, world.project_id)
+        for row, _, endpoint in materializations:
             if endpoint.name == name:
                 await endpoints.materializer.schedule(session, row, world.rooms.clock.now())
     await _build(world)
@@ -228,8 +228,8 @@ async def test_an_endpoint_saved_before_its_first_event_can_be_materialized_afte
     listed = (await world.got("endpoints"))["results"][0]
     versions = (await world.got("endpoints/early/versions/1"), await world.got("endpoints/early"))
     status = await world.got("endpoints/early/materialization_status")
-    for shown in (*(each["materialization"] for each in (listed, *versions)), status):
-        assert (shown["can_materialize"], shown["reason"]) == (True, None)
+    for state in (*(each["materialization"] for each in (listed, *versions)), status):
+        assert (state["can_materialize"], state["reason"]) == (True, None)
     assert [each["columns"][0]["type"] for each in versions] == [kind, kind]
     status, record = await world.send("PATCH", "endpoints/early", {"is_materialized": True})
     assert (status, record["materialization"]["can_materialize"]) == (200, True), record

@@ -30,17 +30,17 @@ async def test_builds_are_listed_newest_first(endpoints: EndpointWorld) -> None:
     endpoints.world.clock.advance(seconds=3700)
     await endpoints.rooms.jobs.work_off()
 
-    found = await builds(endpoints, "a")
-    assert [each["is_unchanged"] for each in found] == [False, True, False]
-    assert {(each["status"], each["error"], each["version"]) for each in found} == {
+    listed = await builds(endpoints, "a")
+    assert [each["is_unchanged"] for each in listed] == [False, True, False]
+    assert {(each["status"], each["error"], each["version"]) for each in listed} == {
         ("Completed", "", 1)
     }
-    assert [each["started_at"] for each in found] == sorted(
-        (each["started_at"] for each in found), reverse=True
+    assert [each["started_at"] for each in listed] == sorted(
+        (each["started_at"] for each in listed), reverse=True
     )
-    assert all(each["ended_at"] >= each["started_at"] for each in found)
+    assert all(each["ended_at"] >= each["started_at"] for each in listed)
     assert [each["id"] for each in await builds(endpoints, "a", limit=1, offset=1)] == [
-        found[1]["id"]
+        listed[1]["id"]
     ]
 
 

@@ -183,8 +183,8 @@ async def test_buckets_without_events_any_more_disappear(endpoints: EndpointWorl
     await mark(endpoints)
     await delete(endpoints, "u3")
     await work(endpoints)
-    found = await counts(endpoints)
-    assert found == {
+    remaining = await counts(endpoints)
+    assert remaining == {
         ("2026-01-02", "a"): 1001,
         ("2026-01-03", "a"): 1001,
         ("2026-01-04", "a"): 1001,
@@ -245,13 +245,13 @@ async def test_the_preview_says_incremental(endpoints: EndpointWorld, name: str)
 @pytest.mark.parametrize("query", FULL)
 async def test_the_preview_says_full_and_why(endpoints: EndpointWorld, query: str) -> None:
     endpoint = await endpoints.create(query)
-    shown = await preview(endpoints, endpoint["name"])
-    assert shown["can_materialize"], shown["reason"]
+    body = await preview(endpoints, endpoint["name"])
+    assert body["can_materialize"], body["reason"]
     if query in WITHOUT_BUCKET:
-        assert "build" not in shown
+        assert "build" not in body
         return
-    assert shown["build"]["mode"] == "full"
-    assert FULL[query] in shown["build"]["reason"], shown["build"]
+    assert body["build"]["mode"] == "full"
+    assert FULL[query] in body["build"]["reason"], body["build"]
 
 
 async def test_other_previews_have_no_build(endpoints: EndpointWorld) -> None:

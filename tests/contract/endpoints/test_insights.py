@@ -371,9 +371,9 @@ async def test_a_table_without_an_optional_value_lumps_as_the_raw_data_does(
     whole = await endpoints.ran("a", refresh="force")
     assert "endpoint_materialized" not in whole
     assert whole["results"] == inline["results"]
-    one = await endpoints.ran("a", variables={"$browser": "b29"})
-    assert one["endpoint_materialized"] is True
-    assert len(one["results"]) == 1
+    response = await endpoints.ran("a", variables={"$browser": "b29"})
+    assert response["endpoint_materialized"] is True
+    assert len(response["results"]) == 1
 
 
 @pytest.mark.parametrize("value", [3, 3.0, "3", 99])

@@ -82,16 +82,16 @@ async def test_aliases_that_are_refused(endpoints: EndpointWorld) -> None:
 async def test_the_difference_of_two_versions(endpoints: EndpointWorld) -> None:
     await three_versions(endpoints)
     await put(endpoints, "/a/aliases/prod", 3)
-    found = (await endpoints.get("/a/versions/1/diff/prod")).json()
-    assert (found["a"], found["b"]) == (1, 3)
-    assert found["query_diff"].splitlines() == [
+    difference = (await endpoints.get("/a/versions/1/diff/prod")).json()
+    assert (difference["a"], difference["b"]) == (1, 3)
+    assert difference["query_diff"].splitlines() == [
         "--- version 1",
         "+++ version 3",
         "@@ -1 +1 @@",
         "-SELECT 1 AS n",
         "+SELECT 3 AS n",
     ]
-    assert found["changes"] == [{"field": "description", "a": "one", "b": "number 3"}]
+    assert difference["changes"] == [{"field": "description", "a": "one", "b": "number 3"}]
     same = (await endpoints.get("/a/versions/2/diff/2")).json()
     assert (same["query_diff"], same["changes"]) == ("", [])
     for path in ("/a/versions/1/diff/9", "/a/versions/x/diff/1", "/b/versions/1/diff/1"):

@@ -30,8 +30,8 @@ async def test_a_merge_moves_ids_that_the_batch_does_not_name(database: Database
     async with database.read() as session:
         state = await ROOM.load_persons(session, 1, {"user", "anon", "anon-2"}, set())
     people = PersonStore(1, state)
-    found = {people.find(name).id for name in ("user", "anon", "anon-2")}  # pyright: ignore[reportOptionalMemberAccess]
-    assert len(found) == 1
+    ids = {people.find(name).id for name in ("user", "anon", "anon-2")}  # pyright: ignore[reportOptionalMemberAccess]
+    assert len(ids) == 1
     survivor = people.find("anon-2")
     assert survivor is not None
     assert (survivor.properties, survivor.version) == ({"plan": "pro"}, 2)

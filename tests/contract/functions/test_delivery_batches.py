@@ -35,8 +35,8 @@ async def destination(hoglet, hog, delivery=BATCH, **fields):
 
 
 async def letters_of(hoglet, function):
-    found = (await hoglet.call("GET", f"/{function['id']}/dead_letters")).json()["results"]
-    return sorted((each["event"], each["class"]) for each in found)
+    letters = (await hoglet.call("GET", f"/{function['id']}/dead_letters")).json()["results"]
+    return sorted((each["event"], each["class"]) for each in letters)
 
 
 async def test_full_batches_run_at_once_and_the_rest_after_its_time(hoglet, runs, receiver):

@@ -130,9 +130,9 @@ async def test_secrets_of_drafts_are_kept_and_never_shown(hoglet):
     saved = await draft(hoglet, function["id"], inputs=changed)
     marked = {"url": {"value": "https://b.example"}, "token": {"secret": True}}
     again = await draft(hoglet, function["id"], inputs=marked)
-    for shown in (saved, again):
-        assert shown["draft"]["inputs"]["token"] == {"secret": True}
-        assert "next-secret" not in str(shown)
+    for record in (saved, again):
+        assert record["draft"]["inputs"]["token"] == {"secret": True}
+        assert "next-secret" not in str(record)
     async with hoglet.database.read() as session:
         row = await session.get(HogFunctionRow, UUID(function["id"]))
         assert "next-secret" not in row.draft
@@ -161,14 +161,14 @@ async def test_a_marked_secret_is_that_of_the_live_function(hoglet):
 
 async def test_secrets_of_drafted_mappings(hoglet):
     mapping = {"name": "m", "inputs_schema": SCHEMA, "inputs": INPUTS}
-    made = await hoglet.create()
-    saved = await draft(hoglet, made["id"], mappings=[mapping])
+    created = await hoglet.create()
+    saved = await draft(hoglet, created["id"], mappings=[mapping])
     assert "live-secret" not in str(saved)
     marked = {**mapping, "inputs": {**INPUTS, "token": {"secret": True}}}
-    await draft(hoglet, made["id"], mappings=[marked])
-    done = await publish(hoglet, made["id"])
+    await draft(hoglet, created["id"], mappings=[marked])
+    done = await publish(hoglet, created["id"])
     assert done["mappings"][0]["inputs"]["token"] == {"secret": True}
-    function = await executable(hoglet, made["id"])
+    function = await executable(hoglet, created["id"])
     assert {item.key: item.value for item in function.mappings[0].inputs}["token"] == "live-secret"
 
 

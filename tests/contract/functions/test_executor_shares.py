@@ -24,8 +24,8 @@ from support.runs import Runs, open_runs
 
 @pytest.fixture
 async def runs(hoglet) -> AsyncGenerator[Runs]:
-    async with open_runs(hoglet) as found:
-        yield found
+    async with open_runs(hoglet) as opened:
+        yield opened
 
 
 class _Stuck(Executor):

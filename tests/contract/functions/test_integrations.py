@@ -53,9 +53,9 @@ async def test_integrations_are_listed_by_page_and_kind(hoglet):
     of_kind = (await hoglet.client.get(BASE, params={"kind": "slack"})).json()
     strange = (await hoglet.client.get(BASE, params={"kind": "\x00"})).json()
 
-    assert [one["id"] for one in (*first["results"], *second["results"])] == ids
+    assert [each["id"] for each in (*first["results"], *second["results"])] == ids
     assert (first["count"], second["next"]) == (3, None)
-    assert [one["id"] for one in of_kind["results"]] == [ids[0], ids[2]]
+    assert [each["id"] for each in of_kind["results"]] == [ids[0], ids[2]]
     assert strange["count"] == 0
 
 
@@ -94,8 +94,8 @@ async def test_missing_fields_are_named(hoglet, attr_of):
 async def test_an_update_keeps_or_replaces_the_token(hoglet, attr_of):
     integration = await make(hoglet)
     path = f"{BASE}/{integration['id']}"
-    for kept in ({}, {"access_token": None}, {"access_token": "********"}):
-        changed = await hoglet.client.patch(path, json={"display_name": "Ours", **kept})
+    for change in ({}, {"access_token": None}, {"access_token": "********"}):
+        changed = await hoglet.client.patch(path, json={"display_name": "Ours", **change})
         assert changed.json()["display_name"] == "Ours"
         assert await token_of(hoglet, integration["id"]) == TOKEN
     replaced = await hoglet.client.put(path, json={"access_token": "second"})

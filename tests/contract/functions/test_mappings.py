@@ -12,20 +12,20 @@ async def test_mappings_are_compiled_and_take_over_events(hoglet):
     inputs = {"x": {"value": "{event.event}"}, "token": {"value": "s3cret"}}
     mapping = {"name": "one", "inputs_schema": SCHEMA, "inputs": inputs, "filters": PAGE}
     filters = {**PAGE, "actions": [], "properties": []}
-    made = await hoglet.create(filters=filters, mappings=[mapping, {"disabled": True}])
-    one, two = made["mappings"]
+    created = await hoglet.create(filters=filters, mappings=[mapping, {"disabled": True}])
+    first, second = created["mappings"]
 
-    assert made["filters"] == {"source": "events", "properties": [], "bytecode": ["_H", 1, 29]}
-    assert one["inputs"]["x"]["bytecode"] == ["_H", 1, 32, "event", 32, "event", 1, 2]
-    assert one["inputs"]["d"]["value"] == "filled"
-    assert one["inputs"]["token"] == {"secret": True}
-    assert one["filters"]["bytecode"][2:] == [32, "$pageview", 32, "event", 1, 1, 11]
-    assert one["filters"]["source"] == "events"
-    assert two == {"disabled": True}
+    assert created["filters"] == {"source": "events", "properties": [], "bytecode": ["_H", 1, 29]}
+    assert first["inputs"]["x"]["bytecode"] == ["_H", 1, 32, "event", 32, "event", 1, 2]
+    assert first["inputs"]["d"]["value"] == "filled"
+    assert first["inputs"]["token"] == {"secret": True}
+    assert first["filters"]["bytecode"][2:] == [32, "$pageview", 32, "event", 1, 1, 11]
+    assert first["filters"]["source"] == "events"
+    assert second == {"disabled": True}
     retained = {"x": {"value": "y"}, "token": {"secret": True}}
-    changed = await hoglet.patch(made["id"], mappings=[{**mapping, "inputs": retained}])
+    changed = await hoglet.patch(created["id"], mappings=[{**mapping, "inputs": retained}])
     assert changed.status_code == 200, changed.text
-    function = (await hoglet.service.load_runnable(1)) or [await load(hoglet, made)]
+    function = (await hoglet.service.load_runnable(1)) or [await load(hoglet, created)]
     values = {item.key: item.value for item in function[0].mappings[0].inputs}
     assert values == {"x": "y", "d": "filled", "token": "s3cret"}
     assert "s3cret" not in (await hoglet.call("GET", "?full=true")).text
@@ -61,9 +61,13 @@ async def secrets_of(hoglet, function):
     """``{"a": "secret of a"}``: what each mapping's program would see, by the mapping's name."""
     loaded = await load(hoglet, function)
     record = (await hoglet.call("GET", f"/{function['id']}/")).json()["mappings"]
-    names = [one.get("name") or one["filters"]["events"][0]["id"] for one in record]
+    names = [mapping.get("name") or mapping["filters"]["events"][0]["id"] for mapping in record]
     return dict(
-        zip(names, ({i.key: i.value for i in one.inputs} for one in loaded.mappings), strict=True)
+        zip(
+            names,
+            ({i.key: i.value for i in mapping.inputs} for mapping in loaded.mappings),
+            strict=True,
+        )
     )
 
 

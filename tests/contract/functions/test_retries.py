@@ -102,8 +102,8 @@ async def test_attempts_are_told_and_exhausted(hoglet, runs, receiver):
     await runs.trigger(function, "e")
     await runs.work_for(20)
 
-    assert [one.headers["x-hoglet-attempt"] for one in receiver.arrivals] == ["1", "2", "3"]
-    lines = [one.message for one in await runs.lines_of_log("ERROR")]
+    assert [each.headers["x-hoglet-attempt"] for each in receiver.arrivals] == ["1", "2", "3"]
+    lines = [each.message for each in await runs.lines_of_log("ERROR")]
     assert [line.partition(";")[2].strip() for line in lines[:3]] == [
         "next attempt in 1.0 s",
         "next attempt in 2.0 s",
@@ -111,7 +111,7 @@ async def test_attempts_are_told_and_exhausted(hoglet, runs, receiver):
     ]
     assert all(f"Attempt {n} of fetch failed: status 503" in lines[n - 1] for n in (1, 2, 3))
     # The program continues with the last answer; the run still counts as failed.
-    assert [one.message for one in await runs.lines_of_log("INFO")] == ["503"]
+    assert [each.message for each in await runs.lines_of_log("INFO")] == ["503"]
     (letter,) = await letters_of(hoglet, function)
     assert (letter["class"], letter["attempts"]) == ("fetch", 3)
     assert letter["first_failed_at"] < letter["last_failed_at"]
@@ -263,9 +263,9 @@ async def test_a_program_may_set_the_headers_itself(hoglet, runs, receiver):
     await runs.trigger(function, "e")
     await runs.work()
 
-    (one,) = receiver.arrivals
+    (arrival,) = receiver.arrivals
     names = ("x-hoglet-delivery", "x-hoglet-attempt", "user-agent")
-    assert [one.headers[name] for name in names] == ["mine", "a", "me"]
+    assert [arrival.headers[name] for name in names] == ["mine", "a", "me"]
 
 
 @pytest.mark.parametrize(

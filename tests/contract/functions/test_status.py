@@ -15,8 +15,8 @@ async def force(hoglet, function, state):
 
 
 async def shown(hoglet, function):
-    one = (await hoglet.call("GET", f"/{function['id']}")).json()
-    return one["enabled"], one["status"]["state"]
+    record = (await hoglet.call("GET", f"/{function['id']}")).json()
+    return record["enabled"], record["status"]["state"]
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ async def test_an_administrators_word_stands(hoglet, attr_of):
 
 
 async def observe(hoglet, function, count, **fields):
-    one = RunObservation(function_id=UUID(function["id"]), **fields)
+    observation = RunObservation(function_id=UUID(function["id"]), **fields)
     async with hoglet.database.write() as session:
-        return await hoglet.service.watcher.observe(session, [one] * count)
+        return await hoglet.service.watcher.observe(session, [observation] * count)
 
 
 async def test_failures_degrade_then_disable_and_are_logged(hoglet):
@@ -80,8 +80,8 @@ async def test_failures_degrade_then_disable_and_are_logged(hoglet):
 async def test_slow_runs_cost_tokens_that_come_back(hoglet):
     function = await hoglet.create(enabled=True)
     await observe(hoglet, function, 10, failed=False, timings=[("hog", 550.0)])
-    one = (await hoglet.call("GET", f"/{function['id']}")).json()
-    assert 8990 <= one["status"]["tokens"] <= 9010
+    record = (await hoglet.call("GET", f"/{function['id']}")).json()
+    assert 8990 <= record["status"]["tokens"] <= 9010
     hoglet.clock.advance(seconds=50)
-    one = (await hoglet.call("GET", f"/{function['id']}")).json()
-    assert 9490 <= one["status"]["tokens"] <= 9510
+    record = (await hoglet.call("GET", f"/{function['id']}")).json()
+    assert 9490 <= record["status"]["tokens"] <= 9510

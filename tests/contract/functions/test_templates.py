@@ -31,22 +31,28 @@ async def test_templates_are_listed_by_type(hoglet):
 
 
 async def test_one_template_has_the_specified_fields(hoglet):
-    one = (await hoglet.client.get(BASE + "/template-webhook")).json()
+    template = (await hoglet.client.get(BASE + "/template-webhook")).json()
 
-    assert set(one) == FIELDS
-    assert (one["filters"], one["masking"], one["mapping_templates"]) == (None, None, None)
+    assert set(template) == FIELDS
+    assert (template["filters"], template["masking"], template["mapping_templates"]) == (
+        None,
+        None,
+        None,
+    )
     assert (await hoglet.client.get(BASE + "/template-nope")).status_code == 404
-    assert (await hoglet.client.get(one["icon_url"])).headers["content-type"] == "image/svg+xml"
+    assert (await hoglet.client.get(template["icon_url"])).headers[
+        "content-type"
+    ] == "image/svg+xml"
 
 
 async def test_the_public_list_needs_no_key_and_hides_hidden_ones(hoglet):
     transport = httpx.ASGITransport(app=hoglet.app)
     async with httpx.AsyncClient(transport=transport, base_url="http://hoglet") as anybody:
-        found = await ids(anybody, "/api/public_hog_function_templates")
+        listed = await ids(anybody, "/api/public_hog_function_templates")
         refused = await anybody.get(BASE)
 
-    assert "template-webhook" in found
-    assert "template-posthog-capture" not in found
+    assert "template-webhook" in listed
+    assert "template-posthog-capture" not in listed
     assert refused.status_code == 401
 
 

@@ -148,8 +148,8 @@ async def test_secrets_are_sealed_kept_replaced_and_never_shown(hoglet, attr_of)
     function = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs)
 
     assert function["inputs"]["token"] == {"secret": True}
-    for kept in ({}, {"secret": True}, {"secret": True, "value": "********"}, None):
-        body = {"url": {"value": "https://b"}} | ({} if kept is None else {"token": kept})
+    for value in ({}, {"secret": True}, {"secret": True, "value": "********"}, None):
+        body = {"url": {"value": "https://b"}} | ({} if value is None else {"token": value})
         changed = await hoglet.patch(function["id"], inputs=body)
         assert changed.status_code == 200, changed.text
         assert changed.json()["inputs"]["token"] == {"secret": True}

@@ -146,8 +146,8 @@ async def test_each_event_of_the_window_runs_once(world, monkeypatch, page):
     backfill = await world.start()
     await world.work()
 
-    found = await world.runs()
-    runs = [decode_invoke(each.payload) for each in found]
+    jobs = await world.runs()
+    runs = [decode_invoke(each.payload) for each in jobs]
     expected = {
         str(row[1]) for row in rows if row[2] == "paid" and row[4] > NOW - timedelta(days=1)
     }
@@ -156,9 +156,9 @@ async def test_each_event_of_the_window_runs_once(world, monkeypatch, page):
     assert {run.globals["source"]["name"] for run in runs} == {f"Batch export: {world.export}"}
     assert all(run.globals["groups"] == {} for run in runs)
     assert sum("person" in run.globals for run in runs) == 3
-    assert {(each.priority, each.lane) for each in found} == {(Priority.LOW, backfill)}
-    shown = await world.get(backfill)
-    assert (shown["status"], shown["events_total"], shown["events_queued"]) == ("Running", 4, 4)
+    assert {(each.priority, each.lane) for each in jobs} == {(Priority.LOW, backfill)}
+    state = await world.get(backfill)
+    assert (state["status"], state["events_total"], state["events_queued"]) == ("Running", 4, 4)
 
 
 async def test_pages_of_large_events_are_bounded_by_bytes(world, monkeypatch):
@@ -173,7 +173,7 @@ async def test_pages_of_large_events_are_bounded_by_bytes(world, monkeypatch):
         queued.append((await world.get(backfill))["events_queued"])
 
     assert queued == [2, 4, 6, 7]
-    runs = [decode_invoke(one.payload) for one in await world.runs()]
+    runs = [decode_invoke(job.payload) for job in await world.runs()]
     assert sorted(run.globals["event"]["uuid"] for run in runs) == sorted(
         str(row[1]) for row in rows
     )
@@ -258,8 +258,8 @@ async def test_it_is_complete_when_its_runs_are(world):
     assert (await world.get(backfill))["status"] == "Running"
     async with world.database.write() as session:
         await backfill_repository.count_ended(session, {UUID(backfill): (0, 1)}, NOW)
-    shown = await world.get(backfill)
-    assert (shown["status"], shown["runs_succeeded"], shown["runs_failed"]) == ("Completed", 1, 1)
+    state = await world.get(backfill)
+    assert (state["status"], state["runs_succeeded"], state["runs_failed"]) == ("Completed", 1, 1)
 
 
 async def test_an_empty_window_is_complete_at_once(world):

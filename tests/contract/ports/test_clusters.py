@@ -35,8 +35,8 @@ def test_sharded_tables_have_explicit_replica_paths(migration: Migration) -> Non
 
 def test_replica_paths_are_unique() -> None:
     paths = [re.findall(r"'/clickhouse/[^']+'", each.statements[0]) for each in SHARDED]
-    assert all(len(found) == 1 for found in paths)
-    assert len({found[0] for found in paths}) == len(SHARDED)
+    assert all(len(path) == 1 for path in paths)
+    assert len({path[0] for path in paths}) == len(SHARDED)
 
 
 @pytest.mark.parametrize("version", ["version", "revision"])
@@ -58,8 +58,8 @@ def test_a_single_server_has_no_replicas() -> None:
 
 def test_own_tables_are_on_every_node() -> None:
     statement = own_table("endpoint_table_1", "project_id Int64", "project_id", CLUSTER)
-    place = "'/clickhouse/tables/hoglet/{database}/endpoint_table_1', '{shard}-{replica}'"
-    assert f"ReplicatedMergeTree({place})" in statement
+    path = "'/clickhouse/tables/hoglet/{database}/endpoint_table_1', '{shard}-{replica}'"
+    assert f"ReplicatedMergeTree({path})" in statement
 
 
 class _Recorder(ClickHouseWarehouse):

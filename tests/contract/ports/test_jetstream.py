@@ -33,12 +33,12 @@ async def opened(url: str, *, owner: str | None = None) -> AsyncGenerator[JetStr
 
 
 async def everything(log: JetStreamLog, partition: int) -> list[bytes]:
-    found: list[bytes] = []
+    payloads: list[bytes] = []
     after = 0
     while entries := await log.read(partition, after, PLENTY):
-        found += [entry.payload for entry in entries]
+        payloads += [entry.payload for entry in entries]
         after = entries[-1].position
-    return found
+    return payloads
 
 
 async def until_longer(grown: list[bytes], *, by: int) -> None:
@@ -287,14 +287,14 @@ async def test_brokers_that_cannot_be_the_spool_are_refused_with_the_reason(
 
 async def test_an_append_wakes_other_servers(nats_broker: NatsServer) -> None:
     name = f"test-{uuid4().hex}"
-    async with opened(nats_broker.url(name)) as one, opened(nats_broker.url(name)) as two:
-        woken = asyncio.create_task(two.wait([3, 4], timedelta(minutes=1)))
+    async with opened(nats_broker.url(name)) as first, opened(nats_broker.url(name)) as second:
+        woken = asyncio.create_task(second.wait([3, 4], timedelta(minutes=1)))
         await asyncio.sleep(0.05)
-        await one.append({5: [b"a"]})
+        await first.append({5: [b"a"]})
         await asyncio.sleep(0.05)
         assert not woken.done()
 
-        await one.append({4: [b"b"]})
+        await first.append({4: [b"b"]})
 
         assert await asyncio.wait_for(woken, 10) == {4}
 

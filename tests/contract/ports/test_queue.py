@@ -202,9 +202,9 @@ async def test_a_restarted_owner_gets_the_jobs_of_its_consumers_back(
 
 async def test_a_lease_passes_over_the_lanes_it_is_told(queue: SqlQueue):
     await _put(queue, _job(b"endless", lane="a"), _job(b"other", lane="b"), _job(b"none"))
-    found = await queue.lease("q", limit=9, duration=MINUTE, without_lanes=["a"])
+    jobs = await queue.lease("q", limit=9, duration=MINUTE, without_lanes=["a"])
 
-    assert _payloads(found) == [b"other", b"none"]
+    assert _payloads(jobs) == [b"other", b"none"]
     assert await queue.lease("q", limit=9, duration=MINUTE, without_lanes=["a", "b"]) == []
     assert _payloads(await _lease(queue)) == [b"endless"]
 
@@ -330,14 +330,14 @@ async def test_beside_excluded_lanes_the_oldest_jobs_are_leased_first(queue: Sql
         clock.advance(seconds=1)
     await _put(queue, _job(b"urgent", lane="c", priority=Priority.URGENT), _job(b"z", lane="z"))
     await _put(queue, _job(b"later", lane="b", run_at=clock.now() + MINUTE))
-    found = [
+    payloads = [
         _payloads(
             await queue.lease("q", limit=4, duration=MINUTE, without_lanes=["b", "unknown", "z"])
         )
         for _ in range(4)
     ]
 
-    assert found == [
+    assert payloads == [
         [b"urgent", b"0", b"2", b"3"],
         [b"4", b"5", b"6", b"8"],
         [b"9", b"10", b"11"],

@@ -61,11 +61,11 @@ def logs(request: pytest.FixtureRequest) -> Logs:
 
 async def _payloads(log: SpoolLog, partition: int, after: int = 0) -> list[bytes]:
     """Everything above a position, read page by page."""
-    found: list[bytes] = []
+    payloads: list[bytes] = []
     while entries := await log.read(partition, after, PLENTY):
-        found += [entry.payload for entry in entries]
+        payloads += [entry.payload for entry in entries]
         after = entries[-1].position
-    return found
+    return payloads
 
 
 async def test_what_is_appended_is_read_in_order_by_another_server(logs: Logs) -> None:
@@ -174,13 +174,13 @@ async def test_servers_that_append_at_once_lose_and_hide_nothing(logs: Logs) -> 
             await log.append(batch)
 
     async def follow(partition: int) -> list[bytes]:
-        found: list[bytes] = []
+        payloads: list[bytes] = []
         after = 0
-        while len(found) < 2 * rounds:
+        while len(payloads) < 2 * rounds:
             for entry in await logs.two.read(partition, after, PLENTY):
                 after = entry.position
-                found.append(entry.payload)
-        return found
+                payloads.append(entry.payload)
+        return payloads
 
     async with asyncio.timeout(60):
         *_, first, second = await asyncio.gather(
@@ -188,9 +188,9 @@ async def test_servers_that_append_at_once_lose_and_hide_nothing(logs: Logs) -> 
             *(follow(partition) for partition in partitions),
         )
 
-    for found in (first, second):
+    for payloads in (first, second):
         for writer in range(2):
-            own = [each for each in found if each.startswith(b"%d:" % writer)]
+            own = [each for each in payloads if each.startswith(b"%d:" % writer)]
             assert own == [b"%d:%d" % (writer, number) for number in range(rounds)]
 
 

@@ -19,10 +19,10 @@ def metadata(query: str, language: str = "hogQL", **more: Any) -> dict[str, Any]
 
 def complete(query: str, language: str = "hogQL", **more: Any) -> dict[str, Any]:
     """An autocomplete query at ``|``."""
-    place = query.index("|")
+    cursor = query.index("|")
     text = query.replace("|", "", 1)
     node = {"kind": "HogQLAutocomplete", "language": language, "query": text}
-    return node | {"startPosition": place, "endPosition": place} | more
+    return node | {"startPosition": cursor, "endPosition": cursor} | more
 
 
 async def define(
@@ -43,8 +43,8 @@ async def define(
 
 
 async def labels(queries: QueryWorld, node: dict[str, Any], kind: str | None = None) -> list[str]:
-    found = (await queries.ran(node))["suggestions"]
-    return [each["label"] for each in found if kind in {None, each["kind"]}]
+    suggestions = (await queries.ran(node))["suggestions"]
+    return [each["label"] for each in suggestions if kind in {None, each["kind"]}]
 
 
 # --- database schema
@@ -208,8 +208,10 @@ async def test_kinds_of_properties_are_told_apart(queries: QueryWorld) -> None:
         "where e.timestamp > now()"
     )
     notices = (await queries.ran(metadata(text)))["notices"]
-    found = [(text[each["start"] : each["end"]], each["message"].split("'")[0]) for each in notices]
-    assert found == [
+    findings = [
+        (text[each["start"] : each["end"]], each["message"].split("'")[0]) for each in notices
+    ]
+    assert findings == [
         ("e.properties.plan", "Event property "),
         ("person.properties.plan", "Person property "),
         ("p.properties['a b']", "Person property "),
@@ -247,13 +249,13 @@ async def test_other_languages(
     queries: QueryWorld, language: str, text: str, places: list[str] | None
 ) -> None:
     body = await queries.ran(metadata(text, language))
-    found = [text[each["start"] : each["end"]] for each in body["errors"] + body["warnings"]]
+    texts = [text[each["start"] : each["end"]] for each in body["errors"] + body["warnings"]]
     assert all(0 <= each["start"] < each["end"] <= len(text) for each in body["errors"])
     if places is None:
         assert not body["isValid"]
-        assert found
+        assert texts
     else:
-        assert found == places
+        assert texts == places
 
 
 async def test_globals_are_known(queries: QueryWorld) -> None:
@@ -301,9 +303,9 @@ async def test_properties_with_their_types(queries: QueryWorld) -> None:
     await define(queries, "event", "a b", None)
     await define(queries, "person", "email", "String")
     await define(queries, "group_1", "industry", "String")
-    found = (await queries.ran(complete("select properties.| from events")))["suggestions"]
+    suggestions = (await queries.ran(complete("select properties.| from events")))["suggestions"]
     assert {
-        each["label"]: (each["kind"], each["detail"], each["insertText"]) for each in found
+        each["label"]: (each["kind"], each["detail"], each["insertText"]) for each in suggestions
     } == {
         "price": ("Property", "Numeric", "price"),
         "a b": ("Property", "String", "`a b`"),
@@ -400,8 +402,8 @@ async def test_tables_behind_from(queries: QueryWorld) -> None:
 
 async def test_columns_functions_keywords_and_variables(queries: QueryWorld) -> None:
     await queries.endpoints.add_variable("plan", "String")
-    found = (await queries.ran(complete("select | from events e")))["suggestions"]
-    by_label = {each["label"]: each for each in reversed(found)}
+    suggestions = (await queries.ran(complete("select | from events e")))["suggestions"]
+    by_label = {each["label"]: each for each in reversed(suggestions)}
     assert by_label["timestamp"]["kind"] == "Variable"
     assert by_label["timestamp"]["detail"] == "DateTime"
     assert by_label["e"]["kind"] == "Class"
@@ -410,7 +412,8 @@ async def test_columns_functions_keywords_and_variables(queries: QueryWorld) -> 
     assert by_label["WHERE"]["kind"] == "Keyword"
     assert by_label["variables.plan"]["insertText"] == "{variables.plan}"
     assert all(
-        set(each) == {"label", "insertText", "kind", "detail", "documentation"} for each in found
+        set(each) == {"label", "insertText", "kind", "detail", "documentation"}
+        for each in suggestions
     )
     inside = await labels(queries, complete("select upper(ev|) from events"))
     assert {"event", "events", "event_person_id"} <= set(inside[:3])

@@ -166,15 +166,15 @@ async def test_pages_by_cursor_hold_every_event_once(
     queries: QueryWorld, order: str, key: str
 ) -> None:
     await add(queries, *[(f"e{n}", HOUR) for n in range(4)], ("e4", 2 * HOUR))
-    found: list[str] = []
+    uuids: list[str] = []
     more: dict[str, Any] = {}
     body: dict[str, Any] = {}
     for _ in range(3):
         body = await queries.ran(node("event", orderBy=[order], limit=2, **more))
-        found += [row[0] for row in body["results"]]
+        uuids += [row[0] for row in body["results"]]
         assert body["hasMore"] is (body["nextCursor"] is not None)
         more = {key: body["nextCursor"]}
-    assert sorted(found) == ["e0", "e1", "e2", "e3", "e4"]
+    assert sorted(uuids) == ["e0", "e1", "e2", "e3", "e4"]
     assert more == {key: None}
     assert body["columns"] == ["event"]
     assert all(len(row) == 1 for row in body["results"])
@@ -240,13 +240,13 @@ async def test_filters_hold_together(queries: QueryWorld) -> None:
         *(("a", HOUR, "u", {"plan": plan, "n": n}) for plan in ("pro", "free") for n in (1, 2)),
     )
     plan = {"key": "plan", "value": "pro", "operator": "exact", "type": "event"}
-    one = {"key": "n", "value": "1", "operator": "exact", "type": "event"}
+    condition = {"key": "n", "value": "1", "operator": "exact", "type": "event"}
     count = "count()"
     assert await column(queries, count, properties=[plan]) == [2]
-    assert await column(queries, count, properties=[plan], fixedProperties=[one]) == [1]
-    either = {"type": "OR", "values": [plan, one]}
+    assert await column(queries, count, properties=[plan], fixedProperties=[condition]) == [1]
+    either = {"type": "OR", "values": [plan, condition]}
     assert await column(queries, count, fixedProperties=[either]) == [3]
-    both = {"type": "AND", "values": [plan, one]}
+    both = {"type": "AND", "values": [plan, condition]}
     assert await column(queries, count, properties=both) == [1]
     written = {"key": "toInt(properties.n) > 1", "type": "hogql"}
     assert await column(queries, count, properties=[written], where=["properties.plan='pro'"]) == [

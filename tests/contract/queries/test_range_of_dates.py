@@ -120,5 +120,5 @@ async def test_breakdowns_of_insights(queries: QueryWorld) -> None:
 
     body = await queries.ran(query)
 
-    found = sorted(str(series["breakdown_value"])[:4] for series in body["results"])
-    assert found == sorted(day[:4] for day in DAYS)
+    years = sorted(str(series["breakdown_value"])[:4] for series in body["results"])
+    assert years == sorted(day[:4] for day in DAYS)

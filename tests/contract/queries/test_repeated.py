@@ -25,8 +25,8 @@ async def calls_of(send: Send) -> Counter[str]:
     calls = Counter[str]()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        _, found, name = frame.f_code.co_filename.partition("/src/hoglet/")
-        if event == "call" and found and not name.startswith("store/"):
+        _, separator, name = frame.f_code.co_filename.partition("/src/hoglet/")
+        if event == "call" and separator and not name.startswith("store/"):
             calls[frame.f_code.co_qualname] += 1
 
     for _ in range(TIMES):

@@ -205,8 +205,8 @@ DAYS = [START.date() + timedelta(days=number) for number in range(12)]
 
 
 def daily(events: list[Event], value: Callable[[list[Event]], float]) -> list[float]:
-    found = by(day, events)
-    return [value(found[at]) if at in found else 0 for at in DAYS]
+    by_day = by(day, events)
+    return [value(by_day[at]) if at in by_day else 0 for at in DAYS]
 
 
 def series(event: str, **more: Any) -> dict[str, Any]:

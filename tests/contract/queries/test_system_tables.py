@@ -190,8 +190,10 @@ async def test_actions_and_activity(queries: QueryWorld) -> None:
     action = await one(queries, "actions")
     assert (action["name"], action["description"], action["deleted"]) == (None, "d", 0)
     assert json.loads(action["steps_json"]) == [{"event": "a"}]
-    found = await records(queries, "SELECT * FROM system.activity_logs WHERE scope = 'HogFunction'")
-    (entry,) = found
+    entries = await records(
+        queries, "SELECT * FROM system.activity_logs WHERE scope = 'HogFunction'"
+    )
+    (entry,) = entries
     assert (entry["activity"], entry["item_id"], entry["created_at"]) == ("created", None, SHOWN)
     assert json.loads(entry["detail"]) == {"name": "x", "changes": []}
 
@@ -519,8 +521,8 @@ async def node_with_scopes(queries: QueryWorld, node: Json, *scopes: str) -> Jso
 async def test_metadata_knows_the_scopes(queries: QueryWorld, scope: str, is_valid: bool) -> None:
     sql = "SELECT id FROM system.actions"
     node = {"kind": "HogQLMetadata", "language": "hogQL", "query": sql}
-    found = await node_with_scopes(queries, node, scope)
-    assert (found["isValid"], bool(found["errors"])) == (is_valid, not is_valid)
+    metadata = await node_with_scopes(queries, node, scope)
+    assert (metadata["isValid"], bool(metadata["errors"])) == (is_valid, not is_valid)
 
 
 async def test_a_query_is_explained_by_the_names_of_its_tables(queries: QueryWorld) -> None:

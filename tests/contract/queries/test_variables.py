@@ -125,7 +125,7 @@ async def test_lists_of_several_and_of_one(
 
 async def test_a_list_in_a_condition(queries: QueryWorld) -> None:
     several = await add(queries, "several", "List", is_multi=True)
-    one = await add(queries, "one", "List")
+    single = await add(queries, "one", "List")
     sql = (
         "select arrayFilter(x -> x in {variables.several}, ['a', 'b', 'c']), 'a' = {variables.one}"
     )
@@ -133,7 +133,7 @@ async def test_a_list_in_a_condition(queries: QueryWorld) -> None:
         query(
             sql,
             several={"variableId": several, "value": ["c", "a"]},
-            one={"variableId": one, "value": ["a", "b"]},
+            one={"variableId": single, "value": ["a", "b"]},
         )
     )
 
@@ -153,8 +153,10 @@ async def test_a_list_in_a_condition(queries: QueryWorld) -> None:
     ],
 )
 async def test_one_value_where_a_list_is_needed(queries: QueryWorld, call: str) -> None:
-    one = await add(queries, "x", "List")
-    response = await queries.send(query(f"select {call}", x={"variableId": one, "value": ["a"]}))
+    variable = await add(queries, "x", "List")
+    response = await queries.send(
+        query(f"select {call}", x={"variableId": variable, "value": ["a"]})
+    )
 
     assert response.status_code == 400
     assert "{variables.x} is a single value" in response.json()["detail"]

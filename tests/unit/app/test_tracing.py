@@ -44,8 +44,8 @@ def test_a_server_without_traces_does_not_load_the_sdk() -> None:
 
 
 def test_spans_are_below_their_parents(finished: InMemorySpanExporter) -> None:
-    with tracing.span("one", parent=ONE) as one, tracing.child("two"):
-        assert tracing.parent_header() != one.parent_header
+    with tracing.span("one", parent=ONE) as span, tracing.child("two"):
+        assert tracing.parent_header() != span.parent_header
 
     two, first = finished.get_finished_spans()
     assert first.context is not None

@@ -19,9 +19,9 @@ def _observed(*events: tuple[str, dict[str, Any]]) -> tuple[dict[str, tuple[str,
     observer = PropertyObserver()
     for event, properties in events:
         observer.observe_event(event, properties, AT)
-    found = observer.observation()
-    samples = {each.name: (each.property_type, each.form) for each in found.properties}
-    return samples, found.event_properties
+    observation = observer.observation()
+    samples = {each.name: (each.property_type, each.form) for each in observation.properties}
+    return samples, observation.event_properties
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,12 @@ def test_some_names_are_no_properties(name: str):
 
 
 def test_names_are_made_storable():
-    found, of_events = _observed(("e", {"a\0b": 1, "half\ud83d": 2, "é" * 100: 3, "$group_5": 4}))
+    properties, of_events = _observed(
+        ("e", {"a\0b": 1, "half\ud83d": 2, "é" * 100: 3, "$group_5": 4})
+    )
 
-    assert list(found) == ["a\ufffdb", "half\ufffd", "é" * 100, "$group_5"]
-    assert of_events == {"e": list(found)}
+    assert list(properties) == ["a\ufffdb", "half\ufffd", "é" * 100, "$group_5"]
+    assert of_events == {"e": list(properties)}
 
 
 def test_which_event_carried_which_property():
@@ -88,13 +90,13 @@ def test_group_identify_defines_only_properties_of_the_group():
     observer.observe_event("$groupidentify", {"$group_set": {"name": "x"}, "k": 1}, AT)
     observer.observe("group_1", {"name": "x"}, AT)
     observer.observe("person", {"$set": 1}, AT)
-    found = observer.observation()
+    observation = observer.observation()
 
-    assert found.properties == [
+    assert observation.properties == [
         PropertySample("group_1", "name", "String", "text"),
         PropertySample("person", "$set", "Numeric", "number"),
     ]
-    assert found.event_properties == {"$groupidentify": []}
+    assert observation.event_properties == {"$groupidentify": []}
 
 
 @pytest.mark.parametrize(
@@ -120,11 +122,11 @@ def test_parts_of_a_batch_add_up():
         for index, properties in enumerate(values):
             observer.observe_event(f"e{index}", properties, AT)
         parts.append(observer.observation())
-    found = merge_observations(parts)
+    merged = merge_observations(parts)
 
-    assert found.properties == [
+    assert merged.properties == [
         PropertySample("event", "k", "Numeric", "number"),
         PropertySample("event", "a", "Numeric", "mixed"),
         PropertySample("event", "b", "String", "text"),
     ]
-    assert found.event_properties == {"e0": ["k", "a"], "e1": ["b"]}
+    assert merged.event_properties == {"e0": ["k", "a"], "e1": ["b"]}

@@ -94,8 +94,8 @@ def test_a_body_may_be_as_long_as_the_limit_and_no_longer(packing: str):
     exact, longer = _json_of(LIMIT), _json_of(LIMIT + 1)
 
     assert len(exact) == LIMIT
-    found = wire.unpack(pack(exact), query=query, content_encoding="", limit_bytes=LIMIT)
-    assert found == exact
+    unpacked = wire.unpack(pack(exact), query=query, content_encoding="", limit_bytes=LIMIT)
+    assert unpacked == exact
     with pytest.raises(TooLarge):
         wire.unpack(pack(longer), query=query, content_encoding="", limit_bytes=LIMIT)
 

@@ -270,8 +270,8 @@ async def test_cells_are_numbers_only_where_json_has_them(sqlite_database, tmp_p
     result, bodies = await run_import(sqlite_database, events_of(path))
 
     assert (result.accepted, result.refused) == (len(cells), 0)
-    found = [raw["properties"]["x"] for body in bodies for raw in body["batch"]]
-    assert found == list(cells.values())
+    values = [raw["properties"]["x"] for body in bodies for raw in body["batch"]]
+    assert values == list(cells.values())
 
 
 async def test_decimals_of_parquet_are_imported_as_the_nearest_number(sqlite_database, tmp_path):

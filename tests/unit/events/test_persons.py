@@ -187,8 +187,8 @@ def test_a_group_property_is_overwritten_by_the_boolean_that_python_takes_for_it
 def test_empty_campaign_properties_do_not_reach_the_person(world: _World):
     world.send("e", "u", utm_source="ads", utm_term="x")
 
-    found = world.send("e", "u", utm_source="", utm_term=None)
-    assert (found["utm_source"], found["utm_term"]) == ("ads", "x")
+    person = world.send("e", "u", utm_source="", utm_term=None)
+    assert (person["utm_source"], person["utm_term"]) == ("ads", "x")
 
 
 def test_group_types_are_bounded_by_the_column():

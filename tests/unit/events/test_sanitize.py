@@ -20,9 +20,9 @@ def test_no_nul_in_groups_and_aliases():
         "n": "7",
     }
     given = {"$group_type": "k\0", "$group_key": "a\0", "$group_set": {}}
-    found = group_update_of("$groupidentify", given)
-    assert found is not None
-    assert (found.group_type, found.group_key) == ("k\ufffd", "a\ufffd")
+    update = group_update_of("$groupidentify", given)
+    assert update is not None
+    assert (update.group_type, update.group_key) == ("k\ufffd", "a\ufffd")
     effect = person_update_of("$create_alias", {"alias": "a\0"})
     assert effect is not None
     assert effect.merge_from == "a\ufffd"

@@ -66,10 +66,10 @@ def test_a_request_never_leaves_unsigned_by_mistake(given: object, told: str) ->
     ],
 )
 def test_options_that_are_not_known_are_told(options: object, told: list[str]) -> None:
-    found = ignored_options(["https://a", options])
+    ignored = ignored_options(["https://a", options])
 
-    assert len(found) == len(told)
-    assert all(text in sentence for text, sentence in zip(told, found, strict=True))
+    assert len(ignored) == len(told)
+    assert all(text in sentence for text, sentence in zip(told, ignored, strict=True))
 
 
 def test_an_unknown_option_is_a_warning_in_the_log() -> None:

@@ -31,8 +31,8 @@ class StoredLines(Telemetry):
     ) -> list[LogEntry]:
         assert (project_id, source, source_id) == (1, LOG_SOURCE, "f")
         assert filters.after is not None
-        found = [line for line in self.lines if line.timestamp > filters.after]
-        return sorted(found, key=lambda line: line.timestamp, reverse=True)[: filters.limit]
+        newer = [line for line in self.lines if line.timestamp > filters.after]
+        return sorted(newer, key=lambda line: line.timestamp, reverse=True)[: filters.limit]
 
 
 def tail_of(stored: StoredLines, **settings: float) -> LiveTail:

@@ -60,8 +60,8 @@ _count = iter(range(1_000_000))
 
 
 def matches(*properties, run=RUN):
-    one = function({"properties": list(properties)}, id_=f"f{next(_count)}")
-    matches = match_function(one, filter_globals(run))
+    candidate = function({"properties": list(properties)}, id_=f"f{next(_count)}")
+    matches = match_function(candidate, filter_globals(run))
     assert matches.error is None
     return matches.outcome == "matched"
 
@@ -138,8 +138,10 @@ def test_activity_events_have_dotted_keys():
 
 
 def test_a_filter_that_raises_is_reported():
-    one = function({"properties": [{"type": "hogql", "key": "jsonParse('{') = 1"}]}, id_="raises")
-    matches = match_function(one, filter_globals(RUN))
+    raising = function(
+        {"properties": [{"type": "hogql", "key": "jsonParse('{') = 1"}]}, id_="raises"
+    )
+    matches = match_function(raising, filter_globals(RUN))
 
     assert (matches.outcome, bool(matches.error)) == ("failed", True)
 
@@ -158,12 +160,12 @@ def test_mappings_are_asked_after_the_function():
 
 
 def test_masking_keys_and_allowances():
-    one = msgspec.structs.replace(
+    masked = msgspec.structs.replace(
         function({}), masking={"ttl": 60, "threshold": None, "hash": "{person.properties.email}"}
     )
 
-    assert len(mask_key(one, RUN)) == 32
-    assert mask_key(one, {"person": None}) is None
+    assert len(mask_key(masked, RUN)) == 32
+    assert mask_key(masked, {"person": None}) is None
     assert [masked_allowance(old, old + 1, None) for old in range(3)] == [1, 0, 0]
     assert [masked_allowance(old, old + 1, 2) for old in range(5)] == [1, 0, 1, 0, 1]
 

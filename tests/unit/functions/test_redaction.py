@@ -112,5 +112,5 @@ def test_secrets_longer_than_what_is_looked_at_are_hidden():
         item = ExecutableInput(key="s", type="string", value=secret, secret=True)
         secrets = secret_texts([item], {"s": secret})
         for line in (secret, f"x {secret} {secret} {secret} {secret}", json.dumps({"s": secret})):
-            shown = clean_line(line, secrets)
-            assert len(shown.replace(REDACTED, "")) < 100, (length, shown[:200])
+            cleaned = clean_line(line, secrets)
+            assert len(cleaned.replace(REDACTED, "")) < 100, (length, cleaned[:200])

@@ -155,12 +155,12 @@ def test_types_and_inputs_are_those_of_the_table(row):
     folder, kind = name.split()
     template = TEMPLATES.find(PREFIX + folder)
     assert template.type == TYPES[kind]
-    shown = [
+    listed = [
         f"{item['key']} {item['type']} {'r' * item['required']}{'s' * item['secret']}".strip()
         for item in template.inputs_schema
         if not item["hidden"]
     ]
-    assert shown == [each.strip() for each in inputs.split(",") if each.strip()]
+    assert listed == [each.strip() for each in inputs.split(",") if each.strip()]
     for item in template.inputs_schema:
         if item["type"] == "choice":
             values = [choice["value"] for choice in item["choices"]]

@@ -84,12 +84,12 @@ def test_a_run_gives_what_it_gives_alone(program: str):
         Transformation(many.function, PROJECT, Conditions()).run(each, now=NOW) for each in given
     ]
 
-    for one, other in zip(together, alone, strict=True):
-        assert (one.outcome, one.error_class, one.error) == (
+    for batched, other in zip(together, alone, strict=True):
+        assert (batched.outcome, batched.error_class, batched.error) == (
             other.outcome, other.error_class, other.error,
         )  # fmt: skip
-        assert one.event == other.event
-        assert [line.message for line in one.logs] == [line.message for line in other.logs]
+        assert batched.event == other.event
+        assert [line.message for line in batched.logs] == [line.message for line in other.logs]
     assert given == untouched
 
 
@@ -124,9 +124,9 @@ def test_inputs_with_templates_are_built_for_each_event():
 
     results = [many.run(event(number), now=NOW) for number in (1, 2)]
 
-    shown = [one.event["properties"] for one in results if one.event]
-    assert [one["name"] for one in shown] == ["user 1", "user 2"]
-    assert [one["brace"] for one in shown] == ["{kept}", "{kept}"]
+    properties = [each.event["properties"] for each in results if each.event]
+    assert [each["name"] for each in properties] == ["user 1", "user 2"]
+    assert [each["brace"] for each in properties] == ["{kept}", "{kept}"]
 
 
 def test_secrets_stay_out_of_the_lines_of_every_run():
@@ -152,15 +152,15 @@ def test_secrets_stay_out_of_the_lines_of_every_run():
 def test_a_filter_is_asked_for_every_event(condition: str, outcomes: list[str]):
     many = prepared("return event", condition=condition)
 
-    found = [many.run(event(number, text="{"), now=NOW) for number in (1, 2)]
+    results = [many.run(event(number, text="{"), now=NOW) for number in (1, 2)]
 
-    assert [each.outcome for each in found] == outcomes
+    assert [each.outcome for each in results] == outcomes
 
 
 def test_a_mapping_whose_filter_fails_fails_the_run():
     failing = msgspec.to_builtins(template_tree("{jsonParse('{') = 1}"))
     many = prepared("return event", mappings=(ExecutableMapping(number=0, filter=failing),))
 
-    found = many.run(event(1), now=NOW)
+    result = many.run(event(1), now=NOW)
 
-    assert (found.outcome, found.error_class) == ("failed", "filter")
+    assert (result.outcome, result.error_class) == ("failed", "filter")

@@ -60,10 +60,10 @@ def test_the_bounds_of_idle_time_lock_and_window():
     minute = int(NOW.timestamp() // 60)
     for age, expected in ((SETTINGS.degrade_minutes - 1, 2), (SETTINGS.degrade_minutes, 1)):
         recent = {str(minute - age): [20, 20]}
-        found = next_state(
+        following = next_state(
             1, tokens=10_000, recent=recent, now=NOW, locked_until=None, settings=SETTINGS
         )
-        assert found == expected
+        assert following == expected
 
 
 @pytest.mark.parametrize(

@@ -218,8 +218,8 @@ class _Programs:
                     f"if (typeof({(t := self.target())}) = 'object') {{ {t}.x := {self.value()} }}"
                 )
             case 4:
-                place = pick.choice(["out.k", "out.a.k", "out.a", "out[key]", "event.list[3]"])
-                return f"{place} := {self.value()}"
+                target = pick.choice(["out.k", "out.a.k", "out.a", "out[key]", "event.list[3]"])
+                return f"{target} := {self.value()}"
             case 5:
                 body = pick.choice(["out[k] := v", "print(k, typeof(v))", "v := 1", "out.q := [v]"])
                 return f"for (let k, v in {self.read()}) {{ {body} }}"

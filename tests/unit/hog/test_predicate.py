@@ -38,12 +38,12 @@ CASES = {
 @pytest.mark.parametrize("text", CASES)
 def test_one_by_one_and_in_batches(text: str, known: frozenset[str]) -> None:
     expression = compile_expression(text)
-    one = compile_predicate(expression, known_globals=known)
+    single = compile_predicate(expression, known_globals=known)
     batch = compile_batch_predicate(expression, known_globals=known)
     before = repr(EVENTS)
 
     assert batch(EVENTS) == CASES[text]
-    assert [one(event) for event in EVENTS] == CASES[text]
+    assert [single(event) for event in EVENTS] == CASES[text]
     assert repr(EVENTS) == before
 
 

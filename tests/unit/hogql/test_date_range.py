@@ -83,9 +83,9 @@ def test_the_end(text: str | None, interval: str, expected: str) -> None:
 )
 @pytest.mark.parametrize("interval", ["minute", "hour", "day", "week", "month"])
 def test_explicit_dates_are_not_rounded(text: str, interval: str, expected: str) -> None:
-    found = span({"date_from": text, "explicitDate": True}, interval)
+    date_range = span({"date_from": text, "explicitDate": True}, interval)
 
-    assert (shown(found.start), shown(found.end)) == (expected, "01-14 15:30:20")
+    assert (shown(date_range.start), shown(date_range.end)) == (expected, "01-14 15:30:20")
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def test_explicit_dates_are_not_rounded(text: str, interval: str, expected: str)
     ],
 )
 def test_incomplete_periods_are_left_out(interval: str, end: str) -> None:
-    found = span({"date_from": "2025-11-01", "excludeIncompletePeriods": True}, interval)
+    date_range = span({"date_from": "2025-11-01", "excludeIncompletePeriods": True}, interval)
     earlier = span(
         {"date_from": "2025-11-01", "date_to": "2025-11-05", "excludeIncompletePeriods": True},
         interval,
     )
 
-    assert shown(found.end) == end
+    assert shown(date_range.end) == end
     assert shown(earlier.end) == f"11-05 {DAY_END}"
 
 
@@ -136,9 +136,9 @@ def test_a_range_with_nothing_but_the_running_period_is_empty() -> None:
 def test_the_period_before(dates: dict[str, Any], first: str, last: str) -> None:
     query = {"dateRange": dates, "compareFilter": {"compare": True}}
 
-    found = previous_span(query, span(dates))
+    previous = previous_span(query, span(dates))
 
-    assert (shown(found.start), shown(found.end)) == (first, last)
+    assert (shown(previous.start), shown(previous.end)) == (first, last)
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_the_period_before(dates: dict[str, Any], first: str, last: str) -> None
 def test_compared_with_another_time(by: str, first: str, last: str) -> None:
     query = {"compareFilter": {"compare": True, "compare_to": by}}
 
-    found = previous_span(query, span({"date_from": "-7d"}))
+    previous = previous_span(query, span({"date_from": "-7d"}))
 
-    assert (shown(found.start), shown(found.end)) == (first, last)
+    assert (shown(previous.start), shown(previous.end)) == (first, last)
 
 
 @pytest.mark.parametrize("by", ["+1w", "-w", "-1W", "wStart", "-1wStart", "soon", "-1.5d", " -1w"])
@@ -171,9 +171,9 @@ def test_what_cannot_be_compared_with(by: str) -> None:
 
 def test_the_day_before_a_change_of_clocks_is_a_whole_day() -> None:
     now = datetime(2026, 3, 30, 12, tzinfo=UTC)
-    found = span({"date_from": "dStart"}, now=now, zone="Europe/Berlin")
+    date_range = span({"date_from": "dStart"}, now=now, zone="Europe/Berlin")
 
-    before = previous_span({}, found)
+    before = previous_span({}, date_range)
 
     assert before.end - before.start + TICK == timedelta(days=1)  # on the clock of the wall
     assert before.end.timestamp() - before.start.timestamp() == pytest.approx(23 * 3600)
@@ -185,9 +185,9 @@ def test_the_day_before_a_change_of_clocks_is_a_whole_day() -> None:
     ids=["sunday", "monday"],
 )
 def test_weeks_start_where_the_project_says(monday: int, first: list[str]) -> None:
-    found = span({"date_from": "2026-01-06"}, "week", monday=monday)
+    date_range = span({"date_from": "2026-01-06"}, "week", monday=monday)
 
-    assert [shown(each)[:5] for each in found.buckets()] == first
+    assert [shown(each)[:5] for each in date_range.buckets()] == first
 
 
 @pytest.mark.parametrize(("monday", "mode"), [(0, "(x)"), (1, "(x, 3)")])
@@ -196,10 +196,10 @@ def test_start_of_week_without_a_mode(monday: int, mode: str) -> None:
     plain = "SELECT toStartOfWeek(toDate(event)) FROM events"
     moded = "SELECT toStartOfWeek(toDate(event), 1) FROM events"
 
-    found = compile_query(plain, context=context).sql
+    sql = compile_query(plain, context=context).sql
     given = compile_query(moded, context=context).sql
 
-    assert (", 3)" in found) == (mode == "(x, 3)")
+    assert (", 3)" in sql) == (mode == "(x, 3)")
     assert ", 3)" not in given
 
 

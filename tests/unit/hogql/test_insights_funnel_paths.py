@@ -56,7 +56,7 @@ def people(events: list[Seen] = RANGE, who=lambda seen: seen.human.id) -> list[l
 
 def best_of(events: list[Seen], optional: bool = False) -> Attempt | None:
     """The times at which the best attempt did each step; the second may be optional."""
-    found: list[Attempt] = []
+    attempts: list[Attempt] = []
     for index, entry in enumerate(events):
         if entry.event != STEPS[0]:
             continue
@@ -66,10 +66,10 @@ def best_of(events: list[Seen], optional: bool = False) -> Attempt | None:
         paid = next((seen for seen in after if seen.event == "paid"), None)
         if optional and added and paid and paid.at < added.at:
             added = None
-        found.append([entry, added, paid])
+        attempts.append([entry, added, paid])
     weights = (100, 1 if optional else 100, 100)
     return max(
-        found,
+        attempts,
         key=lambda value: sum(weight for weight, seen in zip(weights, value, strict=True) if seen),
         default=None,
     )
@@ -78,16 +78,16 @@ def best_of(events: list[Seen], optional: bool = False) -> Attempt | None:
 def walks(kind: str, step: int, expected=lambda _: True, *, optional: bool = False,
           who=lambda seen: seen.human.id):  # fmt: skip
     """The paths of those who reached the step, or stopped before it."""
-    place = abs(step) - 1
+    index = abs(step) - 1
     for events in people(who=who):
         best = best_of(events, optional)
         if best is None:
             continue
-        earlier = [seen for seen in best[:place] if seen]
-        required = place - 1 if not (optional and place == 2) else 0
-        if not (best[place] if step > 0 else best[place] is None and best[required]):
+        earlier = [seen for seen in best[:index] if seen]
+        required = index - 1 if not (optional and index == 2) else 0
+        if not (best[index] if step > 0 else best[index] is None and best[required]):
             continue
-        at = best[place].at if step > 0 else earlier[-1].at
+        at = best[index].at if step > 0 else earlier[-1].at
         since, until = {
             BEFORE: (at - WINDOW, at),
             BETWEEN: (earlier[-1].at if earlier else at, at),
@@ -172,7 +172,7 @@ def test_dates_of_the_funnel_where_the_paths_have_none(answer) -> None:
 
 
 def test_sampling(answer, generated_world: HogqlWorld) -> None:
-    found = answer(AFTER, 2, {"edgeLimit": 1000}, samplingFactor=0.5)
+    sampled = answer(AFTER, 2, {"edgeLimit": 1000}, samplingFactor=0.5)
 
     rows = generated_world.rows(
         "select distinct distinct_id from events sample 0.5", context=CONTEXT
@@ -180,7 +180,7 @@ def test_sampling(answer, generated_world: HogqlWorld) -> None:
     ids = {row[0] for row in rows}
     retained = walks(AFTER, 2, who=lambda seen: seen.human.id if seen.distinct_id in ids else "")
     expected = edges((path[:5] for path in retained), 1000)
-    assert {(each["source"], each["target"]): each["value"] for each in found} == {
+    assert {(each["source"], each["target"]): each["value"] for each in sampled} == {
         each[:2]: 2 * each[2] for each in expected
     }
 

@@ -123,15 +123,15 @@ def test_steps(answer, order: str, amount: int, unit: str, window: timedelta) ->
 
     steps = answer(funnelsFilter=filter_)
 
-    found = [
+    attempts = [
         best for events in actors().values() if (best := best_of(ORDERS[order](events, window)))
     ]
-    assert [step["count"] for step in steps] == counts(found)
-    for place in (1, 2):
-        times = seconds(found, place)
+    assert [step["count"] for step in steps] == counts(attempts)
+    for index in (1, 2):
+        times = seconds(attempts, index)
         if times:
-            assert steps[place]["average_conversion_time"] == pytest.approx(mean(times))
-            assert steps[place]["median_conversion_time"] == pytest.approx(median(times))
+            assert steps[index]["average_conversion_time"] == pytest.approx(mean(times))
+            assert steps[index]["median_conversion_time"] == pytest.approx(median(times))
 
 
 @pytest.mark.parametrize("order", ["ordered", "strict"])
@@ -141,8 +141,8 @@ def test_more_steps_than_fit_beside_a_time(answer, order: str) -> None:
     result = answer(series=SERIES[:1] * 11, funnelsFilter={"funnelOrderType": order})
 
     window = timedelta(days=14)
-    found = [best_of(ORDERS[order](events, window, steps)) for events in actors().values()]
-    reached = counts([each for each in found if each], len(steps))
+    attempts = [best_of(ORDERS[order](events, window, steps)) for events in actors().values()]
+    reached = counts([each for each in attempts if each], len(steps))
     assert [step["count"] for step in result] == reached
     assert order == "strict" or reached[4]
 
@@ -152,12 +152,12 @@ def test_one_event_is_one_step(answer) -> None:
 
     steps = answer(series=[SERIES[2], any_event])
 
-    found = [
+    attempts = [
         any(seen.event == "paid" for seen in events[:-1])
         for events in actors().values()
         if any(seen.event == "paid" for seen in events)
     ]
-    assert [step["count"] for step in steps] == [len(found), sum(found)]
+    assert [step["count"] for step in steps] == [len(attempts), sum(attempts)]
 
 
 @pytest.mark.parametrize("order", ["ordered", "unordered", "strict"])
@@ -167,7 +167,7 @@ def test_the_same_step_twice_needs_two_events(answer, order: str) -> None:
     def two(events: list[Seen]) -> bool:
         pairs = itertools.pairwise(events)
         if order == "strict":
-            return any(one.event == other.event == "paid" for one, other in pairs)
+            return any(event.event == other.event == "paid" for event, other in pairs)
         paid = [seen.at for seen in events if seen.event == "paid"]
         return any(b - a <= timedelta(days=14) for a, b in itertools.pairwise(paid))
 
@@ -240,10 +240,10 @@ def test_steps_that_are_first_events(answer, math: str, place: int) -> None:
         firsts |= {seen.number for seen in own[:1] if browser(seen) in BROWSERS}
     retained = [seen for seen in RANGE if seen.event != STEPS[place] or seen.number in firsts]
     window = timedelta(days=14)
-    found = [
+    attempts = [
         best for actor in actors(retained).values() if (best := best_of(ordered(actor, window)))
     ]
-    assert [step["count"] for step in steps] == counts(found)
+    assert [step["count"] for step in steps] == counts(attempts)
     assert steps[place]["count"]
 
 
@@ -253,10 +253,12 @@ def test_groups_and_expressions_as_actors(answer) -> None:
     by_column = answer(funnelsFilter={"funnelAggregateByHogQL": "$session_id"})
 
     def expected(key: Callable[[Seen], object]) -> list[int]:
-        found = actors(key=key)
-        found.pop("", None)
+        groups = actors(key=key)
+        groups.pop("", None)
         window = timedelta(days=14)
-        return counts([best for each in found.values() if (best := best_of(ordered(each, window)))])
+        return counts(
+            [best for each in groups.values() if (best := best_of(ordered(each, window)))]
+        )
 
     assert [step["count"] for step in by_group] == expected(lambda seen: seen.company)
     assert [step["count"] for step in by_column] == expected(lambda seen: seen.session)
@@ -318,10 +320,12 @@ def test_the_rest_is_lumped_together(answer) -> None:
 
     assert len(groups) == 3
     assert groups[-1][0]["breakdown_value"] == ["Other"]
-    found = [
+    attempts = [
         best for actor in actors().values() if (best := best_of(ordered(actor, timedelta(days=14))))
     ]
-    assert [sum(group[index]["count"] for group in groups) for index in range(3)] == counts(found)
+    assert [sum(group[index]["count"] for group in groups) for index in range(3)] == counts(
+        attempts
+    )
 
 
 def test_the_rest_may_be_hidden(answer) -> None:
@@ -329,11 +333,11 @@ def test_the_rest_may_be_hidden(answer) -> None:
     hidden = {**filter_, "breakdown_hide_other_aggregation": True}
 
     for kind in ("steps", "trends"):
-        every, shown = (
+        every, without_rest = (
             answer(breakdownFilter=each, funnelsFilter={"funnelVizType": kind})
             for each in (filter_, hidden)
         )
-        assert shown == every[:2]
+        assert without_rest == every[:2]
 
 
 @pytest.mark.parametrize("attribution", ["first_touch", "step"])
@@ -383,11 +387,11 @@ def test_trends(answer, zone: str, section: tuple[int, int]) -> None:
     reached: dict[tuple[object, int], int] = {}
     for actor, events in actors(calendar.events()).items():
         for attempt in ordered(events, timedelta(days=1)):
-            place = (actor, calendar.index_of(attempt[0].at))
-            reached[place] = max(reached.get(place, 0), len(attempt))
+            key = (actor, calendar.index_of(attempt[0].at))
+            reached[key] = max(reached.get(key, 0), len(attempt))
     expected = []
     for day in range(len(calendar.starts)):
-        depths = [depth for (_, place), depth in reached.items() if place == day]
+        depths = [depth for (_, key), depth in reached.items() if key == day]
         entered, done = (sum(depth > step for depth in depths) for step in (start, end))
         expected.append(round(100 * done / entered, 2) if entered else 0)
     assert line["data"] == expected
@@ -420,9 +424,15 @@ def test_time_to_convert(answer, section: tuple[int, int]) -> None:
     rows = answer(funnelsFilter={**filter_, "binCount": 5})
 
     best = [
-        one for events in actors().values() if (one := best_of(ordered(events, timedelta(days=14))))
+        attempt
+        for events in actors().values()
+        if (attempt := best_of(ordered(events, timedelta(days=14))))
     ]
-    times = [(one[end].at - one[start].at).total_seconds() for one in best if len(one) > end]
+    times = [
+        (attempt[end].at - attempt[start].at).total_seconds()
+        for attempt in best
+        if len(attempt) > end
+    ]
     assert rows["average_conversion_time"] == pytest.approx(mean(times))
     assert sum(count for _, count in rows["bins"]) == len(times)
     edges = [edge for edge, _ in rows["bins"]]
@@ -445,10 +455,10 @@ def test_filters_and_test_accounts(answer) -> None:
         and (seen.event != "$pageview" or browser(seen) == "Chrome")
     ]
     window = timedelta(days=14)
-    found = [
+    attempts = [
         best for actor in actors(retained).values() if (best := best_of(ordered(actor, window)))
     ]
-    assert [step["count"] for step in steps] == counts(found)
+    assert [step["count"] for step in steps] == counts(attempts)
 
 
 def test_sampling(answer, generated_world: HogqlWorld) -> None:
@@ -459,7 +469,7 @@ def test_sampling(answer, generated_world: HogqlWorld) -> None:
     )
     ids = {row[0] for row in rows}
     events = actors([seen for seen in RANGE if seen.distinct_id in ids])
-    found = [
+    attempts = [
         best for event in events.values() if (best := best_of(ordered(event, timedelta(days=14))))
     ]
-    assert [step["count"] for step in steps] == [count * 2 for count in counts(found)]
+    assert [step["count"] for step in steps] == [count * 2 for count in counts(attempts)]

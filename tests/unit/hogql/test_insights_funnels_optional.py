@@ -44,10 +44,10 @@ def answer(generated_world: HogqlWorld):
 
 
 def people(events: Sequence[Seen] = RANGE) -> list[list[Seen]]:
-    found: dict[str, list[Seen]] = {}
+    events_of: dict[str, list[Seen]] = {}
     for seen in events:
-        found.setdefault(seen.human.id, []).append(seen)
-    return list(found.values())
+        events_of.setdefault(seen.human.id, []).append(seen)
+    return list(events_of.values())
 
 
 def parsed(steps: str) -> list[tuple[str, bool]]:
@@ -55,17 +55,17 @@ def parsed(steps: str) -> list[tuple[str, bool]]:
 
 
 def attempts(steps: str, events: list[Seen], window: timedelta) -> list[Attempt]:
-    found = []
+    tried = []
     for index, entry in enumerate(events):
         if entry.event == parsed(steps)[0][0]:
             whole = attempt(parsed(steps), events, index)
             until = entry.at + window
-            found.append({step: seen for step, seen in whole.items() if seen.at <= until})
-    return found
+            tried.append({step: seen for step, seen in whole.items() if seen.at <= until})
+    return tried
 
 
 def attempt(steps: list[tuple[str, bool]], events: list[Seen], place: int) -> Attempt:
-    found = {0: events[place]}
+    reached = {0: events[place]}
     between: list[int] = []
     for step, (name, is_optional) in enumerate([*steps[1:], ("", False)], 1):
         if is_optional:
@@ -74,11 +74,11 @@ def attempt(steps: list[tuple[str, bool]], events: list[Seen], place: int) -> At
         following = (at for at in range(place + 1, len(events)) if events[at].event == name)
         until = next(following, len(events))
         names = {each: steps[each][0] for each in between}
-        found |= most(names, events[place + 1 : until])
+        reached |= most(names, events[place + 1 : until])
         if until == len(events):
             break
-        found[step], place, between = events[until], until, []
-    return found
+        reached[step], place, between = events[until], until, []
+    return reached
 
 
 def most(names: dict[int, str], events: list[Seen]) -> Attempt:
@@ -92,13 +92,13 @@ def most(names: dict[int, str], events: list[Seen]) -> Attempt:
 
 
 def in_order(names: dict[int, str], events: list[Seen]) -> Attempt | None:
-    found, rest = {}, iter(events)
+    reached, rest = {}, iter(events)
     for step, name in names.items():
         seen = next((each for each in rest if each.event == name), None)
         if seen is None:
             return None
-        found[step] = seen
-    return found
+        reached[step] = seen
+    return reached
 
 
 def best_of(steps: str, found: list[Attempt]) -> Attempt | None:
@@ -110,8 +110,8 @@ def best_of(steps: str, found: list[Attempt]) -> Attempt | None:
 
 
 def bests(steps: str, window: timedelta, events: Sequence[Seen] = RANGE) -> list[Attempt]:
-    found = (best_of(steps, attempts(steps, own, window)) for own in people(events))
-    return [best for best in found if best]
+    candidates = (best_of(steps, attempts(steps, own, window)) for own in people(events))
+    return [best for best in candidates if best]
 
 
 def counts(found: list[Attempt], steps: str) -> list[int]:
@@ -132,19 +132,21 @@ FUNNELS = [
 @pytest.mark.parametrize("steps", FUNNELS)
 @pytest.mark.parametrize("hours", [1, 30, 14 * 24])
 def test_steps(answer, steps: str, hours: int) -> None:
-    shown = answer(steps, hours=hours)
+    response = answer(steps, hours=hours)
 
-    found = bests(steps, timedelta(hours=hours))
-    assert [step["count"] for step in shown] == counts(found, steps)
+    attempts_made = bests(steps, timedelta(hours=hours))
+    assert [step["count"] for step in response] == counts(attempts_made, steps)
     words = steps.split()
     for index in range(1, len(words)):
         start = max(step for step in range(index) if "?" not in words[step])
         times = [
-            (each[index].at - each[start].at).total_seconds() for each in found if index in each
+            (each[index].at - each[start].at).total_seconds()
+            for each in attempts_made
+            if index in each
         ]
         if times:
-            assert shown[index]["average_conversion_time"] == pytest.approx(mean(times))
-            assert shown[index]["median_conversion_time"] == pytest.approx(median(times))
+            assert response[index]["average_conversion_time"] == pytest.approx(mean(times))
+            assert response[index]["median_conversion_time"] == pytest.approx(median(times))
 
 
 @pytest.mark.parametrize("steps", FUNNELS)
@@ -152,9 +154,11 @@ def test_required_steps_count_as_without_the_optional_ones(answer, steps: str) -
     words = steps.split()
     required = " ".join(word for word in words if "?" not in word)
 
-    shown, plain = answer(steps, hours=30), answer(required, hours=30)
+    optional, plain = answer(steps, hours=30), answer(required, hours=30)
 
-    retained = [step["count"] for step, word in zip(shown, words, strict=True) if "?" not in word]
+    retained = [
+        step["count"] for step, word in zip(optional, words, strict=True) if "?" not in word
+    ]
     assert retained == [step["count"] for step in plain]
 
 
@@ -183,10 +187,10 @@ def strict_ways(steps: list[tuple[str, bool]], events: list[Seen]) -> list[Attem
     """Every way to go through ``steps`` with no other event in between."""
     if not steps or not events:
         return [{}]
-    (name, is_optional), place = steps[0], -len(steps)
+    (name, is_optional), offset = steps[0], -len(steps)
     ways = []
     if events[0].event == name:
-        ways = [{place: events[0], **rest} for rest in strict_ways(steps[1:], events[1:])]
+        ways = [{offset: events[0], **rest} for rest in strict_ways(steps[1:], events[1:])]
     if is_optional:
         ways += strict_ways(steps[1:], events)
     return ways or [{}]
@@ -194,9 +198,9 @@ def strict_ways(steps: list[tuple[str, bool]], events: list[Seen]) -> list[Attem
 
 @pytest.mark.parametrize("steps", ["view add? pay", "view see? add? pay", "view sign? view see?"])
 def test_strict_funnels(answer, steps: str) -> None:
-    shown = answer(steps, "strict", hours=1)
+    response = answer(steps, "strict", hours=1)
 
-    size, found = len(steps.split()), []
+    size, reached_steps = len(steps.split()), []
     for own in people():
         ways: list[Attempt] = []
         for index in range(len(own)):
@@ -207,8 +211,8 @@ def test_strict_funnels(answer, steps: str) -> None:
                 for way in tried if way
             ]  # fmt: skip
         if best := best_of(steps, ways):
-            found.append(best)
-    assert [step["count"] for step in shown] == counts(found, steps)
+            reached_steps.append(best)
+    assert [step["count"] for step in response] == counts(reached_steps, steps)
 
 
 # --- what else a funnel does
@@ -222,25 +226,26 @@ def test_trends_and_times_end_with_the_last_required_step(answer) -> None:
     calendar = Calendar(local(2026, 10, 14, "UTC"), local(2026, 10, 31, "UTC"), "day")
     entered, done = [[set() for _ in calendar.starts] for _ in range(2)]
     for number, own in enumerate(people()):
-        for one in attempts(steps, own, timedelta(hours=24)):
-            place = calendar.index_of(one[0].at)
-            entered[place].add(number)
-            if 2 in one:
-                done[place].add(number)
+        for attempt in attempts(steps, own, timedelta(hours=24)):
+            index = calendar.index_of(attempt[0].at)
+            entered[index].add(number)
+            if 2 in attempt:
+                done[index].add(number)
     rates = [
-        len(two) / len(one) * 100 if one else 0 for one, two in zip(entered, done, strict=True)
+        len(two) / len(attempt) * 100 if attempt else 0
+        for attempt, two in zip(entered, done, strict=True)
     ]
     assert line["data"] == [round(rate, 2) for rate in rates]
-    found = [one for one in bests(steps, timedelta(hours=24)) if 2 in one]
-    seconds = [(one[2].at - one[0].at).total_seconds() for one in found]
+    finished = [attempt for attempt in bests(steps, timedelta(hours=24)) if 2 in attempt]
+    seconds = [(attempt[2].at - attempt[0].at).total_seconds() for attempt in finished]
     assert times["average_conversion_time"] == pytest.approx(mean(seconds))
 
 
 def test_times_end_with_the_last_step_where_all_that_follow_are_optional(answer) -> None:
     times = answer("view add? pay?", funnelsFilter={"funnelVizType": "time_to_convert"})
 
-    found = [one for one in bests("view add? pay?", timedelta(days=14)) if 2 in one]
-    seconds = [(one[2].at - one[0].at).total_seconds() for one in found]
+    finished = [attempt for attempt in bests("view add? pay?", timedelta(days=14)) if 2 in attempt]
+    seconds = [(attempt[2].at - attempt[0].at).total_seconds() for attempt in finished]
     assert times["average_conversion_time"] == pytest.approx(mean(seconds))
 
 
@@ -249,8 +254,8 @@ def test_conversion_between_optional_steps_is_of_those_who_did_them(answer) -> N
 
     times = answer("view add? pay", funnelsFilter=section)
 
-    found = [best for best in bests("view add? pay", timedelta(days=14)) if {1, 2} <= set(best)]
-    assert sum(count for _, count in times["bins"]) == len(found)
+    both = [best for best in bests("view add? pay", timedelta(days=14)) if {1, 2} <= set(best)]
+    assert sum(count for _, count in times["bins"]) == len(both)
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 1), (1, 2), (0, 2)])
