@@ -104,7 +104,7 @@ _KINDS: dict[str, Format] = {
 
 
 def _kind_of(path: Path) -> Format:
-    """The format; Parquet is recognized by its content, whatever the file's extension."""
+    """The format; Parquet is recognized by its content, regardless of the extension."""
     with path.open("rb") as file:
         if file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC:
             return "parquet"

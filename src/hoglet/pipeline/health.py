@@ -95,5 +95,5 @@ class IngestMetrics:
         self._blocks.observe(seconds)
 
     def stored(self, events: int) -> None:
-        """Count the events of a committed group: once, however many attempts it took."""
+        """Count the events of a committed group: once, regardless of the number of attempts."""
         self._events.inc(events)

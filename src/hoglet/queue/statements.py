@@ -168,7 +168,7 @@ class Statements:
     def due(self, *, excludes_lanes: bool) -> Sequence[_Statement]:
         """The jobs that can be leased, a statement for each priority.
 
-        Each reads a single range of an index, however many retries are delayed.
+        Each reads a single range of an index, regardless of how many retries are delayed.
         """
         return self._due[excludes_lanes]
 

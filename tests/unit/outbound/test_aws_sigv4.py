@@ -57,14 +57,14 @@ def test_the_examples_of_the_signing_test_suite(method: str, url: str, expected:
 
 def test_the_example_of_the_documentation() -> None:
     signer = AwsSigV4("AKIDEXAMPLE", SECRET, "us-east-1", "iam")
-    found = signature(
+    computed = signature(
         "GET",
         "https://iam.amazonaws.com/?Action=ListUsers&Version=2010-05-08",
         headers={"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"},
         signer=signer,
     )
 
-    assert found == "5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7"
+    assert computed == "5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7"
 
 
 def test_the_example_of_s3() -> None:
@@ -72,14 +72,14 @@ def test_the_example_of_s3() -> None:
     signer = AwsSigV4(
         "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "us-east-1", "s3"
     )
-    found = signature(
+    computed = signature(
         "GET",
         "https://examplebucket.s3.amazonaws.com/?lifecycle",
         signer=signer,
         now=datetime(2013, 5, 24, tzinfo=UTC),
     )
 
-    assert found == "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"
+    assert computed == "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"
 
 
 KINESIS = ("POST", "https://kinesis.eu-west-1.amazonaws.com/", b'{"a":"\xc3\xa9"}')

@@ -35,10 +35,10 @@ NAMES: dict[str, list[str]] = {
 
 async def resolve(host: str) -> list[str]:
     """Resolve like a name server, which does not know addresses that only look like names."""
-    found = NAMES.get(host.lower().rstrip("."))
-    if found is None:
+    addresses = NAMES.get(host.lower().rstrip("."))
+    if addresses is None:
         raise OSError("no such host")
-    return found
+    return addresses
 
 
 class Target:

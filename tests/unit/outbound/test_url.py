@@ -38,7 +38,7 @@ class RawTarget:
     def header(self, name: str) -> list[str]:
         """Values of a header of the last request."""
         pairs = [line.partition(": ") for line in self.heads[-1].splitlines()[1:]]
-        return [value for found, _, value in pairs if found.lower() == name]
+        return [value for key, _, value in pairs if key.lower() == name]
 
 
 @pytest.fixture

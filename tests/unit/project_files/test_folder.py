@@ -35,15 +35,15 @@ def project(folder: Path, **files: str | None) -> Path:
 
 
 def test_a_folder_is_read(tmp_path: Path) -> None:
-    found = read_folder(project(tmp_path))
+    read = read_folder(project(tmp_path))
 
-    assert found.settings == {"name": "Shop", "timezone": "UTC"}
-    function = found.objects["function"]["Say"]
+    assert read.settings == {"name": "Shop", "timezone": "UTC"}
+    function = read.objects["function"]["Say"]
     assert (function["hog"], function["inputs"]) == (
         "print(inputs.url)",
         {"url": {"value": "http://a"}},
     )
-    endpoint = found.objects["endpoint"]["by_plan"]
+    endpoint = read.objects["endpoint"]["by_plan"]
     assert endpoint["query"]["query"] == "select {variables.plan}"
     assert endpoint["variables"] == {"plan": {"type": "String", "default": "pro"}}
 
@@ -180,10 +180,10 @@ def test_files_of_other_kinds_may_be_anywhere(tmp_path: Path) -> None:
     (tmp_path / "functions/say/.#code.hog").symlink_to("ada@host.17")  # as Emacs locks a file
     (tmp_path / "endpoints/.#by_plan.yaml").symlink_to("ada@host.17")
 
-    found = read_folder(tmp_path)
+    read = read_folder(tmp_path)
 
-    assert set(found.objects["function"]) == {"Say"}
-    assert set(found.objects["endpoint"]) == {"by_plan"}
+    assert set(read.objects["function"]) == {"Say"}
+    assert set(read.objects["endpoint"]) == {"by_plan"}
 
 
 def test_code_is_needed_and_compiled(tmp_path: Path) -> None:

@@ -34,9 +34,9 @@ def project_with(value: Any, draft: Any = None) -> Project:
     live = document_of(record(value))
     name = project.add_function(live)
     if draft is not None:
-        found = draft_of({**record(value), "draft": record(draft)}, live)
-        assert found is not None
-        project.objects["draft"][name] = found
+        saved = draft_of({**record(value), "draft": record(draft)}, live)
+        assert saved is not None
+        project.objects["draft"][name] = saved
     project.objects["variable"]["paid"] = {"type": "Boolean", "default": value}
     project.objects["action"]["Paid"] = {"name": "Paid", "steps": [{"properties": [value]}]}
     project.objects["cohort"]["Paid"] = {"name": "Paid", "filters": {"values": [value]}}

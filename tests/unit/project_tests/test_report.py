@@ -16,10 +16,12 @@ def test_characters_that_xml_cannot_hold_are_replaced() -> None:
 
     root = ET.fromstring(junit([outcome]))  # noqa: S314 (our own)
 
-    shown = 'a\ufffd\ufffd\ufffd\t<&>"\U0001f994'
-    assert [each.get("name") for each in root.iter("testcase")] == [shown]
-    assert [each.get("message") for each in root.iter("failure")] == [f"{shown} differs {shown}"]
-    assert root.findtext(".//failure", "").count(shown) == 3
+    replaced = 'a\ufffd\ufffd\ufffd\t<&>"\U0001f994'
+    assert [each.get("name") for each in root.iter("testcase")] == [replaced]
+    assert [each.get("message") for each in root.iter("failure")] == [
+        f"{replaced} differs {replaced}"
+    ]
+    assert root.findtext(".//failure", "").count(replaced) == 3
 
 
 def test_only_compared_keys_of_partly_compared_values_are_shown() -> None:

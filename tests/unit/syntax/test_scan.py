@@ -31,9 +31,9 @@ def test_tokens(source: str, expected: list[str]) -> None:
 
 
 def test_template_text_is_scanned_in_its_braces_only() -> None:
-    found = [token.text for token in template_tokens("it's (( {a} ' {b")]
+    texts = [token.text for token in template_tokens("it's (( {a} ' {b")]
 
-    assert found == ["${", "a", "}", "${", "b"]
+    assert texts == ["${", "a", "}", "${", "b"]
 
 
 @pytest.mark.parametrize("source", ["let a := f'x {y}' -- c\n<a>b</a>\n\t'q'", "'open", "", "f'{"])

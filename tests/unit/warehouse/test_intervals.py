@@ -25,8 +25,8 @@ def test_every_minute_of_a_day_has_its_hour_and_labels_are_in_order(zone: str, d
     labels = labels_between(after, before, "hour", zone)
 
     minutes = [after + timedelta(minutes=n) for n in range(26 * 60 + 51)]
-    shown = [at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:00") for at in minutes]
-    assert labels == list(dict.fromkeys(shown))
+    hours = [at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:00") for at in minutes]
+    assert labels == list(dict.fromkeys(hours))
 
 
 def test_days_and_weeks_are_those_of_the_zone():

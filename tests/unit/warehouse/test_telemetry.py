@@ -57,9 +57,9 @@ async def logged(warehouse: Warehouse, fresh_project_id: int) -> Telemetry:
 async def test_log_filters(
     logged: Telemetry, fresh_project_id: int, filters: LogFilters, expected: list[str]
 ) -> None:
-    found = await logged.read_logs(fresh_project_id, "endpoint", "a", filters)
+    lines = await logged.read_logs(fresh_project_id, "endpoint", "a", filters)
 
-    assert [entry.message for entry in found] == expected
+    assert [entry.message for entry in lines] == expected
 
 
 async def test_logs_of_others_are_not_seen(logged: Telemetry, fresh_project_id: int) -> None:
@@ -87,9 +87,9 @@ async def counted(warehouse: Warehouse, fresh_project_id: int) -> Telemetry:
 
 async def test_metrics_by_day_fill_the_gaps(counted: Telemetry, fresh_project_id: int) -> None:
     filters = MetricFilters(AT - timedelta(days=3), AT)
-    found = await counted.read_metrics(fresh_project_id, "hog_function", "f", filters)
+    series = await counted.read_metrics(fresh_project_id, "hog_function", "f", filters)
 
-    assert found.as_json() == {
+    assert series.as_json() == {
         "labels": ["2026-01-04", "2026-01-05", "2026-01-06", "2026-01-07"],
         "series": [
             {"name": "failure", "values": [0, 1, 0, 0]},
@@ -119,9 +119,9 @@ async def test_metrics_by_week_and_hour_in_a_timezone(
 
 async def test_no_metrics_no_series(warehouse: Warehouse, fresh_project_id: int) -> None:
     filters = MetricFilters(AT - timedelta(days=3), AT)
-    found = await Telemetry(warehouse).read_metrics(fresh_project_id, "x", "y", filters)
+    series = await Telemetry(warehouse).read_metrics(fresh_project_id, "x", "y", filters)
 
-    assert found.as_json()["series"] == []
+    assert series.as_json()["series"] == []
 
 
 async def test_totals(counted: Telemetry, fresh_project_id: int) -> None:

@@ -1,7 +1,7 @@
 """Adds the project to every scan, and rejects tables and functions outside of the allow-lists.
 
-It runs on the finished plan, whatever its source: text, filters, insights, materialization. A plan
-that it rejects is a bug of an earlier stage, hence ``Bug``.
+It runs on every finished plan: of text, filters, insights and materialization. A plan that it
+rejects is a bug of an earlier stage, hence ``Bug``.
 
 Source: docs/adr/0008-warehouse.md.
 """

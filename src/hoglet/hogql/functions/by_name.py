@@ -63,7 +63,7 @@ _NARROW = re.compile(
 
 
 def with_wide_types(name: str, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The arguments with ``Date32`` and ``DateTime64`` for types that end in 2149 and 2106.
+    """The arguments with ``Date32`` and ``DateTime64`` for types whose ranges end in 2149 and 2106.
 
     Call it after ``check_named``.
     """

@@ -42,7 +42,7 @@ _CRITERIA = {"gte": ">=", "lte": "<=", "exact": "==", "gt": ">", "lt": "<"}
 _MATHS = frozenset(
     {None, "total", "dau", "weekly_active", "monthly_active", "unique_group", "hogql"}
 )
-"""Stickiness counts actors by its own intervals, whatever the window of the math."""
+"""Stickiness counts actors by its own intervals, regardless of the window of the math."""
 
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:

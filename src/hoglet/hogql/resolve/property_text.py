@@ -1,4 +1,4 @@
-"""Decides where a property is read as the text that was sent, whatever its type.
+"""Decides where a property is read as the text that was sent, regardless of its type.
 
 A single value can determine a type or fail to convert to it; comparisons with strings and string
 functions still work for every value, because they use the property's text.

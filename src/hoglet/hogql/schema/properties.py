@@ -68,7 +68,7 @@ def read_property(
 def read_property_text(
     field: Properties, keys: tuple[str | int, ...], form: str | None = None
 ) -> TrustedSQL:
-    """The value at ``keys`` as text, whatever its type, NULL if missing; see read_property."""
+    """The value at ``keys`` as text, regardless of its type; NULL if missing, see read_property."""
     path = _json_path(field, keys)
     return read_text(field.text, keys) if path is None else _text(field, path, keys, form)
 
