@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from hoglet.console.records import ChartMetrics, ChartOptions, ChartSeries
+from hoglet.console.records.endpoints import ChartOptions
+from hoglet.console.records.functions import ChartMetrics, ChartSeries
 
 TONES = {"ok": "#2f9e66", "danger": "#e5484d", "warn": "#c98a00", "busy": "#5b7cff", "": "#8b93a1"}
 """Colors of states, readable on white and on near-black."""

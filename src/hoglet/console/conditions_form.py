@@ -5,7 +5,8 @@ from typing import Any
 
 from nicegui import ui
 
-from hoglet.console.records import FilterEntry, PropertyCondition
+from hoglet.console.records.functions import FilterEntry
+from hoglet.console.records.project import PropertyCondition
 from hoglet.console.suggestions import Suggestions
 
 OPERATORS = {

@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.conditions_form import ConditionsForm
-from hoglet.console.records import EditedFilters, FilterEntry
+from hoglet.console.records.functions import EditedFilters, FilterEntry
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
 

@@ -7,7 +7,8 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.records import FunctionInputs, IntegrationRecord, SchemaItem
+from hoglet.console.records.functions import FunctionInputs, SchemaItem
+from hoglet.console.records.project import IntegrationRecord
 
 _AS_JSON = frozenset({"dictionary", "json", "email", "native_email", "non_failure_status_codes"})
 _KEPT = "stored; leave empty to keep it"

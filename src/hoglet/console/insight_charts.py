@@ -5,7 +5,7 @@ Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 
 from typing import Any, cast
 
-from hoglet.console.records import (
+from hoglet.console.records.endpoints import (
     ChartOptions,
     FunnelHistogram,
     FunnelStep,

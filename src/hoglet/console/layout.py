@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.navigation import PAGES
-from hoglet.console.records import ProjectRecord
+from hoglet.console.records.project import ProjectRecord
 from hoglet.console.session import SIGN_IN, Sessions
 from hoglet.console.widgets import Link, Text, empty, heading
 from hoglet.web.pagination import ORIGINAL_PATH

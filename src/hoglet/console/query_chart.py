@@ -3,7 +3,7 @@
 from typing import Any
 
 from hoglet.console.charts import chart_frame
-from hoglet.console.records import ChartOptions, ResultRecord
+from hoglet.console.records.endpoints import ChartOptions, ResultRecord
 
 _NUMBERS = ("Int", "UInt", "Float", "Decimal")
 _MOST_SERIES = 12

@@ -3,7 +3,7 @@
 import json
 import shlex
 
-from hoglet.console.records import RequestBody
+from hoglet.console.records.project import RequestBody
 
 
 def snippets(address: str, token: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.conditions_form import OPERATORS, WITHOUT_VALUE, scalar
-from hoglet.console.records import Criterion
+from hoglet.console.records.project import Criterion
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
 

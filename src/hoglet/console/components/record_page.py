@@ -12,7 +12,7 @@ from nicegui import ui
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, Row
 from hoglet.console.components.form_dialog import FormDialog
-from hoglet.console.records import ListedRecord, RequestBody
+from hoglet.console.records.project import ListedRecord, RequestBody
 from hoglet.console.widgets import (
     Link,
     Text,

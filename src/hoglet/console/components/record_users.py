@@ -6,7 +6,9 @@ from urllib.parse import quote
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.record_page import RecordUser
-from hoglet.console.records import EditedFilters, EndpointRecord, FunctionRecord, StoredQuery
+from hoglet.console.records.endpoints import EndpointRecord
+from hoglet.console.records.functions import EditedFilters, FunctionRecord
+from hoglet.console.records.project import StoredQuery
 
 _MOST = 1000
 _AT_ONCE = 4

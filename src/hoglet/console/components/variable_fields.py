@@ -8,7 +8,7 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.records import JsonSchema, VariableRecord, VariableValues
+from hoglet.console.records.endpoints import JsonSchema, VariableRecord, VariableValues
 
 _USED = re.compile(r"\{\s*variables\.([A-Za-z0-9_]+)\s*\}")
 _INSIGHT_DATES = frozenset({"date_from", "date_to"})

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.overview import Overview
-from hoglet.console.records import EventRecord, RequestBody
+from hoglet.console.records.project import EventRecord, RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.snippets import first_event, snippets
 from hoglet.console.source_excerpt import code_block

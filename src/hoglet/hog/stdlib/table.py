@@ -14,6 +14,7 @@ import msgspec
 from hoglet.hog.runtime import regex as patterns
 from hoglet.hog.stdlib import (
     callbacks,
+    date_format,
     dates,
     encoding,
     json_functions,
@@ -244,7 +245,7 @@ _DATES = _rows(
     ("toUnixTimestamp", 1, 2, dates.to_unix, "(date | string, string?) -> number", "A", "constant", "Seconds since 1970.", f"print(toUnixTimestamp({_D}))", "1625375167.089"),
     ("toUnixTimestampMilli", 1, 2, dates.to_unix_milli, "(date | string, string?) -> number", "A", "constant", "Milliseconds since 1970.", f"print(toUnixTimestampMilli({_D}))", "1625375167089"),
     ("toTimeZone", 2, 2, dates.to_time_zone, "(datetime, string) -> datetime", "A", "constant", "The same timestamp in another time zone.", f"print(toString(toTimeZone({_D}, 'Europe/Berlin')))", "2021-07-04T07:06:07.089+02:00"),
-    ("formatDateTime", 2, 3, dates.format_date_time, "(datetime, string, string?) -> string", "A", "linear", "Formats with % letters.", f"print(formatDateTime({_D}, '%Y-%m-%d %H:%i:%S'))", "2021-07-04 05:06:07"),
+    ("formatDateTime", 2, 3, date_format.format_date_time, "(datetime, string, string?) -> string", "A", "linear", "Formats with % letters.", f"print(formatDateTime({_D}, '%Y-%m-%d %H:%i:%S'))", "2021-07-04 05:06:07"),
     ("dateAdd", 3, 3, dates.date_add, "(string, number, date) -> date", "A", "constant", "Adds a number of units.", "print(dateAdd('month', 1, toDate('2024-01-31')))", "Date(2024, 2, 29)"),
     ("dateDiff", 3, 3, dates.date_diff, "(string, date, date) -> number", "A", "constant", "The number of units between two dates.", "print(dateDiff('day', toDate('2024-01-01'), toDate('2024-02-01')))", "31"),
     ("dateTrunc", 2, 3, dates.date_trunc, "(string, datetime, string?) -> datetime", "A", "constant", "The start of the unit.", f"print(toString(dateTrunc('hour', {_D})))", "2021-07-04T05:00:00.000Z"),

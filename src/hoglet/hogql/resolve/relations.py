@@ -1,4 +1,4 @@
-"""FROM: tables, subqueries, CTEs (also recursive ones), joins, sampling and ARRAY JOIN.
+"""FROM: tables, subqueries, CTEs (also recursive ones), joins and sampling.
 
 A recursive CTE is one whose later queries read the rows found so far, see
 docs/spec/query-endpoints.md#103-limits-and-settings.
@@ -10,8 +10,6 @@ import orjson
 
 from hoglet.hogql.errors import (
     ARITY,
-    ILLEGAL_TYPE,
-    LIST_OF_PROPERTY,
     TABLE_DENIED,
     refused,
     unknown_table,
@@ -38,7 +36,7 @@ from hoglet.hogql.resolve.sources import EmptySource, QuerySource, Source
 from hoglet.hogql.resolve.table_source import Sample, TableSource
 from hoglet.hogql.schema.catalog import EMPTY_TABLES, find_table, table_names
 from hoglet.hogql.schema.system import SYSTEM_TABLES
-from hoglet.hogql.types import INTEGER, UNKNOWN
+from hoglet.hogql.types import INTEGER
 from hoglet.syntax import tree
 
 _JOIN_WORDS = frozenset(
@@ -293,67 +291,6 @@ def _sample(join: tree.JoinExpr, table: str) -> Sample | None:
 def _ratio(ratio: tree.RatioExpr) -> float:
     bottom = float(ratio.right.value) if ratio.right is not None else 1.0
     return float(ratio.left.value) / bottom if bottom else -1.0
-
-
-def resolve_array_join(
-    resolver: Resolver, node: tree.SelectQuery, scope: Scope
-) -> tuple[tuple[str, Expr], ...]:
-    """The arrays of ARRAY JOIN, by the alias of their items.
-
-    They can use aliases of SELECT, which can use the items, but not circularly.
-    """
-    items = [_aliased(item) for item in node.array_join_list or ()]
-    borrowed = _borrow_aliases(node, scope) if items else []
-    scope.unresolved = {item.alias for item in items}
-    arrays = [(item.alias, _array(resolver, item.expr, scope)) for item in items]
-    scope.unresolved = set()
-    for name in borrowed:
-        del scope.macros[name]
-    for alias, expr in arrays:
-        scope.aliases[alias] = Name(name=alias, type=expr.type.item or UNKNOWN)
-    return tuple(arrays)
-
-
-def _array(resolver: Resolver, node: tree.Expression, scope: Scope) -> Expr:
-    """What ARRAY JOIN unfolds; the engine names no position if it is a string."""
-    resolved = resolver.expression(node, scope)
-    if resolved.type.name == "String":
-        message = "ARRAY JOIN takes an array, not a String"
-        raise refused(message, node, code=ILLEGAL_TYPE, hint=LIST_OF_PROPERTY)
-    return resolved
-
-
-def _aliased(item: Any) -> tree.Alias:
-    """An array and the name of its elements, by default the column's name."""
-    if isinstance(item, tree.Alias):
-        return item
-    if isinstance(item, tree.Field):
-        return tree.Alias(expr=item, alias=str(item.chain[-1]), start=item.start, end=item.end)
-    raise refused("ARRAY JOIN needs an alias for each array: ARRAY JOIN f(x) AS y", item)
-
-
-def _borrow_aliases(node: tree.SelectQuery, scope: Scope) -> list[str]:
-    """Make expressions of SELECT available to ARRAY JOIN; columns take precedence."""
-    borrowed: list[str] = []
-    for item in node.select:
-        if isinstance(item, tree.Alias) and item.alias not in scope.macros:
-            if any(source.knows(item.alias) for source in scope.sources.values()):
-                continue
-            scope.macros[item.alias] = tree.CTE(
-                name=item.alias, expr=item.expr, cte_type="column", start=item.start, end=item.end
-            )
-            borrowed.append(item.alias)
-    return borrowed
-
-
-def array_join_kind(node: tree.SelectQuery) -> str:
-    """``ARRAY JOIN`` or ``LEFT ARRAY JOIN``; empty without one."""
-    if not node.array_join_list:
-        return ""
-    kind = (node.array_join_op or "ARRAY JOIN").upper()
-    if kind not in {"ARRAY JOIN", "LEFT ARRAY JOIN", "INNER ARRAY JOIN"}:
-        raise refused(f"{kind} is not supported", node)
-    return kind.removeprefix("INNER ")
 
 
 def recursion_of(resolver: Resolver, cte: CteQuery) -> Relation:

@@ -18,14 +18,10 @@ from hoglet.hogql.plan import (
     column_types,
 )
 from hoglet.hogql.resolve.aggregation import holds_aggregate
+from hoglet.hogql.resolve.array_join import array_join_kind, resolve_array_join
 from hoglet.hogql.resolve.grouped_text import with_grouped_texts
 from hoglet.hogql.resolve.operands.conditions import as_condition
-from hoglet.hogql.resolve.relations import (
-    array_join_kind,
-    count_of,
-    resolve_array_join,
-    resolve_from,
-)
+from hoglet.hogql.resolve.relations import count_of, resolve_from
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import CteQuery, Scope
 from hoglet.hogql.resolve.sources import Source

@@ -8,7 +8,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.charts import TONES, chart_frame
 from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.components.polling import poll_while_visible
-from hoglet.console.records import BuildRecord, ChartOptions, MaterializationRecord
+from hoglet.console.records.endpoints import BuildRecord, ChartOptions, MaterializationRecord
 from hoglet.console.widgets import empty, exact_time, failed, section
 
 _MOST = 200

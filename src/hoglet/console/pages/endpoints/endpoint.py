@@ -16,7 +16,8 @@ from hoglet.console.pages.endpoints.run import run_panel
 from hoglet.console.pages.endpoints.versions import versions_panel
 from hoglet.console.pages.functions.logs import LogPanel
 from hoglet.console.pages.not_found import not_found_in
-from hoglet.console.records import ChartMetrics, EndpointRecord, EndpointUsageRecord, UsageDay
+from hoglet.console.records.endpoints import EndpointRecord, EndpointUsageRecord, UsageDay
+from hoglet.console.records.functions import ChartMetrics
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, failed, heading, legend, tabs
 

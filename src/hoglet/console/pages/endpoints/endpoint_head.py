@@ -7,7 +7,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.form_dialog import FormDialog
-from hoglet.console.records import EndpointRecord
+from hoglet.console.records.endpoints import EndpointRecord
 from hoglet.console.widgets import clamped, confirm, heading, notify
 
 KINDS = {

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.records import EndpointRecord, MaterializationRecord
+from hoglet.console.records.endpoints import EndpointRecord, MaterializationRecord
 from hoglet.console.widgets import badge, moment, notify
 
 _INTERVALS = {

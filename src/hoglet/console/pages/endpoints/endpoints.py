@@ -13,7 +13,8 @@ from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.endpoints.endpoint_head import KINDS
 from hoglet.console.pages.endpoints.endpoint_table import table_state
 from hoglet.console.pages.endpoints.versions import query_text
-from hoglet.console.records import EndpointRecord, StoredQuery
+from hoglet.console.records.endpoints import EndpointRecord
+from hoglet.console.records.project import StoredQuery
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import empty, heading, search_input, set_url_values, url_value

@@ -13,7 +13,7 @@ from hoglet.console.insight_charts import (
     series_name,
     step_name,
 )
-from hoglet.console.records import FunnelStep, RetentionCohort
+from hoglet.console.records.endpoints import FunnelStep, RetentionCohort
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import empty
 

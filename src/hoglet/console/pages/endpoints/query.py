@@ -12,7 +12,8 @@ from hoglet.console.components.variable_fields import UsedVariables, project_var
 from hoglet.console.pages.endpoints.insight import insight_view
 from hoglet.console.pages.endpoints.result import result_table
 from hoglet.console.pages.endpoints.versions import query_text
-from hoglet.console.records import EndpointRecord, StoredQuery
+from hoglet.console.records.endpoints import EndpointRecord
+from hoglet.console.records.project import StoredQuery
 from hoglet.console.widgets import confirm, counted, failed, notify
 
 _NEWER = (

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from hoglet.console.components.data_table import DataTable, Kind, column
 from hoglet.console.pages.endpoints.insight import insight_view
-from hoglet.console.records import ResultRecord
+from hoglet.console.records.endpoints import ResultRecord
 from hoglet.console.widgets import counted, exact_time
 
 _PAGE = 100

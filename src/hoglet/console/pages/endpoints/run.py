@@ -13,13 +13,8 @@ from nicegui import ui
 from hoglet.console.api_client import Backend
 from hoglet.console.components.variable_fields import VariableFields
 from hoglet.console.pages.endpoints.result import result_view
-from hoglet.console.records import (
-    EndpointRecord,
-    EventRecord,
-    RequestBody,
-    ResultRecord,
-    VariableValues,
-)
+from hoglet.console.records.endpoints import EndpointRecord, ResultRecord, VariableValues
+from hoglet.console.records.project import EventRecord, RequestBody
 from hoglet.console.snippets import call_snippets
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import Link, counted, failed

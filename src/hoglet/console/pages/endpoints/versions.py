@@ -7,7 +7,8 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.records import AliasRecord, EndpointVersionRecord, StoredQuery
+from hoglet.console.records.endpoints import AliasRecord, EndpointVersionRecord
+from hoglet.console.records.project import StoredQuery
 from hoglet.console.source_excerpt import code_block, diff_block
 from hoglet.console.widgets import Text, exact_time, failed, notify, until_closed
 

@@ -7,7 +7,8 @@ from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.live_table import LiveTable
 from hoglet.console.components.polling import poll_while_visible
-from hoglet.console.records import DeadLetterRecord, RequestBody
+from hoglet.console.records.functions import DeadLetterRecord
+from hoglet.console.records.project import RequestBody
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import Text, empty, notify, until_closed
 

@@ -9,7 +9,8 @@ from typing import cast
 from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
-from hoglet.console.records import FunctionRecord, RequestBody
+from hoglet.console.records.functions import FunctionRecord
+from hoglet.console.records.project import RequestBody
 from hoglet.console.widgets import Link, confirm, moment, notify, url_value
 
 _CONFLICT = 409

@@ -11,7 +11,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.records import DeadLetterRecord
+from hoglet.console.records.functions import DeadLetterRecord
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import confirm, empty, failed, heading
 

@@ -18,7 +18,7 @@ from hoglet.console.pages.functions.history import history_panel, written
 from hoglet.console.pages.functions.logs import LogPanel
 from hoglet.console.pages.functions.workbench import Workbench
 from hoglet.console.pages.not_found import not_found_in
-from hoglet.console.records import FunctionRecord
+from hoglet.console.records.functions import FunctionRecord
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     badge,

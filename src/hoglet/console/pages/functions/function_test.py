@@ -10,15 +10,14 @@ from nicegui import ui
 from hoglet.console.api_client import Backend
 from hoglet.console.components.code_editor import CodeEditor
 from hoglet.console.components.data_table import DataTable, column
-from hoglet.console.records import (
+from hoglet.console.records.functions import (
     EditedFilters,
-    EventRecord,
     ExampleGlobals,
     MatchExplanationRecord,
-    RequestBody,
     TestRunRecord,
     TracedStep,
 )
+from hoglet.console.records.project import EventRecord, RequestBody
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import Text, badge, exact_time, failed, url_value
 

@@ -13,7 +13,8 @@ from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.new_function import BLANKS
 from hoglet.console.pages.functions.recent_runs import RecentRuns, recent_runs
-from hoglet.console.records import FunctionRecord, RequestBody
+from hoglet.console.records.functions import FunctionRecord
+from hoglet.console.records.project import RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     Link,

@@ -18,7 +18,7 @@ from hoglet.console.components.data_table import Row
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.new_function import BLANKS, Beginning, beginnings, needs_of
-from hoglet.console.records import IntegrationRecord
+from hoglet.console.records.project import IntegrationRecord
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     Link,

@@ -7,7 +7,7 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.api_client import Backend
-from hoglet.console.records import ActivityRecord, FieldChangeRecord
+from hoglet.console.records.project import ActivityRecord, FieldChangeRecord
 from hoglet.console.source_excerpt import diff_block
 from hoglet.console.widgets import empty, exact_time, failed, notify
 

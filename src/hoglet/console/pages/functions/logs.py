@@ -9,7 +9,7 @@ from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, Handler, Row, column
 from hoglet.console.components.followed_list import FollowedList
 from hoglet.console.components.polling import poll_while_visible
-from hoglet.console.records import FunctionLogEntry
+from hoglet.console.records.functions import FunctionLogEntry
 from hoglet.console.widgets import empty, failed, notify_failure, send_events_link
 
 _LEVELS = {

@@ -7,7 +7,8 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
-from hoglet.console.records import MatchCountRecord, MatchedEventRecord, RequestBody
+from hoglet.console.records.functions import MatchCountRecord, MatchedEventRecord
+from hoglet.console.records.project import RequestBody
 
 _PAUSE_SECONDS = 0.6
 _COLUMNS = [

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from hoglet.console.api_client import Backend, Reply
-from hoglet.console.records import (
+from hoglet.console.records.functions import (
     FunctionInputs,
     FunctionMapping,
-    RequestBody,
     SchemaItem,
     TemplateRecord,
 )
+from hoglet.console.records.project import RequestBody
 
 _HIDDEN = "hidden"
 _PRINT_EVENT = "print(event.event, event.distinct_id)\n"

@@ -19,7 +19,8 @@ from hoglet.console.pages.functions.forms.schema_form import SchemaForm
 from hoglet.console.pages.functions.function_test import TestPanel
 from hoglet.console.pages.functions.history import written
 from hoglet.console.pages.functions.matches import MatchCounter
-from hoglet.console.records import EditedFilters, FunctionInputs, FunctionRecord, RequestBody
+from hoglet.console.records.functions import EditedFilters, FunctionInputs, FunctionRecord
+from hoglet.console.records.project import RequestBody
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text

@@ -11,7 +11,8 @@ from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
 from hoglet.console.components.record_users import filters_of, functions_with
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.records import ActionRecord, ActionStep, FunctionRecord, RequestBody
+from hoglet.console.records.functions import FunctionRecord
+from hoglet.console.records.project import ActionRecord, ActionStep, RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text

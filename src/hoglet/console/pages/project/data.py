@@ -12,7 +12,7 @@ from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.components.live_table import LiveTable
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.records import PropertyRecord, RequestBody
+from hoglet.console.records.project import PropertyRecord, RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, heading, search_input, send_events_link, tabs
 

@@ -19,7 +19,7 @@ from hoglet.console.pages.functions.logs import LEVEL_TONES, message_cell
 from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.event_functions import EventFunctions
 from hoglet.console.pages.project.properties import properties_table
-from hoglet.console.records import EventRecord
+from hoglet.console.records.project import EventRecord
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.widgets import Link, empty, exact_time, failed, heading, section

@@ -6,7 +6,8 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, Row, column
-from hoglet.console.records import EventRecord, FunctionRecord
+from hoglet.console.records.functions import FunctionRecord
+from hoglet.console.records.project import EventRecord
 from hoglet.console.widgets import empty, failed, notify_failure
 
 _PAGE = 50

@@ -14,7 +14,7 @@ from hoglet.console.components.followed_list import FollowedList
 from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.navigation import person_href
-from hoglet.console.records import EventRecord, StoredQuery
+from hoglet.console.records.project import EventRecord, StoredQuery
 from hoglet.console.session import Sessions
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import (

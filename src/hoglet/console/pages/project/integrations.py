@@ -9,7 +9,8 @@ from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
 from hoglet.console.components.record_users import functions_with
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.records import FunctionInputs, FunctionRecord, IntegrationRecord, RequestBody
+from hoglet.console.records.functions import FunctionInputs, FunctionRecord
+from hoglet.console.records.project import IntegrationRecord, RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import url_value
 

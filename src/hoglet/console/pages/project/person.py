@@ -17,7 +17,7 @@ from hoglet.console.components.paged_table import PagedTable
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.not_found import not_found
 from hoglet.console.pages.project.person_properties import PersonProperties
-from hoglet.console.records import EventRecord, PersonDetails
+from hoglet.console.records.project import EventRecord, PersonDetails
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import empty, exact_time, failed, heading, section
 from hoglet.kit.json import Properties

@@ -10,7 +10,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.pages.project.properties import property_text
-from hoglet.console.records import PersonDetails
+from hoglet.console.records.project import PersonDetails
 from hoglet.console.widgets import confirm, empty, notify
 from hoglet.kit.json import Properties
 

@@ -8,7 +8,7 @@ from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.paged_table import PagedTable
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.records import PersonDetails
+from hoglet.console.records.project import PersonDetails
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     empty,

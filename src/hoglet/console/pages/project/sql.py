@@ -20,7 +20,7 @@ from hoglet.console.components.variable_fields import UsedVariables, project_var
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.endpoints.result import downloads, result_table
 from hoglet.console.query_chart import query_chart
-from hoglet.console.records import ResultRecord
+from hoglet.console.records.endpoints import ResultRecord
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
     Text,

@@ -14,7 +14,8 @@ from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
 from hoglet.console.components.record_users import endpoints_with
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
-from hoglet.console.records import RequestBody, StoredQuery, VariableRecord
+from hoglet.console.records.endpoints import VariableRecord
+from hoglet.console.records.project import RequestBody, StoredQuery
 from hoglet.console.session import Sessions
 
 _TYPES = ["String", "Number", "Boolean", "List", "Date"]

@@ -9,7 +9,7 @@ from nicegui import ui
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import DataTable, Row, column
 from hoglet.console.pages.functions.history import change_block
-from hoglet.console.records import ActivityRecord
+from hoglet.console.records.project import ActivityRecord
 from hoglet.console.widgets import (
     Text,
     empty,

@@ -8,7 +8,7 @@ from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.pages.settings.shown_once import shown_once
-from hoglet.console.records import ApiKeyRecord
+from hoglet.console.records.project import ApiKeyRecord
 from hoglet.console.widgets import confirm, empty, failed, notify
 
 _HASHED = "It is shown only once; hoglet stores a hash of it."

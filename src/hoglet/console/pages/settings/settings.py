@@ -13,7 +13,8 @@ from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.settings.activity import ActivityList
 from hoglet.console.pages.settings.keys import Keys
 from hoglet.console.pages.settings.tenant_tokens import TenantTokens
-from hoglet.console.records import EditedFilters, ProjectRecord
+from hoglet.console.records.functions import EditedFilters
+from hoglet.console.records.project import ProjectRecord
 from hoglet.console.session import Sessions
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.suggestions import Suggestions

@@ -12,7 +12,7 @@ from hoglet.console.components.data_table import DataTable, column
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.pages.project.variables import default_value
 from hoglet.console.pages.settings.shown_once import shown_once
-from hoglet.console.records import RequestBody, SigningKeyRecord
+from hoglet.console.records.project import RequestBody, SigningKeyRecord
 from hoglet.console.snippets import call_snippets
 from hoglet.console.widgets import confirm, empty, failed, notify, section
 

@@ -11,7 +11,8 @@ from nicegui import ui
 from hoglet.console.filters_form import FiltersForm
 from hoglet.console.inputs_form import InputsForm, NotJson
 from hoglet.console.pages.functions.forms.schema_form import SchemaForm
-from hoglet.console.records import EditedFilters, FunctionMapping, IntegrationRecord
+from hoglet.console.records.functions import EditedFilters, FunctionMapping
+from hoglet.console.records.project import IntegrationRecord
 from hoglet.console.suggestions import Suggestions
 from hoglet.console.widgets import Text
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from hoglet.console.records import MaskingSettings
+from hoglet.console.records.functions import MaskingSettings
 
 _UNITS = {1: "seconds", 60: "minutes", 3600: "hours"}
 _ONCE, _EVERY = "once", "every"

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from nicegui import ui
 
-from hoglet.console.records import SchemaItem
+from hoglet.console.records.functions import SchemaItem
 
 TYPES = {
     "string": "text",
