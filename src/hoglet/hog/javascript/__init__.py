@@ -1,7 +1,7 @@
 """JavaScript of code that runs in browsers: inputs and filters of site functions."""
 
 from hoglet.hog.javascript.library import library_source
-from hoglet.hog.javascript.printer import (
+from hoglet.hog.javascript.program import (
     JavaScript,
     expression_javascript,
     program_javascript,

@@ -14,13 +14,8 @@ import msgspec
 
 from hoglet.hog.compile import bind_expression
 from hoglet.hog.javascript.library import library_source
-from hoglet.hog.javascript.printer import (
-    JavaScript,
-    expression_javascript,
-    indent,
-    literal,
-    template_javascript,
-)
+from hoglet.hog.javascript.printer import indent, literal
+from hoglet.hog.javascript.program import JavaScript, expression_javascript, template_javascript
 from hoglet.hog.javascript.strip_types import transpile_site_source
 from hoglet.syntax import tree
 
