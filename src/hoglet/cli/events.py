@@ -1,7 +1,7 @@
 """``hoglet events``: imports and follows events."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,14 +61,10 @@ def import_events(
         raise UnreadableFile(problem)
     columns = CsvColumns(event=event, distinct_id=distinct_id, timestamp=timestamp)
     exports = ExportRows()
-
-    def all_events() -> Iterator[tuple[int, Any]]:
-        before = 0
-        for path in files:
-            for position, raw in read_events(path, kind, columns, exports):  # pyright: ignore[reportArgumentType] (checked above)
-                yield before + position, raw
-            before += path.stat().st_size
-
+    events = _one_after_another(
+        files,
+        lambda path: read_events(path, kind, columns, exports),  # pyright: ignore[reportArgumentType] (checked above)
+    )
     console = Console(highlight=False)
     with _progress(Console(stderr=True, highlight=False)) as progress:
         task = progress.add_task(
@@ -80,7 +76,7 @@ def import_events(
 
         settings = load_settings(data_dir=data_dir)
         with data_faults(settings):
-            work = _import(settings, project, historical, all_events(), advance)
+            work = _import(settings, project, historical, events, advance)
             result = asyncio.run(work)
     console.print(f"{result.accepted:,} events spooled, {result.refused:,} rejected")
     for reason in result.reasons:
@@ -88,6 +84,17 @@ def import_events(
     if exports.left_out:
         print_hint(f"columns not imported: {', '.join(sorted(exports.left_out))}")
     raise typer.Exit(1 if result.refused and not result.accepted else 0)
+
+
+def _one_after_another(
+    files: Sequence[Path], read: Callable[[Path], Iterator[tuple[int, Any]]]
+) -> Iterator[tuple[int, Any]]:
+    """The events of all files, each with its position in their joined bytes."""
+    before = 0
+    for path in files:
+        for position, raw in read(path):
+            yield before + position, raw
+        before += path.stat().st_size
 
 
 def _why_unreadable(path: Path) -> str | None:

@@ -123,22 +123,28 @@ class ConditionsForm:
         stored = condition.get("value")
         values = stored if isinstance(stored, list) else [] if stored in (None, "") else [stored]
         values = [str(value) for value in values]
-        if operator not in {"exact", "is_not"}:
-            text = ui.input(
-                "Value",
-                value=values[0] if values else "",
-                on_change=lambda event: self._set(
-                    condition, "value", scalar(operator, event.value or "")
-                ),
-            )
-            text.props("dense outlined debounce=300").classes("grow")
+        if operator in {"exact", "is_not"}:
+            return self._value_list(condition, kind, values)
+        text = ui.input(
+            "Value",
+            value=values[0] if values else "",
+            on_change=lambda event: self._set(
+                condition, "value", scalar(operator, event.value or "")
+            ),
+        )
+        text.props("dense outlined debounce=300").classes("grow")
 
-            async def complete() -> None:
-                key = str(condition.get("key") or "")
-                text.set_autocomplete(await self._suggestions.values(kind, key))
+        async def complete() -> None:
+            key = str(condition.get("key") or "")
+            text.set_autocomplete(await self._suggestions.values(kind, key))
 
-            text.on("focus", complete)
-            return complete
+        text.on("focus", complete)
+        return complete
+
+    def _value_list(
+        self, condition: PropertyCondition, kind: str, values: list[str]
+    ) -> Callable[[], Awaitable[None]]:
+        """Render a field of several values; returns a function that loads its suggestions."""
         field = ui.select(
             values,
             value=values,

@@ -100,16 +100,7 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
         prune: delete objects without a file; otherwise they are in :attr:`Plan.extra`.
     """
     plan = Plan(functions=dict(files.objects["function"]))
-    settings = tuple(
-        key
-        for key, value in files.settings.items()
-        if not same_json(server.settings.get(key), value)
-    )
-    settings = tuple(key for key in settings if files.settings[key] or key in server.settings)
-    if settings:
-        plan.changes.append(
-            PlannedChange(Verb.UPDATE, "project", "", server.settings, files.settings, settings)
-        )
+    plan.changes += _settings_changes(server, files)
     renamed = renamed_functions(server.objects["function"], files.objects["function"])
     plan.functions |= {old: plan.functions[new] for new, old in renamed.items()}
     for kind in KINDS:
@@ -117,25 +108,7 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
         plan.changes += _changes(kind, server.of_kind(kind), files.of_kind(kind), names)
     plan.changes = _in_order(plan.changes)
     for kind in reversed(KINDS):
-        names = {
-            old
-            for new, old in renamed.items()
-            if kind == "function" or (kind == "draft" and new in files.objects["draft"])
-        }
-        gone = sorted(server.of_kind(kind).keys() - files.of_kind(kind).keys() - names)
-        if kind == "draft":  # deleted together with their functions
-            gone = [name for name in gone if name in plan.functions]
-        plan.extra += [
-            PlannedChange(
-                Verb.DELETE,
-                kind,
-                name,
-                server.of_kind(kind)[name],
-                None,
-                versions=server.versions.get(name, 0) if kind == "endpoint" else 0,
-            )
-            for name in gone
-        ]
+        plan.extra += _deletions(kind, server, files, renamed)
     if prune:
         plan.changes, plan.extra = [*plan.changes, *plan.extra], []
     return plan
@@ -349,6 +322,44 @@ def _value(kind: str, document: Document, key: str) -> Any:
     default = ENDPOINT_DEFAULTS.get(key) if kind == "endpoint" else None
     value = document.get(key, default)
     return None if kind != "endpoint" and value in ("", [], {}) else value
+
+
+def _settings_changes(server: Project, files: Project) -> list[PlannedChange]:
+    """The change of the project's settings, if files have others than the server."""
+    changed = tuple(
+        key
+        for key, value in files.settings.items()
+        if not same_json(server.settings.get(key), value) and (value or key in server.settings)
+    )
+    if not changed:
+        return []
+    return [PlannedChange(Verb.UPDATE, "project", "", server.settings, files.settings, changed)]
+
+
+def _deletions(
+    kind: str, server: Project, files: Project, renamed: Mapping[str, str]
+) -> list[PlannedChange]:
+    """Deletions of the objects of a kind that have no file; drafts go with their functions."""
+    moved = {
+        old
+        for new, old in renamed.items()
+        if kind == "function" or (kind == "draft" and new in files.objects["draft"])
+    }
+    without_file = sorted(server.of_kind(kind).keys() - files.of_kind(kind).keys() - moved)
+    if kind == "draft":
+        live = {*files.objects["function"], *renamed.values()}
+        without_file = [name for name in without_file if name in live]
+    return [
+        PlannedChange(
+            Verb.DELETE,
+            kind,
+            name,
+            server.of_kind(kind)[name],
+            None,
+            versions=server.versions.get(name, 0) if kind == "endpoint" else 0,
+        )
+        for name in without_file
+    ]
 
 
 def _in_order(changes: list[PlannedChange]) -> list[PlannedChange]:

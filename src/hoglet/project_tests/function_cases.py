@@ -133,26 +133,15 @@ class FunctionCases:
         given: Globals = {"event": event}
         person = case.body.get("person")
         if person is not None:
-            distinct_id = str(distinct_id)
             default = person_globals(
                 project_url=project["url"],
-                person_id=str(uuid5(_NAMESPACE, distinct_id)),
+                person_id=str(uuid5(_NAMESPACE, str(distinct_id))),
                 properties=person.get("properties") or {},
-                distinct_id=distinct_id,
+                distinct_id=str(distinct_id),
                 name_properties=self._scope.project.person_display_name_properties,
             )
             given["person"] = {**default, **person, "properties": default["properties"]}
-        groups = case.body.get("groups") or {}
-        given["groups"] = {
-            name: group_globals(
-                project_url=project["url"],
-                group_type=name,
-                index=number,
-                key=str(group.get("key", group.get("id", ""))),
-                properties=group.get("properties") or {},
-            )
-            for number, (name, group) in enumerate(groups.items())
-        }
+        given["groups"] = _groups(case, project["url"])
         for key in ("request", "record"):
             if (value := case.body.get(key)) is not None:
                 given[key] = value
@@ -271,6 +260,21 @@ class FunctionCases:
             outcome.actual |= {"status": "failed", "error": step.error}
         else:
             outcome.actual["result"] = step.result
+
+
+def _groups(case: Case, project_url: str) -> dict[str, Any]:
+    """The groups of a case by type, numbered in its order."""
+    groups = case.body.get("groups") or {}
+    return {
+        name: group_globals(
+            project_url=project_url,
+            group_type=name,
+            index=number,
+            key=str(group.get("key", group.get("id", ""))),
+            properties=group.get("properties") or {},
+        )
+        for number, (name, group) in enumerate(groups.items())
+    }
 
 
 def _case_uuid(case: Case, mapping: int | None = None) -> UUID:

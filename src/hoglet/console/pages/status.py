@@ -86,6 +86,10 @@ async def _build(backend: Backend) -> None:
     with box:
         await parts()
     poll_while_visible(_REFRESH_SECONDS, parts.refresh)
+    _versions()
+
+
+def _versions() -> None:
     with section("Versions"):
         rows = [{"name": name, "version": version(name)} for name in _PACKAGES]
         rows.append({"name": "Python", "version": python_version()})

@@ -83,13 +83,7 @@ def build_call(
     check_count(function, len(args), node)
     args = checked_unit(function.clickhouse, args, node)
     params = _parameters(resolver, node, function, scope)
-    if function.clickhouse.removesuffix("If") in _WHOLE_SECONDS:
-        args = (_whole_seconds(args[0]), *args[1:])
-    if function.name in _NARROW and args[0].type.name == "DateTime":
-        args = (narrow(args[0]), *args[1:])
-    if function.returns in _LISTS and not function.aggregate and function.name not in _KEEP_NULL:
-        args = tuple([_not_null_text(arg) for arg in args])
-    args = _times(function, args, resolver)
+    args = _adapted(function, args, resolver)
     type_ = function.type_of(tuple([arg.type for arg in args]))
     type_ = type_with_names(function.name, getattr(node, "args", ()), args, type_)
     check_named(function.name, args, node)
@@ -115,6 +109,19 @@ def build_call(
         aggregate=function.aggregate,
         type=type_,
     )
+
+
+def _adapted(
+    function: FunctionEntry, args: tuple[Expr, ...], resolver: Resolver
+) -> tuple[Expr, ...]:
+    """The arguments in the precision and nullability that the function of ClickHouse expects."""
+    if function.clickhouse.removesuffix("If") in _WHOLE_SECONDS:
+        args = (_whole_seconds(args[0]), *args[1:])
+    if function.name in _NARROW and args[0].type.name == "DateTime":
+        args = (narrow(args[0]), *args[1:])
+    if function.returns in _LISTS and not function.aggregate and function.name not in _KEEP_NULL:
+        args = tuple([_not_null_text(arg) for arg in args])
+    return _times(function, args, resolver)
 
 
 def _in_zone(time: Expr, zone: Expr, resolver: Resolver) -> Expr:

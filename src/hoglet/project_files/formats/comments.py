@@ -126,12 +126,7 @@ def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, area: _Pla
         entries = [(key, value, value) for key, value in zip(old, node.value, strict=True)]
         write = _write_item
     starts = [key.start_mark.line for _, key, _ in entries]
-    leads = [
-        source.lead(start, starts[number - 1] + 1 if number else 0)
-        for number, start in enumerate(starts)
-    ]
-    if area.column:
-        leads[0] = starts[0]  # lines above the first key belong to the enclosing block
+    leads = _leads(source, starts, area)
     parts: list[str] = []
     for (key, _, value), lead, start, stop in zip(
         entries, leads, starts, [*leads[1:], area.end], strict=True
@@ -139,22 +134,43 @@ def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, area: _Pla
         parts.append(source.text(lead, start))
         if key not in new:
             parts.append(source.text(source.lead(stop, start + 1), stop))
-            continue
-        if same_json(old[key], new[key]):
+        elif same_json(old[key], new[key]):
             parts.append(source.text(start, stop))
         else:
             block = _Block(key, value, start, stop)
-            merged = _merge_inside(source, block, old[key], new[key], is_item=write is _write_item)
-            if merged is None and block.in_line:
-                merged = _edit_in_line(source, block, old[key], new[key])
             fresh = write(key, new[key], area.column, in_line=block.in_line)
-            parts.append(merged or _anew(source, block, fresh))
+            is_item = write is _write_item
+            parts.append(
+                _changed(source, block, old[key], new[key], is_item=is_item)
+                or _anew(source, block, fresh)
+            )
     parts += [
         write(key, value, area.column, in_line=False)
         for key, value in new.items()
         if key not in old
     ]
     return "".join(parts)
+
+
+def _leads(source: _Source, starts: list[int], area: _Place) -> list[int]:
+    """The first lines of the comments above entries that start on these lines."""
+    leads = [
+        source.lead(start, starts[number - 1] + 1 if number else 0)
+        for number, start in enumerate(starts)
+    ]
+    if area.column:
+        leads[0] = starts[0]  # lines above the first key belong to the enclosing block
+    return leads
+
+
+def _changed(
+    source: _Source, block: "_Block", before: Any, after: Any, *, is_item: bool
+) -> str | None:
+    """The text of a changed value with its comments; None if it must be written anew."""
+    merged = _merge_inside(source, block, before, after, is_item=is_item)
+    if merged is None and block.in_line:
+        return _edit_in_line(source, block, before, after)
+    return merged
 
 
 def _merge_inside(
