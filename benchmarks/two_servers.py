@@ -2,14 +2,21 @@
 
 PostgreSQL and the ClickHouse double run on this machine. A transformation, and destinations that do
 not match; four clients send batches of 500 to each server in turn. One server and two servers take
-turns on empty databases. Every event must be stored once.
+turns on empty databases. Every event must be stored once. There are two set-ups:
 
-Everything shares the machine's cores: the servers, their workers, PostgreSQL, the engine and the
-clients. ``busy`` is the share of processor time in use with one server and with two: no ratio can
-exceed the reciprocal of the first. ``servers_us`` is the processor time of the servers and their
-workers per event: the difference is the price of sharing.
+- ``shared``: all processes share all cores. A server uses more than one core by itself (it has a
+  worker process), so with few cores one server takes most of what two could: ``busy`` is the share
+  of processor time in use, and no ratio can exceed the reciprocal of its first figure.
+- ``confined``: each server, with its worker processes, is confined to one core, as if it had a
+  machine with one core; two servers have different cores. PostgreSQL, the engine and the clients
+  may run on every core, with one server and with two. What they use is missing to the servers:
+  ``ceiling`` is the ratio if all cores were busy with two servers, and one server's core with one.
 
-Not measured: a network, separate machines for the database and the warehouse.
+``cpu_us`` is the processor time of each part per event, with one server and with two. The servers'
+difference is the price of sharing: smaller groups, heartbeats, contention.
+
+Not measured: a network, machines of their own for database and warehouse (with them, two confined
+servers would not wait for the core that these take), more than two servers.
 
 Run: ``make bench-servers`` or ``.venv/bin/python -m benchmarks.two_servers [--events 40000]``
 """
@@ -20,14 +27,19 @@ import itertools
 import json
 import os
 import platform
+import re
 import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+import httpx
+import psycopg
 from benchmarks.capture import BATCH, CLIENTS, bodies, count, send, set_up
 from cryptography.fernet import Fernet
 
@@ -38,51 +50,69 @@ from support.server import RunningServer
 from support.warehouses import clickhouse_double, new_clickhouse_database
 
 TAKEN_OVER_S = 12.0  # until partitions are shared evenly: two heartbeats
+WARM_UP = 8  # batches
+SETUPS = ("shared", "confined")
+BLOCKS = re.compile(r"^hoglet_warehouse_insert_seconds_count(?:{.*})? (\S+)$", re.MULTILINE)
+PARTS = ("server", "workers", "postgres", "engine", "clients")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=40_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--setup", choices=SETUPS, action="append")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    rates: dict[int, list[float]] = {1: [], 2: []}
-    busy: dict[int, list[float]] = {1: [], 2: []}
-    costs: dict[int, list[float]] = {1: [], 2: []}
+    setups = options.setup or SETUPS
+    measured: dict[tuple[str, int], list[Measured]] = {}
     with (
         tempfile.TemporaryDirectory(prefix="hoglet-bench-") as folder,
         running_postgres() as postgres,
         clickhouse_double(Path(folder, "engine")) as engine,
     ):
-        for number in range(options.rounds * 2):
-            servers = number % 2 + 1
-            round_folder = Path(folder, f"round-{number}")
-            rate, share, cost = measure(servers, options.events, (postgres, engine), round_folder)
-            rates[servers].append(rate)
-            busy[servers].append(share)
-            costs[servers].append(cost * 1e6)
-    single, double = (statistics.median(rates[number]) for number in (1, 2))
+        for number, setup, servers in itertools.product(range(options.rounds), setups, (1, 2)):
+            place = Path(folder, f"{setup}-{servers}-{number}")
+            parts = (postgres, engine)
+            result = measure(servers, options.events, parts, place, confined=setup == "confined")
+            measured.setdefault((setup, servers), []).append(result)
     figures = {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "events": options.events,
-        "one_per_second": round(single),
-        "two_per_second": round(double),
-        "busy": [round(statistics.median(busy[number]), 2) for number in (1, 2)],
-        "servers_us": [round(statistics.median(costs[number])) for number in (1, 2)],
-        "ratio": round(double / single, 2),
+        **{setup: compared(*(measured[setup, servers] for servers in (1, 2))) for setup in setups},
     }
     print(json.dumps(figures, indent=None if options.json else 2))
 
 
 class Measured(NamedTuple):
-    """Events per second, the busy share of the cores, seconds of the servers an event."""
+    """Events per second, busy share of the cores, events per block, seconds of parts per event."""
 
     rate: float
     busy: float
-    cost_s: float
+    block: float
+    cost_s: Mapping[str, float]
 
 
-def measure(servers: int, events: int, parts: tuple[str, str], folder: Path) -> Measured:
+def compared(one: list[Measured], two: list[Measured]) -> dict[str, object]:
+    """The medians of both, and their ratio."""
+    rates = [statistics.median(each.rate for each in runs) for runs in (one, two)]
+    costs = [
+        {part: statistics.median(each.cost_s[part] * 1e6 for each in runs) for part in PARTS}
+        for runs in (one, two)
+    ]
+    own = costs[0]["server"] + costs[0]["workers"]
+    return {
+        "per_second": [round(rate) for rate in rates],
+        "ratio": round(rates[1] / rates[0], 2),
+        "busy": [round(statistics.median(each.busy for each in runs), 2) for runs in (one, two)],
+        "block": [round(statistics.median(each.block for each in runs)) for runs in (one, two)],
+        "cpu_us": {part: [round(each[part]) for each in costs] for part in PARTS},
+        "ceiling": round((os.cpu_count() or 1) * own / sum(costs[1].values()), 2),
+    }
+
+
+def measure(
+    servers: int, events: int, parts: tuple[str, str], folder: Path, *, confined: bool
+) -> Measured:
     """Drive new servers on an empty database and warehouse.
 
     Raises:
@@ -97,35 +127,60 @@ def measure(servers: int, events: int, parts: tuple[str, str], folder: Path) -> 
         }
         running = [RunningServer(folder / str(number), **shared) for number in range(servers)]
         try:
-            for server in running:
-                server.start()
+            for number, server in enumerate(running):
+                with on_core(number) if confined else contextlib.nullcontext():
+                    server.start()
             set_up(running[0], deliveries=False)
-            return drive(running, bodies(events))
+            return drive(running, bodies(events), postmaster_of(postgres))
         finally:
             for server in running:
                 server.stop()
 
 
-def drive(servers: list[RunningServer], given: list[bytes]) -> Measured:
-    """Send everything and wait until it is counted."""
-    for server, body in zip(itertools.cycle(servers), bodies(8 * BATCH), strict=False):
-        send(server, body)
-    while count(servers[0]) < 8 * BATCH:
-        time.sleep(0.1)
-    time.sleep(TAKEN_OVER_S if len(servers) > 1 else 0)
-    started, busy, own = time.perf_counter(), busy_seconds(), seconds_of(servers)
-    with ThreadPoolExecutor(CLIENTS) as clients:
-        list(clients.map(send, itertools.cycle(servers), given))
-    while (stored := count(servers[0])) < (len(given) + 8) * BATCH:
-        time.sleep(0.1)
+@contextlib.contextmanager
+def on_core(number: int) -> Generator[None]:
+    """Confine the processes that are started in this block, and their children, to one core."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {sorted(cores)[number % len(cores)]})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def drive(servers: list[RunningServer], given: list[bytes], postmaster: int) -> Measured:
+    """Send everything and wait until it is counted; each server has stored events before."""
+    for _ in servers:
+        send_all(servers, bodies(WARM_UP * BATCH))
+        time.sleep(TAKEN_OVER_S if len(servers) > 1 else 0)
+    warm = len(servers) * WARM_UP * BATCH
+    wait_for(servers[0], warm)
+    started, busy, blocks = time.perf_counter(), busy_seconds(), blocks_of(servers)
+    before = seconds_by_part(servers, postmaster)
+    send_all(servers, given)
+    wait_for(servers[0], warm + len(given) * BATCH)
     seconds = time.perf_counter() - started
-    assert stored == (len(given) + 8) * BATCH, f"{stored} events are stored"
+    after = seconds_by_part(servers, postmaster)
     events, cores = len(given) * BATCH, os.cpu_count() or 1
     return Measured(
         rate=events / seconds,
         busy=(busy_seconds() - busy) / seconds / cores,
-        cost_s=(seconds_of(servers) - own) / events,
+        block=events / (blocks_of(servers) - blocks),
+        cost_s={part: (after[part] - before[part]) / events for part in PARTS},
     )
+
+
+def send_all(servers: list[RunningServer], given: list[bytes]) -> None:
+    """Send batches to the servers in turn."""
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        list(clients.map(send, itertools.cycle(servers), given))
+
+
+def wait_for(server: RunningServer, events: int) -> None:
+    """Wait until this many events are counted; fails if there are more."""
+    while (stored := count(server)) < events:
+        time.sleep(0.1)
+    assert stored == events, f"{stored} events are stored"
 
 
 def busy_seconds() -> float:
@@ -134,16 +189,44 @@ def busy_seconds() -> float:
     return (sum(fields[:8]) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
 
 
-def seconds_of(servers: list[RunningServer]) -> float:
-    """Processor time of the servers and their workers."""
-    pids = {server.process.pid for server in servers if server.process is not None}
-    ticks = 0
+def seconds_by_part(servers: list[RunningServer], postmaster: int) -> Counter[str]:
+    """Processor time of each part so far."""
+    own = {server.process.pid for server in servers if server.process is not None}
+    ticks: Counter[str] = Counter()
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             fields = entry.read_text().rpartition(")")[2].split()
-            if int(entry.parent.name) in pids or int(fields[1]) in pids:
-                ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+            process, parent = int(entry.parent.name), int(fields[1])
+            command = entry.with_name("cmdline").read_bytes()
+            part = _part(process, parent, command, own, postmaster)
+            ended = sum(map(int, fields[13:15])) if process == postmaster else 0
+            ticks[part] += int(fields[11]) + int(fields[12]) + ended
+    return Counter({part: ticks[part] / os.sysconf("SC_CLK_TCK") for part in ticks})
+
+
+def _part(process: int, parent: int, command: bytes, servers: set[int], postmaster: int) -> str:
+    if postmaster in {process, parent}:
+        return "postgres"
+    if process in servers:
+        return "server"
+    if parent in servers:
+        return "workers"
+    if process == os.getpid():
+        return "clients"
+    return "engine" if parent == os.getpid() and b"clickhouse_double" in command else ""
+
+
+def postmaster_of(url: str) -> int:
+    """The process that all processes of PostgreSQL are children of."""
+    with psycopg.connect(url) as connection:
+        backend = connection.info.backend_pid
+        return int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def blocks_of(servers: list[RunningServer]) -> int:
+    """The blocks of events that the servers have inserted."""
+    pages = [httpx.get(server.url + "/metrics").text for server in servers]
+    return sum(int(float(found)) for page in pages for found in BLOCKS.findall(page))
 
 
 if __name__ == "__main__":
