@@ -13,7 +13,7 @@ from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.definitions import list_statements
 from hoglet.definitions.editor import CHANGED, DefinitionEditor, logged_fields, parse_id, users_of
-from hoglet.definitions.listing import EventFilter
+from hoglet.definitions.listing import EventListFilter
 from hoglet.definitions.schemas import EventChanges, NewEvent, sent
 from hoglet.definitions.serializers import event_record
 from hoglet.definitions.tables import EventDefinitionRow
@@ -34,7 +34,7 @@ class EventDefinitionService(DefinitionEditor):
     """Event definitions of all projects."""
 
     async def search(
-        self, project: Project, filters: EventFilter, page: PageRequest
+        self, project: Project, filters: EventListFilter, page: PageRequest
     ) -> tuple[int, list[dict[str, Any]]]:
         """The total count, and the records of a page."""
         async with self._database.read() as session:

@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from hoglet.definitions.detection import NUMERIC
-from hoglet.definitions.listing import EVENT, EventFilter, PropertyFilter, titled
+from hoglet.definitions.listing import EVENT, EventListFilter, PropertyListFilter, titled
 from hoglet.definitions.tables import (
     EventDefinitionRow,
     EventPropertyRow,
@@ -48,7 +48,7 @@ _CORE = (
 
 
 async def list_properties(
-    session: AsyncSession, project_id: int, filters: PropertyFilter, page: PageRequest
+    session: AsyncSession, project_id: int, filters: PropertyListFilter, page: PageRequest
 ) -> tuple[int, list[tuple[PropertyDefinitionRow, bool | None]]]:
     """The total count, and a page, with whether the given events have each property."""
     row = PropertyDefinitionRow
@@ -66,7 +66,7 @@ async def list_properties(
 
 
 async def list_events(
-    session: AsyncSession, project_id: int, filters: EventFilter, page: PageRequest
+    session: AsyncSession, project_id: int, filters: EventListFilter, page: PageRequest
 ) -> tuple[int, Sequence[EventDefinitionRow]]:
     """The total count, and a page."""
     row = EventDefinitionRow
@@ -90,7 +90,7 @@ async def seen_together(
     return {event: event in seen for event in events}
 
 
-def _is_seen(project_id: int, filters: PropertyFilter) -> ColumnElement[Any]:
+def _is_seen(project_id: int, filters: PropertyListFilter) -> ColumnElement[Any]:
     if filters.event_names is None:
         return null()
     pair = EventPropertyRow
@@ -105,7 +105,7 @@ def _is_seen(project_id: int, filters: PropertyFilter) -> ColumnElement[Any]:
     )
 
 
-def _property_conditions(filters: PropertyFilter) -> list[ColumnElement[bool]]:
+def _property_conditions(filters: PropertyListFilter) -> list[ColumnElement[bool]]:
     row = PropertyDefinitionRow
     conditions: list[ColumnElement[bool]] = [row.kind == filters.kind]
     if filters.kind == EVENT:
@@ -133,7 +133,7 @@ def _property_conditions(filters: PropertyFilter) -> list[ColumnElement[bool]]:
     )
 
 
-def _event_conditions(filters: EventFilter) -> list[ColumnElement[bool]]:
+def _event_conditions(filters: EventListFilter) -> list[ColumnElement[bool]]:
     row = EventDefinitionRow
     conditions: list[ColumnElement[bool]] = []
     own = row.name.startswith("$", autoescape=True)
@@ -171,7 +171,7 @@ def _matches(name: InstrumentedAttribute[str], words: tuple[str, ...]) -> Column
     return or_(in_name, name.in_(titled(words)))
 
 
-def _event_order(filters: EventFilter) -> list[ColumnElement[Any]]:
+def _event_order(filters: EventListFilter) -> list[ColumnElement[Any]]:
     row = EventDefinitionRow
     if filters.ordering is None:
         return [func.date(row.last_seen_at).desc().nulls_last()]

@@ -47,7 +47,7 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
-class PropertyFilter:
+class PropertyListFilter:
     """Filters of a list of property definitions; None and empty mean no condition.
 
     ``kind`` is ``event``, ``person``, ``session`` or ``group_0`` to ``group_4``.
@@ -67,7 +67,7 @@ class PropertyFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class EventFilter:
+class EventListFilter:
     """Filters and order of a list of event definitions."""
 
     event_type: str = "event"
@@ -80,7 +80,7 @@ class EventFilter:
     descending: bool = field(default=False)
 
 
-def read_property_filter(query: Mapping[str, str]) -> PropertyFilter:
+def read_property_filter(query: Mapping[str, str]) -> PropertyListFilter:
     """Parse the parameters of a list of property definitions.
 
     Raises:
@@ -90,7 +90,7 @@ def read_property_filter(query: Mapping[str, str]) -> PropertyFilter:
     event_names = read_names(query, "event_names") if query.get("event_names") else None
     if event_names is not None and kind != EVENT:
         raise Invalid("event_names requires type=event.", attr="event_names")
-    return PropertyFilter(
+    return PropertyListFilter(
         kind=kind,
         words=_words(query),
         names=_exact_names(query),
@@ -105,7 +105,7 @@ def read_property_filter(query: Mapping[str, str]) -> PropertyFilter:
     )
 
 
-def read_event_filter(query: Mapping[str, str]) -> EventFilter:
+def read_event_filter(query: Mapping[str, str]) -> EventListFilter:
     """Parse the parameters of a list of event definitions.
 
     Raises:
@@ -117,7 +117,7 @@ def read_event_filter(query: Mapping[str, str]) -> EventFilter:
     event_type = query.get("event_type") or "event"
     if event_type not in EVENT_TYPES:
         raise _no_choice("event_type", event_type, EVENT_TYPES)
-    return EventFilter(
+    return EventListFilter(
         event_type=event_type,
         words=_words(query),
         excluded=read_names(query, "excluded_properties"),

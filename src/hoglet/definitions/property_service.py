@@ -16,7 +16,7 @@ from hoglet.definitions.conversion import ConversionShares
 from hoglet.definitions.editor import CHANGED, DefinitionEditor, logged_fields, parse_id, users_of
 from hoglet.definitions.errors import built_in
 from hoglet.definitions.forms import PropertyFormCounter
-from hoglet.definitions.listing import SESSION, PropertyFilter
+from hoglet.definitions.listing import SESSION, PropertyListFilter
 from hoglet.definitions.schemas import PropertyChanges, sent
 from hoglet.definitions.serializers import property_record
 from hoglet.definitions.session_properties import (
@@ -47,7 +47,7 @@ class PropertyDefinitionService(DefinitionEditor):
         self._forms = forms
 
     async def search(
-        self, project: Project, filters: PropertyFilter, page: PageRequest
+        self, project: Project, filters: PropertyListFilter, page: PageRequest
     ) -> tuple[int, list[dict[str, Any]]]:
         """The total count, and the records of a page."""
         if filters.kind == SESSION:

@@ -5,7 +5,7 @@ Source: docs/spec/data-and-queries.md#22-property_definitions.
 
 from typing import Any
 
-from hoglet.definitions.listing import PropertyFilter
+from hoglet.definitions.listing import PropertyListFilter
 from hoglet.definitions.serializers import property_record
 from hoglet.definitions.tables import PropertyDefinitionRow
 from hoglet.hogql.schema.fields import Computed, Derived, StoredColumn
@@ -21,7 +21,7 @@ _TYPES = {
 }
 
 
-def session_properties(filters: PropertyFilter) -> list[dict[str, Any]]:
+def session_properties(filters: PropertyListFilter) -> list[dict[str, Any]]:
     """The records of a list, by name."""
     return [_record(name) for name in sorted(_NAMES) if _is_wanted(name, filters)]
 
@@ -57,7 +57,7 @@ def _record(name: str) -> dict[str, Any]:
     return record | {"id": BUILT_IN + name}
 
 
-def _is_wanted(name: str, filters: PropertyFilter) -> bool:
+def _is_wanted(name: str, filters: PropertyListFilter) -> bool:
     is_numerical = _NAMES[name] == "Numeric"
     return (
         all(word in name.lower() for word in filters.words)

@@ -9,7 +9,7 @@ Source: docs/spec/hog-language.md#12-bytecode.
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.bytecode.expressions import EXPRESSIONS
-from hoglet.hog.bytecode.printer import Bytecode, Handlers, Printer
+from hoglet.hog.bytecode.printer import Bytecode, BytecodePrinter, Handlers
 from hoglet.hog.bytecode.statements import STATEMENTS
 from hoglet.hog.depth import guarded
 
@@ -22,7 +22,7 @@ def program_bytecode(program: bound.BoundProgram) -> Bytecode:
     Raises:
         SourceError: the program is nested too deeply.
     """
-    printer = Printer(_HANDLERS, program.root.number)
+    printer = BytecodePrinter(_HANDLERS, program.root.number)
     guarded(lambda: printer.block(program.root.body))
     return ["_H", 1, *printer.cells]
 
@@ -33,6 +33,6 @@ def expression_bytecode(expression: bound.BoundExpression) -> Bytecode:
     Raises:
         SourceError: the expression is nested too deeply.
     """
-    printer = Printer(_HANDLERS, 0)
+    printer = BytecodePrinter(_HANDLERS, 0)
     guarded(lambda: printer.expression(expression.expression))
     return ["_H", 1, *printer.cells]

@@ -3,7 +3,7 @@
 import math
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.bytecode.printer import Handlers, Printer
+from hoglet.hog.bytecode.printer import BytecodePrinter, Handlers
 from hoglet.hog.opcodes import Operation
 
 _ARITHMETIC = {
@@ -33,11 +33,11 @@ _COMPARISON = {
 }
 
 
-def _constant(printer: Printer, node: bound.Constant) -> None:
+def _constant(printer: BytecodePrinter, node: bound.Constant) -> None:
     _scalar(printer, node.value)
 
 
-def _scalar(printer: Printer, value: bound.Scalar) -> None:
+def _scalar(printer: BytecodePrinter, value: bound.Scalar) -> None:
     if value is None:
         printer.emit(Operation.NULL)
     elif isinstance(value, bool):
@@ -52,64 +52,64 @@ def _scalar(printer: Printer, value: bound.Scalar) -> None:
         _not_finite(printer, value)
 
 
-def _not_finite(printer: Printer, value: float) -> None:
+def _not_finite(printer: BytecodePrinter, value: float) -> None:
     dividend = 0 if math.isnan(value) else int(math.copysign(1, value))
     printer.emit(Operation.INTEGER, 0)
     printer.emit(Operation.INTEGER, dividend)
     printer.emit(Operation.DIVIDE)
 
 
-def _read_variable(printer: Printer, node: bound.ReadVariable) -> None:
+def _read_variable(printer: BytecodePrinter, node: bound.ReadVariable) -> None:
     if node.outer:
         printer.emit(Operation.GET_UPVALUE, printer.upvalue(node.variable))
     else:
         printer.emit(Operation.GET_LOCAL, node.variable.slot)
 
 
-def _read_global(printer: Printer, node: bound.ReadGlobal) -> None:
+def _read_global(printer: BytecodePrinter, node: bound.ReadGlobal) -> None:
     for part in reversed(node.path):
         _scalar(printer, part)
     printer.emit(Operation.GET_GLOBAL, len(node.path))
 
 
-def _get_property(printer: Printer, node: bound.GetProperty) -> None:
+def _get_property(printer: BytecodePrinter, node: bound.GetProperty) -> None:
     printer.expression(node.target)
     printer.expression(node.key)
     printer.emit(Operation.GET_PROPERTY_NULLISH if node.nullish else Operation.GET_PROPERTY)
 
 
-def _call_global(printer: Printer, node: bound.CallGlobal) -> None:
+def _call_global(printer: BytecodePrinter, node: bound.CallGlobal) -> None:
     _all(printer, node.arguments)
     printer.emit(Operation.CALL_GLOBAL, node.name, len(node.arguments))
 
 
-def _call_value(printer: Printer, node: bound.CallValue) -> None:
+def _call_value(printer: BytecodePrinter, node: bound.CallValue) -> None:
     _all(printer, node.arguments)
     printer.expression(node.callee)
     printer.emit(Operation.CALL_LOCAL, len(node.arguments))
 
 
-def _all(printer: Printer, nodes: tuple[bound.Expression, ...]) -> None:
+def _all(printer: BytecodePrinter, nodes: tuple[bound.Expression, ...]) -> None:
     for node in nodes:
         printer.expression(node)
 
 
-def _and(printer: Printer, node: bound.And) -> None:
+def _and(printer: BytecodePrinter, node: bound.And) -> None:
     _all(printer, node.operands)
     printer.emit(Operation.AND, len(node.operands))
 
 
-def _or(printer: Printer, node: bound.Or) -> None:
+def _or(printer: BytecodePrinter, node: bound.Or) -> None:
     _all(printer, node.operands)
     printer.emit(Operation.OR, len(node.operands))
 
 
-def _not(printer: Printer, node: bound.Not) -> None:
+def _not(printer: BytecodePrinter, node: bound.Not) -> None:
     printer.expression(node.operand)
     printer.emit(Operation.NOT)
 
 
-def _between(printer: Printer, node: bound.Between) -> None:
+def _between(printer: BytecodePrinter, node: bound.Between) -> None:
     above, below, join = Operation.GT_EQ, Operation.LT_EQ, Operation.AND
     if node.negated:
         above, below, join = Operation.LT, Operation.GT, Operation.OR
@@ -122,7 +122,7 @@ def _between(printer: Printer, node: bound.Between) -> None:
     printer.emit(join, 2)
 
 
-def _binary(printer: Printer, node: bound.Arithmetic | bound.Compare) -> None:
+def _binary(printer: BytecodePrinter, node: bound.Arithmetic | bound.Compare) -> None:
     """Print a left-leaning chain without recursion; it may be hundreds long."""
     spine: list[bound.Arithmetic | bound.Compare] = []
     current: bound.Expression = node
@@ -138,7 +138,7 @@ def _binary(printer: Printer, node: bound.Arithmetic | bound.Compare) -> None:
             printer.emit(_COMPARISON[operation.operator])
 
 
-def _conditional(printer: Printer, node: bound.Conditional) -> None:
+def _conditional(printer: BytecodePrinter, node: bound.Conditional) -> None:
     printer.expression(node.condition)
     otherwise = printer.jump(Operation.JUMP_IF_FALSE)
     printer.expression(node.then)
@@ -148,7 +148,7 @@ def _conditional(printer: Printer, node: bound.Conditional) -> None:
     printer.land(end)
 
 
-def _if_null(printer: Printer, node: bound.IfNull) -> None:
+def _if_null(printer: BytecodePrinter, node: bound.IfNull) -> None:
     printer.expression(node.value)
     end = printer.jump(Operation.JUMP_IF_STACK_NOT_NULL)
     printer.emit(Operation.POP)
@@ -156,27 +156,27 @@ def _if_null(printer: Printer, node: bound.IfNull) -> None:
     printer.land(end)
 
 
-def _make_array(printer: Printer, node: bound.MakeArray) -> None:
+def _make_array(printer: BytecodePrinter, node: bound.MakeArray) -> None:
     _all(printer, node.items)
     printer.emit(Operation.ARRAY, len(node.items))
 
 
-def _make_tuple(printer: Printer, node: bound.MakeTuple) -> None:
+def _make_tuple(printer: BytecodePrinter, node: bound.MakeTuple) -> None:
     _all(printer, node.items)
     printer.emit(Operation.TUPLE, len(node.items))
 
 
-def _make_object(printer: Printer, node: bound.MakeObject) -> None:
+def _make_object(printer: BytecodePrinter, node: bound.MakeObject) -> None:
     for pair in node.items:
         _all(printer, pair)
     printer.emit(Operation.DICT, len(node.items))
 
 
-def _make_function(printer: Printer, node: bound.MakeFunction) -> None:
+def _make_function(printer: BytecodePrinter, node: bound.MakeFunction) -> None:
     printer.function(node.function)
 
 
-def _sql_node(printer: Printer, node: bound.SqlNode) -> None:
+def _sql_node(printer: BytecodePrinter, node: bound.SqlNode) -> None:
     printer.emit(Operation.STRING, "__hx_ast")
     printer.emit(Operation.STRING, node.kind)
     for name, value in node.fields:
@@ -185,7 +185,7 @@ def _sql_node(printer: Printer, node: bound.SqlNode) -> None:
     printer.emit(Operation.DICT, len(node.fields) + 1)
 
 
-def _sql_value(printer: Printer, value: bound.SqlValue) -> None:
+def _sql_value(printer: BytecodePrinter, value: bound.SqlValue) -> None:
     match value:
         case bound.SqlList(items):
             for item in items:

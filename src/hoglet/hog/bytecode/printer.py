@@ -7,11 +7,11 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.opcodes import Operation
 
 type Bytecode = list[Any]
-type Handlers = dict[type, Callable[[Printer, Any], None]]
+type Handlers = dict[type, Callable[[BytecodePrinter, Any], None]]
 """Functions that print the nodes of a type."""
 
 
-class Printer:
+class BytecodePrinter:
     """Prints one function; inner functions get a printer of their own.
 
     Args:
@@ -21,7 +21,7 @@ class Printer:
     """
 
     def __init__(
-        self, handlers: "Handlers", function: int, parent: "Printer | None" = None
+        self, handlers: "Handlers", function: int, parent: "BytecodePrinter | None" = None
     ) -> None:
         self._handlers = handlers
         self.cells: Bytecode = []
@@ -81,7 +81,7 @@ class Printer:
 
     def function(self, function: bound.BoundFunction) -> None:
         """Print a function and bind what it captures."""
-        inner = Printer(self._handlers, function.number, self)
+        inner = BytecodePrinter(self._handlers, function.number, self)
         _print_body(inner, function)
         self.emit(
             Operation.CALLABLE,
@@ -96,7 +96,7 @@ class Printer:
             self.cells.extend([is_local, index])
 
 
-def _print_body(printer: Printer, function: bound.BoundFunction) -> None:
+def _print_body(printer: BytecodePrinter, function: bound.BoundFunction) -> None:
     statements = function.body.statements
     for statement in statements:
         printer.statement(statement)

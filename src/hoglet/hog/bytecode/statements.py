@@ -1,23 +1,23 @@
 """Prints statements: code that leaves the stack unchanged except for declared variables."""
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.bytecode.printer import Handlers, Printer
+from hoglet.hog.bytecode.printer import BytecodePrinter, Handlers
 from hoglet.hog.opcodes import Operation
 
 
-def _expression_statement(printer: Printer, node: bound.ExpressionStatement) -> None:
+def _expression_statement(printer: BytecodePrinter, node: bound.ExpressionStatement) -> None:
     printer.expression(node.expression)
     printer.emit(Operation.POP)
 
 
-def _value_or_null(printer: Printer, node: bound.Expression | None) -> None:
+def _value_or_null(printer: BytecodePrinter, node: bound.Expression | None) -> None:
     if node is None:
         printer.emit(Operation.NULL)
     else:
         printer.expression(node)
 
 
-def _declare(printer: Printer, node: bound.Declare) -> None:
+def _declare(printer: BytecodePrinter, node: bound.Declare) -> None:
     if node.early:
         printer.emit(Operation.NULL)
     _value_or_null(printer, node.value)
@@ -25,11 +25,11 @@ def _declare(printer: Printer, node: bound.Declare) -> None:
         printer.emit(Operation.SET_LOCAL, node.variable.slot)
 
 
-def _declare_function(printer: Printer, node: bound.DeclareFunction) -> None:
+def _declare_function(printer: BytecodePrinter, node: bound.DeclareFunction) -> None:
     printer.function(node.function)
 
 
-def _assign_variable(printer: Printer, node: bound.AssignVariable) -> None:
+def _assign_variable(printer: BytecodePrinter, node: bound.AssignVariable) -> None:
     printer.expression(node.value)
     if node.outer:
         printer.emit(Operation.SET_UPVALUE, printer.upvalue(node.variable))
@@ -37,24 +37,24 @@ def _assign_variable(printer: Printer, node: bound.AssignVariable) -> None:
         printer.emit(Operation.SET_LOCAL, node.variable.slot)
 
 
-def _assign_property(printer: Printer, node: bound.AssignProperty) -> None:
+def _assign_property(printer: BytecodePrinter, node: bound.AssignProperty) -> None:
     printer.expression(node.target)
     printer.expression(node.key)
     printer.expression(node.value)
     printer.emit(Operation.SET_PROPERTY)
 
 
-def _return(printer: Printer, node: bound.Return) -> None:
+def _return(printer: BytecodePrinter, node: bound.Return) -> None:
     _value_or_null(printer, node.value)
     printer.emit(Operation.RETURN)
 
 
-def _throw(printer: Printer, node: bound.Throw) -> None:
+def _throw(printer: BytecodePrinter, node: bound.Throw) -> None:
     printer.expression(node.value)
     printer.emit(Operation.THROW)
 
 
-def _if(printer: Printer, node: bound.If) -> None:
+def _if(printer: BytecodePrinter, node: bound.If) -> None:
     printer.expression(node.condition)
     otherwise = printer.jump(Operation.JUMP_IF_FALSE)
     printer.statement(node.then)
@@ -67,7 +67,7 @@ def _if(printer: Printer, node: bound.If) -> None:
     printer.land(end)
 
 
-def _while(printer: Printer, node: bound.While) -> None:
+def _while(printer: BytecodePrinter, node: bound.While) -> None:
     start = len(printer.cells)
     printer.expression(node.condition)
     end = printer.jump(Operation.JUMP_IF_FALSE)
@@ -76,7 +76,7 @@ def _while(printer: Printer, node: bound.While) -> None:
     printer.land(end)
 
 
-def _for(printer: Printer, node: bound.For) -> None:
+def _for(printer: BytecodePrinter, node: bound.For) -> None:
     if node.initializer is not None:
         printer.statement(node.initializer)
     start = len(printer.cells)
@@ -93,7 +93,7 @@ def _for(printer: Printer, node: bound.For) -> None:
     printer.end(node.ends)
 
 
-def _for_in(printer: Printer, node: bound.ForIn) -> None:
+def _for_in(printer: BytecodePrinter, node: bound.ForIn) -> None:
     collection, *keys, values, index, limit = [variable.slot for variable in node.hidden]
     printer.expression(node.collection)
     for _ in keys:
@@ -121,19 +121,19 @@ def _for_in(printer: Printer, node: bound.ForIn) -> None:
     printer.end(node.ends)
 
 
-def _call_on(printer: Printer, name: str, slot: int) -> None:
+def _call_on(printer: BytecodePrinter, name: str, slot: int) -> None:
     printer.emit(Operation.GET_LOCAL, slot)
     printer.emit(Operation.CALL_GLOBAL, name, 1)
 
 
-def _take(printer: Printer, source: int, index: int, variable: bound.Variable) -> None:
+def _take(printer: BytecodePrinter, source: int, index: int, variable: bound.Variable) -> None:
     printer.emit(Operation.GET_LOCAL, source)
     printer.emit(Operation.GET_LOCAL, index)
     printer.emit(Operation.GET_PROPERTY)
     printer.emit(Operation.SET_LOCAL, variable.slot)
 
 
-def _try(printer: Printer, node: bound.Try) -> None:
+def _try(printer: BytecodePrinter, node: bound.Try) -> None:
     handler = printer.jump(Operation.TRY)
     printer.statement(node.body)
     printer.emit(Operation.POP_TRY)
@@ -152,7 +152,7 @@ def _try(printer: Printer, node: bound.Try) -> None:
     printer.land(end)
 
 
-def _catch(printer: Printer, node: bound.Try, clause: bound.Catch) -> int:
+def _catch(printer: BytecodePrinter, node: bound.Try, clause: bound.Catch) -> int:
     skip = None
     if clause.type_name is not None:
         printer.emit(Operation.STRING, clause.type_name)
@@ -182,5 +182,5 @@ STATEMENTS: Handlers = {
     bound.For: _for,
     bound.ForIn: _for_in,
     bound.Try: _try,
-    bound.Block: Printer.block,
+    bound.Block: BytecodePrinter.block,
 }

@@ -2,7 +2,7 @@
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.javascript.names import safe_name
-from hoglet.hog.javascript.printer import Handlers, Printer, literal
+from hoglet.hog.javascript.printer import Handlers, JavaScriptPrinter, literal
 
 _ORDER = {"<": "__lt", "<=": "__lte", ">": "__gt", ">=": "__gte"}
 _PATTERN = {
@@ -17,15 +17,15 @@ _PATTERN = {
 }
 
 
-def _constant(_: Printer, node: bound.Constant) -> str:
+def _constant(_: JavaScriptPrinter, node: bound.Constant) -> str:
     return literal(node.value)
 
 
-def _read_variable(printer: Printer, node: bound.ReadVariable) -> str:
+def _read_variable(printer: JavaScriptPrinter, node: bound.ReadVariable) -> str:
     return printer.names[node.variable]
 
 
-def _read_global(printer: Printer, node: bound.ReadGlobal) -> str:
+def _read_global(printer: JavaScriptPrinter, node: bound.ReadGlobal) -> str:
     root, *rest = node.path
     if node.library:
         return printer.use(safe_name(str(root)))
@@ -35,42 +35,42 @@ def _read_global(printer: Printer, node: bound.ReadGlobal) -> str:
     return text
 
 
-def _get_property(printer: Printer, node: bound.GetProperty) -> str:
+def _get_property(printer: JavaScriptPrinter, node: bound.GetProperty) -> str:
     nullish = "true" if node.nullish or node.dotted else "false"
     target, key = printer.expression(node.target), printer.expression(node.key)
     return printer.call("__getProperty", target, key, nullish)
 
 
-def _call_global(printer: Printer, node: bound.CallGlobal) -> str:
+def _call_global(printer: JavaScriptPrinter, node: bound.CallGlobal) -> str:
     return printer.call(safe_name(node.name), printer.all(node.arguments))
 
 
-def _call_value(printer: Printer, node: bound.CallValue) -> str:
+def _call_value(printer: JavaScriptPrinter, node: bound.CallValue) -> str:
     arguments = printer.all(node.arguments)
     callee = printer.expression(node.callee)
     return f"{callee}({arguments})"
 
 
-def _and(printer: Printer, node: bound.And) -> str:
+def _and(printer: JavaScriptPrinter, node: bound.And) -> str:
     return f"!!({' && '.join([printer.expression(operand) for operand in node.operands])})"
 
 
-def _or(printer: Printer, node: bound.Or) -> str:
+def _or(printer: JavaScriptPrinter, node: bound.Or) -> str:
     return f"!!({' || '.join([printer.expression(operand) for operand in node.operands])})"
 
 
-def _not(printer: Printer, node: bound.Not) -> str:
+def _not(printer: JavaScriptPrinter, node: bound.Not) -> str:
     return f"(!{printer.expression(node.operand)})"
 
 
-def _between(printer: Printer, node: bound.Between) -> str:
+def _between(printer: JavaScriptPrinter, node: bound.Between) -> str:
     low, value, high = (printer.expression(part) for part in (node.low, node.value, node.high))
     below, above, join = ("__lt", "__gt", "||") if node.negated else ("__gte", "__lte", "&&")
     test = f"{printer.call(below, 'x', 'low')} {join} {printer.call(above, 'x', 'high')}"
     return f"((low, x, high) => {test})({low}, {value}, {high})"
 
 
-def _binary(printer: Printer, node: bound.Arithmetic | bound.Compare) -> str:
+def _binary(printer: JavaScriptPrinter, node: bound.Arithmetic | bound.Compare) -> str:
     """Print a left-deep chain without recursion; it can have hundreds of operands."""
     spine: list[bound.Arithmetic | bound.Compare] = []
     current: bound.Expression = node
@@ -87,7 +87,7 @@ def _binary(printer: Printer, node: bound.Arithmetic | bound.Compare) -> str:
     return text
 
 
-def _compare(printer: Printer, operator: str, left: str, right: str) -> str:
+def _compare(printer: JavaScriptPrinter, operator: str, left: str, right: str) -> str:
     if operator in _ORDER:
         return printer.call(_ORDER[operator], left, right)
     if operator in _PATTERN:
@@ -101,35 +101,35 @@ def _compare(printer: Printer, operator: str, left: str, right: str) -> str:
     return f"({left} {operator} {right})"
 
 
-def _conditional(printer: Printer, node: bound.Conditional) -> str:
+def _conditional(printer: JavaScriptPrinter, node: bound.Conditional) -> str:
     parts = [printer.expression(part) for part in (node.condition, node.then, node.otherwise)]
     return "({} ? {} : {})".format(*parts)
 
 
-def _if_null(printer: Printer, node: bound.IfNull) -> str:
+def _if_null(printer: JavaScriptPrinter, node: bound.IfNull) -> str:
     return f"({printer.expression(node.value)} ?? {printer.expression(node.fallback)})"
 
 
-def _make_array(printer: Printer, node: bound.MakeArray) -> str:
+def _make_array(printer: JavaScriptPrinter, node: bound.MakeArray) -> str:
     return f"[{printer.all(node.items)}]"
 
 
-def _make_tuple(printer: Printer, node: bound.MakeTuple) -> str:
+def _make_tuple(printer: JavaScriptPrinter, node: bound.MakeTuple) -> str:
     return printer.call("tuple", printer.all(node.items))
 
 
-def _make_object(printer: Printer, node: bound.MakeObject) -> str:
+def _make_object(printer: JavaScriptPrinter, node: bound.MakeObject) -> str:
     pairs = [f"{_key(printer, key)}: {printer.expression(value)}" for key, value in node.items]
     return "{" + ", ".join(pairs) + "}"
 
 
-def _key(printer: Printer, key: bound.Expression) -> str:
+def _key(printer: JavaScriptPrinter, key: bound.Expression) -> str:
     if isinstance(key, bound.Constant) and isinstance(key.value, str) and key.value != "__proto__":
         return literal(key.value)
     return f"[{printer.expression(key)}]"
 
 
-def _make_function(printer: Printer, node: bound.MakeFunction) -> str:
+def _make_function(printer: JavaScriptPrinter, node: bound.MakeFunction) -> str:
     function = node.function
     count = printer.names.count()
     parameters = ", ".join([printer.names.declare(variable) for variable in function.parameters])
@@ -138,7 +138,7 @@ def _make_function(printer: Printer, node: bound.MakeFunction) -> str:
     return printer.call("__lambda", f"({parameters}) => {body}")
 
 
-def _lambda_body(printer: Printer, body: bound.Block) -> str:
+def _lambda_body(printer: JavaScriptPrinter, body: bound.Block) -> str:
     if len(body.statements) == 1 and isinstance(body.statements[0], bound.Return):
         value = body.statements[0].value
         if value is None:
@@ -148,12 +148,12 @@ def _lambda_body(printer: Printer, body: bound.Block) -> str:
     return printer.function_body(body)
 
 
-def _sql_node(printer: Printer, node: bound.SqlNode) -> str:
+def _sql_node(printer: JavaScriptPrinter, node: bound.SqlNode) -> str:
     fields = [f"{literal(name)}: {_sql_value(printer, value)}" for name, value in node.fields]
     return "{" + ", ".join([f'"__hx_ast": {literal(node.kind)}', *fields]) + "}"
 
 
-def _sql_value(printer: Printer, value: bound.SqlValue) -> str:
+def _sql_value(printer: JavaScriptPrinter, value: bound.SqlValue) -> str:
     match value:
         case bound.SqlList(items):
             return f"[{', '.join([_sql_value(printer, item) for item in items])}]"

@@ -9,11 +9,11 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.javascript.library import helpers
 from hoglet.hog.javascript.names import VariableNames
 
-type Handlers = dict[type, Callable[[Printer, Any], str]]
+type Handlers = dict[type, Callable[[JavaScriptPrinter, Any], str]]
 """Functions that print the nodes of a type."""
 
 
-class Printer:
+class JavaScriptPrinter:
     """Prints nodes as text and records the helpers that it calls.
 
     Args:

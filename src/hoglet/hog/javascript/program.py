@@ -10,7 +10,7 @@ from hoglet.hog.compile import compile_template
 from hoglet.hog.depth import guarded
 from hoglet.hog.javascript.expressions import EXPRESSIONS
 from hoglet.hog.javascript.library import helpers, library_source
-from hoglet.hog.javascript.printer import Handlers, Printer
+from hoglet.hog.javascript.printer import Handlers, JavaScriptPrinter
 from hoglet.hog.javascript.statements import STATEMENTS
 
 _HANDLERS: Handlers = EXPRESSIONS | STATEMENTS
@@ -33,7 +33,7 @@ def program_javascript(program: bound.BoundProgram) -> str:
     Raises:
         SourceError: the program is nested too deeply.
     """
-    printer = Printer(_HANDLERS)
+    printer = JavaScriptPrinter(_HANDLERS)
     code = guarded(lambda: printer.statements(program.root.body))
     return "\n".join(part for part in (library_source(printer.used), code) if part) + "\n"
 
@@ -44,7 +44,7 @@ def expression_javascript(expression: bound.BoundExpression) -> JavaScript:
     Raises:
         SourceError: the expression is nested too deeply.
     """
-    printer = Printer(_HANDLERS)
+    printer = JavaScriptPrinter(_HANDLERS)
     code = guarded(lambda: printer.expression(expression.expression))
     return JavaScript(code, tuple(sorted(printer.used & helpers().keys())))
 

@@ -1,19 +1,19 @@
 """Prints statements, one or more lines each."""
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.javascript.printer import Handlers, Printer, indent, literal
+from hoglet.hog.javascript.printer import Handlers, JavaScriptPrinter, indent, literal
 
 
-def _expression_statement(printer: Printer, node: bound.ExpressionStatement) -> str:
+def _expression_statement(printer: JavaScriptPrinter, node: bound.ExpressionStatement) -> str:
     text = printer.expression(node.expression)
     return f"({text});" if text.startswith("{") else f"{text};"
 
 
-def _value_or_null(printer: Printer, node: bound.Expression | None) -> str:
+def _value_or_null(printer: JavaScriptPrinter, node: bound.Expression | None) -> str:
     return "null" if node is None else printer.expression(node)
 
 
-def _declare(printer: Printer, node: bound.Declare) -> str:
+def _declare(printer: JavaScriptPrinter, node: bound.Declare) -> str:
     if not node.recursive:
         value = _value_or_null(printer, node.value)
         return f"let {printer.names.declare(node.variable)} = {value};"
@@ -25,7 +25,7 @@ def _declare(printer: Printer, node: bound.Declare) -> str:
     return f"let {name} = null, {printer.temporary('value')} = ({name} = {value});"
 
 
-def _declare_function(printer: Printer, node: bound.DeclareFunction) -> str:
+def _declare_function(printer: JavaScriptPrinter, node: bound.DeclareFunction) -> str:
     name = printer.names.declare(node.variable)
     function = node.function
     count = printer.names.count()
@@ -35,24 +35,24 @@ def _declare_function(printer: Printer, node: bound.DeclareFunction) -> str:
     return f"function {name}({parameters}) {body}"
 
 
-def _assign_variable(printer: Printer, node: bound.AssignVariable) -> str:
+def _assign_variable(printer: JavaScriptPrinter, node: bound.AssignVariable) -> str:
     return f"{printer.names[node.variable]} = {printer.expression(node.value)};"
 
 
-def _assign_property(printer: Printer, node: bound.AssignProperty) -> str:
+def _assign_property(printer: JavaScriptPrinter, node: bound.AssignProperty) -> str:
     parts = [printer.expression(part) for part in (node.target, node.key, node.value)]
     return printer.call("__setProperty", *parts) + ";"
 
 
-def _return(printer: Printer, node: bound.Return) -> str:
+def _return(printer: JavaScriptPrinter, node: bound.Return) -> str:
     return f"return {_value_or_null(printer, node.value)};"
 
 
-def _throw(printer: Printer, node: bound.Throw) -> str:
+def _throw(printer: JavaScriptPrinter, node: bound.Throw) -> str:
     return f"throw {printer.expression(node.value)};"
 
 
-def _if(printer: Printer, node: bound.If) -> str:
+def _if(printer: JavaScriptPrinter, node: bound.If) -> str:
     text = f"if ({printer.expression(node.condition)}) {printer.braced(node.then)}"
     if node.otherwise is None:
         return text
@@ -61,11 +61,11 @@ def _if(printer: Printer, node: bound.If) -> str:
     return f"{text} else {printer.braced(node.otherwise)}"
 
 
-def _while(printer: Printer, node: bound.While) -> str:
+def _while(printer: JavaScriptPrinter, node: bound.While) -> str:
     return f"while ({printer.expression(node.condition)}) {printer.braced(node.body)}"
 
 
-def _for(printer: Printer, node: bound.For) -> str:
+def _for(printer: JavaScriptPrinter, node: bound.For) -> str:
     count = printer.names.count()
     head = "" if node.initializer is None else printer.statement(node.initializer).rstrip(";")
     condition = "" if node.condition is None else printer.expression(node.condition)
@@ -75,7 +75,7 @@ def _for(printer: Printer, node: bound.For) -> str:
     return f"for ({head}; {condition}; {step}) {body}"
 
 
-def _for_in(printer: Printer, node: bound.ForIn) -> str:
+def _for_in(printer: JavaScriptPrinter, node: bound.ForIn) -> str:
     collection = printer.expression(node.collection)
     count = printer.names.count()
     if node.key is None:
@@ -89,7 +89,7 @@ def _for_in(printer: Printer, node: bound.ForIn) -> str:
 
 
 def _for_key_value(
-    printer: Printer, node: bound.ForIn, key_variable: bound.Variable, collection: str
+    printer: JavaScriptPrinter, node: bound.ForIn, key_variable: bound.Variable, collection: str
 ) -> str:
     once = isinstance(node.collection, bound.ReadVariable) and not node.collection.variable.assigned
     source = collection if once else printer.temporary("collection")
@@ -104,12 +104,12 @@ def _for_key_value(
     return "{\n" + indent(f"let {source} = {collection};\n{loop}") + "}"
 
 
-def _try(printer: Printer, node: bound.Try) -> str:
+def _try(printer: JavaScriptPrinter, node: bound.Try) -> str:
     body = printer.braced(node.body)
     return f"try {body} catch (__error) {{\n{indent(_catches(printer, node, node.catches))}}}"
 
 
-def _catches(printer: Printer, node: bound.Try, catches: tuple[bound.Catch, ...]) -> str:
+def _catches(printer: JavaScriptPrinter, node: bound.Try, catches: tuple[bound.Catch, ...]) -> str:
     if not catches:
         return "{ throw __error; }"
     clause = catches[0]
@@ -120,7 +120,7 @@ def _catches(printer: Printer, node: bound.Try, catches: tuple[bound.Catch, ...]
     return f"{test} {body} else {_catches(printer, node, catches[1:])}"
 
 
-def _catch_body(printer: Printer, node: bound.Try, clause: bound.Catch) -> str:
+def _catch_body(printer: JavaScriptPrinter, node: bound.Try, clause: bound.Catch) -> str:
     """Bind the error to the clause's name, also to ``e`` and ``type`` if they are read."""
     count = printer.names.count()
     lines = [f"let {printer.names.declare(clause.variable)} = __error;"]
@@ -138,7 +138,7 @@ def _is_needed(variable: bound.Variable) -> bool:
     return variable.used or variable.assigned
 
 
-def _block(printer: Printer, node: bound.Block) -> str:
+def _block(printer: JavaScriptPrinter, node: bound.Block) -> str:
     return printer.braced(node)
 
 
