@@ -142,6 +142,6 @@ class EndpointJobs:
             for worker in self._workers:
                 worker.stop()
 
-    async def work_off(self) -> int:
+    async def drain(self) -> int:
         """Process all jobs that are due; returns their number. For tests and demos."""
         return sum([await worker.drain() for worker in self._workers])

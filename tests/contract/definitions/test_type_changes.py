@@ -22,7 +22,7 @@ async def _create(world: DefinitionWorld, name: str, query: str) -> None:
 
 async def _build(world: DefinitionWorld) -> None:
     """Do every build that is due."""
-    await world.features.endpoints.jobs.work_off()
+    await world.features.endpoints.jobs.drain()
 
 
 async def _run(world: DefinitionWorld, name: str) -> dict[str, Any]:

@@ -58,11 +58,11 @@ async def test_a_background_run_is_cancelled(endpoints: EndpointWorld) -> None:
     await endpoints.create("SELECT 1", name="a")
     await endpoints.run("a", refresh="force_async", client_query_id="q")
     assert (await cancel(endpoints, "a", "q")).status_code == 204
-    await endpoints.rooms.jobs.work_off()
+    await endpoints.rooms.jobs.drain()
     ended = await endpoints.get("/a/run", client_query_id="q")
     assert (ended.status_code, ended.json()["code"]) == (400, "query_cancelled")
     await endpoints.run("a", refresh="force_async", client_query_id="q")
-    await endpoints.rooms.jobs.work_off()
+    await endpoints.rooms.jobs.drain()
     assert (await endpoints.get("/a/run", client_query_id="q")).status_code == 200
 
 
@@ -144,7 +144,7 @@ async def test_an_id_can_be_used_again_at_once(endpoints: EndpointWorld) -> None
     await endpoints.run("a", refresh="force_async", client_query_id="q")
     assert (await cancel(endpoints, "a", "q")).status_code == 204
     await endpoints.run("a", refresh="force_async", client_query_id="q")
-    await endpoints.rooms.jobs.work_off()
+    await endpoints.rooms.jobs.drain()
     assert (await endpoints.get("/a/run", client_query_id="q")).status_code == 200
     await endpoints.rooms.notes.flush()
     asked = "SELECT count() FROM query_log WHERE project_id = {p:Int64} AND status = 'QueryFinish'"
@@ -155,7 +155,7 @@ async def test_an_id_can_be_used_again_at_once(endpoints: EndpointWorld) -> None
 async def test_a_finished_run_and_a_strangers_are_not_found(endpoints: EndpointWorld) -> None:
     await endpoints.create("SELECT 1", name="a")
     await endpoints.run("a", refresh="force_async", client_query_id="done")
-    await endpoints.rooms.jobs.work_off()
+    await endpoints.rooms.jobs.drain()
     await endpoints.run("a", refresh="force_async", client_query_id="waiting")
     assert (await cancel(endpoints, "a", "done")).status_code == 404
     assert (await endpoints.get("/a/run", client_query_id="done")).status_code == 200
@@ -164,7 +164,7 @@ async def test_a_finished_run_and_a_strangers_are_not_found(endpoints: EndpointW
     url = f"/api/environments/{other.id}/endpoints/a/run"
     answer = await endpoints.client.delete(url, params={"client_query_id": "waiting"})
     assert answer.status_code == 404
-    await endpoints.rooms.jobs.work_off()
+    await endpoints.rooms.jobs.drain()
     assert (await endpoints.get("/a/run", client_query_id="waiting")).status_code == 200
 
 
@@ -179,7 +179,7 @@ async def test_a_run_that_hoglet_cannot_do_ends(
 
     monkeypatch.setattr(endpoints.rooms.runner, "compute", broken)
     for _ in range(3):
-        await endpoints.rooms.jobs.work_off()
+        await endpoints.rooms.jobs.drain()
         endpoints.world.clock.advance(seconds=120)
     ended = await endpoints.get("/a/run", client_query_id="q")
     assert (ended.status_code, ended.json()["type"]) == (500, "server_error")
@@ -219,7 +219,7 @@ async def test_a_restarted_server_does_only_runs_that_are_not_cancelled(
     assert await restarted.reclaim() == 1
     if cancelled == "after":
         assert (await cancel(endpoints, "a", "q")).status_code == 204
-    await endpoints.rooms.jobs.work_off()
+    await endpoints.rooms.jobs.drain()
 
     ended = await endpoints.get("/a/run", client_query_id="q")
     if cancelled == "never":

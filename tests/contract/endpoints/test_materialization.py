@@ -19,7 +19,7 @@ async def add_some(endpoints: EndpointWorld) -> None:
 
 
 async def work(endpoints: EndpointWorld) -> None:
-    await endpoints.rooms.jobs.work_off()
+    await endpoints.rooms.jobs.drain()
 
 
 async def count_tables(endpoints: EndpointWorld) -> int:

@@ -514,7 +514,7 @@ async def test_background_runs_are_apart(tenants: Tenants) -> None:
         ).status_code == 404
         joined = await tenants.run(bee, refresh="force_async", client_query_id=query_id, **plan)
         assert joined.status_code == 202
-        await jobs.work_off()
+        await jobs.drain()
         for token, tenant in ((ant, "ant"), (bee, "bee")):
             path = f"/endpoints/by_plan/run?client_query_id={query_id}"
             assert whose(await tenants.send("GET", path, token)) == {tenant}
@@ -524,7 +524,7 @@ async def test_background_runs_are_apart(tenants: Tenants) -> None:
         )
         assert whose(mine) == {"ant"}
     unnamed = await tenants.run(ant, refresh="force_async", **plan)
-    await jobs.work_off()
+    await jobs.drain()
     headers = {"Authorization": f"Bearer {ant}"}
     polled = await tenants.endpoints.client.get(unnamed.headers["location"], headers=headers)
     assert whose(polled) == {"ant"}
@@ -537,7 +537,7 @@ async def test_materialized_runs_do_not_leak(tenants: Tenants, times: int) -> No
         await tenants.endpoints.create(
             query, name=name, is_materialized=True, sync_frequency="1hour"
         )
-    await tenants.endpoints.rooms.jobs.work_off()
+    await tenants.endpoints.rooms.jobs.drain()
     random = Random(5)  # noqa: S311 (test data)
     for name, query in queries.items():
         tokens = {tenant: await tenants.token(tenant, name) for tenant in TENANTS}
@@ -548,7 +548,7 @@ async def test_materialized_runs_do_not_leak(tenants: Tenants, times: int) -> No
             tenant, refresh = random.choice(TENANTS), random.choice(REFRESH_WORDS)
             answer = await tenants.run(tokens[tenant], name, refresh=refresh, **others)
             if answer.status_code == 202:
-                await tenants.endpoints.rooms.jobs.work_off()
+                await tenants.endpoints.rooms.jobs.drain()
                 headers = {"Authorization": f"Bearer {tokens[tenant]}"}
                 answer = await tenants.endpoints.client.get(
                     answer.headers["location"], headers=headers
