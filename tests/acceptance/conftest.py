@@ -77,13 +77,13 @@ class World:
     keys: dict[str, str] = field(default_factory=dict)
     names: Any = field(default_factory=itertools.count)
 
-    def project(self, timezone: str = "UTC") -> Project:
-        return self.loop.run(self._project(timezone))
+    def project(self) -> Project:
+        return self.loop.run(self._project())
 
-    async def _project(self, timezone: str) -> Project:
+    async def _project(self) -> Project:
         async with self.database.write() as session:
             name = f"Project {next(self.names)}"
-            return await issue.create_project(session, SystemClock(), name=name, timezone=timezone)
+            return await issue.create_project(session, SystemClock(), name=name)
 
     def new_key(
         self, scopes: list[str], project_id: int | None = None, *, secret: bool = False

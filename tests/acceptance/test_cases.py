@@ -10,7 +10,13 @@ from support.acceptance import Case, play, read_cases
 CASES = list(read_cases(Path(__file__).parent / "cases"))
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.name, marks=[pytest.mark.slow] if case.is_slow else [])
+        for case in CASES
+    ],
+)
 def test_case(case: Case, stage: CaseStage) -> None:
     if case.gap is None:
         play(case, stage)

@@ -69,6 +69,7 @@ def until(run, block: str, word: str) -> str:
     raise AssertionError(printed)
 
 
+@pytest.mark.slow
 def test_the_quick_start_ends_with_a_result_for_a_tenant(server, receiver, run):
     assert run(CAPTURE) == '{"status":1}'
     until(run, TAIL, 'plan_chosen ada {"plan": "pro"}')

@@ -293,6 +293,7 @@ WRONG_ROWS = """\
 """
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_enough_is_no_error(tmp_path: Path) -> None:
     folder = project(tmp_path)
     command = [sys.executable, "-m", "hoglet", "test", str(folder / "functions/drop")]
@@ -559,6 +560,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_the_extras_are_not_needed(tmp_path: Path) -> None:
     """``pip install hoglet`` is enough, also for cases that send mail."""
     folder = tmp_path / "functions" / "mail"

@@ -137,6 +137,7 @@ def export(folder: Path) -> list[Path]:
     return [first, second]
 
 
+@pytest.mark.slow
 def test_every_command_of_the_page_works(
     server: RunningServer,
     posthog: PostHog,

@@ -8,9 +8,10 @@ A case is a list of steps in a project of its own::
         - {send: POST F, json: {hog: "return 1"}, want: 201, save: {id: id}}
         - {send: "GET F/${id}", want: 200, values: {type: destination}}
 
-``F`` and ``E`` are the routes of functions and endpoints, ``T`` those of templates, ``A`` the
-project's prefix. ``gap: reason`` marks a known failure. Such a case must fail, so the mark is
-removed once it passes.
+Of the rows of ``each``, ``make test`` runs every n-th if the case says ``thin: n``, and ``make
+slow`` the others. ``F`` and ``E`` are the routes of functions and endpoints, ``T`` those of
+templates, ``A`` the project's prefix. ``gap: reason`` marks a known failure. Such a case must fail,
+so the mark is removed once it passes.
 """
 
 import copy
@@ -53,13 +54,14 @@ class Case:
     values: dict[str, Any]
     gap: str | None = None
     project: dict[str, Any] = field(default_factory=dict)
+    is_slow: bool = False
 
 
 def read_cases(folder: Path) -> Iterator[Case]:
     """All cases of a folder, ordered by file and line."""
     for path in sorted(folder.glob("*.yaml")):
         for raw in read_table(path):
-            for row in raw.get("each") or [{}]:
+            for place, row in enumerate(raw.get("each") or [{}]):
                 name = f"{path.stem}: {fill(raw['name'], row)}"
                 if raw.get("each") and "${" not in raw["name"]:
                     name += f" [{' '.join(str(value) for value in row.values())[:80]}]"
@@ -69,6 +71,7 @@ def read_cases(folder: Path) -> Iterator[Case]:
                     values=row,
                     gap=row.get("gap") or raw.get("gap"),
                     project=raw.get("project") or {},
+                    is_slow=place % raw.get("thin", 1) != 0,
                 )
 
 

@@ -124,12 +124,12 @@ async def create_project(
         raise Invalid("A project name is required.", attr="name", code="blank")
     if timezone not in timezone_names():
         raise Invalid(f'"{timezone}" is not a known time zone.', attr="timezone")
-    projects = await repository.projects_of(session)
-    if not projects:
+    first = await repository.first_project(session)
+    if first is None:
         raise NotFound("There is no organization yet. Start the server once: hoglet serve")
     row = ProjectRow(
         uuid=new_id(),
-        organization_id=projects[0].organization_id,
+        organization_id=first.organization_id,
         api_token=make_project_token(),
         name=name.strip(),
         timezone=timezone,

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import Select, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import Principal, Project, User
@@ -38,10 +38,22 @@ async def projects_of(
     session: AsyncSession, organizations: Iterable[UUID] | None = None
 ) -> list[Project]:
     """The projects of these organizations (None: all), oldest first."""
+    return [project_of(row) for row in await session.scalars(_projects(organizations))]
+
+
+async def first_project(
+    session: AsyncSession, organizations: Iterable[UUID] | None = None
+) -> Project | None:
+    """The oldest project of these organizations (None: all)."""
+    row = await session.scalar(_projects(organizations).limit(1))
+    return None if row is None else project_of(row)
+
+
+def _projects(organizations: Iterable[UUID] | None) -> Select[tuple[ProjectRow]]:
     statement = select(ProjectRow).order_by(ProjectRow.id)
     if organizations is not None:
         statement = statement.where(ProjectRow.organization_id.in_(list(organizations)))
-    return [project_of(row) for row in await session.scalars(statement)]
+    return statement
 
 
 async def update_project(

@@ -88,8 +88,7 @@ class AccessService:
         if current is not None:
             return await self.project(current)
         async with self.database.read() as session:
-            projects = await repository.projects_of(session, principal.organizations)
-        return projects[0] if projects else None
+            return await repository.first_project(session, principal.organizations)
 
     def forget(self) -> None:
         """Clear the cache; call after changes to keys, users or projects."""

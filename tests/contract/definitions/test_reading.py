@@ -181,7 +181,12 @@ def _counts(values: list[Any]) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize(
     ("source", "mix"),
-    [(source, mix) for source in SOURCES for mix in MIXES if source == "event" or mix == "mixed"],
+    [
+        pytest.param(source, mix, marks=() if source in {"event", "person"} else pytest.mark.slow)
+        for source in SOURCES
+        for mix in MIXES
+        if source == "event" or mix == "mixed"
+    ],
 )
 async def test_every_value_is_read_as_the_specification_says(
     line: Line, mix: str, source: str

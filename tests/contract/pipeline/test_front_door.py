@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from support.receiver import Receiver
+from support.seeds import thinned
 from support.server import TOKEN, RunningServer
 
 FUNCTIONS = "/api/projects/1/hog_functions/"
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("kind", thinned(["sqlite", "postgres"], 2))
 def test_an_event_is_delivered_once_with_its_person(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ):

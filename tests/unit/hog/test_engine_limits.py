@@ -14,6 +14,7 @@ import pytest
 from hoglet.hog.python import Budget, run_program
 from hoglet.hog.python.memory import MemoryMeter, frame_values, live_bytes, recent_figures
 from support.hog_alone import RunAlone
+from support.seeds import thinned
 
 pytestmark = pytest.mark.engine
 
@@ -55,7 +56,7 @@ GROWING = [
 ]
 
 
-@pytest.mark.parametrize("source", GROWING)
+@pytest.mark.parametrize("source", thinned(GROWING, 4))
 def test_memory_is_spent(source: str, run_alone: RunAlone) -> None:
     limit = 4_000_000
     values = {"event": {"big": {"a": [1] * 100}}}
