@@ -33,9 +33,13 @@ class PostgresServer:
         """The address of its maintenance database."""
         return self._server.get_uri()
 
-    def kill(self) -> None:
-        """Kill it with SIGKILL; its other processes notice and exit."""
-        os.kill(int((self._folder / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+    def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
+        """Kill it; its other processes notice and exit.
+
+        Args:
+            how: SIGINT ends transactions and shuts down, SIGQUIT ends all processes at once.
+        """
+        os.kill(int((self._folder / "postmaster.pid").read_text().split()[0]), how)
         if self._again is not None:
             self._again.wait()
 

@@ -1,0 +1,163 @@
+"""The spool changes under running servers: restarts, other partitions, a deleted or full stream."""
+
+import asyncio
+import signal
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import nats
+import pytest
+from cryptography.fernet import Fernet
+
+from support.accepted import Accepted, add_destination
+from support.databases import new_postgres_database
+from support.nats_server import NatsServer
+from support.ordered_sender import OrderedSender
+from support.postgres_server import PostgresServer
+from support.receiver import Receiver
+from support.server import RunningServer
+from support.waiting import wait_for
+from support.warehouses import new_clickhouse_database
+
+pytestmark = pytest.mark.slow
+
+RESTARTS = 4
+BATCHES = 6
+
+
+@pytest.fixture
+def receiver() -> Generator[Receiver]:
+    opened = Receiver()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def shared(postgres_url: str, clickhouse_server: str) -> Generator[dict[str, Any]]:
+    """Settings that two servers share."""
+    with new_clickhouse_database(clickhouse_server) as warehouse:
+        yield {
+            "database_url": postgres_url,
+            "warehouse_url": warehouse,
+            "secret_keys": Fernet.generate_key().decode(),
+        }
+
+
+def test_postgres_is_restarted_during_commits(
+    tmp_path: Path,
+    own_postgres: PostgresServer,
+    shared: dict[str, Any],
+    receiver: Receiver,
+) -> None:
+    with new_postgres_database(own_postgres.url) as database:
+        shared["database_url"] = database.render_as_string(hide_password=False)
+        pair = [RunningServer(tmp_path / name, **shared).start() for name in ("one", "two")]
+        try:
+            add_destination(pair[0], f"{receiver.url}/{{event.uuid}}")
+            sender = OrderedSender(pair)
+            sender.start()
+            for number in range(RESTARTS):
+                accepted = len(sender.accepted)
+                wait_for(lambda known=accepted: len(sender.accepted) > known + 60)
+                own_postgres.kill(signal.SIGINT if number % 2 else signal.SIGQUIT)
+                own_postgres.start()
+            sender.stop()
+            sender.assert_stored(pair[1], receiver)
+        finally:
+            for server in pair:
+                server.kill()
+
+
+def test_entries_of_more_partitions_are_stored(
+    tmp_path: Path, shared: dict[str, Any], receiver: Receiver
+) -> None:
+    one = RunningServer(tmp_path / "one", **shared, partitions="16").start()
+    two = RunningServer(tmp_path / "two", **shared, partitions="16")
+    accepted = Accepted(one, receiver)
+    one.stop()
+    capture_only = [
+        RunningServer(each.data_dir, **shared, partitions="16", roles="api") for each in (one, two)
+    ]
+    for server in capture_only:
+        accepted.server = server.start()
+        for _ in range(BATCHES):
+            assert accepted.send(40) == 200
+    for server in capture_only:
+        server.kill()
+
+    fewer = RunningServer(tmp_path / "one", **shared, partitions="3").start()
+    more = RunningServer(tmp_path / "two", **shared, partitions="40").start()
+    try:
+        for server in (fewer, more):
+            accepted.server = server
+            for _ in range(BATCHES):
+                assert accepted.send(40) == 200
+        accepted.assert_all_there()
+    finally:
+        fewer.kill()
+        more.kill()
+
+
+async def _on_stream(broker: NatsServer, limit: int | None) -> None:
+    """Limit the bytes of the stream; None deletes it."""
+    client = await nats.connect(f"nats://{broker.address}")
+    context = client.jetstream()
+    if limit is None:
+        await context.delete_stream("hoglet")
+    else:
+        config = (await context.stream_info("hoglet")).config
+        config.max_bytes = limit
+        await context.update_stream(config)
+    await client.close()
+
+
+def _wait_until_accepted(accepted: Accepted) -> None:
+    wait_for(lambda: accepted.send(5) == 200, seconds=60)
+
+
+def test_a_full_stream_refuses_until_there_is_room(
+    tmp_path: Path, shared: dict[str, Any], own_nats: NatsServer, receiver: Receiver
+) -> None:
+    shared["spool_url"] = own_nats.url()
+    pair = [RunningServer(tmp_path / name, **shared).start() for name in ("one", "two")]
+    try:
+        accepted = Accepted(pair[0], receiver)
+        _wait_until_accepted(accepted)
+        asyncio.run(_on_stream(own_nats, limit=20_000))
+        statuses = {accepted.send(20, padding=2000) for _ in range(3)}
+        assert statuses == {503}
+        _wait_until_accepted(accepted)  # small requests still fit
+        asyncio.run(_on_stream(own_nats, limit=-1))
+        accepted.server = pair[1]
+        assert accepted.send(20, padding=2000) == 200
+        accepted.assert_all_there()
+    finally:
+        for server in pair:
+            server.kill()
+
+
+def test_a_deleted_stream_is_made_anew_at_the_next_start(
+    tmp_path: Path, shared: dict[str, Any], own_nats: NatsServer, receiver: Receiver
+) -> None:
+    shared["spool_url"] = own_nats.url()
+    pair = [RunningServer(tmp_path / name, **shared).start() for name in ("one", "two")]
+    try:
+        accepted = Accepted(pair[0], receiver)
+        for number in range(BATCHES):
+            accepted.server = pair[number % 2]
+            _wait_until_accepted(accepted)
+        accepted.assert_all_there()
+        asyncio.run(_on_stream(own_nats, limit=None))
+        for server in pair:
+            accepted.server = server
+            assert accepted.send(5) == 503
+            assert server.client.get("/_readyz").json()["checks"]["storage"] != "ok"
+        for server in pair:
+            assert server.stop() == 0
+            accepted.server = server.start()
+            _wait_until_accepted(accepted)
+        accepted.assert_all_there()
+    finally:
+        for server in pair:
+            server.kill()
