@@ -49,7 +49,7 @@ async def first_project(
     return None if row is None else project_of(row)
 
 
-def _projects(organizations: Iterable[UUID] | None) -> Select[tuple[ProjectRow]]:
+def _projects(organizations: Iterable[UUID] | None) -> Select[ProjectRow]:
     statement = select(ProjectRow).order_by(ProjectRow.id)
     if organizations is not None:
         statement = statement.where(ProjectRow.organization_id.in_(list(organizations)))
