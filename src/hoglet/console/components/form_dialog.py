@@ -1,5 +1,6 @@
 """A dialog with fields and a button (or Enter) that sends them; it stays open on errors."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 
@@ -25,6 +26,7 @@ class FormDialog:
         self._send: Send | None = None
         self._reply: Reply | None = None
         self._errors: FieldErrors | None = None
+        self._is_complete = asyncio.Event()  # users may press Enter before the last field is there
         self._dialog = ui.dialog(value=True)
         self._dialog.props["aria-label"] = title
         width = "max-w-3xl" if wide else "max-w-xl"
@@ -51,25 +53,33 @@ class FormDialog:
         self._send = send
         with self._problem:
             self._errors = FieldErrors(fields or {})
+        self._is_complete.set()
         await self._dialog
         remove(self._dialog)
         return self._reply
 
     async def submit(self) -> None:
-        """Send the form."""
-        if self._send is None or self._errors is None:
-            return
-        self._errors.clear()
+        """Send the form once it is complete, unless it was closed by then."""
         self._button.props(add="loading")
+        try:
+            await self._is_complete.wait()
+            reply = await self._sent()
+        finally:
+            self._button.props(remove="loading")
+        if reply is not None and reply.is_good:
+            self._reply = reply
+            self._dialog.close()
+
+    async def _sent(self) -> Reply | None:
+        """The response, with its errors shown; None if nothing was sent."""
+        if self._send is None or self._errors is None or not self._dialog.value:
+            return None
+        self._errors.clear()
         try:
             reply = await self._send()
         except ValueError as error:
             self._errors.report(str(error))
-            return
-        finally:
-            self._button.props(remove="loading")
-        if reply.is_good:
-            self._reply = reply
-            self._dialog.close()
-        else:
+            return None
+        if not reply.is_good:
             self._errors.show(reply)
+        return reply
