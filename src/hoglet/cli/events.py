@@ -44,7 +44,7 @@ def import_events(
         Path | None, typer.Option(help="Folder for all data. [default: hoglet-data]")
     ] = None,
 ) -> None:
-    """Spool events from files; a running server processes them at once, else the next one.
+    """Spool events from files; a running server, or the next one to start, processes them.
 
     Takes PostHog's event exports as they are. Safe to repeat: an event that is already stored is
     not stored again.
