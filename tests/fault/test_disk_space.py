@@ -215,7 +215,7 @@ import clickhouse_connect
 from hoglet.warehouse import InsertSelect
 from hoglet.warehouse.disk_space import DiskChecks
 from hoglet.warehouse.errors import WarehouseDown
-from hoglet.warehouse.filling import insert_whole
+from hoglet.warehouse.insert_select import insert_whole
 
 folder, how = Path(sys.argv[1]), sys.argv[2]
 disk = DiskChecks(folder)

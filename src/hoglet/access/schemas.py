@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, TypedDict
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from hoglet.access.internal_users import check_filter
+from hoglet.access.test_account_filters import check_filter
 from hoglet.kit.clock import timezone_names
 from hoglet.kit.json import JsonObject
 from hoglet.web.openapi import documented, extensible

@@ -17,7 +17,7 @@ from hoglet.cli.admin.data_folder import DataDir, NoData
 from hoglet.cli.refusals import BadUsage
 from hoglet.cli.server.address import server_url
 from hoglet.cli.server.api_client import ApiUnreachable, no_answer
-from hoglet.cli.server.refused import ApiRefused
+from hoglet.cli.server.api_errors import ApiRefused
 from hoglet.kit.errors import HogletError
 
 _SECONDS = 600  # until the first byte: the database is copied before

@@ -5,7 +5,7 @@ A server starts without the other commands, whose packages would stay in its mem
 
 import sys
 
-from hoglet.cli.guard import guarded
+from hoglet.cli.exit_codes import guarded
 
 SERVE = "serve"
 

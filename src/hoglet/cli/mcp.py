@@ -12,8 +12,8 @@ from threading import Lock
 from typing import Any, TextIO
 
 from hoglet.cli.server.api_client import ApiClient, ApiUnreachable, not_hoglet
+from hoglet.cli.server.api_errors import ApiRefused
 from hoglet.cli.server.connection import connect
-from hoglet.cli.server.refused import ApiRefused
 from hoglet.kit.json import JsonObject
 
 type RpcMessage = JsonObject

@@ -12,8 +12,8 @@ from rich.text import Text
 from hoglet.cli.output import AsJson, visible
 from hoglet.cli.refusals import print_hint
 from hoglet.cli.server.api_client import ApiClient
+from hoglet.cli.server.api_errors import ApiRefused
 from hoglet.cli.server.connection import ServerCommand, connect
-from hoglet.cli.server.refused import ApiRefused
 from hoglet.cli.server.responses import PrintedEvent
 
 _POLL_SECONDS = 1.0

@@ -12,11 +12,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.definitions import list_statements
-from hoglet.definitions.editor import CHANGED, DefinitionEditor, logged_fields, parse_id, users_of
 from hoglet.definitions.listing import EventListFilter
 from hoglet.definitions.schemas import EventChanges, NewEvent, sent
 from hoglet.definitions.serializers import event_record
 from hoglet.definitions.tables import EventDefinitionRow
+from hoglet.definitions.user_fields import (
+    CHANGED,
+    DefinitionEditor,
+    logged_fields,
+    parse_id,
+    users_of,
+)
 from hoglet.kit.clock import new_id
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.web.pagination import PageRequest

@@ -13,7 +13,6 @@ from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.service import AccessService
 from hoglet.definitions import list_statements
 from hoglet.definitions.conversion import ConversionShares
-from hoglet.definitions.editor import CHANGED, DefinitionEditor, logged_fields, parse_id, users_of
 from hoglet.definitions.errors import built_in
 from hoglet.definitions.forms import PropertyFormCounter
 from hoglet.definitions.listing import SESSION, PropertyListFilter
@@ -25,6 +24,13 @@ from hoglet.definitions.session_properties import (
     session_properties,
 )
 from hoglet.definitions.tables import PropertyDefinitionRow
+from hoglet.definitions.user_fields import (
+    CHANGED,
+    DefinitionEditor,
+    logged_fields,
+    parse_id,
+    users_of,
+)
 from hoglet.kit.clock import new_id
 from hoglet.kit.errors import NotFound
 from hoglet.web.pagination import PageRequest

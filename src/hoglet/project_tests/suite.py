@@ -5,11 +5,11 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
+from hoglet.project_files.error_locations import place_of_change
 from hoglet.project_files.folder import PROJECT, read_folder
 from hoglet.project_files.formats.references import Names
 from hoglet.project_files.formats.yaml_files import BadFile
 from hoglet.project_files.model import Project
-from hoglet.project_files.places import place_of_change
 from hoglet.project_files.plan import check_code, make_plan
 from hoglet.project_files.push import PushFailed, push
 from hoglet.project_files.server_project import ServerProject

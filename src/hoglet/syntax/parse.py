@@ -22,7 +22,7 @@ from hogql_parser_rs import (
 from hoglet.kit.errors import SourceError, SourceSpan
 from hoglet.syntax import tree
 from hoglet.syntax.block_errors import FUNCTION_HEAD, error_in_blocks
-from hoglet.syntax.caps import check_caps, check_template_caps
+from hoglet.syntax.limits import check_caps, check_template_caps
 from hoglet.syntax.refusals import INSTEAD, hint_for, plain_message, unknown_part
 from hoglet.syntax.source_span import source_span
 from hoglet.syntax.tree import Node, Position

@@ -1,8 +1,8 @@
 """The warehouse: events, persons, logs and metrics in ClickHouse, embedded (chDB) or a server."""
 
 from hoglet.warehouse.clickhouse import ClickHouseWarehouse
+from hoglet.warehouse.connect import open_warehouse
 from hoglet.warehouse.json_parts import JsonParts
-from hoglet.warehouse.opening import open_warehouse
 from hoglet.warehouse.port import (
     InsertSelect,
     JsonRows,

@@ -24,7 +24,7 @@ from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool, RunningQue
 from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
 from hoglet.warehouse.disk_space import DiskChecks
 from hoglet.warehouse.errors import QueryRefused, from_engine
-from hoglet.warehouse.filling import insert_whole
+from hoglet.warehouse.insert_select import insert_whole
 from hoglet.warehouse.json_rows import (
     STREAMED_ROWS,
     JsonQuery,

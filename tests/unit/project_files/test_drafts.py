@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from hoglet.project_files.folder import read_folder
-from hoglet.project_files.foreign import prepare
 from hoglet.project_files.formats.draft_file import draft_of, read_draft
 from hoglet.project_files.formats.function_file import document_of, read_function
 from hoglet.project_files.formats.yaml_files import BadFile
+from hoglet.project_files.from_posthog import prepare
 from hoglet.project_files.model import Project
 
 RECORD = {

@@ -12,7 +12,6 @@ from hoglet.access import repository
 from hoglet.access.api_keys.schemas import KeyObject
 from hoglet.access.auth import CURRENT, access_of, requires, requires_key
 from hoglet.access.principals import Principal, Project, ProjectScope
-from hoglet.access.queries import AccessQueries, change_project
 from hoglet.access.schemas import (
     MeObject,
     OrganizationObject,
@@ -21,6 +20,7 @@ from hoglet.access.schemas import (
     TeamObject,
 )
 from hoglet.access.serializers import key_object, project_object, team_object
+from hoglet.access.visibility import AccessQueries, change_project
 from hoglet.kit.errors import NotFound
 from hoglet.web.openapi import PAGE, Page, describe
 from hoglet.web.pagination import envelope, parse_page

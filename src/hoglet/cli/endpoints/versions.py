@@ -11,9 +11,9 @@ from rich.text import Text
 from hoglet.cli.output import AsJson, print_json, print_table, wide_console
 from hoglet.cli.refusals import exit_with_two
 from hoglet.cli.server.api_client import ApiClient
+from hoglet.cli.server.api_errors import ApiRefused
 from hoglet.cli.server.completion import complete
 from hoglet.cli.server.connection import ServerTyper, connect
-from hoglet.cli.server.refused import ApiRefused
 from hoglet.cli.server.responses import UsageLine
 from hoglet.kit.errors import HogletError
 

@@ -16,8 +16,8 @@ from hoglet.cli.functions.reference import Function, find_id
 from hoglet.cli.output import AsJson, visible
 from hoglet.cli.refusals import BadUsage, print_hint
 from hoglet.cli.server.api_client import ApiClient, ApiUnreachable
+from hoglet.cli.server.api_errors import ApiRefused
 from hoglet.cli.server.connection import connect
-from hoglet.cli.server.refused import ApiRefused
 from hoglet.cli.server.responses import FunctionLogLine
 
 _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}

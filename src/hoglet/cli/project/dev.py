@@ -141,8 +141,8 @@ class _Session:
 
     def _push(self) -> bool:
         """Push the files; errors are printed, and the next save tries again."""
+        from hoglet.project_files.error_locations import located
         from hoglet.project_files.folder import read_folder
-        from hoglet.project_files.places import located
         from hoglet.project_files.plan import check_code, make_plan, secret_variables
         from hoglet.project_files.push import PushFailed, push
         from hoglet.project_files.server_project import ServerProject

@@ -73,7 +73,7 @@ def _read_server() -> Any:
     project = ServerProject(client).project
     if not is_hoglet:
         from hoglet.functions.templates.registry import Templates
-        from hoglet.project_files.foreign import prepare
+        from hoglet.project_files.from_posthog import prepare
         from hoglet.project_tests.push_check import drop_rejected_parts
 
         prepare(project, frozenset(Templates().all))

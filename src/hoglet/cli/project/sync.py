@@ -71,9 +71,9 @@ def push(
     Nothing is deleted without --prune. Secrets are taken from the environment variables in the
     files.
     """
+    from hoglet.project_files.error_locations import located
     from hoglet.project_files.folder import find_project, read_folder
     from hoglet.project_files.journal import PushJournal
-    from hoglet.project_files.places import located
     from hoglet.project_files.plan import check_code, check_secrets, make_plan
     from hoglet.project_files.push import PushFailed
     from hoglet.project_files.push import push as push_plan

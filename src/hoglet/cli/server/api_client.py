@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from hoglet.cli.server.address import server_url
-from hoglet.cli.server.refused import ApiRefused, NoProject, name_missing, read_refusal
+from hoglet.cli.server.api_errors import ApiRefused, NoProject, name_missing, read_refusal
 from hoglet.kit.errors import HogletError
 
 _OWN = "@current"

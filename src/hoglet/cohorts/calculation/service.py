@@ -16,7 +16,7 @@ import structlog
 from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.cohorts import repository
-from hoglet.cohorts.computation import MemberComputation, clear_errors
+from hoglet.cohorts.calculation_base import MemberComputation, clear_errors
 from hoglet.cohorts.criteria.model import Criteria, cohorts_in, stored_criteria
 from hoglet.cohorts.jobs import CalculateV1
 from hoglet.endpoints.worker.query_errors import as_query_error

@@ -14,7 +14,7 @@ import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser
 
 from hoglet.kit.errors import SourceError, SourceSpan
-from hoglet.syntax.caps import check_text
+from hoglet.syntax.limits import check_text
 from hoglet.syntax.source_span import source_span
 
 _ERASED = frozenset(

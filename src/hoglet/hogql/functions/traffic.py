@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.plan import Expr, TrustedSQL
-from hoglet.hogql.traffic import AGENT_SQL, BY_SITE, DOMAIN_TYPE, lookup_lists
+from hoglet.hogql.traffic_rules import AGENT_SQL, BY_SITE, DOMAIN_TYPE, lookup_lists
 from hoglet.hogql.types import Type
 
 TRAFFIC = """

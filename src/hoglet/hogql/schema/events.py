@@ -11,7 +11,7 @@ from hoglet.hogql.schema.fields import (
     StoredColumn,
     Table,
 )
-from hoglet.hogql.traffic import AGENT_SQL
+from hoglet.hogql.traffic_rules import AGENT_SQL
 from hoglet.hogql.types import BOOLEAN, DATETIME, STRING, STRING_ARRAY, UUID
 
 # Quotes in values are escaped as \", so a value ends at an unescaped quote.

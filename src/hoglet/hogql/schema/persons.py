@@ -13,7 +13,7 @@ from hoglet.hogql.schema.fields import (
     Table,
 )
 from hoglet.hogql.schema.sessions import CHANNEL
-from hoglet.hogql.traffic import DOMAIN_TYPE
+from hoglet.hogql.traffic_rules import DOMAIN_TYPE
 from hoglet.hogql.types import BOOLEAN, DATETIME, INTEGER, NULLABLE_STRING, STRING, UUID
 
 _INITIAL_FIELDS = tuple(

@@ -1,7 +1,7 @@
 """Opens the warehouse: connects, migrates its schema and checks that it is complete."""
 
 from hoglet.warehouse.clickhouse import QUERY_MEMORY_BYTES, ClickHouseWarehouse
-from hoglet.warehouse.filling import drop_scratch_tables
+from hoglet.warehouse.insert_select import drop_scratch_tables
 from hoglet.warehouse.integrity import check_parts
 from hoglet.warehouse.json_rows import check_reader
 from hoglet.warehouse.retention import apply_retention
