@@ -34,10 +34,9 @@ from hoglet.warehouse.port import (
     Statistics,
     Warehouse,
 )
-from hoglet.warehouse.values import quoted_name
+from hoglet.warehouse.values import BLOCK_FORMAT, quoted_name
 
 FORMAT = "JSONCompact"
-BLOCK_FORMAT = "JSONCompactEachRow"
 STREAMED_ROWS = 1_000
 """Results that may have more rows are read in blocks. Read as a whole, small ones are 70 µs faster
 and report their cost even if they have no rows."""

@@ -162,7 +162,9 @@ class SavePlanner:
         async with self._database.read() as session:
             actions = await action_repository.steps_by_id(session, project.id, wanted)
             types_ = await self._environment.property_types(session, project.id)
-            cohorts = await self._environment.cohorts(session, project.id)
+            cohorts = {}
+            if project.test_account_filters:
+                cohorts = await self._environment.cohorts(session, project.id)
         return FilterContext(
             now=self._clock.now(),
             timezone=project.timezone,
