@@ -71,7 +71,7 @@ check: setup ## format, lint, types, package boundaries
 	.venv/bin/python tools/generate_reference.py --check
 
 # Workers take single tests, since some take minutes.
-slow: setup oracle ## real faults: kills, full disks, bad starts, two versions side by side
+slow: setup oracle ## real faults: kills, full disks, bad starts, two versions side by side; the rest of matrices
 	$(PYTEST) $(SLOW_WORKERS) --dist worksteal -m "slow and not long" $$(grep -rlE 'mark\.slow|thinned\(' tests --include='test_*.py')
 
 faults: setup ## all of tests/fault, 20 kills too (a quarter of an hour)

@@ -1,14 +1,12 @@
 """``hoglet status`` on a real server."""
 
-import time
-from pathlib import Path
-
 import pytest
 from typer.testing import CliRunner
 
 from hoglet.cli.main import app
 from hoglet.cli.status import queue_rows
 from support.server import RunningServer
+from support.waiting import wait_for
 
 METRICS = """\
 # TYPE hoglet_queue_jobs gauge
@@ -24,16 +22,13 @@ def test_queues_are_read_from_the_metrics(metrics: str) -> None:
     assert queue_rows(metrics) == [("spool", "3", "0", "0", "1", "1.2 s")]
 
 
-def test_a_running_server_shows_its_parts_and_queues(tmp_path: Path) -> None:
-    server = RunningServer(tmp_path).start()
-    try:
-        deadline, output = time.monotonic() + 20, ""
-        while "spool" not in output and time.monotonic() < deadline:
-            ran = CliRunner().invoke(app, ["status", "--url", server.url])
-            assert ran.exit_code == 0, ran.output
-            output = ran.output
-            time.sleep(0.2)
-        assert "warehouse ok" in output
-        assert "functions.invoke" in output
-    finally:
-        server.stop()
+def test_a_running_server_shows_its_parts_and_queues(shared_server: RunningServer) -> None:
+    def output() -> str:
+        ran = CliRunner().invoke(app, ["status", "--url", shared_server.url])
+        assert ran.exit_code == 0, ran.output
+        return ran.output
+
+    shown = wait_for(output, lambda text: "spool" in text)
+
+    assert "warehouse ok" in shown
+    assert "functions.invoke" in shown

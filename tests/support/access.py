@@ -22,10 +22,13 @@ from hoglet.access.tables import (
 )
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.kit.clock import FixedClock, new_id
+from hoglet.store.base import Base
 from hoglet.store.database import Database
-from support.databases import open_database, sqlite_file
+from support.databases import content_of, open_database, sqlite_file
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+_first_starts: dict[int, tuple[bytes, FirstStart]] = {}
+"""A SQLite file with the first project, which takes as long as a test to create, by its tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +146,14 @@ async def open_world(location: Path | str) -> AsyncGenerator[World]:
     ``location`` is a folder for a SQLite file, or the URL of an empty database.
     """
     url = location if isinstance(location, str) else sqlite_file(location)
-    async with open_database(url) as database:
+    known = _first_starts.get(len(Base.metadata.tables)) if url.startswith("sqlite") else None
+    content, first = known or (None, None)
+    async with open_database(url, content) as database:
         clock = FixedClock(NOW)
-        first = await ensure_first_project(database, clock)
+        if first is None:
+            first = await ensure_first_project(database, clock)
+            if database.is_sqlite:
+                _first_starts[len(Base.metadata.tables)] = content_of(url), first
         box = SecretBox([Fernet.generate_key()])
         access = AccessService(database, clock, recall_seconds=0, box=box)
         yield World(database, clock, access, first)

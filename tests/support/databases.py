@@ -9,6 +9,7 @@ statements takes as long, so the databases of a process share one cache of them.
 import asyncio
 import contextlib
 import shutil
+import sqlite3
 import tempfile
 import uuid
 import warnings
@@ -133,11 +134,10 @@ _complete: dict[str, int] = {}
 
 async def create_tables(url: str) -> None:
     """Create the tables of all imported packages."""
-    path, count = make_url(url).database, len(Base.metadata.tables)
-    assert path is not None
+    count = len(Base.metadata.tables)
     if url.startswith("sqlite"):
         content = await asyncio.to_thread(_sqlite_content, count)
-        await asyncio.to_thread(Path(path).write_bytes, content)
+        await asyncio.to_thread(_path_of(url).write_bytes, content)
     elif _complete.get(url) != count:
         await _create_all(url)
         _complete[url] = count
@@ -148,6 +148,18 @@ def _sqlite_content(_count: int) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(_create_all(sqlite_file(Path(folder))))
         return (Path(folder) / "hoglet.db").read_bytes()
+
+
+def content_of(url: str) -> bytes:
+    """A SQLite file that is in use, as one without a write-ahead log."""
+    with contextlib.closing(sqlite3.connect(_path_of(url))) as connection:
+        return connection.serialize()
+
+
+def _path_of(url: str) -> Path:
+    path = make_url(url).database
+    assert path is not None
+    return Path(path)
 
 
 async def _create_all(url: str) -> None:
@@ -177,9 +189,15 @@ def _never_wait_for_the_disk(connection: Any, _record: Any) -> None:
 
 
 @contextlib.asynccontextmanager
-async def open_database(url: str) -> AsyncGenerator[Database]:
-    """A database with the tables of all imported packages, closed at the end."""
-    await create_tables(url)
+async def open_database(url: str, content: bytes | None = None) -> AsyncGenerator[Database]:
+    """A database with the tables of all imported packages, closed at the end.
+
+    ``content`` is that of a SQLite file, see :func:`content_of`; without it, the tables are empty.
+    """
+    if content is None:
+        await create_tables(url)
+    else:
+        await asyncio.to_thread(_path_of(url).write_bytes, content)
     database = Database(url)
     if database.is_sqlite:
         event.listen(database.engine.sync_engine, "connect", _never_wait_for_the_disk)

@@ -1,8 +1,9 @@
 """Connections that send part of a request and then stall."""
 
 import socket
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 HEADERS = b"POST /batch/ HTTP/1.1\r\nHost: hoglet.test\r\nX-Half: "
 BODY = (
@@ -40,6 +41,14 @@ def is_open(connection: socket.socket) -> bool:
         return False
     finally:
         connection.settimeout(60)
+
+
+def served(connections: Collection[socket.socket]) -> int:
+    """How many connections the server has not closed, whatever it sent that was not read yet."""
+    ports = {connection.getsockname()[1] for connection in connections}
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    established = [far for _, _, far, state, *_ in lines if state == "01"]
+    return sum(int(far.rpartition(":")[2], 16) in ports for far in established)
 
 
 def last_words(connection: socket.socket) -> bytes:

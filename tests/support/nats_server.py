@@ -18,20 +18,22 @@ from support.server import free_port
 
 START_SECONDS = 60
 PROGRAM = Path(sys.executable).with_name("nats-server")
-JETSTREAM = "jetstream {{ store_dir: '{folder}', sync_interval: always }}\n"
+JETSTREAM = "jetstream {{ store_dir: '{folder}', sync_interval: {sync} }}\n"
 
 
 class NatsServer:
     """A server on a free port and a folder; it keeps both when it is restarted."""
 
-    def __init__(self, folder: Path, *, jetstream: bool = True, configuration: str = "") -> None:
+    def __init__(
+        self, folder: Path, *, jetstream: bool = True, sync: str = "always", configuration: str = ""
+    ) -> None:
         self.folder = folder
         self.port = free_port()
         self.address = f"127.0.0.1:{self.port}"
         self._file = folder / "nats.conf"
         self._file.write_text(
             f"listen: {self.address}\nmax_payload: 32MB\nlog_file: '{folder / 'nats.log'}'\n"
-            + (JETSTREAM.format(folder=folder / "store") if jetstream else "")
+            + (JETSTREAM.format(folder=folder / "store", sync=sync) if jetstream else "")
             + configuration
         )
         self._process: subprocess.Popen[bytes] | None = None
@@ -100,10 +102,12 @@ class DeployedNats(NatsServer):
 
 
 @contextlib.contextmanager
-def nats_server(*, jetstream: bool = True, configuration: str = "") -> Generator[NatsServer]:
-    """A started server in an empty folder."""
+def nats_server(
+    *, jetstream: bool = True, sync: str = "always", configuration: str = ""
+) -> Generator[NatsServer]:
+    """A started server in an empty folder; by default it syncs the disk for each message."""
     folder = Path(tempfile.mkdtemp(prefix="hoglet-nats-"))
-    server = NatsServer(folder, jetstream=jetstream, configuration=configuration)
+    server = NatsServer(folder, jetstream=jetstream, sync=sync, configuration=configuration)
     try:
         yield server.start()
     finally:
@@ -113,8 +117,11 @@ def nats_server(*, jetstream: bool = True, configuration: str = "") -> Generator
 
 @pytest.fixture(scope="session")
 def nats_broker() -> Generator[NatsServer]:
-    """A server for all tests that leave it running; each test uses its own stream."""
-    with nats_server() as server:
+    """A server for all tests that leave it running; each test uses its own stream.
+
+    It does not sync the disk: a thousand messages on a busy disk take longer than the log waits.
+    """
+    with nats_server(sync="2m") as server:
         yield server
 
 

@@ -280,12 +280,14 @@ async def _work_again_and_again(line: Line) -> None:
 
 
 async def test_events_of_many_years_fit(line: Line):
-    months = [(1990 + number // 12, number % 12 + 1) for number in range(250)]
+    months = [
+        (1990 + number // 12, number % 12 + 1) for number in range(130)
+    ]  # the engine takes 100 in an insert
     times = [f"{year}-{month:02}-01T00:00:00Z" for year, month in months]
     await line.capture(*[{**_event("old"), "timestamp": time} for time in times])
     await line.work()
 
-    assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(250,)]
+    assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(130,)]
     # Each month is a partition, and all tests share the table: every later query would open them.
     partitions = ", ".join(f"DROP PARTITION {year}{month:02}" for year, month in months)
     await line.warehouse.command(f"ALTER TABLE events {partitions}")
