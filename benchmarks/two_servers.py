@@ -13,7 +13,9 @@ turns on empty databases. Every event must be stored once. There are two set-ups
   ``ceiling`` is the ratio if all cores were busy with two servers, and one server's core with one.
 
 ``cpu_us`` is the processor time of each part per event, with one server and with two. The servers'
-difference is the price of sharing: smaller groups, heartbeats, contention.
+difference is the price of sharing: smaller groups, heartbeats, contention. ``alone`` is the ratio
+that follows from it if nothing but the servers' own processor time limits them, as when the other
+parts have machines of their own: calculated, not measured.
 
 Not measured: a network, machines of their own for database and warehouse (with them, two confined
 servers would not wait for the core that these take), more than two servers.
@@ -99,14 +101,15 @@ def compared(one: list[Measured], two: list[Measured]) -> dict[str, object]:
         {part: statistics.median(each.cost_s[part] * 1e6 for each in runs) for part in PARTS}
         for runs in (one, two)
     ]
-    own = costs[0]["server"] + costs[0]["workers"]
+    own = [each["server"] + each["workers"] for each in costs]
     return {
         "per_second": [round(rate) for rate in rates],
         "ratio": round(rates[1] / rates[0], 2),
         "busy": [round(statistics.median(each.busy for each in runs), 2) for runs in (one, two)],
         "block": [round(statistics.median(each.block for each in runs)) for runs in (one, two)],
         "cpu_us": {part: [round(each[part]) for each in costs] for part in PARTS},
-        "ceiling": round((os.cpu_count() or 1) * own / sum(costs[1].values()), 2),
+        "ceiling": round((os.cpu_count() or 1) * own[0] / sum(costs[1].values()), 2),
+        "alone": round(2 * own[0] / own[1], 2),
     }
 
 

@@ -1,14 +1,19 @@
 """OpenTelemetry: one trace from the caller's span to the request that a function sends."""
 
 from collections.abc import Generator
+from pathlib import Path
 from typing import NamedTuple
 
 import httpx
 import pytest
+from cryptography.fernet import Fernet
 
+from support.accepted import add_destination
 from support.local_http import Handler, LocalHttp
+from support.nats_server import NatsServer
 from support.server import TOKEN, RunningServer
 from support.traces import ReceivedSpan, TraceCollector
+from support.warehouses import new_clickhouse_database
 
 CALLER = "4bf92f3577b34da6a3ce929d0e0e4736"
 UNSAMPLED = "5cf92f3577b34da6a3ce929d0e0e4736"
@@ -118,6 +123,47 @@ def test_one_trace_holds_capture_group_delivery_and_request(world: World) -> Non
     assert not any(span.failed for span in mine.values())
     received = world.receiver.requests[-1]
     assert received["traceparent"] == f"00-{CALLER}-{mine['fetch'].id}-01"
+
+
+@pytest.mark.slow
+def test_a_trace_crosses_nats_and_processes(
+    tmp_path: Path, postgres_url: str, clickhouse_server: str, nats_broker: NatsServer
+) -> None:
+    collector, receiver = TraceCollector(), Receiver()
+    with new_clickhouse_database(clickhouse_server) as warehouse:
+        shared = {
+            "database_url": postgres_url,
+            "warehouse_url": warehouse,
+            "spool_url": nats_broker.url("traced"),
+            "secret_keys": Fernet.generate_key().decode(),
+        }
+        servers = [
+            RunningServer(tmp_path / roles, roles=roles, **shared)
+            for roles in ("api", "pipeline", "executor")
+        ]
+        try:
+            for server in servers:
+                server.environment |= {
+                    "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
+                    "OTEL_SERVICE_NAME": server.data_dir.name,
+                    "OTEL_BSP_SCHEDULE_DELAY": "100",
+                }
+                server.start()
+            add_destination(servers[0], f"{receiver.url}/200", event="sent")
+            capture(servers[0], "sent", CALLER)
+            spans = collector.until(lambda value: "run function" in names(value, CALLER))
+        finally:
+            for server in servers:
+                server.kill()
+            receiver.close()
+
+    assert ancestry(spans, "fetch", CALLER)[:-1] == [
+        "fetch", "run function", "store events", "POST /batch"
+    ]  # fmt: skip
+    services = {span.name: span.service for span in spans if span.trace == CALLER}
+    assert services["POST /batch"] == "api"
+    assert services["store events"] == services["insert into warehouse"] == "pipeline"
+    assert services["run function"] == services["fetch"] == "executor"
 
 
 def test_a_failed_delivery_is_marked_without_its_text(world: World) -> None:
