@@ -80,6 +80,16 @@ def test_lines_are_followed_and_stopping_does_not_wait(tmp_path: Path) -> None:
         server.stop()
 
 
+def test_a_new_line_reaches_whoever_follows(server: ServerProject) -> None:
+    functions = "/api/projects/@current/hog_functions/"
+    created: Any = server.client.post(functions, json=FUNCTION).json()
+    event = {"event": "seen", "distinct_id": "ada"}
+    with server.client.stream("GET", f"{functions}{created['id']}/logs/stream") as stream:
+        batch = {"api_key": server.token, "batch": [event]}
+        assert server.client.post("/batch/", json=batch).status_code == 200
+        assert next(line for line in stream.iter_lines() if "saw, ada" in line)
+
+
 def test_a_stream_is_refused_like_any_other_request(server: ServerProject) -> None:
     functions = "/api/projects/@current/hog_functions/"
     some_id = "01890000-0000-7000-8000-000000000000"

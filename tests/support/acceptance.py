@@ -30,7 +30,7 @@ from support.yaml_tables import read_table
 
 ERROR_KEYS = {"type", "code", "detail", "attr"}
 _PLACE = re.compile(r"\$\{(\w+)\}")
-_WAIT_SECONDS = 15
+_WAIT_SECONDS = 60
 _SHORT = {"F": "hog_functions", "E": "endpoints", "T": "hog_function_templates", "A": ""}
 
 
