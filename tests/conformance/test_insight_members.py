@@ -1,6 +1,6 @@
 """Every member of an insight query changes its answer or is refused: none is silently ignored.
 
-The members are those of the schema (``hoglet.hogql.query_nodes``), so a new one without a case
+The members are those of the schema (``hoglet.hogql.query_json.nodes``), so a new one without a case
 here fails. ``WITHOUT_EFFECT`` says why a member may change nothing.
 """
 
@@ -14,8 +14,8 @@ import pytest
 
 from hoglet.endpoints.query_schema import expand
 from hoglet.hogql import compile_query
-from hoglet.hogql import query_nodes as nodes
 from hoglet.hogql.insights import build_insight
+from hoglet.hogql.query_json import nodes
 from hoglet.kit.errors import HogletError
 from support.hogql_generated import CONTEXT
 from support.hogql_world import HogqlWorld

@@ -6,7 +6,7 @@ from hoglet.cohorts.criteria.model import Criteria
 from hoglet.cohorts.messages import CohortRequest, PersonsPage, PersonsRequest, PersonsSql
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.messages import CompileContext
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 
 
 class CohortCompiler:

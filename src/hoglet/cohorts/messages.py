@@ -6,7 +6,7 @@ import msgspec
 
 from hoglet.cohorts.criteria.model import Criteria
 from hoglet.endpoints.worker.messages import CompileContext
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 
 
 class CohortRequest(msgspec.Struct, frozen=True):

@@ -23,7 +23,7 @@ from hoglet.hogql.errors import in_expression, refused
 from hoglet.hogql.filters.properties import FilteredTable, conditions, filter_expressions
 from hoglet.hogql.frontend.fragments import read_ordering
 from hoglet.hogql.frontend.preprocess import read_expression, read_query
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 

@@ -9,9 +9,9 @@ docs/spec/data-and-queries.md#74-closed-schema-of-nodes.
 """
 
 from hoglet.endpoints.enums import HOGQL, QUERY_KINDS
-from hoglet.hogql.client_schemas import check_node
-from hoglet.hogql.query_nodes import NODES, QueryNode, default_of
-from hoglet.hogql.query_upgrade import upgraded
+from hoglet.hogql.query_json.nodes import NODES, QueryNode, default_of
+from hoglet.hogql.query_json.upgrade import upgraded
+from hoglet.hogql.query_json.validation import check_node
 from hoglet.kit.errors import Invalid, SourceError
 from hoglet.kit.suggestions import near
 from hoglet.web.validation import NULL, REQUIRED

@@ -16,7 +16,7 @@ from hoglet.endpoints.enums import DEFAULT_FRESHNESS_SECONDS
 from hoglet.endpoints.repository import FoundEndpoint
 from hoglet.endpoints.schemas import CreateBody, UpdateBody
 from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.clock import new_id
 
 

@@ -39,7 +39,7 @@ from hoglet.endpoints.row_factory import (
 from hoglet.endpoints.schemas import CreateBody, UpdateBody
 from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
 from hoglet.hogql.errors import UNKNOWN_FUNCTION
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import HogletError, Invalid, NotFound, SourceError
 from hoglet.kit.json import same_json
 

@@ -15,7 +15,6 @@ from uuid import UUID
 import msgspec
 
 from hoglet.hogql.ast_builders import compare, constant
-from hoglet.hogql.client_schemas import check_shape
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
 from hoglet.hogql.filters.dates import moment_constant
@@ -29,7 +28,8 @@ from hoglet.hogql.filters.placeholders import (
     interval_of,
 )
 from hoglet.hogql.filters.properties import filter_expressions
-from hoglet.hogql.query_nodes import FILTERS
+from hoglet.hogql.query_json.nodes import FILTERS
+from hoglet.hogql.query_json.validation import check_shape
 from hoglet.syntax import tree
 
 

@@ -5,7 +5,7 @@ Source: docs/spec/data-and-queries.md#18-for-editors.
 
 from typing import Any
 
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import Unreadable
 from hoglet.kit.suggestions import near
 from hoglet.queries.kinds import check_annotations

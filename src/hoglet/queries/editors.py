@@ -17,7 +17,7 @@ from hoglet.endpoints.variables import values_for_run
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.messages import CompileContext
 from hoglet.hogql.errors import is_certain
-from hoglet.hogql.query_nodes import QueryNode, VariableValues
+from hoglet.hogql.query_json.nodes import QueryNode, VariableValues
 from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import HogletError, Invalid, SourceError, Unreadable
 from hoglet.queries import repository

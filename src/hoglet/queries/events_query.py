@@ -18,7 +18,7 @@ from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.events.elements import read_chain
 from hoglet.hogql.errors import TABLE_DENIED, in_fragment
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import HogletError, SourceError, Unreadable
 from hoglet.kit.json import dump_json
 from hoglet.queries.kinds import check_node

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from hoglet.hogql.context import MAX_LIMIT
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import Unreadable
 from hoglet.kit.suggestions import near
 from hoglet.queries.kinds import EVENTS, check_annotations

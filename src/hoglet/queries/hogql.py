@@ -7,7 +7,7 @@ import orjson
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.response import NeedsBackground, RunResult
-from hoglet.hogql.query_nodes import QueryNode, VariableValues
+from hoglet.hogql.query_json.nodes import QueryNode, VariableValues
 from hoglet.kit.errors import Bug
 from hoglet.queries.kinds import check_node
 from hoglet.queries.service import QueryRequest, QueryService

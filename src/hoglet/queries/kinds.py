@@ -7,8 +7,8 @@ from typing import Any
 
 from hoglet.endpoints.enums import QUERY_KINDS
 from hoglet.endpoints.query_schema import expand
-from hoglet.hogql.client_schemas import check_shape
-from hoglet.hogql.query_nodes import MODIFIERS, TAGS, QueryNode
+from hoglet.hogql.query_json.nodes import MODIFIERS, TAGS, QueryNode
+from hoglet.hogql.query_json.validation import check_shape
 from hoglet.kit.errors import HogletError, Invalid, SourceError, Unreadable
 from hoglet.kit.suggestions import near
 

@@ -11,7 +11,7 @@ from typing import Any
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.errors import not_allowed
 from hoglet.endpoints.run.plan import both_filters
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import Unreadable
 from hoglet.kit.relative_dates import DateClock, NotADate, range_bounds
 from hoglet.queries.kinds import EVENTS

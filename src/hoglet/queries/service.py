@@ -36,7 +36,7 @@ from hoglet.hogql.errors import (
     UNKNOWN_FUNCTION,
     UNKNOWN_TABLE,
 )
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import HogletError, Unreadable
 from hoglet.kit.suggestions import near
 from hoglet.queries import overrides

@@ -7,9 +7,8 @@ from typing import Any, get_args
 import pytest
 
 from hoglet.hogql import QueryContext
-from hoglet.hogql.client_schemas import check_node
 from hoglet.hogql.insights import build_insight, compile_insight
-from hoglet.hogql.query_nodes import (
+from hoglet.hogql.query_json.nodes import (
     ANY,
     FLAG,
     NODES,
@@ -19,8 +18,9 @@ from hoglet.hogql.query_nodes import (
     Choice,
     EachValue,
 )
-from hoglet.hogql.query_parts import Display, Range
-from hoglet.hogql.query_upgrade import upgraded
+from hoglet.hogql.query_json.parts import Display, Range
+from hoglet.hogql.query_json.upgrade import upgraded
+from hoglet.hogql.query_json.validation import check_node
 from hoglet.kit.errors import SourceError
 
 CONTEXT = QueryContext(project_id=1)

@@ -26,7 +26,7 @@ from hoglet.endpoints.worker.messages import CompileRequest, MaterializationPrev
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.hogql.errors import ERRORS_OF_RUNS
 from hoglet.hogql.materialize.refusal import INVALID
-from hoglet.hogql.query_nodes import QueryNode, VariableValues
+from hoglet.hogql.query_json.nodes import QueryNode, VariableValues
 from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.kit.cache import BoundedCache
 from hoglet.kit.errors import HogletError

@@ -6,7 +6,7 @@ import msgspec
 
 from hoglet.access.principals import Project
 from hoglet.hogql.context import SavedColumn, SavedTable
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.hogql.types import Type
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hoglet.endpoints.analysis.model import Analysis
 from hoglet.endpoints.errors import NotMaterializable
 from hoglet.endpoints.schemas import CreateBody, UpdateBody
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import Invalid
 
 

@@ -6,7 +6,7 @@ Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (``dateRang
 from hoglet.access.principals import Project
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.worker.compiler import QueryCompiler
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.json import object_at
 from hoglet.warehouse import QueryBudget, Warehouse
 

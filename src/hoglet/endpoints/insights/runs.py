@@ -22,7 +22,7 @@ from hoglet.endpoints.errors import NotMaterializable
 from hoglet.endpoints.insights.variables import breakdown_names, text_of
 from hoglet.endpoints.worker.compiler import CompiledInsight
 from hoglet.hogql.insights import build_insight, has_rest
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.json import dump_json, is_array, is_object, object_at
 from hoglet.warehouse import QueryBudget, QueryResult, Statistics, Warehouse
 

@@ -48,7 +48,7 @@ from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.query_errors import as_query_error
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.clock import Clock, new_id
 from hoglet.kit.errors import HogletError
 from hoglet.store.database import Database

@@ -26,7 +26,7 @@ from hoglet.endpoints.tables import (
     EndpointVersionRow,
     MaterializationRow,
 )
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.clock import Clock, new_id
 from hoglet.queue.port import NewJob, Queue
 

@@ -23,7 +23,7 @@ from hoglet.endpoints.variables import (
     with_moments,
 )
 from hoglet.hogql.paging.keyset import KeysetCondition
-from hoglet.hogql.query_nodes import QueryNode, VariableValues
+from hoglet.hogql.query_json.nodes import QueryNode, VariableValues
 from hoglet.kit.json import is_array
 from hoglet.kit.relative_dates import DateClock
 

@@ -16,7 +16,7 @@ from hoglet.endpoints.repository import FoundEndpoint, Names
 from hoglet.endpoints.serializers import interval_seconds
 from hoglet.endpoints.tables import EndpointVersionRow
 from hoglet.hogql.context import SavedTable
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.cache import TTLCache
 from hoglet.kit.errors import NotFound
 from hoglet.store.database import Database

@@ -29,7 +29,7 @@ from hoglet.endpoints.worker.operations import TABLE
 from hoglet.hogql.context import CohortRef, SavedTable
 from hoglet.hogql.materialize.incremental import ChangedBuckets
 from hoglet.hogql.paging.keyset import WHOLE_RESULT, RowPage
-from hoglet.hogql.query_nodes import QueryNode, VariableValues
+from hoglet.hogql.query_json.nodes import QueryNode, VariableValues
 from hoglet.kit import tracing
 from hoglet.kit.cache import BoundedCache
 from hoglet.kit.clock import Clock, PinnedClock

@@ -15,7 +15,7 @@ from hoglet.hogql.materialize.merge_aggregates import MergeableAggregate
 from hoglet.hogql.materialize.plan import ColumnRange
 from hoglet.hogql.paging.keyset import WHOLE_RESULT, Key, RowPage
 from hoglet.hogql.paging.limit import ResolvedLimit
-from hoglet.hogql.query_nodes import QueryNode, VariableValues
+from hoglet.hogql.query_json.nodes import QueryNode, VariableValues
 
 type PropertyTypes = list[tuple[str, str, str]]
 """``[("event", "price", "Numeric")]``: kind and name of a property, and its type or form."""

@@ -48,8 +48,8 @@ from hoglet.hogql.materialize.incremental import (
 from hoglet.hogql.materialize.predicates import variables_in
 from hoglet.hogql.materialize.refusal import INVALID
 from hoglet.hogql.paging.keyset import WHOLE_RESULT, Key, KeysetCondition
-from hoglet.hogql.query_nodes import QueryNode
-from hoglet.hogql.query_upgrade import upgraded
+from hoglet.hogql.query_json.nodes import QueryNode
+from hoglet.hogql.query_json.upgrade import upgraded
 from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.hogql.types import INTEGER, STRING, Type
 from hoglet.kit.errors import SourceError

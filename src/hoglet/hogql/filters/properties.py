@@ -21,13 +21,13 @@ from hoglet.hogql.ast_builders import (
     negated,
     some,
 )
-from hoglet.hogql.client_schemas import check_shape
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import located, near, refused
 from hoglet.hogql.filters.cohorts import find_cohort
 from hoglet.hogql.filters.operators import Hint, operator_condition
 from hoglet.hogql.frontend.preprocess import read_expression
-from hoglet.hogql.query_nodes import PROPERTIES
+from hoglet.hogql.query_json.nodes import PROPERTIES
+from hoglet.hogql.query_json.validation import check_shape
 from hoglet.hogql.schema import TABLES
 from hoglet.hogql.types import DATETIME
 from hoglet.kit.property_operators import OPERATORS, WITHOUT_VALUE

@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.ast_builders import fill
-from hoglet.hogql.client_schemas import check_node
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import in_expression, located, near, refused
@@ -24,7 +23,8 @@ from hoglet.hogql.insights.series import (
     series_condition,
 )
 from hoglet.hogql.insights.trends import build as trends
-from hoglet.hogql.query_upgrade import upgraded
+from hoglet.hogql.query_json.upgrade import upgraded
+from hoglet.hogql.query_json.validation import check_node
 from hoglet.kit.errors import SourceError
 
 _KINDS: dict[str, Callable[[Mapping[str, Any], QueryContext], Built]] = {

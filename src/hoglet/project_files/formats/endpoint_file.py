@@ -23,8 +23,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from hoglet.hogql.query_nodes import NODES, default_of
-from hoglet.hogql.query_upgrade import upgraded
+from hoglet.hogql.query_json.nodes import NODES, default_of
+from hoglet.hogql.query_json.upgrade import upgraded
 from hoglet.kit.json import same_json
 from hoglet.project_files.api import StoredEndpoint, StoredVariable, VariableUse
 from hoglet.project_files.documents import (

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.frontend.unsupported import without_constants
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.queries.worker.cursor_scope import names_at
 from hoglet.queries.worker.messages import CompleteRequest
 from hoglet.queries.worker.suggest_hog import suggest_hog

@@ -19,7 +19,7 @@ from hoglet.hogql.filters.dates import as_text, clock_of, read_date
 from hoglet.hogql.filters.properties import conditions
 from hoglet.hogql.frontend.fragments import QueryText, read_column, read_ordering
 from hoglet.hogql.frontend.print_hogql import print_expression
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import SourceError
 from hoglet.kit.relative_dates import elapse
 from hoglet.queries.worker.columns import (

@@ -3,7 +3,7 @@
 import msgspec
 
 from hoglet.endpoints.worker.messages import CompileContext
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.queries.worker.suggestion import PropertyName
 
 

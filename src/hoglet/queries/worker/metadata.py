@@ -18,7 +18,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.frontend.preprocess import read_expression, read_query
 from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.inspection import Inspection, PropertyRead, inspect_query
-from hoglet.hogql.query_nodes import QueryNode
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import SourceError
 from hoglet.queries.worker.diagnostics import Finding, finding, of_error
 from hoglet.queries.worker.messages import InspectRequest

@@ -7,7 +7,7 @@ docs/spec/data-and-queries.md#74-closed-schema-of-nodes.
 from collections.abc import Mapping
 from typing import Any
 
-from hoglet.hogql.query_nodes import NODES, QueryNode, series_kind
+from hoglet.hogql.query_json.nodes import NODES, QueryNode, series_kind
 from hoglet.kit.errors import SourceError
 
 _FILTERS = (

@@ -1,6 +1,6 @@
 """Parts that queries of several kinds share: properties, dates, series and breakdowns.
 
-``query_nodes`` derives the accepted keys from these types and those of ``query_types``: a key is
+``nodes`` derives the accepted keys from these types and those of ``kinds``: a key is
 added here and nowhere else. Null means "not sent", so keys are read with ``get``. ``Any`` is
 stored as it is.
 

@@ -1,4 +1,4 @@
-"""Validates JSON from clients against the shapes of ``query_nodes``.
+"""Validates JSON from clients against the shapes of ``nodes``.
 
 Null means "not sent" everywhere. Errors have the path of the key as ``attr``:
 ``series__0__mth``.
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hoglet.hogql.errors import near, refused
-from hoglet.hogql.query_nodes import (
+from hoglet.hogql.query_json.nodes import (
     ANY,
     FLAG,
     NODES,
@@ -18,7 +18,7 @@ from hoglet.hogql.query_nodes import (
     EachValue,
     property_shape,
 )
-from hoglet.hogql.query_parts import MOST, Range
+from hoglet.hogql.query_json.parts import MOST, Range
 from hoglet.kit.errors import SourceError
 
 MOST_DEPTH = 30

@@ -1,6 +1,6 @@
-"""Queries as JSON: one type per kind, with its options. Shared parts are in ``query_parts``.
+"""Queries as JSON: one type per kind, with its options. Shared parts are in ``parts``.
 
-``query_nodes`` derives the accepted keys from these types.
+``nodes`` derives the accepted keys from these types.
 
 Source: docs/spec/data-and-queries.md#74-closed-schema-of-nodes,
 docs/spec/data-and-queries.md#75-series-and-display.
@@ -8,7 +8,7 @@ docs/spec/data-and-queries.md#75-series-and-display.
 
 from typing import Annotated, Any, Literal, TypedDict
 
-from hoglet.hogql.query_parts import (
+from hoglet.hogql.query_json.parts import (
     BreakdownFilter,
     CompareFilter,
     Count,

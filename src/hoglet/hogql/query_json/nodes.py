@@ -1,4 +1,4 @@
-"""The accepted keys and values of query nodes, derived from ``query_types`` and ``query_parts``.
+"""The accepted keys and values of query nodes, derived from ``kinds`` and ``parts``.
 
 A shape is one of: a tuple of types; ``Range``; ``ANY`` (stored unchanged); a list of one shape,
 followed by its maximum length; a dict of all keys; ``Choice``; ``PROPERTIES``; a function that
@@ -22,14 +22,14 @@ from typing import (
     is_typeddict,
 )
 
-from hoglet.hogql import query_parts as parts
-from hoglet.hogql import query_types as queries
 from hoglet.hogql.errors import near, refused
+from hoglet.hogql.query_json import kinds as queries
+from hoglet.hogql.query_json import parts
 
 type QueryNode = dict[str, Any]
 """A query as JSON, of any kind: ``{"kind": "HogQLQuery", "query": "SELECT 1"}``.
 
-Once it is checked, it has the type of its kind in ``hoglet.hogql.query_types``.
+Once it is checked, it has the type of its kind in ``hoglet.hogql.query_json.kinds``.
 """
 
 type VariableValues = dict[str, Any]
