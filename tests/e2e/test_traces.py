@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -131,7 +131,7 @@ def test_a_trace_crosses_nats_and_processes(
 ) -> None:
     collector, receiver = TraceCollector(), Receiver()
     with new_clickhouse_database(clickhouse_server) as warehouse:
-        shared = {
+        shared: dict[str, Any] = {
             "database_url": postgres_url,
             "warehouse_url": warehouse,
             "spool_url": nats_broker.url("traced"),
