@@ -15,7 +15,7 @@ class FilterRefused(HogletError):
     blame = "author"
 
 
-def wrong_type(wanted: str, value: object, *, code: str, attr: str | None) -> Invalid:
+def wrong_type(expected: str, value: object, *, code: str, attr: str | None) -> Invalid:
     """The specified message for a value that is not a list or dictionary.
 
     Example:
@@ -23,4 +23,4 @@ def wrong_type(wanted: str, value: object, *, code: str, attr: str | None) -> In
         'Expected a list of items but got type "str".'
     """
     kind = type(value).__name__
-    return Invalid(f'Expected {wanted} of items but got type "{kind}".', code=code, attr=attr)
+    return Invalid(f'Expected {expected} of items but got type "{kind}".', code=code, attr=attr)

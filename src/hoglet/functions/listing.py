@@ -83,8 +83,8 @@ def choose(listing: Listing, summaries: Sequence[FunctionSummary]) -> list[tuple
 
 def _types(query: ListParameters) -> list[str]:
     values = [*query.getlist("type"), *query.getlist("type[]")]
-    found = [part.strip() for value in values for part in value.split(",")]
-    return [part for part in found if part]
+    types_given = [part.strip() for value in values for part in value.split(",")]
+    return [part for part in types_given if part]
 
 
 def _boolean(text: str | None) -> bool | None:
@@ -121,10 +121,10 @@ def _instant(query: ListParameters, name: str) -> Any:
     text = query.get(name)
     if not text:
         return None
-    found = parse_instant(text)
-    if found is None:
+    moment = parse_instant(text)
+    if moment is None:
         raise Invalid("Enter a valid date/time.", attr=name)
-    return found
+    return moment
 
 
 def _filter_groups(query: ListParameters) -> list[Any]:
@@ -159,21 +159,21 @@ def _search(text: str | None) -> str:
     return clean_query(text)
 
 
-def contains(stored: Any, wanted: Any) -> bool:
+def contains(stored: Any, expected: Any) -> bool:
     """Objects by key, arrays as subsets, scalars by value (numbers never equal booleans).
 
     Example:
         >>> contains({"events": [{"id": "a", "order": 1}]}, {"events": [{"id": "a"}]})
         True
     """
-    if is_object(wanted):
+    if is_object(expected):
         return is_object(stored) and all(
-            key in stored and contains(stored[key], value) for key, value in wanted.items()
+            key in stored and contains(stored[key], value) for key, value in expected.items()
         )
-    if is_array(wanted):
+    if is_array(expected):
         return is_array(stored) and all(
-            any(contains(item, value) for item in stored) for value in wanted
+            any(contains(item, value) for item in stored) for value in expected
         )
-    if isinstance(stored, bool) or isinstance(wanted, bool):
-        return stored is wanted
-    return not isinstance(stored, dict | list) and stored == wanted
+    if isinstance(stored, bool) or isinstance(expected, bool):
+        return stored is expected
+    return not isinstance(stored, dict | list) and stored == expected

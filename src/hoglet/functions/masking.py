@@ -22,17 +22,17 @@ class MaskRaise(msgspec.Struct):
 
 
 async def raise_counters(
-    session: AsyncSession, wanted: Mapping[tuple[UUID, str], tuple[int, int]], now: datetime
+    session: AsyncSession, raises: Mapping[tuple[UUID, str], tuple[int, int]], now: datetime
 ) -> dict[tuple[UUID, str], MaskRaise]:
     """Raise counters; the end of a window is set when its counter starts.
 
     Args:
         session: a write transaction.
-        wanted: ``{(function id, md5): (number of runs, ttl in seconds)}``.
+        raises: ``{(function id, md5): (number of runs, ttl in seconds)}``.
         now: decides what has expired.
     """
     answer: dict[tuple[UUID, str], MaskRaise] = {}
-    for (function_id, digest), (number, ttl) in wanted.items():
+    for (function_id, digest), (number, ttl) in raises.items():
         row = await session.scalar(
             select(MaskRow)
             .where(MaskRow.function_id == function_id, MaskRow.hash == digest)

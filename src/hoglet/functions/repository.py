@@ -96,8 +96,8 @@ async def by_ids(
         HogFunctionRow.deleted.is_(False),
         HogFunctionRow.id.in_(ids),
     )
-    found = {row.id: row for row in await session.scalars(statement)}
-    return [found[item] for item in ids if item in found]
+    by_id = {row.id: row for row in await session.scalars(statement)}
+    return [by_id[item] for item in ids if item in by_id]
 
 
 async def live_of_type(session: AsyncSession, project_id: int, kind: str) -> list[HogFunctionRow]:
@@ -189,7 +189,7 @@ async def count_by_template(session: AsyncSession, project_id: int | None) -> di
     )
     if project_id is not None:
         statement = statement.where(HogFunctionRow.project_id == project_id)
-    return {str(template): found for template, found in await session.execute(statement)}
+    return {str(template): functions for template, functions in await session.execute(statement)}
 
 
 async def version_stamp(session: AsyncSession, project_id: int) -> str:

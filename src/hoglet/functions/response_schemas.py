@@ -60,7 +60,7 @@ class SaveWarning(TypedDict):
 
 @documented
 class FunctionOverview(TypedDict):
-    """What a function has in lists and alone."""
+    """The fields that a function has both in lists and on its own."""
 
     id: str
     type: FunctionType

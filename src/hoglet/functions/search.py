@@ -64,9 +64,9 @@ def _similar_score(query: str, row: Searchable) -> float | None:
 
 
 def _word_scores(query: str, text: str) -> Iterable[float]:
-    wanted = _WORD.findall(query)[:_MAX_WORDS]
+    query_words = _WORD.findall(query)[:_MAX_WORDS]
     for word in _WORD.findall(text.lower())[:_MAX_WORDS]:
-        for part in wanted:
+        for part in query_words:
             allowed = 2 if len(part) >= _LONG_WORD else 1
             distance = edit_distance(part, word, allowed)
             similarity = trigram_similarity(part, word)

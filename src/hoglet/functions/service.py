@@ -158,10 +158,10 @@ class FunctionService:
             Stale: it changed after ``base_updated_at``.
             Invalid: the first error in the body.
         """
-        wanted = read_id(function_id)
-        async with self._saves.setdefault(wanted, asyncio.Lock()):
+        row_id = read_id(function_id)
+        async with self._saves.setdefault(row_id, asyncio.Lock()):
             for _ in range(_SAVE_ATTEMPTS):
-                visible = await self._try_update(scope, wanted, body)
+                visible = await self._try_update(scope, row_id, body)
                 if visible is not None:
                     return visible
         raise Unavailable("This function is being changed by another request. Try again.")
@@ -199,12 +199,12 @@ class FunctionService:
         Raises:
             Invalid: no orders, an unknown id, mixed types, or a value out of range.
         """
-        wanted = read_orders(orders)
+        positions = read_orders(orders)
         async with self.database.write() as session:
-            rows = await repository.by_ids(session, scope.project.id, list(wanted))
-            kind = one_type(rows, wanted)
+            rows = await repository.by_ids(session, scope.project.id, list(positions))
+            kind = one_type(rows, positions)
             for row in rows:
-                await self._move(session, scope, row, wanted[row.id])
+                await self._move(session, scope, row, positions[row.id])
             await session.flush()
             ordered = await repository.live_of_type(session, scope.project.id, kind)
             return await self.presenter.all(session, ordered)
@@ -227,8 +227,8 @@ class FunctionService:
         async with self.database.read() as session:
             row = await repository.find(session, project_id, function_id)
             given = [] if row is None else [executable_from_row(row, self.box)]
-            found = await self._equipped(session, project_id, given)
-        return found[0] if found else None
+            loaded = await self._equipped(session, project_id, given)
+        return loaded[0] if loaded else None
 
     async def resolved(self, function: ExecutableFunction) -> ExecutableFunction:
         """A function with integrations and host configuration resolved."""
@@ -325,12 +325,12 @@ class FunctionService:
         self, session: AsyncSession, row: HogFunctionRow, plan: SavePlan
     ) -> None:
         """Update the watcher's state when the owner enables or disables the function."""
-        wanted = plan.sent.get("enabled")
-        if wanted and row.state == DISABLED:
+        enabled = plan.sent.get("enabled")
+        if enabled and row.state == DISABLED:
             await self.watcher.reset_after_manual_enable(session, row, DEGRADED)
-        elif wanted is False and row.state == DISABLED:
+        elif enabled is False and row.state == DISABLED:
             row.state = OFF
-        elif wanted and row.state == OFF:
+        elif enabled and row.state == OFF:
             row.state = HEALTHY
 
     async def _move(

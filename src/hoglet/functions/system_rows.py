@@ -42,8 +42,8 @@ async def hog_functions(session: AsyncSession, project: Project, limit: int) -> 
     statement = select(*[getattr(row, name) for name in _FUNCTION_COLUMNS]).where(
         row.project_id == project.id, row.type != types.WAREHOUSE_SOURCE_WEBHOOK
     )
-    found = await session.execute(statement.order_by(row.created_at, row.id).limit(limit))
-    return [dict(zip(_FUNCTION_COLUMNS, each, strict=True)) for each in found]
+    rows = await session.execute(statement.order_by(row.created_at, row.id).limit(limit))
+    return [dict(zip(_FUNCTION_COLUMNS, each, strict=True)) for each in rows]
 
 
 async def actions(session: AsyncSession, project: Project, limit: int) -> list[Row]:
@@ -91,5 +91,5 @@ def _account(config: JsonObject) -> str | None:
     """The service's own account id, if the config has it."""
     team = config.get("team")
     nested = team.get("id") if is_object(team) else None
-    found = (config.get("integration_id"), config.get("id"), nested)
-    return next((str(each) for each in found if isinstance(each, str | int) and each), None)
+    candidates = (config.get("integration_id"), config.get("id"), nested)
+    return next((str(each) for each in candidates if isinstance(each, str | int) and each), None)

@@ -45,10 +45,10 @@ async def page(
 
 
 async def steps_by_id(
-    session: AsyncSession, project_id: int, wanted: Collection[str]
+    session: AsyncSession, project_id: int, ids: Collection[str]
 ) -> dict[str, list[ActionStep]]:
     """The steps of actions by id, ``{"7": [{...}]}``; unknown ids are omitted."""
-    numbers = [int(item) for item in wanted if is_action_id(item)]
+    numbers = [int(item) for item in ids if is_action_id(item)]
     if not numbers:
         return {}
     statement = select(ActionRow).where(
@@ -57,8 +57,8 @@ async def steps_by_id(
         ActionRow.id.in_(numbers),
     )
     rows = await session.scalars(statement)
-    found = {row.id: row.steps for row in rows}
-    return {item: found[int(item)] for item in wanted if is_action_id(item) and int(item) in found}
+    known = {row.id: row.steps for row in rows}
+    return {item: known[int(item)] for item in ids if is_action_id(item) and int(item) in known}
 
 
 def is_action_id(text: str) -> bool:

@@ -215,9 +215,9 @@ def _check_filters(filters: Sequence[Any], path: str) -> None:
         Invalid: ``attr`` is the path of the type or the operator.
     """
     for index, item in enumerate(filters):
-        place, values = f"{path}__{index}", item.get("values") if is_object(item) else None
+        item_path, values = f"{path}__{index}", item.get("values") if is_object(item) else None
         if is_array(values) and not item.get("key"):
-            _check_filters(values, f"{place}__values")
+            _check_filters(values, f"{item_path}__values")
             continue
         for key, known in (("type", PROPERTY_TYPES), ("operator", OPERATORS)):
             value = item.get(key) if is_object(item) else None
@@ -226,7 +226,7 @@ def _check_filters(filters: Sequence[Any], path: str) -> None:
                 raise Invalid(
                     f'"{value}" is not a valid choice.{hint}',
                     code="invalid_choice",
-                    attr=f"{place}__{key}",
+                    attr=f"{item_path}__{key}",
                 )
 
 

@@ -215,10 +215,10 @@ class Backfills:
     async def _export(
         self, session: AsyncSession, scope: ProjectScope, batch_export_id: str
     ) -> BatchExportRow:
-        found = await repository.find_export(session, scope.project.id, read_id(batch_export_id))
-        if found is None:
+        export = await repository.find_export(session, scope.project.id, read_id(batch_export_id))
+        if export is None:
             raise NotFound
-        return found
+        return export
 
 
 def backfill_object(row: BackfillRow) -> BackfillObject:
@@ -268,7 +268,7 @@ def _instant(body: JsonObject, name: str) -> datetime | None:
     value = body.get(name)
     if value is None:
         return None
-    found = parse_instant(value) if isinstance(value, str) else None
-    if found is None:
+    moment = parse_instant(value) if isinstance(value, str) else None
+    if moment is None:
         raise Invalid("Enter an ISO 8601 time.", attr=name)
-    return found
+    return moment

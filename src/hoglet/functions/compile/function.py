@@ -134,14 +134,14 @@ def compile_function_parts(draft: CompileInput) -> CompiledFunction:
 def _warnings(draft: CompileInput, compiled: CompiledFunction) -> list[CodeWarning]:
     """The warnings of the code, and of the other parts that were given."""
     warnings = SaveWarnings(draft.type, draft.input_keys)
-    found = warnings.of_code(draft.saved_hog)
-    found += warnings.of_inputs(draft.inputs_schema, compiled.inputs or {}, "inputs")
-    found += warnings.of_filters(compiled.filters or {}, "filters")
+    collected = warnings.of_code(draft.saved_hog)
+    collected += warnings.of_inputs(draft.inputs_schema, compiled.inputs or {}, "inputs")
+    collected += warnings.of_filters(compiled.filters or {}, "filters")
     for index, mapping in enumerate(compiled.mappings or []):
-        found += mapping_warnings(warnings, index, mapping)
+        collected += mapping_warnings(warnings, index, mapping)
     if compiled.masking is not None:
-        found += warnings.of_template(compiled.masking["hash"], "masking__hash")
-    return found
+        collected += warnings.of_template(compiled.masking["hash"], "masking__hash")
+    return collected
 
 
 def _site_script(draft: CompileInput, hog: str, compiled: CompiledFunction) -> str:
@@ -198,8 +198,8 @@ def _compile_mappings(draft: CompileInput, compiled: CompiledFunction, source: s
         schema, inputs = mapping.get("inputs_schema") or [], mapping.get("inputs")
         if schema or inputs is not None:
             stored["inputs"] = compile_inputs(schema, inputs or {}, rules)
-        wanted = without_generated(mapping.get("filters") or {})
-        filters, matcher = _compile_filters(wanted, draft, f"{prefix}__filters")
+        given = without_generated(mapping.get("filters") or {})
+        filters, matcher = _compile_filters(given, draft, f"{prefix}__filters")
         if "filters" in mapping:
             stored["filters"] = filters
         compiled.mappings.append(stored)

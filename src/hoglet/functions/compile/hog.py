@@ -107,26 +107,26 @@ def liquid_references(text: str) -> set[str]:
 
 def _references(parsed: "tree.Expression") -> set[str]:
     paths = global_paths(parsed)
-    found = {str(path[1]) for path in paths if path[0] == "inputs" and len(path) > 1}
+    keys = {str(path[1]) for path in paths if path[0] == "inputs" and len(path) > 1}
     for node in _accesses(parsed):
-        found.add(node)
-    return found
+        keys.add(node)
+    return keys
 
 
 def _accesses(value: Any) -> set[str]:
     """The keys of all ``inputs['key']`` in a tree."""
-    found: set[str] = set()
+    keys: set[str] = set()
     if isinstance(value, tree.ArrayAccess) and isinstance(value.property, tree.Constant):
         base = value.array
         if isinstance(base, tree.Field) and base.chain == ("inputs",):
-            found.add(str(value.property.value))
+            keys.add(str(value.property.value))
     if isinstance(value, tree.Node):
         for name in value.__struct_fields__:
-            found |= _accesses(getattr(value, name))
+            keys |= _accesses(getattr(value, name))
     elif is_tuple(value):
         for item in value:
-            found |= _accesses(item)
-    return found
+            keys |= _accesses(item)
+    return keys
 
 
 def _record_as_properties(value: Any) -> Any:

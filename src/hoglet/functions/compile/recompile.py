@@ -134,9 +134,12 @@ class Recompiler:
 
     async def work(self, job: Job) -> None:
         """Recompile the functions that a job names."""
-        wanted = decode_recompile(job.payload)
-        project = await self._access.project(wanted.project_id)
+        request = decode_recompile(job.payload)
+        project = await self._access.project(request.project_id)
         if project is not None:
             await recompile(
-                self._functions, project, action_id=wanted.action_id, property_name=wanted.property
+                self._functions,
+                project,
+                action_id=request.action_id,
+                property_name=request.property,
             )

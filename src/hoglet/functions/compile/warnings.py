@@ -76,7 +76,7 @@ class SaveWarnings:
             program = parse_program(source)
             return program, bind_program(program, known_globals=self._known).warnings
 
-        return self._found(read, "hog")
+        return self._warnings_of(read, "hog")
 
     def of_inputs(
         self, schema: Iterable[InputSchema], inputs: InputValues, attr: str
@@ -102,7 +102,7 @@ class SaveWarnings:
             known = self._known | {"record"}  # warehouse sources
             return parsed, bind_expression(parsed, known_globals=known).warnings
 
-        return self._found(read, attr) if "{" in text else []
+        return self._warnings_of(read, attr) if "{" in text else []
 
     def of_filters(self, filters: FunctionFilters, attr: str) -> Iterator[CodeWarning]:
         """The warnings of the HogQL expressions in filters."""
@@ -112,9 +112,9 @@ class SaveWarnings:
                 parsed = parse_expression(text)
                 return parsed, bind_expression(parsed, known_globals=FILTER_ROOTS).warnings
 
-            yield from self._found(read, attr, fields={"person": _FIELDS["person"]})
+            yield from self._warnings_of(read, attr, fields={"person": _FIELDS["person"]})
 
-    def _found(
+    def _warnings_of(
         self,
         read: Callable[[], tuple[tree.Node, Iterable[Warning_]]],
         attr: str,
@@ -124,7 +124,7 @@ class SaveWarnings:
             parsed, warnings = read()
         except SourceError:
             return []
-        found = [*warnings, *self._unknown_members(parsed, fields)]
+        all_warnings = [*warnings, *self._unknown_members(parsed, fields)]
         return [
             CodeWarning(
                 message=item.message,
@@ -133,7 +133,7 @@ class SaveWarnings:
                 column=item.column,
                 attr=attr,
             )
-            for item in sorted(found, key=lambda warning: warning.start)
+            for item in sorted(all_warnings, key=lambda warning: warning.start)
         ]
 
     def _unknown_members(
@@ -196,10 +196,10 @@ def _expressions(filters: FunctionFilters) -> Iterator[str]:
 
 
 def mapping_warnings(
-    found: SaveWarnings, index: int, mapping: FunctionMapping
+    warnings: SaveWarnings, index: int, mapping: FunctionMapping
 ) -> Iterator[CodeWarning]:
     """The warnings of a mapping's inputs and filters."""
     prefix = f"mappings__{index}"
     schema = array_at(mapping, "inputs_schema")
-    yield from found.of_inputs(schema, object_at(mapping, "inputs"), f"{prefix}__inputs")
-    yield from found.of_filters(object_at(mapping, "filters"), f"{prefix}__filters")
+    yield from warnings.of_inputs(schema, object_at(mapping, "inputs"), f"{prefix}__inputs")
+    yield from warnings.of_filters(object_at(mapping, "filters"), f"{prefix}__filters")

@@ -75,12 +75,12 @@ def read_classes(value: Any) -> list[str]:
     parts = value.split(",") if isinstance(value, str) else value or []
     if not is_array(parts):
         raise Invalid("A list of classes is required.", attr="class")
-    wanted = [part.strip() if isinstance(part, str) else part for part in parts]
-    for item in wanted:
+    classes = [part.strip() if isinstance(part, str) else part for part in parts]
+    for item in classes:
         if item and item not in CLASSES:
             detail = f'"{item}" is not a valid choice.'
             raise Invalid(detail, code="invalid_choice", attr="class")
-    return [item for item in wanted if item]
+    return [item for item in classes if item]
 
 
 def read_instant(value: Any, attr: str) -> datetime | None:
@@ -91,10 +91,10 @@ def read_instant(value: Any, attr: str) -> datetime | None:
     """
     if value is None:
         return None
-    found = parse_instant(value) if isinstance(value, str) else None
-    if found is None:
+    moment = parse_instant(value) if isinstance(value, str) else None
+    if moment is None:
         raise Invalid("Enter an ISO 8601 time.", attr=attr)
-    return found
+    return moment
 
 
 def _boolean(text: str | None) -> bool | None:

@@ -113,13 +113,13 @@ def _rank(requirement: Requirement) -> int:
 def _alternatives(
     branches: list[ConditionTree], event_name: str | None
 ) -> list[Requirement] | None:
-    found: list[Requirement] = []
+    alternatives: list[Requirement] = []
     for branch in branches:
         needed = _requirements(branch, event_name)
-        if needed is None or len(found) + len(needed) > _MOST_ALTERNATIVES:
+        if needed is None or len(alternatives) + len(needed) > _MOST_ALTERNATIVES:
             return None
-        found += needed
-    return found
+        alternatives += needed
+    return alternatives
 
 
 def _comparison(node: ConditionTree, event_name: str | None) -> list[Requirement] | None:
@@ -176,13 +176,13 @@ def _text_search(
         is_test = right["node"] == "Constant" and right["value"] == 0
         if not is_test or needles["node"] not in _LISTS or subject["node"] != "Call":
             return None
-        found: list[Requirement] = []
+        alternatives: list[Requirement] = []
         for needle in needles["exprs"]:
             needed = _text_search(subject, "ilike", needle)
             if needed is None or not _is_plain(needle["value"]):
                 return None
-            found += needed
-        return found
+            alternatives += needed
+        return alternatives
     if call["name"] != "toString" or len(call["args"]) != 1:
         return None
     chain = _chain(call["args"][0])
@@ -270,7 +270,7 @@ def _number(value: Any) -> float | None:
 def cannot_fail(  # noqa: PLR0911 (one case a node)
     node: ConditionTree, roots: Container[str], searched: set[tuple[str, ...]] | None = None
 ) -> bool:
-    """Whether an expression has no effects and cannot fail, whatever the values are.
+    """Whether an expression has no effects and cannot fail, regardless of the values.
 
     Like ``hoglet.hog.python.codegen.purity``, but on the syntax tree.
 

@@ -118,7 +118,7 @@ class FunctionIndex:
         return self._evaluate(positions, values) if positions else []
 
     def _evaluate(self, positions: Sequence[int], values: FilterGlobals) -> list[Match]:
-        found: list[Match] = []
+        matches: list[Match] = []
         keys, functions, conditions = self._keys, self.functions, _shared
         last = perf_counter()
         for position in positions:
@@ -136,15 +136,15 @@ class FunctionIndex:
                 holds, error = False, str(failure)
             now = perf_counter()
             if holds and function.mappings:
-                found.append(match_function(function, values))
+                matches.append(match_function(function, values))
             elif holds or error is not None or now - last > _SLOW_FILTER_S:
                 outcome = "matched" if holds else "filtered" if error is None else "failed"
                 spent = (now - last) * 1000
-                found.append(
+                matches.append(
                     Match(function_id=function.id, outcome=outcome, error=error, milliseconds=spent)
                 )
             last = now
-        return found
+        return matches
 
 
 type ConditionKey = tuple[str, int, int | None]

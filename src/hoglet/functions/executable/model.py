@@ -138,8 +138,8 @@ class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
 
     def inputs_of(self, mapping: int | None) -> tuple[ExecutableInput, ...]:
         """The inputs of a run in evaluation order, with the mapping's last."""
-        found = None if mapping is None else self.mapping(mapping)
-        return self.inputs if found is None else (*self.inputs, *found.inputs)
+        own = None if mapping is None else self.mapping(mapping)
+        return self.inputs if own is None else (*self.inputs, *own.inputs)
 
     def tolerated_codes(self, mapping: int | None) -> list[Any]:
         """The codes in inputs of type ``non_failure_status_codes``, e.g. ``[404, "5xx"]``."""

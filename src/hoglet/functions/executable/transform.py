@@ -92,8 +92,8 @@ def without_notes(event: EventGlobal) -> EventGlobal:
     properties = event["properties"]
     if properties.keys().isdisjoint(_NOTES):
         return event
-    kept = {name: value for name, value in properties.items() if name not in _NOTES}
-    return {**event, "properties": kept}
+    remaining = {name: value for name, value in properties.items() if name not in _NOTES}
+    return {**event, "properties": remaining}
 
 
 class Transformation:

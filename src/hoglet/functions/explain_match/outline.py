@@ -77,11 +77,11 @@ def split(
 def _entries(filters: FunctionFilters, path: str) -> Iterator[Outline]:
     for kind in _ENTRIES:
         for index, entry in enumerate(filters.get(kind) or []):
-            place = f"{path}.{kind}[{index}]"
-            parts = _properties(entry.get("properties"), place)
+            entry_path = f"{path}.{kind}[{index}]"
+            parts = _properties(entry.get("properties"), entry_path)
             if kind == "actions" or (kind == "events" and entry.get("type")):
-                parts.insert(0, Outline(kind, f"{place}.id"))
-            yield Outline(kind, place, "all", tuple(parts))
+                parts.insert(0, Outline(kind, f"{entry_path}.id"))
+            yield Outline(kind, entry_path, "all", tuple(parts))
 
 
 def _properties(properties: Any, path: str) -> list[Outline]:

@@ -60,10 +60,10 @@ def event_names(filters: FunctionFilters, context: FilterContext) -> list[str] |
         names.add(str(entry["id"]))
     for entry in actions:
         steps = context.actions.get(str(entry.get("id")))
-        found = None if steps is None else trigger_events(steps)
-        if found is None:
+        triggers = None if steps is None else trigger_events(steps)
+        if triggers is None:
             return None
-        names |= found
+        names |= triggers
     return sorted(names)
 
 

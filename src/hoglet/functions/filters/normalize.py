@@ -96,8 +96,8 @@ def _check_list(filters: FunctionFilters, name: str, prefix: str) -> None:
         raise wrong_type("a list", entries, code="not_a_list", attr=attr)
     for index, entry in enumerate(entries):
         if not is_object(entry):
-            place = f"{attr}__{index}"
-            raise wrong_type("a dictionary", entry, code="not_a_dict", attr=place)
+            item_attr = f"{attr}__{index}"
+            raise wrong_type("a dictionary", entry, code="not_a_dict", attr=item_attr)
 
 
 def _drop_unchosen_tables(filters: FunctionFilters) -> None:

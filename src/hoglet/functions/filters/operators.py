@@ -58,11 +58,11 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
             return compare(text_of(subject), operator, constant(f"%{part}%"))
         case tests.ContainsAny(parts, negative):
             needles = tree.Array(exprs=tuple(map(constant, parts)))
-            found = call("multiSearchAnyCaseInsensitive", text_of(subject), needles)
-            return compare(found, "==" if negative else ">", constant(0))
+            match = call("multiSearchAnyCaseInsensitive", text_of(subject), needles)
+            return compare(match, "==" if negative else ">", constant(0))
         case tests.Matches(pattern, negative):
-            found = call("match", text_of(subject), constant(pattern))
-            test_ = tree.Not(expr=found) if negative else found
+            match = call("match", text_of(subject), constant(pattern))
+            test_ = tree.Not(expr=match) if negative else match
             return call("ifNull", test_, constant(int(negative)))
         case tests.Order(sign, value):
             return compare(subject, sign, constant(value))
@@ -75,8 +75,8 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
         case tests.DateOrder():
             return _date(subject, test, context)
         case tests.VersionOrder(sign, version):
-            wanted = call("sortableSemver", constant(version))
-            return compare(call("sortableSemver", subject), sign, wanted)
+            expected = call("sortableSemver", constant(version))
+            return compare(call("sortableSemver", subject), sign, expected)
         case tests.Every(inner):
             return all_of([_print(subject, each, context) for each in inner])
         case tests.Some(inner):

@@ -180,8 +180,8 @@ def _element(item: PropertyFilter, context: FilterContext) -> "tree.Expression":
     if operator not in {"exact", "is_not", "in", "not_in"}:
         raise FilterRefused(f'Element property "{key}" can only be compared with exact and is_not')
     values = value if is_array(value) else [value]
-    found = any_of([element_matches(str(key), str(entry)) for entry in values])
-    return found if operator in {"exact", "in"} else tree.Not(expr=found)
+    condition = any_of([element_matches(str(key), str(entry)) for entry in values])
+    return condition if operator in {"exact", "in"} else tree.Not(expr=condition)
 
 
 def element_text(test: "tree.Expression") -> "tree.Expression":

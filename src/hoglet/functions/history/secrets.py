@@ -52,12 +52,12 @@ def may_become_secret(before: LoggedFields, after: LoggedFields) -> bool:
     return any(before.get(name) != after.get(name) for name in ("inputs_schema", "mappings"))
 
 
-def kept_secret(wanted: LoggedFields, now: LoggedFields) -> LoggedFields:
+def kept_secret(earlier: LoggedFields, now: LoggedFields) -> LoggedFields:
     """Fields of an earlier state with masked values replaced by the current ones.
 
     A key that is secret now stays secret: its value is neither required nor revealed.
     """
-    retained = _with_stored_secrets(wanted, now)
+    retained = _with_stored_secrets(earlier, now)
     if mappings := retained.get("mappings"):
         pairs = _paired(mappings, now.get("mappings"))
         retained["mappings"] = [_with_stored_secrets(pair, other) for pair, other in pairs]
@@ -65,10 +65,10 @@ def kept_secret(wanted: LoggedFields, now: LoggedFields) -> LoggedFields:
 
 
 def _with_stored_secrets[Owner: (LoggedFields, FunctionMapping)](
-    wanted: Owner, now: Owner
+    earlier: Owner, now: Owner
 ) -> Owner:
-    keys, retained = _secret_keys(now), wanted.copy()
-    schema, inputs = wanted.get("inputs_schema"), wanted.get("inputs")
+    keys, retained = _secret_keys(now), earlier.copy()
+    schema, inputs = earlier.get("inputs_schema"), earlier.get("inputs")
     if schema:
         marked: list[InputSchema] = [
             {**item, "secret": True} if item["key"] in keys else item for item in schema

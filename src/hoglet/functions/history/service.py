@@ -83,9 +83,9 @@ class History:
         moment = read_entry_time(body)
         async with self._functions.database.read() as session:
             row = await self._functions.row(session, scope.project.id, function_id)
-            wanted = undone(row, await _since(session, row, moment))
+            fields = undone(row, await _since(session, row, moment))
             base = iso_z(row.updated_at)
-        return await self._functions.update(scope, function_id, {**wanted, "base_updated_at": base})
+        return await self._functions.update(scope, function_id, {**fields, "base_updated_at": base})
 
 
 def read_entry_time(body: JsonObject) -> HistoryEntry:
@@ -120,8 +120,8 @@ def undone(row: HogFunctionRow, entries: Iterable[ActivityRow]) -> LoggedFields:
                 before[name] = change["before"]
     differing = {name: value for name, value in before.items() if value != now[name]}
     earlier = kept_secret(cast("LoggedFields", differing), cast("LoggedFields", now))
-    found = {name: value for name, value in earlier.items() if value != now[name]}
-    return cast("LoggedFields", found)
+    changed = {name: value for name, value in earlier.items() if value != now[name]}
+    return cast("LoggedFields", changed)
 
 
 async def _since(

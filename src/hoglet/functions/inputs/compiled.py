@@ -75,7 +75,7 @@ def compile_inputs(
         if entry is not None:
             compiled[key], references[key] = _compile_entry(item, entry, rules)
     order = evaluation_order(list(compiled), references, attr=rules.attr)
-    return {key: compiled[key] | {"order": place} for place, key in enumerate(order)}
+    return {key: compiled[key] | {"order": position} for position, key in enumerate(order)}
 
 
 def _entry(item: InputSchema, inputs: InputValues, rules: InputRules) -> InputValue | None:
@@ -119,12 +119,12 @@ def _templating(item: InputSchema, entry: InputValue, attr: str) -> str | None:
     if own is not None and own not in ("hog", "liquid"):
         detail = f'"{own}" is not a valid choice.'
         raise Invalid(detail, code="invalid_choice", attr=f"{attr}__templating")
-    wanted = item.get("templating")
-    if wanted is False:
+    language = item.get("templating")
+    if language is False:
         return None
-    if wanted is True:
+    if language is True:
         return "hog"
-    return wanted or own or "hog"
+    return language or own or "hog"
 
 
 def _shows_templating(item: InputSchema, entry: InputValue) -> bool:

@@ -41,16 +41,16 @@ def stored_identities(
         >>> stored_identities([{"name": "a"}, {"name": "b"}], [{"name": "b"}])
         {0: 1}
     """
-    found: dict[int, int] = {}
-    for told_by in (_by_all, _by_name, _by_filters):
-        there = _told_apart(stored, told_by, set(found.values()))
-        here = _told_apart(sent, told_by, set(found))
-        found |= {here[text]: there[text] for text in here.keys() & there.keys()}
-    taken = set(found.values())
-    for place in range(min(len(stored), len(sent))):
-        if place not in found and place not in taken:
-            found[place] = place
-    return dict(sorted(found.items()))
+    identities: dict[int, int] = {}
+    for identity in (_by_all, _by_name, _by_filters):
+        there = _told_apart(stored, identity, set(identities.values()))
+        here = _told_apart(sent, identity, set(identities))
+        identities |= {here[text]: there[text] for text in here.keys() & there.keys()}
+    taken = set(identities.values())
+    for index in range(min(len(stored), len(sent))):
+        if index not in identities and index not in taken:
+            identities[index] = index
+    return dict(sorted(identities.items()))
 
 
 def numbered(
@@ -67,21 +67,21 @@ def numbered(
         ``{"mappings": [{"tree": ..., "events": ..., "number": 1}], "next_number": 2}``
     """
     parts = stored_matcher.get("mappings") or []
-    places = stored_identities(stored or [], sent or [])
+    stored_indexes = stored_identities(stored or [], sent or [])
     free = max(len(stored or []), stored_matcher.get("next_number", 0))
-    found: list[MappingMatcher] = []
-    for place, matcher in enumerate(matchers):
-        if place in places:
-            number = mapping_number(parts, places[place])
+    parts_with_numbers: list[MappingMatcher] = []
+    for index, matcher in enumerate(matchers):
+        if index in stored_indexes:
+            number = mapping_number(parts, stored_indexes[index])
         else:
             number, free = free, free + 1
-        found.append({**matcher, "number": number})
-    return {"mappings": found, "next_number": free}
+        parts_with_numbers.append({**matcher, "number": number})
+    return {"mappings": parts_with_numbers, "next_number": free}
 
 
-def mapping_number(matchers: Sequence[MappingMatcher], place: int) -> int:
+def mapping_number(matchers: Sequence[MappingMatcher], index: int) -> int:
     """The number of a stored mapping; its position if it was saved before numbers existed."""
-    return matchers[place].get("number", place) if place < len(matchers) else place
+    return matchers[index].get("number", index) if index < len(matchers) else index
 
 
 def _told_apart(

@@ -42,7 +42,7 @@ def placeholders_in(request: OutboundRequest) -> set[str]:
     texts = [_query(request.url), (request.body or b"").decode("utf-8", "replace")]
     for value in request.headers.values():
         texts += [value, _basic(value) or ""]
-    return {found for text in texts for found in _PLACEHOLDER.findall(text)}
+    return {placeholder for text in texts for placeholder in _PLACEHOLDER.findall(text)}
 
 
 def fill(request: OutboundRequest, tokens: Tokens) -> OutboundRequest:
@@ -138,20 +138,20 @@ class Credentials:
             be decrypted, or is not allowed for this host. Tokens in the response become
             placeholders.
         """
-        wanted = placeholders_in(request)
-        if not wanted:
+        placeholders = placeholders_in(request)
+        if not placeholders:
             return await self._outbound.fetch(request)
         async with self._database.read() as session:
-            rows = await repository.by_placeholders(session, project_id, wanted)
-        tokens = self._tokens(rows, wanted, request)
+            rows = await repository.by_placeholders(session, project_id, placeholders)
+        tokens = self._tokens(rows, placeholders, request)
         if isinstance(tokens, RequestRefused):
             return tokens
         return hide(await self._outbound.fetch(fill(request, tokens)), tokens)
 
     def _tokens(
-        self, rows: Sequence[IntegrationRow], wanted: set[str], request: OutboundRequest
+        self, rows: Sequence[IntegrationRow], placeholders: set[str], request: OutboundRequest
     ) -> Tokens | RequestRefused:
-        if len(rows) < len(wanted):
+        if len(rows) < len(placeholders):
             return RequestRefused(_REFUSAL, "the integration of this token was deleted")
         tokens: dict[str, str] = {}
         for row in rows:

@@ -95,8 +95,12 @@ async def version_stamp(session: AsyncSession, project_id: int) -> str:
 
 
 def _listed(project_id: int, kind: str | None) -> list[ColumnElement[bool]]:
-    wanted = [IntegrationRow.project_id == project_id]
-    return wanted if kind is None else [*wanted, IntegrationRow.kind == kind.replace("\x00", "")]
+    conditions = [IntegrationRow.project_id == project_id]
+    return (
+        conditions
+        if kind is None
+        else [*conditions, IntegrationRow.kind == kind.replace("\x00", "")]
+    )
 
 
 type Known = Mapping[int, JsonObject]
@@ -107,12 +111,10 @@ async def resolve(
     session: AsyncSession, project_id: int, functions: Sequence[ExecutableFunction]
 ) -> list[ExecutableFunction]:
     """Functions with integrations resolved; queries the database only if they use some."""
-    wanted = {
-        integration_id for function in functions for integration_id in integration_ids(function)
-    }
-    if not wanted:
+    ids = {integration_id for function in functions for integration_id in integration_ids(function)}
+    if not ids:
         return list(functions)
-    rows = await by_ids(session, project_id, wanted)
+    rows = await by_ids(session, project_id, ids)
     known = {row.id: seen_by_programs(row) for row in rows.values()}
     return [with_integrations(function, known) for function in functions]
 

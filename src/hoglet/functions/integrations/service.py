@@ -148,10 +148,10 @@ class IntegrationService:
     async def _row(
         self, session: AsyncSession, scope: ProjectScope, integration_id: str
     ) -> IntegrationRow:
-        wanted = repository.read_id(integration_id)
+        number = repository.read_id(integration_id)
         row = None
-        if wanted is not None:
-            row = await repository.find(session, scope.project.id, wanted)
+        if number is not None:
+            row = await repository.find(session, scope.project.id, number)
         if row is None:
             raise NotFound
         return row
@@ -210,6 +210,6 @@ def _display_name(row: IntegrationRow) -> str:
     """The given name, else the service's name for the account, else kind and id."""
     team = row.config.get("team")
     nested = team.get("name") if is_object(team) else None
-    found = [row.display_name, nested, *(row.config.get(name) for name in _NAMES)]
-    named = next((name for name in found if isinstance(name, str) and name), None)
+    candidates = [row.display_name, nested, *(row.config.get(name) for name in _NAMES)]
+    named = next((name for name in candidates if isinstance(name, str) and name), None)
     return named or f"{row.kind} {row.id}"

@@ -77,14 +77,14 @@ class LiveTail:
         with self._counted():
             started = self._clock.now()
             window = _Window(filters.after or started, timedelta(seconds=self.settings.lateness))
-            wanted = replace(filters, limit=self.settings.lines_per_look)
+            page_filters = replace(filters, limit=self.settings.lines_per_look)
             while not self._closing.is_set():
-                requested = replace(wanted, after=window.edge)
-                found = await self._telemetry.read_logs(
+                requested = replace(page_filters, after=window.edge)
+                lines = await self._telemetry.read_logs(
                     project_id, LOG_SOURCE, function_id, requested
                 )
-                entries = window.unseen(found[::-1])
-                yield NewLines(entries=entries, is_cut=len(found) == wanted.limit)
+                entries = window.unseen(lines[::-1])
+                yield NewLines(entries=entries, is_cut=len(lines) == page_filters.limit)
                 if (self._clock.now() - started).total_seconds() > self.settings.longest:
                     return
                 await self._pause()

@@ -116,10 +116,10 @@ def _instant(query: Mapping[str, str], name: str) -> datetime | None:
     text = query.get(name)
     if not text:
         return None
-    found = parse_instant(text)
-    if found is None:
+    moment = parse_instant(text)
+    if moment is None:
         raise Invalid("Enter an ISO 8601 time.", attr=name)
-    return found
+    return moment
 
 
 def _relative(text: str | None, attr: str, clock: DateClock) -> datetime:

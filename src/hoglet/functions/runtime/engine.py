@@ -240,12 +240,12 @@ def mask_digest(text: str, values: Globals) -> str | None:
     Source: docs/spec/hog-functions.md#6-masking.
     """
     try:
-        found = _evaluate(_template(text, False), values, MASK_BUDGET)
+        rendered = _evaluate(_template(text, False), values, MASK_BUDGET)
     except EvaluationFailed:
         return None
-    if not found:
+    if not rendered:
         return None
-    text = found if isinstance(found, str) else as_text(found)
+    text = rendered if isinstance(rendered, str) else as_text(rendered)
     return hashlib.md5(encode_utf8(text), usedforsecurity=False).hexdigest()
 
 

@@ -47,7 +47,7 @@ def open_geoip(path: str | None) -> GeoLookup:
         return no_geoip  # reported at server startup; must not fail for events
 
     @lru_cache(maxsize=_CACHED)
-    def found(ip: str) -> GeoRecord | None:
+    def lookup(ip: str) -> GeoRecord | None:
         try:
             address = ipaddress.ip_address(ip.strip())
             mapped = address.ipv4_mapped if address.version == 6 else None
@@ -56,7 +56,7 @@ def open_geoip(path: str | None) -> GeoLookup:
             return None
         return _camel_case(record) if is_object(record) else None
 
-    return found
+    return lookup
 
 
 def check_database(path: str) -> str | None:

@@ -1,6 +1,6 @@
 """Which response statuses a program handles itself. Pure.
 
-A program that never checks the status would succeed whatever the receiver responds. So a status
+A program that never checks the status would succeed regardless of the response. So a status
 counts as handled if one of the program's tests distinguishes it from 200: ``response.status ==
 404`` handles 404 only, ``response.status >= 400`` handles all, ``print(response.status)`` none.
 The Hog engine evaluates each test with the status in place of what the program reads, so tests such
@@ -92,8 +92,8 @@ class StatusReads:
         if self._is_of_body(value):
             self._bodies.add(name)
         rewritten = self.rewritten(value)
-        found = list(nodes_of(rewritten))
-        if len(found) <= _LARGEST_DEFINITION and any(each is _STATUS_FIELD for each in found):
+        nodes = list(nodes_of(rewritten))
+        if len(nodes) <= _LARGEST_DEFINITION and any(each is _STATUS_FIELD for each in nodes):
             self._definitions[name] = rewritten
 
     def _is_status(self, node: Any) -> bool:

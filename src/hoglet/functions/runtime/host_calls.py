@@ -84,9 +84,9 @@ class HostCalls:
             attempt: number of the attempt, from 1.
         """
         if call.name == "fetch":
-            wanted = msgspec.convert(call.request, FetchRequest)
+            request = msgspec.convert(call.request, FetchRequest)
             headed = with_delivery_headers(
-                wanted, invocation_id=str(invocation_id), attempt=attempt
+                request, invocation_id=str(invocation_id), attempt=attempt
             )
             return await self._fetch(project_id, headed)
         message_id = f"{invocation_id}.{number}@{self._mail_domain}"

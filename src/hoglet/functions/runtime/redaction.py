@@ -59,14 +59,14 @@ def secret_texts(inputs: Iterable[ExecutableInput], built: BuiltInputs) -> list[
 
     Each secret in the forms that programs produce: plain, JSON, URL-encoded, base64. Longest first.
     """
-    found: set[str] = set()
+    texts: set[str] = set()
     for item in inputs:
         if item.type in INTEGRATION_TYPES:
-            _collect_tokens(item.value, found)
+            _collect_tokens(item.value, texts)
         if item.secret:
-            _collect(item.value, found)
-            _collect(built.get(item.key), found)
-    forms = {form for text in found for form in _forms(text)}
+            _collect(item.value, texts)
+            _collect(built.get(item.key), texts)
+    forms = {form for text in texts for form in _forms(text)}
     return sorted(forms, key=len, reverse=True)
 
 
@@ -134,25 +134,25 @@ def _base64_forms(raw: bytes, before: int) -> set[str]:
     return {written, written.replace("+", "-").replace("/", "_")}
 
 
-def _collect_tokens(value: Any, found: set[str]) -> None:
+def _collect_tokens(value: Any, texts: set[str]) -> None:
     for item in value if is_array(value) else [value]:
         if is_object(item):
-            _collect(item.get("access_token"), found)
+            _collect(item.get("access_token"), texts)
 
 
-def _collect(value: Any, found: set[str]) -> None:
+def _collect(value: Any, texts: set[str]) -> None:
     if isinstance(value, str):
         if len(value) >= _SHORTEST_SECRET:
-            found.add(value[:_LOOKED_AT])
+            texts.add(value[:_LOOKED_AT])
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if len(str(value)) >= _SHORTEST_NUMBER:
-            found.add(str(value))
+            texts.add(str(value))
     elif is_object(value):
         for part in value.values():
-            _collect(part, found)
+            _collect(part, texts)
     elif is_list_like(value):
         for part in value:
-            _collect(part, found)
+            _collect(part, texts)
 
 
 def redacted_trace(trace: list[TraceStep], secrets: list[str]) -> list[TraceStep]:
@@ -175,20 +175,20 @@ def rendered_call(name: str, arguments: list[Any]) -> str:
         "fetch('https://host', {})"
     """
     arguments = [_without_signer(argument) for argument in arguments]
-    shown = [
+    rendered = [
         f"'{argument}'" if isinstance(argument, str) else _indented(argument)
         for argument in arguments
     ]
-    return f"{name}({', '.join(shown)})"
+    return f"{name}({', '.join(rendered)})"
 
 
 def _without_signer(value: Any) -> Any:
     """Options of ``fetch`` for display, without the keys in ``aws_sigv4``."""
     if not is_object(value) or not is_object(value.get("aws_sigv4")):
         return value
-    shown = {"secret_access_key": REDACTED, "session_token": REDACTED}
+    masks = {"secret_access_key": REDACTED, "session_token": REDACTED}
     signer: JsonObject = value["aws_sigv4"]
-    return {**value, "aws_sigv4": {k: shown.get(k, v) for k, v in signer.items()}}
+    return {**value, "aws_sigv4": {k: masks.get(k, v) for k, v in signer.items()}}
 
 
 def _indented(value: Any) -> str:

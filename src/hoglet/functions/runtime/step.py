@@ -156,7 +156,7 @@ class _Run:
                 self._judge_statuses(step)
 
     def _settle_events(self, step: Step) -> None:
-        """Decide each event of a batch by the returned list, or all of them by the statuses."""
+        """Set the result of each event of a batch, by the returned list or the statuses."""
         count = len(self.request.globals["events"])
         try:
             results = event_results(self.function, step.result, count, mapping=self.request.mapping)

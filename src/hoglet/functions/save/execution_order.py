@@ -26,32 +26,32 @@ def read_orders(orders: Any) -> dict[UUID, int]:
     """
     if not is_object(orders) or not orders:
         raise Invalid("At least one order is required.")
-    wanted: dict[UUID, int] = {}
-    for key, place in orders.items():
+    requested: dict[UUID, int] = {}
+    for key, position in orders.items():
         attr = f"orders__{key}"
-        if isinstance(place, bool) or not isinstance(place, int):
+        if isinstance(position, bool) or not isinstance(position, int):
             raise Invalid("A valid integer is required.", attr=attr)
-        if place < 0:
+        if position < 0:
             detail = "Ensure this value is greater than or equal to 0."
             raise Invalid(detail, code="min_value", attr=attr)
-        if place > types.HIGHEST_ORDER:
+        if position > types.HIGHEST_ORDER:
             detail = f"Ensure this value is less than or equal to {types.HIGHEST_ORDER}."
             raise Invalid(detail, code="max_value", attr=attr)
         try:
-            wanted[UUID(key)] = place
+            requested[UUID(key)] = position
         except ValueError:
             raise _not_a_transformation(key) from None
-    return wanted
+    return requested
 
 
-def one_type(rows: Sequence[HogFunctionRow], wanted: dict[UUID, int]) -> str:
+def one_type(rows: Sequence[HogFunctionRow], requested: dict[UUID, int]) -> str:
     """The common type of the functions to move.
 
     Raises:
         Invalid: an id is not a live transformation, or the types differ.
     """
     known = {row.id: row.type for row in rows if row.type in types.ORDERED}
-    for item in wanted:
+    for item in requested:
         if item not in known:
             raise _not_a_transformation(str(item))
     kinds = set(known.values())

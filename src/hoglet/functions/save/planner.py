@@ -158,9 +158,9 @@ class SavePlanner:
 
     async def _context(self, project: Project, plan: SavePlan) -> FilterContext:
         """The filter context of a save."""
-        wanted = action_ids([plan.values["filters"], *filters_of(plan.values["mappings"])])
+        ids = action_ids([plan.values["filters"], *filters_of(plan.values["mappings"])])
         async with self._database.read() as session:
-            actions = await action_repository.steps_by_id(session, project.id, wanted)
+            actions = await action_repository.steps_by_id(session, project.id, ids)
             types_ = await self._environment.property_types(session, project.id)
             cohorts = {}
             if project.test_account_filters:
@@ -199,15 +199,17 @@ class SavePlanner:
             return {}
 
     def _template_of(self, body: JsonObject) -> Template | None:
-        wanted = body.get("template_id")
-        wanted = wanted.strip() if isinstance(wanted, str) else wanted
-        if wanted is None or wanted == "":
+        template_id = body.get("template_id")
+        template_id = template_id.strip() if isinstance(template_id, str) else template_id
+        if template_id is None or template_id == "":
             return None
-        template = self._environment.templates.find(wanted) if isinstance(wanted, str) else None
+        template = (
+            self._environment.templates.find(template_id) if isinstance(template_id, str) else None
+        )
         if template is None:
-            raise Invalid(f"No template found for id {wanted}.", attr="template_id")
+            raise Invalid(f"No template found for id {template_id}.", attr="template_id")
         if template.status == HIDDEN:
-            raise Invalid(f"The template {wanted} is internal.", attr="template_id")
+            raise Invalid(f"The template {template_id} is internal.", attr="template_id")
         return template
 
 

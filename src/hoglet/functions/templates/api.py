@@ -85,12 +85,12 @@ def _find(request: Request, template_id: str) -> Template:
 
 async def _list(request: Request, *, unlisted: set[str]) -> Response:
     query, page = request.query_params, parse_page(request.query_params)
-    found = _matching(service_of(request), query, unlisted)
+    matching = _matching(service_of(request), query, unlisted)
     used = await _uses(service_of(request))
-    found.sort(key=lambda template: (-used.get(template.id, 0), template.name))
+    matching.sort(key=lambda template: (-used.get(template.id, 0), template.name))
     end = None if page.limit is None else page.offset + page.limit
-    visible = [item.as_json() for item in found[page.offset : end]]
-    return JsonResponse(envelope(request, page, len(found), visible))
+    visible = [item.as_json() for item in matching[page.offset : end]]
+    return JsonResponse(envelope(request, page, len(matching), visible))
 
 
 def _matching(
@@ -98,11 +98,11 @@ def _matching(
 ) -> list[Template]:
     several = [part.strip() for part in (query.get("types") or "").split(",") if part.strip()]
     kinds = several or [query.get("type") or types.DESTINATION]
-    wanted = query.get("template_id")
+    template_id = query.get("template_id")
     return [
         item
         for item in service.templates.all.values()
-        if item.type in kinds and item.status not in unlisted and wanted in (None, "", item.id)
+        if item.type in kinds and item.status not in unlisted and template_id in (None, "", item.id)
     ]
 
 

@@ -57,8 +57,8 @@ class Templates:
     @cached_property
     def all(self) -> dict[str, Template]:
         """Every template, by id, sorted by name."""
-        found = [_load(entry) for entry in self._folder.iterdir() if _is_template(entry)]
-        return {item.id: item for item in sorted(found, key=lambda template: template.name)}
+        templates = [_load(entry) for entry in self._folder.iterdir() if _is_template(entry)]
+        return {item.id: item for item in sorted(templates, key=lambda template: template.name)}
 
     def icon_url(self, kind: str) -> str | None:
         """The icon of a service that a template is named after, e.g. ``slack``."""

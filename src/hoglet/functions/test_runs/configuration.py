@@ -40,7 +40,7 @@ async def configured_values(
     row: HogFunctionRow | None,
     configuration: JsonObject,
 ) -> CompiledColumns:
-    """The compiled column values of a function with unsaved changes; a filter may not compile.
+    """The compiled column values of a function with unsaved changes; filters need not compile.
 
     Raises:
         Invalid: a bad configuration (attr ``configuration__…``).

@@ -120,5 +120,5 @@ def _object(value: Any) -> JsonObject:
 
 
 def _instant(value: Any, now: datetime) -> str:
-    found = parse_instant(value) if isinstance(value, str) else None
-    return iso_z(found or now)
+    moment = parse_instant(value) if isinstance(value, str) else None
+    return iso_z(moment or now)

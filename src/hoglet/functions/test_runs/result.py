@@ -151,7 +151,7 @@ class HostCallStub:
     ) -> None:
         self._calls = calls
         self._project_id = project_id
-        self._made = 0
+        self._calls_made = 0
         self.invocation_id = invocation_id
         self._result = result
 
@@ -163,10 +163,10 @@ class HostCallStub:
             self._project_id,
             call,
             invocation_id=self.invocation_id,
-            number=self._made,
+            number=self._calls_made,
             attempt=1,
         )
-        self._made += 1
+        self._calls_made += 1
         if result.problem is not None and not result.problem.startswith("status "):
             self._result.log("error", result.problem)
         if result.note is not None:

@@ -45,13 +45,15 @@ def skip_reason(node: Any, values: Globals) -> str:
         failing = next((part for part in node.exprs if not _holds(part, values)), None)
         return "the condition is not a boolean" if failing is None else skip_reason(failing, values)
     if isinstance(node, tree.Or):
-        shown = [skip_reason(part, values) for part in node.exprs[:_PARTS_SHOWN]]
-        rest = len(node.exprs) - len(shown)
+        reasons = [skip_reason(part, values) for part in node.exprs[:_PARTS_SHOWN]]
+        rest = len(node.exprs) - len(reasons)
         more = f"; and {rest} more" if rest else ""
-        return f"none of {len(node.exprs)} alternatives holds: {'; '.join(shown)}{more}"
+        return f"none of {len(node.exprs)} alternatives holds: {'; '.join(reasons)}{more}"
     paths = list(dict.fromkeys(global_paths(node)))
-    found = [f"{_path(path)} is {_value(_read(values, path))}" for path in paths]
-    return f"{condition_text(node)} does not hold" + (f": {', '.join(found)}" if found else "")
+    values_read = [f"{_path(path)} is {_value(_read(values, path))}" for path in paths]
+    return f"{condition_text(node)} does not hold" + (
+        f": {', '.join(values_read)}" if values_read else ""
+    )
 
 
 def _holds(node: Any, values: Globals) -> bool:

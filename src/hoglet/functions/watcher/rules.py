@@ -90,8 +90,8 @@ def next_state(
         return state
     if locked_until is not None and now < locked_until:
         return state
-    wanted = max(_by_tokens(tokens, settings), _by_errors(recent, now, settings))
-    return DEGRADED if wanted == DISABLED and not settings.disables else wanted
+    worst = max(_by_tokens(tokens, settings), _by_errors(recent, now, settings))
+    return DEGRADED if worst == DISABLED and not settings.disables else worst
 
 
 def count_run(

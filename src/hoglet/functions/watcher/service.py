@@ -119,9 +119,9 @@ class Watcher:
     ) -> dict[UUID, Status]:
         """``{"state", "tokens"}`` by function id, without side effects."""
         rows = list(functions)
-        found = await _data_of(session, [row.id for row in rows])
+        data = await _data_of(session, [row.id for row in rows])
         now = self._clock.now()
-        return {row.id: self._status(row, found.get(row.id), now) for row in rows}
+        return {row.id: self._status(row, data.get(row.id), now) for row in rows}
 
     def _status(self, function: HogFunctionRow, data: WatcherRow | None, now: datetime) -> Status:
         if not function.enabled and function.state not in NOT_RUN:
@@ -199,31 +199,31 @@ class Watcher:
             )
 
     async def _data(self, session: AsyncSession, function: HogFunctionRow) -> WatcherRow:
-        found = await session.get(WatcherRow, function.id)
-        if found is None:
-            found = WatcherRow(
+        watched = await session.get(WatcherRow, function.id)
+        if watched is None:
+            watched = WatcherRow(
                 function_id=function.id,
                 tokens=self.settings.capacity,
                 tokens_at=self._clock.now(),
                 locked_until=None,
                 recent={},
             )
-            session.add(found)
-        return found
+            session.add(watched)
+        return watched
 
 
 async def _live(
     session: AsyncSession, ids: Iterable[UUID]
 ) -> dict[UUID, tuple[HogFunctionRow, WatcherRow | None]]:
     """Functions with watcher rows; locked in a fixed order, so that executors take turns."""
-    wanted = list(ids)
+    id_list = list(ids)
     functions = await session.scalars(
         select(HogFunctionRow)
-        .where(HogFunctionRow.id.in_(wanted))
+        .where(HogFunctionRow.id.in_(id_list))
         .order_by(HogFunctionRow.id)
         .with_for_update(key_share=True)
     )
-    data = await _data_of(session, wanted)
+    data = await _data_of(session, id_list)
     return {row.id: (row, data.get(row.id)) for row in functions}
 
 

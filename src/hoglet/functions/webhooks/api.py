@@ -75,11 +75,11 @@ async def get_site_script(request: Request, function_id: str, stamp: str) -> Res
 
 async def _script(request: Request, function_id: str) -> str | None:
     try:
-        wanted = UUID(function_id)
+        row_id = UUID(function_id)
     except ValueError:
         return None
     async with service_of(request).database.read() as session:
-        row = await repository.find_anywhere(session, wanted)
+        row = await repository.find_anywhere(session, row_id)
     if row is None or not row.enabled or row.type not in types.SITE:
         return None
     return row.transpiled

@@ -232,18 +232,18 @@ def _answer(step: Step) -> WebhookAnswer:
         return WebhookAnswer(201, {"status": "queued"})
     if step.outcome == "failed":
         return WebhookAnswer(500, {"status": "error", "error": "The function failed."})
-    wanted = step.result.get("httpResponse") if is_object(step.result) else None
-    if not is_object(wanted):
+    response = step.result.get("httpResponse") if is_object(step.result) else None
+    if not is_object(response):
         return WebhookAnswer(200, {"status": "ok"})
-    return _own_answer(wanted)
+    return _own_answer(response)
 
 
-def _own_answer(wanted: JsonObject) -> WebhookAnswer:
-    status, body = _status(wanted.get("status")), wanted.get("body")
+def _own_answer(response: JsonObject) -> WebhookAnswer:
+    status, body = _status(response.get("status")), response.get("body")
     if isinstance(body, dict | list):
         return WebhookAnswer(status, body)
-    requested = str(wanted.get("contentType") or "").partition(";")[0].strip().lower()
-    if wanted.get("isBase64Encoded") is True and isinstance(body, str):
+    requested = str(response.get("contentType") or "").partition(";")[0].strip().lower()
+    if response.get("isBase64Encoded") is True and isinstance(body, str):
         return _binary_answer(status, body, requested)
     kind = requested if requested in _SAFE_TYPES | _IMAGE_TYPES else "text/plain"
     text = "" if body is None else body if isinstance(body, str) else dump_json(body).decode()
