@@ -41,15 +41,16 @@ def expand(query: QueryNode, *, attr: str = "query") -> QueryNode:
         Invalid: a kind that is not supported, a missing, unknown or wrongly typed key.
     """
     kind = _kind_of(query, attr)
-    found = upgraded(query)
+    current = upgraded(query)
     try:
-        check_node(found)
+        check_node(current)
     except SourceError as error:
         path = f"{attr}__{error.attr}" if error.attr else attr
         raise Invalid(str(error), code=error.error_code, attr=path) from None
-    _check_required(found, kind, attr)
+    _check_required(current, kind, attr)
     filled = {
-        key: default_of(kind, key) if found.get(key) is None else found[key] for key in NODES[kind]
+        key: default_of(kind, key) if current.get(key) is None else current[key]
+        for key in NODES[kind]
     }
     return dict(sorted(filled.items()))
 

@@ -59,13 +59,14 @@ async def find_version(
     session: AsyncSession, endpoint: EndpointRow, number: int | None = None
 ) -> FoundEndpoint | None:
     """A version of an endpoint, the current one if ``number`` is None."""
-    wanted = endpoint.current_version if number is None else number
-    if not 0 < wanted <= _LARGEST_NUMBER:
+    requested = endpoint.current_version if number is None else number
+    if not 0 < requested <= _LARGEST_NUMBER:
         return None
     row = (
         await session.execute(
             _with_materialization().where(
-                EndpointVersionRow.endpoint_id == endpoint.id, EndpointVersionRow.number == wanted
+                EndpointVersionRow.endpoint_id == endpoint.id,
+                EndpointVersionRow.number == requested,
             )
         )
     ).first()
@@ -262,7 +263,7 @@ async def alias_names(session: AsyncSession, endpoint_ids: Sequence[UUID]) -> Ma
         .where(EndpointAliasRow.endpoint_id.in_(endpoint_ids))
         .order_by(EndpointAliasRow.alias)
     )
-    found: dict[UUID, dict[str, int]] = {}
+    names_by_endpoint: dict[UUID, dict[str, int]] = {}
     for row in rows:
-        found.setdefault(row.endpoint_id, {})[row.alias] = row.version
-    return found
+        names_by_endpoint.setdefault(row.endpoint_id, {})[row.alias] = row.version
+    return names_by_endpoint

@@ -60,14 +60,18 @@ def new_rows(
 
 
 def next_version(
-    scope: ProjectScope, found: FoundEndpoint, query: QueryNode, analysis: Analysis, now: datetime
+    scope: ProjectScope,
+    endpoint: FoundEndpoint,
+    query: QueryNode,
+    analysis: Analysis,
+    now: datetime,
 ) -> EndpointVersionRow:
     """A version with a new query; everything else is copied from the current one."""
-    previous = found.version
+    previous = endpoint.version
     return EndpointVersionRow(
         id=new_id(),
-        endpoint_id=found.endpoint.id,
-        number=found.endpoint.current_version + 1,
+        endpoint_id=endpoint.endpoint.id,
+        number=endpoint.endpoint.current_version + 1,
         query=query,
         analysis=msgspec.to_builtins(analysis),
         description=previous.description,
@@ -86,13 +90,15 @@ def next_version(
     )
 
 
-def active_after(found: FoundEndpoint, body: UpdateBody, *, targeted: bool, renewed: bool) -> bool:
+def active_after(
+    current: FoundEndpoint, body: UpdateBody, *, targeted: bool, renewed: bool
+) -> bool:
     """Whether endpoint and version will both be active after a request.
 
     ``renewed``: the request creates a version, which is active.
     """
     sent = body.is_active
-    endpoint, version = found.endpoint.is_active, renewed or found.version.is_active
+    endpoint, version = current.endpoint.is_active, renewed or current.version.is_active
     if sent is not None and targeted:
         version = sent
     elif sent is not None:

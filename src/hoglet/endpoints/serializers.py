@@ -53,16 +53,16 @@ def interval_seconds(version: EndpointVersionRow) -> int:
 
 
 def endpoint_record(
-    found: FoundEndpoint,
+    endpoint_rows: FoundEndpoint,
     users: Mapping[int, User],
-    place: EndpointUrls,
+    urls: EndpointUrls,
     aliases: Names | None = None,
 ) -> Json:
     """The record of an endpoint with its current version.
 
     ``aliases`` is only present if there are any; otherwise a record has exactly the specified keys.
     """
-    endpoint, version = found.endpoint, found.version
+    endpoint, version = endpoint_rows.endpoint, endpoint_rows.version
     record = {
         "id": str(endpoint.id),
         "name": endpoint.name,
@@ -72,19 +72,19 @@ def endpoint_record(
         "cache_age_seconds": version.cache_age_seconds,
         "data_freshness_seconds": version.data_freshness_seconds,
         "sync_frequency": version.sync_frequency,
-        "endpoint_path": place.run_path(endpoint.name),
-        "url": place.run_url(endpoint.name),
-        "ui_url": place.console_url(endpoint.name),
+        "endpoint_path": urls.run_path(endpoint.name),
+        "url": urls.run_url(endpoint.name),
+        "ui_url": urls.console_url(endpoint.name),
         "created_at": iso_z(endpoint.created_at),
         "updated_at": iso_z(endpoint.updated_at),
         "created_by": _user(endpoint.created_by_id, users),
-        "is_materialized": found.materialization is not None,
+        "is_materialized": endpoint_rows.materialization is not None,
         "current_version": endpoint.current_version,
         "current_version_id": str(version.id),
         "versions_count": endpoint.current_version,
         "derived_from_insight": endpoint.derived_from_insight,
         "last_executed_at": iso_z_or_none(endpoint.last_executed_at),
-        "materialization": status_object(version, found.materialization),
+        "materialization": status_object(version, endpoint_rows.materialization),
         "bucket_overrides": version.bucket_overrides,
         "columns": msgspec.convert(version.analysis, Analysis).columns,
         "tags": sorted(endpoint.tags),
@@ -94,15 +94,15 @@ def endpoint_record(
 
 
 def version_record(
-    found: FoundEndpoint,
+    endpoint_rows: FoundEndpoint,
     current: EndpointVersionRow,
     users: Mapping[int, User],
-    place: EndpointUrls,
+    urls: EndpointUrls,
     aliases: Names | None = None,
 ) -> Json:
     """The record with the values of one version; ``current`` is the newest one."""
-    endpoint, version = found.endpoint, found.version
-    return endpoint_record(found, users, place, aliases) | {
+    endpoint, version = endpoint_rows.endpoint, endpoint_rows.version
+    return endpoint_record(endpoint_rows, users, urls, aliases) | {
         "is_active": version.is_active,
         "url": None,
         "ui_url": None,

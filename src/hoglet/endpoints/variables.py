@@ -61,15 +61,15 @@ def synchronize(
     """
     by_id = {variable.id: variable for variable in known}
     by_name = {variable.code_name: variable for variable in known}
-    wanted = list(dict.fromkeys(used))
+    names = list(dict.fromkeys(used))
     synced: VariableDefinitions = {}
     for key, definition in (definitions or {}).items():
         variable = _known_variable(key, by_id)
         name = definition.get("code_name") or variable.code_name
-        if name in wanted:
+        if name in names:
             synced[str(variable.id)] = _completed(definition, variable, name)
     defined = {definition["code_name"] for definition in synced.values()}
-    missing = [name for name in wanted if name not in defined]
+    missing = [name for name in names if name not in defined]
     _refuse_unknown([name for name in missing if name not in by_name])
     for name in missing:
         synced[str(by_name[name].id)] = _completed({}, by_name[name], name)

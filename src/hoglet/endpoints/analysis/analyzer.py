@@ -121,21 +121,21 @@ class CurrentAnalyses:
         self._analyser = analyser
         self._known = BoundedCache[UUID, tuple[bytes, Json]](_CAPACITY)
 
-    async def show(self, project: Project, found: FoundEndpoint) -> FoundEndpoint:
+    async def show(self, project: Project, endpoint: FoundEndpoint) -> FoundEndpoint:
         """The same version with its current analysis, for display only; it is not stored.
 
         Returns the stored analysis for a version that cannot be analyzed at the moment, and for a
         materialized one, whose table was built from that analysis.
         """
-        if found.materialization is None:
+        if endpoint.materialization is None:
             try:
-                found.version.analysis = await self._analysis(project, found)
+                endpoint.version.analysis = await self._analysis(project, endpoint)
             except HogletError:
-                return found
-        return found
+                return endpoint
+        return endpoint
 
-    async def _analysis(self, project: Project, found: FoundEndpoint) -> Json:
-        version = found.version
+    async def _analysis(self, project: Project, endpoint: FoundEndpoint) -> Json:
+        version = endpoint.version
         context = await self._compiler.context(project, system_tables=EVERY_SYSTEM_TABLE)
         parts = [context, version.query, version.bucket_overrides]
         seen = blake2b(msgspec.json.encode(parts, order="sorted"), digest_size=16).digest()

@@ -59,22 +59,22 @@ async def derive_types(analysis: Analysis, compiled: EndpointSql, warehouse: War
         QueryRefused: the query is wrong; WarehouseBusy, WarehouseDown: the engine is unavailable.
     """
     described = await describe(warehouse, compiled)
-    found = [type_of(row[1]) for row in described.rows]
-    if len(found) != len(analysis.columns):  # untuple() expands to several columns
-        return _engines(analysis, [row[0] for row in described.rows], found)
-    if len(found) != len(analysis.types):
+    engine_types = [type_of(row[1]) for row in described.rows]
+    if len(engine_types) != len(analysis.columns):  # untuple() expands to several columns
+        return _engines(analysis, [row[0] for row in described.rows], engine_types)
+    if len(engine_types) != len(analysis.types):
         return analysis
     columns, types = [*analysis.columns], [*analysis.types]
-    for index, kind in enumerate(found):
+    for index, kind in enumerate(engine_types):
         if kind is not None and columns[index]["type"] == UNKNOWN:
             columns[index] = {**columns[index], "type": record_type(kind)}
             types[index] = kind
     return msgspec.structs.replace(analysis, columns=columns, types=types)
 
 
-def _engines(analysis: Analysis, names: list[str], found: list[Type | None]) -> Analysis:
+def _engines(analysis: Analysis, names: list[str], engine_types: list[Type | None]) -> Analysis:
     """The analysis with the engine's columns instead of the compiler's."""
-    kinds = [kind or _ANY for kind in found]
+    kinds = [kind or _ANY for kind in engine_types]
     columns: list[RecordColumn] = [
         {"name": name, "type": record_type(kind)} for name, kind in zip(names, kinds, strict=True)
     ]

@@ -124,22 +124,22 @@ def _batch(schema: Any, part: bytes) -> Any:
     return pa.record_batch(arrays, schema=schema)
 
 
-def _column(values: Sequence[Any], wanted: Any) -> Any:
+def _column(values: Sequence[Any], arrow_type: Any) -> Any:
     import pyarrow as pa
 
-    if pa.types.is_temporal(wanted):
-        return pa.array(values, pa.string()).cast(wanted)
-    if pa.types.is_string(wanted):
-        return pa.array([_text(value) for value in values], wanted)
-    if pa.types.is_list(wanted):
+    if pa.types.is_temporal(arrow_type):
+        return pa.array(values, pa.string()).cast(arrow_type)
+    if pa.types.is_string(arrow_type):
+        return pa.array([_text(value) for value in values], arrow_type)
+    if pa.types.is_list(arrow_type):
         lengths = [0, *map(len, values)]
-        items = _column([item for value in values for item in value], wanted.value_type)
-        return pa.ListArray.from_arrays(list(accumulate(lengths)), items, wanted)
+        items = _column([item for value in values for item in value], arrow_type.value_type)
+        return pa.ListArray.from_arrays(list(accumulate(lengths)), items, arrow_type)
     if pa.types.is_floating(
-        wanted
+        arrow_type
     ):  # orjson writes 1e17 without a decimal point, so it parses as an integer
         values = [None if value is None else float(value) for value in values]
-    return pa.array(values, wanted)
+    return pa.array(values, arrow_type)
 
 
 def _text(value: Any) -> str | None:

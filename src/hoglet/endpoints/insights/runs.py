@@ -36,7 +36,7 @@ _LEAST_SECONDS = 1
 
 
 class InsightResult(msgspec.Struct, frozen=True):
-    """Results of an insight with their cost; ``has_more`` if a larger limit shows more values."""
+    """Results of an insight with their cost; ``has_more`` if a larger limit shows more."""
 
     results: list[Any] | dict[str, Any]
     has_more: bool
@@ -100,10 +100,10 @@ async def read_items(
 
 
 def _refuse_too_many(
-    query: QueryNode, variables: Mapping[str, Any], found: Collection[tuple[str | None, ...]]
+    query: QueryNode, variables: Mapping[str, Any], combinations: Collection[tuple[str | None, ...]]
 ) -> None:
     is_open = any(variables.get(name) is None for name in breakdown_names(query))
-    if is_open and len(found) > _limit(query):
+    if is_open and len(combinations) > _limit(query):
         raise NotMaterializable("The insight has more values than its breakdown limit.")
 
 
@@ -149,9 +149,9 @@ def _item_conditions(
         if variables[name] == "":
             conditions += f" AND isNull({value})"
             continue
-        wanted = variables[name] if is_array(variables[name]) else [variables[name]]
+        allowed = variables[name] if is_array(variables[name]) else [variables[name]]
         conditions += f" AND {value} IN {{value_{index}:Array(String)}}"
-        params[f"value_{index}"] = [text_of(each) for each in wanted]
+        params[f"value_{index}"] = [text_of(each) for each in allowed]
     return conditions, params
 
 

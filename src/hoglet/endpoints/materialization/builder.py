@@ -137,7 +137,7 @@ class TableBuilder:
     async def sweep(self) -> None:
         """Drop tables that no version refers to, left by killed builds."""
         before = self._clock.now() - SWEPT_AFTER
-        found = await self._warehouse.query(
+        tables = await self._warehouse.query(
             "SELECT name FROM system.tables WHERE database = currentDatabase() "
             "AND startsWith(name, {prefix:String}) "
             "AND metadata_modification_time < {before:DateTime}",
@@ -145,17 +145,17 @@ class TableBuilder:
         )
         async with self._database.read() as session:
             used = {row.table_name for row in await repository.all_materializations(session)}
-        for (name,) in found.rows:
+        for (name,) in tables.rows:
             if name not in used:
                 await self.drop(name)
 
     async def _start(self, job: BuildJob) -> tuple[EndpointVersionRow, Project, str | None] | None:
         """The version, and the table of the last build if its rows may be used again."""
         async with self._database.write() as session:
-            found = await repository.find_materialization(session, job.version_id)
-            if found is None or found[0].schedule != job.schedule:
+            stored = await repository.find_materialization(session, job.version_id)
+            if stored is None or stored[0].schedule != job.schedule:
                 return None
-            row, version, _ = found
+            row, version, _ = stored
             row.status = "Running"
             await begin_build(session, job.schedule, version, self._clock.now())
             project = await projects.find_project(session, row.project_id)
@@ -176,15 +176,15 @@ class TableBuilder:
         return fresh
 
     async def _fill_insight(self, project: Project, query: QueryNode, table: str) -> None:
-        wanted = for_table(query)
-        if is_of_all_time(wanted):
-            wanted = await since_oldest(
-                self._compiler, self._warehouse, project, wanted, query_id=table
+        table_query = for_table(query)
+        if is_of_all_time(table_query):
+            table_query = await since_oldest(
+                self._compiler, self._warehouse, project, table_query, query_id=table
             )
-        compiled = await self._compiler.compile_insight(project, wanted)
+        compiled = await self._compiler.compile_insight(project, table_query)
         computed = await compute_insight(
             self._warehouse,
-            wanted,
+            table_query,
             compiled,
             query_id=table,
             seconds=self._settings.background_seconds,
@@ -218,13 +218,13 @@ class TableBuilder:
         ``table`` is the one that the build made; it is dropped unless it is used.
         """
         async with self._database.write() as session:
-            found = await repository.find_materialization(session, job.version_id)
-            if found is None or found[0].schedule != job.schedule:
+            stored = await repository.find_materialization(session, job.version_id)
+            if stored is None or stored[0].schedule != job.schedule:
                 outcome = Outcome("Cancelled", SUPERSEDED)
                 await end_build(session, job.schedule, outcome, self._clock.now())
                 await self._drop_later(session, table)
                 return
-            row, version, _ = found
+            row, version, _ = stored
             old = row.table_name
             is_unchanged = old is not None and values.get("table_name") == old
             outcome = Outcome(values["status"], values["error"], is_unchanged)

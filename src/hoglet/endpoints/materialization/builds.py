@@ -74,5 +74,5 @@ async def delete_old_builds(session: AsyncSession, now: datetime) -> None:
 
 
 def _of(endpoint_id: UUID, version: int | None) -> list[ColumnElement[bool]]:
-    wanted = [BuildRow.endpoint_id == endpoint_id]
-    return wanted if version is None else [*wanted, BuildRow.version == version]
+    conditions = [BuildRow.endpoint_id == endpoint_id]
+    return conditions if version is None else [*conditions, BuildRow.version == version]

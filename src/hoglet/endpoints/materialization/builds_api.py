@@ -44,8 +44,8 @@ async def list_materialization_builds(request: Request, name: str, scope: Reader
     """
     services, page = services_of(request), parse_page(request.query_params)
     version = await services.aliases.number(scope, name, read_version(request))
-    found = await services.service.read(scope, name, version)
-    endpoint_id = found.endpoint.id
+    endpoint = await services.service.read(scope, name, version)
+    endpoint_id = endpoint.endpoint.id
     async with services.access.database.read() as session:
         count = await count_builds(session, endpoint_id, version)
         rows = await list_builds(

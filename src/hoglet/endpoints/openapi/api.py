@@ -30,14 +30,14 @@ type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 @describe({200: {"type": "object"}})
 async def openapi_of_project(request: Request, scope: Reader) -> Response:
     """Get one OpenAPI document for all active endpoints of the project."""
-    services, place = services_of(request), urls_of(request, scope)
-    _, found = await services.service.page(scope, ListFilters(is_active=True))
+    services, urls = services_of(request), urls_of(request, scope)
+    _, endpoints = await services.service.page(scope, ListFilters(is_active=True))
     known = await services.service.variables(scope)
     documents = [
-        openapi.document(target_of(each), each.version.description, place, known)
-        for each in sorted(found, key=lambda each: each.endpoint.name)
+        openapi.document(target_of(each), each.version.description, urls, known)
+        for each in sorted(endpoints, key=lambda each: each.endpoint.name)
     ]
-    return JsonResponse(project_document(scope.project.name, place, documents))
+    return JsonResponse(project_document(scope.project.name, urls, documents))
 
 
 @router.get("/endpoints/{name}/openapi.json")
@@ -46,9 +46,9 @@ async def openapi_document(request: Request, name: str, scope: Reader) -> Respon
     """Get the OpenAPI document of an endpoint, active or not."""
     services = services_of(request)
     number = await services.aliases.number(scope, name, read_version(request))
-    found = await services.service.read(scope, name, number)
+    endpoint = await services.service.read(scope, name, number)
     known = await services.service.variables(scope)
     described = openapi.document(
-        target_of(found), found.version.description, urls_of(request, scope), known
+        target_of(endpoint), endpoint.version.description, urls_of(request, scope), known
     )
     return JsonResponse(described)

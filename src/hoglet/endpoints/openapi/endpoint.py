@@ -80,14 +80,14 @@ _DATES = ("date_from", "date_to")
 
 
 def document(
-    target: RunTarget, description: str, place: EndpointUrls, known: Sequence[InsightVariable]
+    target: RunTarget, description: str, urls: EndpointUrls, known: Sequence[InsightVariable]
 ) -> OpenApiObject:
     """The complete document.
 
     Args:
         target: the version.
         description: the description of the version; may be empty.
-        place: the base URL and prefix of the request.
+        urls: the base URL and prefix of the request.
         known: the project's variables, for types and defaults.
     """
     variables = variables_schema(target, known)
@@ -95,8 +95,8 @@ def document(
     return {
         "openapi": "3.0.3",
         "info": {"title": target.name, "description": about, "version": str(target.version)},
-        "servers": [{"url": place.site_url}],
-        "paths": {place.run_path(target.name): {"post": _operation(target, about, variables)}},
+        "servers": [{"url": urls.site_url}],
+        "paths": {urls.run_path(target.name): {"post": _operation(target, about, variables)}},
         "components": {
             "schemas": _schemas(target, variables),
             "securitySchemes": {

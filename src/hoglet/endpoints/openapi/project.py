@@ -19,13 +19,13 @@ _WORDS = re.compile(r"[A-Za-z0-9]+")
 
 
 def project_document(
-    project_name: str, place: EndpointUrls, documents: Iterable[OpenApiObject]
+    project_name: str, urls: EndpointUrls, documents: Iterable[OpenApiObject]
 ) -> OpenApiObject:
     """The complete document.
 
     Args:
         project_name: used in the title.
-        place: the base URL and prefix of the request.
+        urls: the base URL and prefix of the request.
         documents: the documents of single endpoints, see ``openapi.document``.
     """
     paths: OpenApiObject = {}
@@ -45,7 +45,7 @@ def project_document(
     return {
         "openapi": "3.0.3",
         "info": {"title": project_name, "description": about, "version": "1"},
-        "servers": [{"url": place.site_url}],
+        "servers": [{"url": urls.site_url}],
         "paths": paths,
         "components": {"schemas": schemas, "securitySchemes": security},
     }
@@ -72,11 +72,11 @@ def _pascal(name: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in _WORDS.findall(name))
 
 
-def _free(wanted: str, taken: set[str]) -> str:
+def _free(base: str, taken: set[str]) -> str:
     """A unique schema name: the endpoints ``a-b`` and ``a_b`` would both be ``AB``."""
-    name, number = wanted, 1
+    name, number = base, 1
     while name.lower() in taken:
         number += 1
-        name = f"{wanted}{number}"
+        name = f"{base}{number}"
     taken.add(name.lower())
     return name

@@ -52,12 +52,12 @@ async def list_query_log(request: Request, name: str, scope: Reader) -> Response
     await services.service.read(scope, name)
     filters = read_filters(request.query_params)
     version = await services.aliases.number(scope, name, read_version(request))
-    found = await services.service.read(scope, name, version)
+    endpoint = await services.service.read(scope, name, version)
     if version is not None:
         filters = replace(filters, starts_with=message_start(version))
     await services.notes.flush()
     entries = await services.telemetry.read_logs(
-        scope.project.id, LOG_SOURCE, str(found.endpoint.id), filters
+        scope.project.id, LOG_SOURCE, str(endpoint.endpoint.id), filters
     )
     lines = [_line(entry) for entry in entries]
     return JsonResponse({"count": len(lines), "next": None, "previous": None, "results": lines})

@@ -81,14 +81,14 @@ class EndpointUsage:
             NotFound: no such endpoint or version.
             Invalid: more days than are stored.
         """
-        found = await self._service.read(scope, name, version)
+        endpoint = await self._service.read(scope, name, version)
         days = days or DEFAULT_DAYS
         if days > MOST_DAYS:
             raise Invalid(f"At most {MOST_DAYS} days can be requested.", attr="days")
         now = self._clock.now()
         midnight = _first_midnight(now, days, ZoneInfo(scope.project.timezone))
         # Before its creation, the name may have belonged to a deleted endpoint.
-        after = max(midnight, found.endpoint.created_at)
+        after = max(midnight, endpoint.endpoint.created_at)
         await self._notes.flush()
         whole, by_day = await self._runs.of(
             scope.project.id,

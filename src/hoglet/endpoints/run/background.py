@@ -63,9 +63,9 @@ class BackgroundRuns:
         self._runner = runner
         self._settings = settings
 
-    async def start(self, scope: ProjectScope, wanted: NeedsBackground) -> AsyncRunRow:
+    async def start(self, scope: ProjectScope, run: NeedsBackground) -> AsyncRunRow:
         """Enqueue a run, or return the one that is running under the same id."""
-        target, request = wanted.target, wanted.request
+        target, request = run.target, run.request
         query_id = request.client_query_id or str(new_id())
         now = self._clock.now()
         async with self._database.write() as session:
@@ -172,11 +172,13 @@ class BackgroundRuns:
             if row is None or row.ended_at is not None or not _is_of(job, row):
                 return None
             row.picked_up_at = row.picked_up_at or now
-            found = await repository.find_version_by_endpoint(session, job.endpoint_id, row.version)
+            endpoint = await repository.find_version_by_endpoint(
+                session, job.endpoint_id, row.version
+            )
             project = await projects.find_project(session, row.project_id)
-        if found is None or project is None:
+        if endpoint is None or project is None:
             return None
-        return row, project, target_of(found)
+        return row, project, target_of(endpoint)
 
     async def _record(self, job: RunJob, outcome: dict[str, Any]) -> None:
         now = self._clock.now()

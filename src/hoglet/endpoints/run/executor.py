@@ -221,18 +221,22 @@ class QueryExecutor:
         queries = [await self._with_rows(reading, each) for each in compiled.queries]
         compiled = msgspec.structs.replace(compiled, queries=queries)
         async with self._turn(slots, query_id):
-            found = await compute_insight(
+            computed = await compute_insight(
                 self._warehouse, query, compiled, query_id=query_id, seconds=seconds
             )
         result = self._insight_result(
-            reading, dump_json(found.results), len(found.results), found.statistics, started_at
+            reading,
+            dump_json(computed.results),
+            len(computed.results),
+            computed.statistics,
+            started_at,
         )
         is_live = any(each.system_tables for each in queries)
         hogql = "; ".join(each.hogql for each in queries)
         dates = {"resolved_date_range": compiled.date_range, "hogql": hogql}
         return replace(
             result,
-            has_more=found.has_more,
+            has_more=computed.has_more,
             is_live=is_live,
             cache_seconds=0 if is_live else result.cache_seconds,
             debug=result.debug | dates,

@@ -182,8 +182,8 @@ def _number(text: str) -> float:
 def _quality(form: str, ranges: list[tuple[str, float]]) -> float:
     """The quality of a media type by its most specific range; 0 if no range matches."""
     group = form.partition("/")[0]
-    for wanted in (form, f"{group}/*", "*/*"):
-        found = [quality for kind, quality in ranges if kind == wanted]
-        if found:
-            return max(found)
+    for media_range in (form, f"{group}/*", "*/*"):
+        qualities = [quality for kind, quality in ranges if kind == media_range]
+        if qualities:
+            return max(qualities)
     return 0.0

@@ -391,7 +391,7 @@ def _is_expired(reading: ReadPlan, now: datetime) -> bool:
 def _with_ttl(reading: ReadPlan, result: Result) -> Result:
     """A result with the current cache time of this endpoint.
 
-    Identical queries share results, whatever their cache times; and a cache time may have changed.
+    Identical queries share results even if their cache times differ or have changed.
     """
     seconds = effective_ttl_seconds(reading, result.computed_at)
     return result if result.cache_seconds == seconds else replace(result, cache_seconds=seconds)

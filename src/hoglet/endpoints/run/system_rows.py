@@ -62,7 +62,7 @@ class SystemRows:
         Raises:
             QueryError: there are more rows than a query can read.
         """
-        found: dict[str, str] = {}
+        parameters: dict[str, str] = {}
         async with self._database.read() as session:
             for name in dict.fromkeys(tables):
                 source = ROW_SOURCES.get(SYSTEM_TABLES[name].table.physical)
@@ -71,12 +71,12 @@ class SystemRows:
                     continue  # a warehouse table, or one of a feature that is not installed
                 rows = await reader(session, project, self._max_rows + 1)
                 self._refuse_many(name, len(rows))
-                found[source.parameter] = await asyncio.to_thread(
+                parameters[source.parameter] = await asyncio.to_thread(
                     _encoded, source, project.id, rows
                 )
-        if sum(map(len, found.values())) > self._max_bytes:
+        if sum(map(len, parameters.values())) > self._max_bytes:
             raise _too_large(" and ".join(dict.fromkeys(tables)), f"{self._max_bytes:,} bytes")
-        return found
+        return parameters
 
     def _refuse_many(self, name: str, count: int) -> None:
         if count > self._max_rows:

@@ -107,9 +107,11 @@ class RunTargets:
             endpoint = await repository.find_endpoint(session, project_id, name)
             if endpoint is None:
                 return None
-            found = await repository.find_version(session, endpoint, number)
+            version_rows = await repository.find_version(session, endpoint, number)
             aliases = await repository.alias_names(session, [endpoint.id])
-        return None if found is None else target_of(found, aliases.get(endpoint.id, {}))
+        return (
+            None if version_rows is None else target_of(version_rows, aliases.get(endpoint.id, {}))
+        )
 
 
 class MaterializedTables:
@@ -136,9 +138,13 @@ class MaterializedTables:
         }
 
 
-def target_of(found: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
+def target_of(endpoint_rows: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
     """The run target of the rows of an endpoint."""
-    endpoint, version, row = found.endpoint, found.version, found.materialization
+    endpoint, version, row = (
+        endpoint_rows.endpoint,
+        endpoint_rows.version,
+        endpoint_rows.materialization,
+    )
     retained = None
     if row is not None:
         retained = Materialization(

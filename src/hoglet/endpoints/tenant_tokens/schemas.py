@@ -12,7 +12,7 @@ from hoglet.web.validation import Body, Text, Whole
 
 
 class TenantTokenBody(Body, extra="forbid"):
-    """A token to create; closed: a misspelt ``variables`` would fix nothing."""
+    """A token to create. Unknown keys are refused: a misspelt ``variables`` would fix nothing."""
 
     endpoints: Annotated[list[Text], Field(min_length=1, max_length=MOST_ENDPOINTS)]
     variables: dict[str, Any] = Field(default_factory=dict[str, Any])

@@ -56,10 +56,10 @@ class Aliases:
             return version
         async with self._database.read() as session:
             endpoint = await self._endpoint(session, scope, name)
-            found = await session.get(EndpointAliasRow, (endpoint.id, version))
-        if found is None:
+            alias = await session.get(EndpointAliasRow, (endpoint.id, version))
+        if alias is None:
             raise errors.unknown_alias(version)
-        return found.version
+        return alias.version
 
     async def all(self, scope: ProjectScope, name: str) -> Sequence[EndpointAliasRow]:
         """The aliases of an endpoint, by name."""

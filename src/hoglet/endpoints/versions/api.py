@@ -61,11 +61,11 @@ class Difference(DocumentedResponse):
 async def diff_versions(request: Request, name: str, a: str, b: str, scope: Reader) -> Response:
     """Compare two versions: a unified diff of the queries, and the changed fields."""
     services = services_of(request)
-    found = [
+    compared = [
         await services.service.read(scope, name, await _number(request, scope, name, each))
         for each in (a, b)
     ]
-    return JsonResponse(difference(*found))
+    return JsonResponse(difference(*compared))
 
 
 @router.get("/endpoints/{name}/aliases")

@@ -57,9 +57,9 @@ def difference(a: FoundEndpoint, b: FoundEndpoint) -> VersionDifference:
     }
 
 
-def _text(found: FoundEndpoint) -> str:
+def _text(endpoint: FoundEndpoint) -> str:
     """The SQL of a HogQL query, any other query as JSON."""
-    query = found.version.query
+    query = endpoint.version.query
     if query["kind"] == HOGQL:
         return query["query"]
     return orjson.dumps(query, option=_PRETTY).decode()
@@ -74,11 +74,11 @@ def _changes(a: FoundEndpoint, b: FoundEndpoint) -> list[ChangedField]:
     ]
 
 
-def _fields(found: FoundEndpoint) -> dict[str, Any]:
-    fields: dict[str, Any] = {name: getattr(found.version, name) for name in _FIELDS}
-    fields["is_materialized"] = found.materialization is not None
-    fields["columns"] = found.version.analysis.get("columns") or []
-    query = found.version.query
+def _fields(endpoint: FoundEndpoint) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: getattr(endpoint.version, name) for name in _FIELDS}
+    fields["is_materialized"] = endpoint.materialization is not None
+    fields["columns"] = endpoint.version.analysis.get("columns") or []
+    query = endpoint.version.query
     inner = ("kind", "values", "variables", "filters", "modifiers")
     names = inner if query["kind"] == HOGQL else ("kind",)
     return fields | {f"query.{name}": query.get(name) for name in names}
