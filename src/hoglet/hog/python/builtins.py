@@ -54,9 +54,9 @@ def read(given: dict[str, Any], root: Any, *path: Any) -> Any:
 def _read_function(name: str, path: tuple[Any, ...]) -> Any:
     if not path:
         run = meter.running.thread.run
-        found = function_value(name, run.async_names if run is not None else frozenset())
-        if found is not None:
-            return found
+        function = function_value(name, run.async_names if run is not None else frozenset())
+        if function is not None:
+            return function
     raise EngineError(f"Global variable not found: {'.'.join(map(str, (name, *path)))}")
 
 
@@ -65,15 +65,15 @@ def function_value(name: str, async_names: frozenset[str]) -> LibraryFunction | 
     """A host or library function as a value; always the same object."""
     entry = STL.get(name)
     if name in async_names:
-        shown = entry.display_arity if entry is not None else 0
-        return LibraryFunction(name, "async", shown, lambda _depth, *given: _suspend(name, given))
+        arity = entry.display_arity if entry is not None else 0
+        return LibraryFunction(name, "async", arity, lambda _depth, *given: _suspend(name, given))
     if entry is None or entry.call is None:
         return None
     return LibraryFunction(name, "stl", entry.display_arity, _checked(entry, entry.call))
 
 
 def _checked(entry: LibraryEntry, implementation: Any) -> Any:
-    """An implementation that checks its arity, for calls through a value."""
+    """The implementation with an arity check, for calls through a value."""
 
     def call(depth: int, *given: Any) -> Any:
         fault = entry.arity_fault(len(given))

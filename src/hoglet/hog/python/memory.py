@@ -127,20 +127,20 @@ class MemoryMeter:
         self.soon = self.charged + self.limit // 8
 
     def _is_suspicious(self) -> bool:
-        made = self.charged + self._blocks_made() * _BLOCK_BYTES
-        if self._grown <= self._next_growth and made <= self._next_made:
+        allocated = self.charged + self._blocks_made() * _BLOCK_BYTES
+        if self._grown <= self._next_growth and allocated <= self._next_made:
             return False
-        return time.perf_counter() >= self._rest_until or made > self._next_made + self.limit
+        return time.perf_counter() >= self._rest_until or allocated > self._next_made + self.limit
 
     def _blocks_made(self) -> int:
         """New blocks since the last count; sampled, because counting is slow in a large heap."""
         before = time.perf_counter()
         if before < self._blocks_after:
             return 0
-        made = max(sys.getallocatedblocks() - self._blocks, 0)
+        new_blocks = max(sys.getallocatedblocks() - self._blocks, 0)
         after = time.perf_counter()
         self._blocks_after = after + 50 * (after - before)
-        return made
+        return new_blocks
 
     def _count(self, frame: FrameType | None, tick: Callable[[], None], size: int) -> None:
         """Add up the values of all frames of the run, from the innermost one outwards."""
@@ -203,9 +203,9 @@ def _charge(items: list[Any], seen: set[int]) -> tuple[int, list[Any]]:
         size += _text_bytes([item for item in items if type(item) is str], seen)
     if kinds.isdisjoint(_OPENED):
         return size, []
-    found = {id(item): item for item in items if type(item) in _OPENED}
-    fresh = [item for place, item in found.items() if place not in seen]
-    seen.update(found)
+    opened = {id(item): item for item in items if type(item) in _OPENED}
+    fresh = [item for identity, item in opened.items() if identity not in seen]
+    seen.update(opened)
     if FunctionType in kinds:
         cells = [cell for f in fresh if type(f) is FunctionType for cell in f.__closure__ or ()]
         fresh = [item for item in fresh if type(item) is not FunctionType] + cells

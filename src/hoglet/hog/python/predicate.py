@@ -106,11 +106,11 @@ def compile_batch_predicate(
         ``predicate([{"event": "x"}, {"event": "y"}])`` returns one bool per event, in
             order: the Hog truth of the value, False if it failed. Events are not changed.
     """
-    one = compile_predicate(expression, known_globals=known_globals, budget=budget)
+    predicate = compile_predicate(expression, known_globals=known_globals, budget=budget)
 
     def slow(given: dict[str, Any]) -> bool:
         try:
-            return truthy(import_value(one(given)))
+            return truthy(import_value(predicate(given)))
         except PredicateFailed as failure:
             if on_error is not None:
                 on_error(given, failure.error)

@@ -161,8 +161,8 @@ def _roots(root: bound.BoundFunction) -> frozenset[str]:
 def load_for(program: CompiledProgram, given: Mapping[str, Any]) -> "LoadedProgram":
     """The variant of the module for the given globals."""
     if program.careful is None:
-        found = _loaded.get(program.source)
-        return found if found is not None and len(_loaded) < _FEW else load(program.source)
+        loaded = _loaded.get(program.source)
+        return loaded if loaded is not None and len(_loaded) < _FEW else load(program.source)
     for root in program.roots:
         if root not in given:
             return load(program.careful)
@@ -202,14 +202,14 @@ def load(source: str) -> LoadedProgram:
     Raises:
         SourceError: Python cannot compile it, because it nests too deeply.
     """
-    found = _loaded.get(source)
-    if found is not None and len(_loaded) < _FEW:
-        return found  # far from eviction: no need to reorder
+    loaded = _loaded.get(source)
+    if loaded is not None and len(_loaded) < _FEW:
+        return loaded  # far from eviction: no need to reorder
     with _lock:
-        found = _loaded.get(source)
-        if found is not None:
+        loaded = _loaded.get(source)
+        if loaded is not None:
             _loaded.move_to_end(source)
-            return found
+            return loaded
     program = LoadedProgram(_execute(_code(source)))
     with _lock:
         _loaded[source] = program

@@ -30,7 +30,7 @@ class Watchdog:
 
     def forget(self) -> None:
         """Reset: a child process has its parent's memory, but not its threads."""
-        self._wanted = threading.Event()
+        self._is_needed = threading.Event()
         self._thread: threading.Thread | None = None
         self.awake = False
 
@@ -41,17 +41,17 @@ class Watchdog:
             self._thread = threading.Thread(target=self._loop, name="hog-watchdog", daemon=True)
             self._thread.start()
         self.awake = True
-        self._wanted.set()
+        self._is_needed.set()
 
     def _loop(self) -> None:
         while True:
-            self._wanted.wait()
+            self._is_needed.wait()
             self._tick_while_busy()
             self.awake = False
-            self._wanted.clear()
+            self._is_needed.clear()
             if _runs():  # one started meanwhile
                 self.awake = True
-                self._wanted.set()
+                self._is_needed.set()
 
     def _tick_while_busy(self) -> None:
         idle = ticks = 0

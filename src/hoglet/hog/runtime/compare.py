@@ -255,13 +255,13 @@ def member(needle: Any, items: list[Any]) -> bool:
 
 def index_of(needle: Any, items: list[Any]) -> int:
     """The 1-based index of a strict member; 0 if there is none."""
-    for place, item in enumerate(chain.from_iterable(meter.chunks(items)), 1):
+    for position, item in enumerate(chain.from_iterable(meter.chunks(items)), 1):
         if item is needle or (type(item) is str and item == needle):
             if item != item:  # noqa: PLR0124 (NaN is no member)
                 continue
-            return place
+            return position
         if is_number(needle) and is_number(item) and item == needle:
-            return place
+            return position
     return 0
 
 

@@ -147,8 +147,8 @@ def _tuple_text(length: int, inner: str) -> str:
 
 def _error(value: HogError) -> str:
     message = nested(value.message, [])
-    shown = value.payload if truthy_payload(value.payload) else None
-    tail = "" if shown is None else f", {nested(shown, [])}"
+    payload = value.payload if truthy_payload(value.payload) else None
+    tail = "" if payload is None else f", {nested(payload, [])}"
     name = value.type if type(value.type) is str else nested(value.type, [])
     return f"{name}({message}{tail})"
 

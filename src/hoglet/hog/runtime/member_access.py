@@ -43,14 +43,14 @@ def get_property(target: Any, key: Any) -> Any:
 def _item(items: list[Any], key: Any) -> Any:
     if not is_number(key):
         return None
-    place = whole(key)
-    if type(place) is not int:
+    index = whole(key)
+    if type(index) is not int:
         return None
-    if place > 0:
-        return items[place - 1] if place <= len(items) else None
-    if place == 0:
+    if index > 0:
+        return items[index - 1] if index <= len(items) else None
+    if index == 0:
         raise EngineError(START_AT_ONE)
-    return items[place] if -place <= len(items) else None
+    return items[index] if -index <= len(items) else None
 
 
 def _error_field(error: HogError, key: str) -> Any:
@@ -99,18 +99,18 @@ def set_property(target: Any, key: Any, value: Any) -> None:
 
 
 def _set_item(items: list[Any], key: Any, value: Any) -> None:
-    place = whole(key) if is_number(key) else key
-    if type(place) is not int:
+    index = whole(key) if is_number(key) else key
+    if type(index) is not int:
         raise EngineError(f"Can not set {as_text(key)} on element of type object")
-    if place < 1:
+    if index < 1:
         raise EngineError(START_AT_ONE)
     length = len(items)
-    if place <= length:
-        items[place - 1] = value
+    if index <= length:
+        items[index - 1] = value
         return
-    if place > length + 1:
-        meter.charge(8 * place)
-        items.extend([None] * (place - length - 1))
+    if index > length + 1:
+        meter.charge(8 * index)
+        items.extend([None] * (index - length - 1))
     elif not length & (_STEP - 1):
         meter.charge(8 * _STEP)
     items.append(value)

@@ -23,12 +23,12 @@ _BLANK: Final = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + 
 )
 _NUMBERS: Final = frozenset({int, float})
 _BEGINS_NUMBER: Final = frozenset("0123456789+-.I")
-_EXACT_DIGITS: Final = 16  # fewer digits are always inside ±2^53
+_EXACT_DIGITS: Final = 16  # fewer digits are always within ±2^53
 _LONGEST_NUMBER_TEXT: Final = 4000  # longer numbers are infinite, zero or rounded anyway
 
 
 def settle(number: Number) -> Number:
-    """Bring a computed number into its stored form: an int only inside ±2^53."""
+    """Bring a computed number into its stored form: an int only within ±2^53."""
     if type(number) is int and not -LARGEST_INTEGER <= number <= LARGEST_INTEGER:
         return to_float(number)
     return number
@@ -43,7 +43,7 @@ def to_float(number: Number) -> float:
 
 
 def whole(number: Number) -> Number:
-    """The same number, as an int if it is whole and inside ±2^53."""
+    """The same number, as an int if it is whole and within ±2^53."""
     if type(number) is float and number.is_integer() and abs(number) <= LARGEST_INTEGER:
         return int(number)
     return number

@@ -110,7 +110,7 @@ def not_regex_ignore_case(text: Any, pattern: Any) -> bool:
 def _search(text: Any, pattern: Any, *, ignore_case: bool) -> bool:
     if type(text) is not str or type(pattern) is not str:
         text, pattern = _searched(text), _searched(pattern)
-    return bool(text and pattern) and found(pattern, text, ignore_case=ignore_case)
+    return bool(text and pattern) and matches_anywhere(pattern, text, ignore_case=ignore_case)
 
 
 def _searched(value: Any) -> str:
@@ -119,7 +119,7 @@ def _searched(value: Any) -> str:
     return as_text(value) if truthy(value) and type(value) in _SCALARS else ""
 
 
-def found(pattern: str, text: str, *, ignore_case: bool) -> bool:
+def matches_anywhere(pattern: str, text: str, *, ignore_case: bool) -> bool:
     """Whether an RE2 pattern matches somewhere in a string."""
     return is_found(compile_pattern(pattern, ignore_case), encode_utf8(text))
 
@@ -195,7 +195,7 @@ def like(text: Any, pattern: Any) -> bool:
     bare = pattern.strip("%")
     if "%" not in bare and "_" not in bare:
         return contains_text(text, bare)
-    return found(_like_pattern(spread(bare)), spread(text), ignore_case=False)
+    return matches_anywhere(_like_pattern(spread(bare)), spread(text), ignore_case=False)
 
 
 _SHORT: Final = 64
@@ -222,7 +222,7 @@ def ilike(text: Any, pattern: Any) -> bool:
     bare = pattern.strip("%")
     if "%" not in bare and "_" not in bare and text.isascii() and bare.isascii():
         return bare.lower() in text.lower()
-    return found(_like_pattern(spread(bare)), spread(text), ignore_case=True)
+    return matches_anywhere(_like_pattern(spread(bare)), spread(text), ignore_case=True)
 
 
 def _scalar_text(value: Any) -> str:

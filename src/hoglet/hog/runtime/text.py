@@ -39,8 +39,8 @@ def unit_find(text: str, needle: str) -> int:
     """The 0-based position of ``needle`` in units; -1 if it is not found."""
     if has_half(needle):
         return spread(text).find(spread(needle))
-    found = text.find(needle)
-    return found if found <= 0 or text.isascii() else unit_length(text[:found])
+    position = text.find(needle)
+    return position if position <= 0 or text.isascii() else unit_length(text[:position])
 
 
 def spread(text: str) -> str:
@@ -48,7 +48,7 @@ def spread(text: str) -> str:
     if text.isascii() or max(text) < "\ud800":
         return text
     code = units(text)
-    numbers = [code[place] << 8 | code[place + 1] for place in range(0, len(code), 2)]
+    numbers = [code[index] << 8 | code[index + 1] for index in range(0, len(code), 2)]
     return "".join([chr(n + _PRIVATE if 0xD800 <= n < 0xE000 else n) for n in numbers])
 
 

@@ -5,7 +5,7 @@ Hog       Python
 ========  ==================================================================================
 null      ``None``
 boolean   ``bool``
-number    ``int`` inside ±2^53, else ``float``; a whole float is the same number as the int
+number    ``int`` within ±2^53, else ``float``; a whole float is the same number as the int
 string    ``str``
 array     ``list``
 tuple     :class:`HogTuple`, a list of its own class (its items can be replaced)

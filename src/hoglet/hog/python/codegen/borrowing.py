@@ -125,10 +125,10 @@ class Borrowing:
             elif isinstance(node, bound.CallValue):
                 self._add_arguments(node, sources)
             elif (function := self.lambda_of(node)) is not None:
-                place = LAMBDA_PARAMETER[node.name]
-                if place < len(function.parameters):
-                    sources.setdefault(function.parameters[place], []).append(node.arguments[1])
-                    self._elements.add(function.parameters[place])
+                index = LAMBDA_PARAMETER[node.name]
+                if index < len(function.parameters):
+                    sources.setdefault(function.parameters[index], []).append(node.arguments[1])
+                    self._elements.add(function.parameters[index])
         return sources
 
     def _add_arguments(
@@ -137,9 +137,9 @@ class Borrowing:
         function = self._facts.callee(node)
         if function is None or function.number not in self._direct:
             return
-        for place, parameter in enumerate(function.parameters):
+        for index, parameter in enumerate(function.parameters):
             given = (
-                node.arguments[place] if place < len(node.arguments) else bound.Constant(value=None)
+                node.arguments[index] if index < len(node.arguments) else bound.Constant(value=None)
             )
             sources.setdefault(parameter, []).append(given)
 
@@ -208,7 +208,11 @@ class Borrowing:
             written.update(tuple(keys[:length]) for length in range(len(keys)))
         if count > _MOST_EDITS:
             return {}
-        return {variable: found for variable, found in paths.items() if variable not in refused}
+        return {
+            variable: written_paths
+            for variable, written_paths in paths.items()
+            if variable not in refused
+        }
 
     def _may_be_put(self, node: Any) -> bool:
         """Whether a value is a scalar, or an unshared copy of the host's data."""
@@ -310,21 +314,26 @@ class Borrowing:
 
     def _are_apart(self, first: Any, second: Any) -> bool:
         """Whether two raw expressions certainly read different parts."""
-        one, two = _field(first), _field(second)
-        if one is not None and two is not None and one[0] is two[0] and one[1] != two[1]:
+        first_field, second_field = _field(first), _field(second)
+        if (
+            first_field is not None
+            and second_field is not None
+            and first_field[0] is second_field[0]
+            and first_field[1] != second_field[1]
+        ):
             return True
         return self._origins(self._root(first)).isdisjoint(self._origins(self._root(second)))
 
     def _origins(self, variable: bound.Variable) -> set[bound.Variable]:
         """The variable, and all variables that its value may be a part of."""
-        found, waiting = set[bound.Variable](), [variable]
+        origins, waiting = set[bound.Variable](), [variable]
         while waiting:
             current = waiting.pop()
-            if current not in found:
-                found.add(current)
+            if current not in origins:
+                origins.add(current)
                 roots = [self._root(source) for source in self._sources.get(current, [])]
                 waiting += [root for root in roots if root is not None]
-        return found
+        return origins
 
     def _places(
         self, node: Any, seen: frozenset[bound.Variable] = frozenset()
@@ -374,8 +383,8 @@ class Borrowing:
             function = self._facts.callee(node)
             if function is None or part is node.callee:
                 return False
-            place = [argument is part for argument in node.arguments].index(True)
-            return place < len(function.parameters) and function.parameters[place] in self.variables
+            index = [argument is part for argument in node.arguments].index(True)
+            return index < len(function.parameters) and function.parameters[index] in self.variables
         return False
 
     def _is_looked_at(self, node: bound.CallGlobal, part: Any) -> bool:
@@ -383,9 +392,9 @@ class Borrowing:
             return True  # the host gets a copy
         function = self.lambda_of(node)
         if function is not None and part is node.arguments[1]:
-            place = LAMBDA_PARAMETER[node.name]
+            index = LAMBDA_PARAMETER[node.name]
             borrows = (
-                place < len(function.parameters) and function.parameters[place] in self.variables
+                index < len(function.parameters) and function.parameters[index] in self.variables
             )
             return borrows and node.name != "arrayFilter"  # its result contains the items
         return function is None and node.name not in _HANDS_ON

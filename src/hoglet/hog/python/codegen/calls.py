@@ -55,10 +55,10 @@ class CallPrinter(Evaluation):
         callee, items, *more = self.sequence(node.arguments, raw=(1,))
         return [callee, Operand(f"R_items({items.text})", "L"), *more]
 
-    def _borrows(self, function: bound.BoundFunction, place: int) -> bool:
+    def _borrows(self, function: bound.BoundFunction, index: int) -> bool:
         """Whether a parameter of a function borrows."""
         parameters = function.parameters
-        return place < len(parameters) and parameters[place] in self.program.borrowing.variables
+        return index < len(parameters) and parameters[index] in self.program.borrowing.variables
 
     def _library_call(self, name: str, operands: list[Operand]) -> str:
         special = self._SPECIAL.get(name)
@@ -124,9 +124,9 @@ class CallPrinter(Evaluation):
     def _call_value(self, node: bound.CallValue) -> Operand:
         function = self.facts.callee(node)
         borrowed = [
-            place
-            for place in range(len(node.arguments))
-            if function is not None and self._borrows(function, place)
+            index
+            for index in range(len(node.arguments))
+            if function is not None and self._borrows(function, index)
         ]
         operands = self.sequence(node.arguments, raw=borrowed)
         if len(operands) > 300:
@@ -139,9 +139,9 @@ class CallPrinter(Evaluation):
             )
             return Operand(f"fail({fault!a}, {_after(operands)})", "A")
         given = ["d + 1"]
-        for place, parameter in enumerate(function.parameters):
+        for index, parameter in enumerate(function.parameters):
             kind = self.facts.variables.get(parameter) or "A"
-            given.append(coerced(operands[place], kind) if place < len(operands) else "None")
+            given.append(coerced(operands[index], kind) if index < len(operands) else "None")
         text = f"{self.variable(node.callee.variable)}({', '.join(given)})"
         if function.number in self.program.suspending:
             text = f"(yield from {text})"

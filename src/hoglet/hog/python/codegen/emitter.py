@@ -134,9 +134,9 @@ class Emitter:
         """The position of the next line."""
         return len(self.lines)
 
-    def insert(self, place: int, text: str) -> None:
+    def insert(self, position: int, text: str) -> None:
         """Emit a line at an earlier position."""
-        self.lines.insert(place, (self.indent, text, self.source_line))
+        self.lines.insert(position, (self.indent, text, self.source_line))
 
     def take(self, mark: int) -> list[tuple[int, str, int]]:
         """Remove and return the lines from ``mark`` on."""
@@ -193,11 +193,11 @@ def find_suspending(
     suspending: set[int] = set()
     dynamic = any(_names_async(node, async_names) for f in bodies for node in facts.own[f.number])
     while True:
-        found = {f.number for f in bodies if any(map(suspends, facts.own[f.number]))}
-        escaped = found - {function.number for function in facts.direct.values()} - {0}
-        if found == suspending and dynamic == (dynamic or bool(escaped)):
+        current = {f.number for f in bodies if any(map(suspends, facts.own[f.number]))}
+        escaped = current - {function.number for function in facts.direct.values()} - {0}
+        if current == suspending and dynamic == (dynamic or bool(escaped)):
             return suspending, dynamic
-        suspending = found
+        suspending = current
         dynamic = dynamic or bool(escaped)
 
 

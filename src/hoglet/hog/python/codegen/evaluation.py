@@ -80,13 +80,13 @@ class Evaluation(Emitter):
         """Join operands with ``and``/``or``; with ``&``/``|`` up to the last that must run."""
         word, sign = ("and", "&") if isinstance(node, bound.And) else ("or", "|")
         needed = [
-            place for place, item in enumerate(node.operands) if not self.effects.may_skip(item)
+            index for index, item in enumerate(node.operands) if not self.effects.may_skip(item)
         ]
         last = needed[-1] if needed and needed[-1] > 0 else 0
         texts: list[str] = []
-        for place, item in enumerate(node.operands):
+        for index, item in enumerate(node.operands):
             mark = self.mark()
-            text = self.strict(item) if strict or place <= last else self.test(item)
+            text = self.strict(item) if strict or index <= last else self.test(item)
             if self.mark() > mark:
                 self._spill_tests(texts, mark)
             texts.append(text)
@@ -96,12 +96,12 @@ class Evaluation(Emitter):
         return f"({f' {word} '.join([head, *texts[last + 1 :]])})"
 
     def _spill_tests(self, texts: list[str], mark: int) -> None:
-        for place, text in enumerate(texts):
+        for index, text in enumerate(texts):
             if not text.isidentifier():
                 name = self.temporaries.new()
                 self.insert(mark, f"{name} = {text}")
                 mark += 1
-                texts[place] = name
+                texts[index] = name
 
     # --- order of evaluation
 
@@ -111,23 +111,23 @@ class Evaluation(Emitter):
         Those at the positions ``raw`` may be host data that was not imported.
         """
         operands: list[Operand] = []
-        for place, node in enumerate(nodes):
+        for index, node in enumerate(nodes):
             mark = self.mark()
-            operand = self.raw(node) if place in raw else self.value(node)
+            operand = self.raw(node) if index in raw else self.value(node)
             if self.mark() > mark:
-                self.spill(operands, nodes[:place], mark)
+                self.spill(operands, nodes[:index], mark)
             operands.append(operand)
         return operands
 
     def spill(self, operands: list[Operand], nodes: tuple[Any, ...], mark: int) -> None:
         """Bind earlier operands before the statements from ``mark`` on."""
-        for place, node in enumerate(nodes):
-            if self.effects.level(node) > STABLE and not operands[place].constant:
+        for index, node in enumerate(nodes):
+            if self.effects.level(node) > STABLE and not operands[index].constant:
                 name = self.temporaries.new()
-                self.insert(mark, f"{name} = {operands[place].text}")
+                self.insert(mark, f"{name} = {operands[index].text}")
                 mark += 1
-                kind, raw = operands[place].kind, operands[place].raw
-                operands[place] = Operand(name, kind, atom=True, raw=raw)
+                kind, raw = operands[index].kind, operands[index].raw
+                operands[index] = Operand(name, kind, atom=True, raw=raw)
 
     def both(self, left: Any, right: Any) -> tuple[Operand, Operand]:
         """Operands of a binary operator, the right one evaluated first; at least one is an atom."""
@@ -231,7 +231,7 @@ class Evaluation(Emitter):
 
 
 def _without_nots(node: Any) -> tuple[Any, bool]:
-    """The operand below a chain of ``not``, and whether their number is odd."""
+    """The operand below a chain of ``not``, and whether the chain negates it."""
     odd = False
     while isinstance(node, bound.Not):
         node, odd = node.operand, not odd

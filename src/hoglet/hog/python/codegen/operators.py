@@ -102,9 +102,9 @@ class OperatorPrinter(Evaluation):
             order = (node.low, node.value, node.high, node.value)
             low, value, high, again = [self.bind(self.value(item)) for item in order]
         first, second = ("<", ">") if node.negated else (">=", "<=")
-        one = comparison(first, value, low, self.temporaries).text
-        two = comparison(second, again, high, self.temporaries).text
-        return Operand(f"({one} {'or' if node.negated else 'and'} {two})", "B")
+        lower = comparison(first, value, low, self.temporaries).text
+        upper = comparison(second, again, high, self.temporaries).text
+        return Operand(f"({lower} {'or' if node.negated else 'and'} {upper})", "B")
 
     def _logic(self, node: Any) -> Operand:
         return Operand(self.strict(node), "B")

@@ -82,9 +82,9 @@ class FunctionPrinter(StatementPrinter):
         self.put(inner.lines)
         if not taken:
             return name
-        made = self.temporaries.new()
-        self.line(f"{made} = m{function.number}({names})")  # pyright: ignore[reportPossiblyUnboundVariable]
-        return made
+        bound_name = self.temporaries.new()
+        self.line(f"{bound_name} = m{function.number}({names})")  # pyright: ignore[reportPossiblyUnboundVariable]
+        return bound_name
 
     def _print_body(self) -> None:
         self.indent += 1
@@ -122,8 +122,8 @@ def _module_text(program: ProgramContext) -> str:
         root.print_batch()
     else:
         root.print_root()
-    shown = [(function.name, len(function.parameters)) for function in program.all]
-    names = dict(enumerate(shown))
+    signatures = [(function.name, len(function.parameters)) for function in program.all]
+    names = dict(enumerate(signatures))
     if [function.number for function in program.all] != list(names):
         names = {f.number: (f.name, len(f.parameters)) for f in program.all}
     table = ", ".join([f"{number}: ({name!a}, {size})" for number, (name, size) in names.items()])

@@ -130,8 +130,8 @@ class StatementPrinter(ExpressionPrinter):
         boxed = self.program.storage.is_boxed(node.variable)
         if boxed:
             self.line(f"{name} = [None]")
-        made = self.function(node.function)
-        self.line(f"{name}[0] = {made}" if boxed else f"{name} = {made}")
+        value = self.function(node.function)
+        self.line(f"{name}[0] = {value}" if boxed else f"{name} = {value}")
 
     def _assign(self, node: bound.AssignVariable) -> None:
         if not self._append(node):
@@ -211,11 +211,11 @@ class StatementPrinter(ExpressionPrinter):
             return f"else: {plain}"
         if key.kind in "ZCK":
             guard = f" and type({key.text}) is I" if key.kind == "K" else ""
-            place = str(key.value - 1) if key.constant else f"{key.text} - 1"
+            index = str(key.value - 1) if key.constant else f"{key.text} - 1"
             if target.constant:
                 return plain
             test = f"type({target.text}) is L and 0 < {key.text} <= LEN({target.text}){guard}"
-            self.line(f"if {test}: {target.text}[{place}] = {value.text}")
+            self.line(f"if {test}: {target.text}[{index}] = {value.text}")
             size = f"LEN({target.text})"
             # every 1024th takes the slow path, which charges the memory
             grows = f"type({target.text}) is L and {key.text} == {size} + 1 and {size} & 1023"
@@ -347,8 +347,8 @@ class StatementPrinter(ExpressionPrinter):
         self.indent += 1
         types = [clause.type_name for clause in node.catches]
         if None not in types:
-            wanted = ", ".join([ascii(name) for name in types])
-            self.line(f"if {caught}.value.type not in ({wanted},): raise")
+            type_names = ", ".join([ascii(name) for name in types])
+            self.line(f"if {caught}.value.type not in ({type_names},): raise")
         self.line(f"{flag} = {caught}.value")
         self.indent -= 1
         self.line(f"if {flag} is not None:")
@@ -361,8 +361,8 @@ class StatementPrinter(ExpressionPrinter):
     def _catches(self, node: bound.Try, flag: str) -> None:
         word = "if"
         for clause in node.catches:
-            wanted = clause.type_name
-            test = "True" if wanted is None else f"{flag}.type == {wanted!a}"
+            type_name = clause.type_name
+            test = "True" if type_name is None else f"{flag}.type == {type_name!a}"
             self.line(f"{word} {test}:")
             self.indent += 1
             if clause.variable is not node.error:

@@ -14,12 +14,12 @@ from hoglet.hog.python.codegen.operands import Operand, Temporaries
 class _Form(NamedTuple):
     """How a function is printed: in ``text``, ``{0}`` is the string; literals follow.
 
-    ``place`` is the string's index among the arguments. If the result ``is_new``, long strings are
-    passed to the function, which charges the memory.
+    ``position`` is the string's index among the arguments. If the result ``is_new``, long strings
+    are passed to the function, which charges the memory.
     """
 
     text: str
-    place: int = 0
+    position: int = 0
     is_new: bool = False
 
 
@@ -31,8 +31,8 @@ _FORMS: Final[dict[tuple[str, int], _Form]] = {
     ("empty", 1): _Form("not {0}"),
     ("notEmpty", 1): _Form("{0} != ''"),
     ("startsWith", 2): _Form("STARTS({0}, {1})"),
-    ("splitByString", 2): _Form("SPLIT({0}, {1})", place=1, is_new=True),
-    ("splitByString", 3): _Form("SPLIT({0}, {1})[:{2}]", place=1, is_new=True),
+    ("splitByString", 2): _Form("SPLIT({0}, {1})", position=1, is_new=True),
+    ("splitByString", 3): _Form("SPLIT({0}, {1})[:{2}]", position=1, is_new=True),
 }
 _TAKES_ANY: Final = frozenset({"empty", "notEmpty"})
 """Functions that return the same for host data that was not imported."""
@@ -50,19 +50,19 @@ METHODS: Final = {
 def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | None:
     """The call as a method, with the function as fallback; None if it has no such form."""
     form = _FORMS.get((name, len(operands)))
-    if form is None or operands[form.place].constant:
+    if form is None or operands[form.position].constant:
         return None
-    literals = [operand for place, operand in enumerate(operands) if place != form.place]
+    literals = [operand for index, operand in enumerate(operands) if index != form.position]
     texts, limits = literals[:1], literals[1:]
     if not (all(map(_is_plain_text, texts)) and all(map(_is_small_limit, limits))):
         return None
-    subject = operands[form.place]
+    subject = operands[form.position]
     first, again = new.twice(subject)
     test = f"type({first}) is S"
     if form.is_new:
         test += f" and LEN({again}) <= 256"
     whole = f"imp({again})" if subject.raw and name not in _TAKES_ANY else again
-    given = [whole if place == form.place else item.text for place, item in enumerate(operands)]
+    given = [whole if index == form.position else item.text for index, item in enumerate(operands)]
     text = form.text.format(again, *(item.text for item in literals))
     return f"({text} if {test} else L_{name}({', '.join(given)}))"
 

@@ -6,7 +6,7 @@ A *kind* is a promise about the Python value behind an expression:
 kind   promise
 =====  ==========================================================================================
 ``Z``  an int literal below 2^31, which may be printed as a float where that helps
-``C``  an int far inside ±2^53: a literal, a length, or one of these plus small literals; a run
+``C``  an int far within ±2^53: a literal, a length, or one of these plus small literals; a run
        is too short to count from there to 2^53, so no check for overflow is needed
 ``K``  a number, probably an int; never an int beyond ±2^53
 ``F``  a float
@@ -219,9 +219,9 @@ class TypeFacts:
         function = self.callee(node)
         if function is None or function.number not in self._closed:
             return
-        for place, parameter in enumerate(function.parameters):
-            given = place < len(node.arguments)
-            self._meet(parameter, self.kind(node.arguments[place]) if given else "N")
+        for index, parameter in enumerate(function.parameters):
+            given = index < len(node.arguments)
+            self._meet(parameter, self.kind(node.arguments[index]) if given else "N")
 
     def _learn_result(self, function: bound.BoundFunction, returns: list[bound.Return]) -> None:
         kind = self.results.get(function.number)

@@ -22,14 +22,14 @@ _KINDS = frozenset(
 
 def parts(node: Any) -> list[Any]:
     """The direct children of a node, in field order, including functions."""
-    found: list[Any] = []
+    children: list[Any] = []
     for name in _fields(type(node)):
         value = getattr(node, name)
         if type(value) is tuple:
-            _add(value, found)
+            _add(value, children)
         elif type(value) in _KINDS:
-            found.append(value)
-    return found
+            children.append(value)
+    return children
 
 
 @cache
@@ -42,12 +42,12 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[str, ...]:
     )
 
 
-def _add(items: tuple[Any, ...], found: list[Any]) -> None:
+def _add(items: tuple[Any, ...], children: list[Any]) -> None:
     for item in items:
         if type(item) is tuple:
-            _add(item, found)
+            _add(item, children)
         elif type(item) in _KINDS:
-            found.append(item)
+            children.append(item)
 
 
 def everything(node: Any, *, into_functions: bool) -> Iterator[Any]:
