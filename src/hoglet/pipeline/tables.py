@@ -37,14 +37,14 @@ class DeferredFilteredRow(Base):
 class OrderedRunRow(Base):
     """A waiting run of an ordered function.
 
-    The run with the lowest ``place`` per key is in the queue; the others wait until it ends.
+    The run with the lowest ``sequence`` per key is in the queue; the others wait until it ends.
     """
 
     __tablename__ = "ordered_runs"
     __table_args__ = (Index(None, "line", "place"),)
 
-    place: Mapped[int] = mapped_column(
-        BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
+    sequence: Mapped[int] = mapped_column(
+        "place", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
     )
     line: Mapped[str] = mapped_column(String(200))
     invocation_id: Mapped[UUID] = mapped_column(Uuid, unique=True)

@@ -313,8 +313,8 @@ class Executor:
         if mark is not None and mark == self._pauses_read_at:
             return
         async with self._database.read() as session:
-            found = await pause_repository.current(session, self._clock.now())
-        for (function_id, host), until in found.items():
+            pauses = await pause_repository.current(session, self._clock.now())
+        for (function_id, host), until in pauses.items():
             self._hosts.pause(function_id, host, until)
         self._pauses_read_at = mark
 

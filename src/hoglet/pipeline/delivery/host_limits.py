@@ -280,20 +280,20 @@ class HostLimiter:
         return self._clock.now() + timedelta(seconds=seconds)
 
     def _gate(self, name: str) -> HostGate:
-        found = self._gates.get(name)
-        if found is None:
+        existing = self._gates.get(name)
+        if existing is None:
             if len(self._gates) >= _MOST_GATES:
                 self._gates = {key: gate for key, gate in self._gates.items() if not gate.is_idle}
-            found = self._gates[name] = HostGate()
-        return found
+            existing = self._gates[name] = HostGate()
+        return existing
 
 
 def _limits(function: ExecutableFunction, host: str, settings: HostSettings) -> list[Limit]:
     """The function's own limits, if it has any, then the host's."""
     own: list[Limit] = []
-    wanted = function.delivery
-    if wanted.concurrency or wanted.requests_per_minute:
+    delivery = function.delivery
+    if delivery.concurrency or delivery.requests_per_minute:
         name = f"function {function.id}"
-        per_second = (wanted.requests_per_minute or 0) / 60
-        own.append((name, wanted.concurrency or settings.concurrency, per_second))
+        per_second = (delivery.requests_per_minute or 0) / 60
+        own.append((name, delivery.concurrency or settings.concurrency, per_second))
     return [*own, (f"host {host}", settings.concurrency, settings.per_second)]

@@ -33,7 +33,7 @@ async def enqueue(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -
         return
     await _lock(session)
     lines = {job.ordering_key or "" for job in ordered}
-    moving = await _first_places(session, lines)
+    moving = await _first_sequences(session, lines)
     connection = await session.connection()
     insert = insert_into(session, OrderedRunRow)
     statement = insert.on_conflict_do_nothing(index_elements=["invocation_id"])
@@ -71,25 +71,25 @@ async def withdraw(
 
 
 async def _start(session: AsyncSession, queue: Queue, lines: Iterable[str]) -> None:
-    places = list((await _first_places(session, lines)).values())
-    for start in range(0, len(places), _IDS_PER_STATEMENT):
-        part = places[start : start + _IDS_PER_STATEMENT]
-        rows = await session.scalars(select(OrderedRunRow).where(OrderedRunRow.place.in_(part)))
+    sequences = list((await _first_sequences(session, lines)).values())
+    for start in range(0, len(sequences), _IDS_PER_STATEMENT):
+        part = sequences[start : start + _IDS_PER_STATEMENT]
+        rows = await session.scalars(select(OrderedRunRow).where(OrderedRunRow.sequence.in_(part)))
         await queue.enqueue(session, [_job(row) for row in rows])
 
 
-async def _first_places(session: AsyncSession, lines: Iterable[str]) -> dict[str, int]:
-    wanted, found = list(lines), dict[str, int]()
-    for start in range(0, len(wanted), _IDS_PER_STATEMENT):
-        part = wanted[start : start + _IDS_PER_STATEMENT]
+async def _first_sequences(session: AsyncSession, lines: Iterable[str]) -> dict[str, int]:
+    keys, first = list(lines), dict[str, int]()
+    for start in range(0, len(keys), _IDS_PER_STATEMENT):
+        part = keys[start : start + _IDS_PER_STATEMENT]
         statement = (
-            select(OrderedRunRow.line, func.min(OrderedRunRow.place))
+            select(OrderedRunRow.line, func.min(OrderedRunRow.sequence))
             .where(OrderedRunRow.line.in_(part))
             .group_by(OrderedRunRow.line)
         )
-        for line, place in (await session.execute(statement)).all():
-            found[line] = place
-    return found
+        for line, sequence in (await session.execute(statement)).all():
+            first[line] = sequence
+    return first
 
 
 async def _lock(session: AsyncSession) -> None:

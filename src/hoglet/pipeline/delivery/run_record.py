@@ -92,8 +92,8 @@ class RunRecord:
 
     def capture(self, step: Step, now: datetime) -> None:
         """Collect the events that the program captured as jobs with deterministic ids."""
-        for place, event in enumerate(step.captures):
-            uuid = uuid5(self.invoke.invocation_id, f"capture {place}")
+        for index, event in enumerate(step.captures):
+            uuid = uuid5(self.invoke.invocation_id, f"capture {index}")
             body = dump_storable_json(
                 {"batch": [{**event, "uuid": str(uuid), "timestamp": now.isoformat()}]}
             ).encode()

@@ -232,22 +232,22 @@ def _failed_jobs(project_id: int, parts: Sequence[Part]) -> list[NewJob]:
 
 def _observations(tally: BatchCounters) -> list[RunObservation]:
     """Observations of transformation runs, for the watcher."""
-    found: list[RunObservation] = []
+    observations: list[RunObservation] = []
     for function_id, counters in tally.counts.items():
         failed, succeeded = counters.get("failure/failed", 0), counters.get("success/succeeded", 0)
         identity = UUID(function_id)
         slow = tally.spent.get(function_id, [])
-        found.extend(
+        observations.extend(
             RunObservation(function_id=identity, failed=False, timings=[("hog", spent)])
             for spent in slow[: failed + succeeded]
         )
         rest = max(succeeded - len(slow), 0)
-        found.extend(
+        observations.extend(
             RunObservation(function_id=identity, failed=has_failed, runs=runs)
             for has_failed, runs in ((True, failed), (False, rest))
             if runs
         )
-    return found
+    return observations
 
 
 async def enqueue_runs(
@@ -301,12 +301,12 @@ async def _unmasked(
     masked = [invocation for invocation in invocations if invocation.mask]
     if not masked:
         return invocations
-    wanted: dict[tuple[UUID, str], tuple[int, int]] = {}
+    raises: dict[tuple[UUID, str], tuple[int, int]] = {}
     for invocation in masked:
         key = (UUID(invocation.function_id), invocation.mask)
-        number, _ = wanted.get(key, (0, 0))
-        wanted[key] = (number + 1, invocation.mask_ttl)
-    raised = await raise_counters(session, wanted, now)
+        number, _ = raises.get(key, (0, 0))
+        raises[key] = (number + 1, invocation.mask_ttl)
+    raised = await raise_counters(session, raises, now)
     left = {
         (UUID(invocation.function_id), invocation.mask): masked_allowance(
             raised[UUID(invocation.function_id), invocation.mask].old,
@@ -329,7 +329,7 @@ async def _unmasked(
 
 def messages_of(project_id: int, tally: BatchCounters, now: datetime) -> TelemetryBatch:
     """Metrics and log lines of functions; a run's lines are 1 ms apart to keep their order."""
-    found = TelemetryBatch(
+    batch = TelemetryBatch(
         metrics=[
             AppMetric(project_id, LOG_SOURCE, function_id, now, kind, name, count)
             for function_id, counters in tally.counts.items()
@@ -350,8 +350,8 @@ def messages_of(project_id: int, tally: BatchCounters, now: datetime) -> Telemet
             line.level.upper(),
             line.message,
         )
-        found.logs.append(entry)
-    return found
+        batch.logs.append(entry)
+    return batch
 
 
 def _parted(counters: dict[str, int]) -> list[tuple[tuple[str, str, str], int]]:

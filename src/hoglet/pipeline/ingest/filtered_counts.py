@@ -70,11 +70,11 @@ async def _take(session: AsyncSession, now: datetime) -> dict[int, dict[datetime
             DeferredFilteredRow.project_id, DeferredFilteredRow.at, DeferredFilteredRow.names
         )
     )
-    found: dict[int, dict[datetime, list[Group]]] = defaultdict(lambda: defaultdict(list))
+    groups: dict[int, dict[datetime, list[Group]]] = defaultdict(lambda: defaultdict(list))
     for project_id, at, names in rows:
         minute = at.replace(second=0, microsecond=0)
-        found[project_id][minute].append((at, _decoder.decode(names)))
-    return found
+        groups[project_id][minute].append((at, _decoder.decode(names)))
+    return groups
 
 
 def _metrics(

@@ -84,9 +84,9 @@ class LoadedState:
             persons=self._person_state(lookups) if self._is_changed else loaded,
             group_types=self._types,
             groups=[
-                self._groups[place]
+                self._groups[group_key]
                 for kind, key in lookups.groups
-                if kind in self._types and (place := (self._types[kind], key)) in self._groups
+                if kind in self._types and (group_key := (self._types[kind], key)) in self._groups
             ],
             seen=[uuid for uuid in lookups.uuids if uuid in self._seen] if self._seen else [],
         )

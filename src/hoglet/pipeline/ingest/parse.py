@@ -119,10 +119,10 @@ def _events_of(part: Part) -> Iterator[tuple[Event, bool, bool]]:
     """The accepted events of a request, with ``(has its own uuid, is historical)``."""
     batch = incoming.batch_of(orjson.loads(part.body), {})
     first_uuid = part.job_id.int
-    for place, raw in enumerate(batch.events, part.first):
+    for index, raw in enumerate(batch.events, part.first):
         # Derived from the job's id, so that it is the same if the group is processed again.
         accepted = incoming.accept(
-            raw, sent_at=part.sent_at, received_at=part.received_at, made_up=first_uuid + place
+            raw, sent_at=part.sent_at, received_at=part.received_at, made_up=first_uuid + index
         )
         if accepted is None:
             continue

@@ -197,7 +197,7 @@ class _BatchProcessor:
 
     def _globals(self, parsed: ParsedEvent, person: Person | None, keys: list[str]) -> Globals:
         event, url = parsed.event, self._project_globals["url"]
-        found: Globals = {
+        values: Globals = {
             "project": self._project_globals,
             "event": event_globals(
                 url,
@@ -212,7 +212,7 @@ class _BatchProcessor:
             ),
         }
         if person is not None:
-            found["person"] = person_globals(
+            values["person"] = person_globals(
                 project_url=url,
                 person_id=str(person.id),
                 properties=person.properties,
@@ -220,8 +220,8 @@ class _BatchProcessor:
                 name_properties=self._project.name_properties,
             )
         if keys is not _NO_GROUPS:
-            found["groups"] = self._groups(url, keys)
-        return found
+            values["groups"] = self._groups(url, keys)
+        return values
 
     def _groups(self, url: str, keys: list[str]) -> dict[str, GroupGlobal]:
         return {

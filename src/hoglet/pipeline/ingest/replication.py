@@ -74,9 +74,11 @@ class WarehouseReplicator:
 
     async def add(self, session: AsyncSession, rows: dict[str, Sequence[Sequence[Any]]]) -> None:
         """Enqueue rows by table in the caller's transaction; values are in the order of COLUMNS."""
-        blocks = {table: encode_block(found) for table, found in rows.items() if found}
+        blocks = {
+            table: encode_block(table_rows) for table, table_rows in rows.items() if table_rows
+        }
         if blocks:
-            weight = sum(len(found) for found in rows.values())
+            weight = sum(len(table_rows) for table_rows in rows.values())
             job = NewJob(
                 queue=COPIES_QUEUE, payload=_encoder.encode(ReplicateV1(blocks)), weight=weight
             )

@@ -33,11 +33,11 @@ def merge_results(pieces: Sequence[BatchResult]) -> BatchResult:
 
 
 def _blocks(pieces: Sequence[BatchResult]) -> dict[int, bytes]:
-    found: dict[int, list[bytes]] = {}
+    by_table: dict[int, list[bytes]] = {}
     for piece in pieces:
         for name, rows in piece.blocks.items():
-            found.setdefault(name, []).append(rows)
-    return {name: b"\n".join(blocks) for name, blocks in found.items()}
+            by_table.setdefault(name, []).append(rows)
+    return {name: b"\n".join(blocks) for name, blocks in by_table.items()}
 
 
 def _persons(pieces: Sequence[BatchResult]) -> PersonStoreState:

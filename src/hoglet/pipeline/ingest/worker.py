@@ -104,7 +104,7 @@ class _Begun(msgspec.Struct):
 
     group: SpooledGroup
     request: ReadRequest
-    wanted: asyncio.Task[LookupRequest]
+    lookups: asyncio.Task[LookupRequest]
     is_first: bool
     spans: tracing.SharedWork
     result: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
@@ -186,8 +186,8 @@ class BatchWorker:
         return None
 
     async def _give_back(self, begun: _Begun) -> None:
-        begun.wanted.cancel()
-        await asyncio.gather(begun.wanted, return_exceptions=True)
+        begun.lookups.cancel()
+        await asyncio.gather(begun.lookups, return_exceptions=True)
         await begun.group.release()
 
     async def _wait(self) -> None:
@@ -298,7 +298,7 @@ class BatchWorker:
                 if conflicts == _MOST_CONFLICTS or not is_conflict(error):
                     raise
                 log.info("a group is processed again", action="conflict", error=str(error))
-                begun.wanted = asyncio.create_task(self._processor.read(begun.request))
+                begun.lookups = asyncio.create_task(self._processor.read(begun.request))
         else:
             raise AssertionError("the last attempt returns or raises")
         await begun.group.ended()
@@ -306,7 +306,7 @@ class BatchWorker:
 
     async def _attempt(self, begun: _Begun, *, checked: bool) -> BatchResult:
         project_id = begun.request.project.id
-        result = await self._processor.process(begun.request, begun.wanted)
+        result = await self._processor.process(begun.request, begun.lookups)
         begun.result.set()
         await self._committer.claim_group_types(project_id, result)
         recorded = await self._definitions.settle(

@@ -39,8 +39,8 @@ def read(payload: bytes) -> bytes:
     """``ReadRequest`` → ``LookupRequest`` or ``CacheMiss``."""
     request = read_requests.decode(payload)
     if request.functions is not None:
-        found = FunctionSet(request.functions_key, request.project, request.functions)
-        _keep(_functions, request.project.id, found, _KEPT_PROJECTS)
+        received = FunctionSet(request.functions_key, request.project, request.functions)
+        _keep(_functions, request.project.id, received, _KEPT_PROJECTS)
     functions = _functions.get(request.project.id)
     if functions is None or functions.key != request.functions_key:
         return pack(encoder, CacheMiss("functions"))

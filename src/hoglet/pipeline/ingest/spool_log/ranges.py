@@ -132,8 +132,8 @@ class LogRanges:
         position = await self._checked_position(position)
         while True:
             if position.group_to is None:
-                found = await self._log.read(position.partition, position.done_upto, limits.size)
-                batches = batches_within(found, limits)
+                entries = await self._log.read(position.partition, position.done_upto, limits.size)
+                batches = batches_within(entries, limits)
                 if not batches:
                     return None
                 position = await self._store(
@@ -207,17 +207,17 @@ class LogRanges:
 
     async def _batches(self, position: Position) -> list[LogBatch]:
         """Read all entries of the range in progress."""
-        found: list[LogBatch] = []
+        batches: list[LogBatch] = []
         after, last = (position.group_from or 0) - 1, position.group_to or 0
         while after < last:
             entries = await self._log.read(position.partition, after, _READ_BYTES)
             if not entries:
                 break
-            found += [batch_of(entry) for entry in entries if entry.position <= last]
+            batches += [batch_of(entry) for entry in entries if entry.position <= last]
             after = entries[-1].position
-        if not {position.group_from, position.group_to} <= {each.position for each in found}:
+        if not {position.group_from, position.group_to} <= {each.position for each in batches}:
             await self._losses.missing_entries(position)
-        return found
+        return batches
 
     async def _finish_empty(self, position: Position, members: RangeMembers) -> Position:
         """Finish a range without batches left to store."""
