@@ -219,7 +219,8 @@ def _namespace() -> dict[str, Any]:
         "R_each": host_data.each, "R_each_pair": host_data.each_pair, "R_items": host_data.items,
         "R_keys": host_data.keys, "R_typeof": host_data.type_of, "R_has": host_data.has,
         "R_in": host_data.is_in, "R_not_in": host_data.is_not_in,
-        "R_jsonStringify": write_host_json, "R_edited": host_data.edited,
+        "R_jsonStringify": write_host_json, "R_print": host_data.print_line,
+        "R_edited": host_data.edited,
         "host_value": host_data.HostValue,
         "prop": get_property, "set_prop": set_property, "key": stored_key, "tuple_of": HogTuple,
     }  # fmt: skip

@@ -7,11 +7,20 @@ Anything but plain JSON data (tagged dates, non-string keys) is imported first.
 from collections.abc import Iterable
 from typing import Any, Final
 
+import msgspec
 import orjson
 
+from hoglet.hog.runtime.budget import charged, current
 from hoglet.hog.runtime.compare import contains, member
 from hoglet.hog.runtime.convert import export_value, has_text_keys, import_value, is_tagged
-from hoglet.hog.runtime.plain_data import PLAIN_DATA, copied, has_tag, has_whole_float
+from hoglet.hog.runtime.formatting import printed
+from hoglet.hog.runtime.plain_data import (
+    PLAIN_DATA,
+    copied,
+    has_exponent,
+    has_tag,
+    has_whole_float,
+)
 from hoglet.hog.runtime.values import display_key, type_name
 
 
@@ -108,6 +117,48 @@ def edited(value: Any, *paths: tuple[str, ...]) -> Any:
             is_plain = type(item) is dict and not is_tagged(item)
             holder[path[-1]] = item.copy() if is_plain else import_value(item)
     return copy
+
+
+def printed_host(value: Any) -> str:
+    """The value as ``print`` shows it."""
+    if type(value) is not dict and type(value) is not list:
+        return printed(import_value(value))
+    try:
+        code = orjson.dumps(value, None, PLAIN_DATA)
+    except (TypeError, RecursionError):  # not plain JSON data
+        return printed(import_value(value))
+    if has_tag(code):
+        return printed(import_value(value))
+    if _prints_like_json(value, code):
+        return charged(_requoted(msgspec.json.format(code, indent=0).decode()))
+    return printed(value)
+
+
+def _prints_like_json(value: Any, code: bytes) -> bool:
+    """Whether printing differs from the JSON of the value only in quotes and spaces.
+
+    Not so for control characters, numbers that JSON writes differently, tuples and NaN.
+    """
+    if b"\\" in code and b"\\u" in code:
+        return False
+    if has_whole_float(code) or has_exponent(code) or b"__hx_ast" in code:
+        return False
+    return orjson.loads(code) == value
+
+
+def _requoted(text: str) -> str:
+    """JSON with strings in single quotes; other escapes are the same when printing."""
+    if "\\" not in text:
+        return text.replace("'", "\\'").replace('"', "'")
+    text = text.replace("\\\\", "\0").replace('\\"', "\1")  # JSON contains neither character
+    text = text.replace("'", "\\'").replace('"', "'")
+    return text.replace("\1", '"').replace("\0", "\\\\")
+
+
+def print_line(*values: Any) -> None:
+    """``print(…)``."""
+    texts = [value if type(value) is str else printed_host(value) for value in values]
+    current().write_line(" ".join(texts))
 
 
 class HostValue:

@@ -11,7 +11,7 @@ from hoglet.hog.python.codegen.purity import STABLE
 from hoglet.hog.python.codegen.text_calls import method_call
 from hoglet.hog.stdlib.table import STL
 
-_HAS_RAW_FORM: Final = frozenset({"typeof", "keys", "has", "jsonStringify"})
+_HAS_RAW_FORM: Final = frozenset({"typeof", "keys", "has", "jsonStringify", "print"})
 """Library functions with a form ``R_name`` for host data that was not imported."""
 
 _TAKES_RAW: Final = {
@@ -49,6 +49,8 @@ class CallPrinter(Evaluation):
     def _arguments(self, node: bound.CallGlobal) -> list[Operand]:
         if node.name in _TAKES_RAW or (node.name, len(node.arguments)) == ("jsonStringify", 1):
             return self.sequence(node.arguments, raw=(0,))
+        if node.name == "print":
+            return self.sequence(node.arguments, raw=range(len(node.arguments)))
         function = self.program.borrowing.lambda_of(node)
         if function is None or not self._borrows(function, LAMBDA_PARAMETER[node.name]):
             return self.sequence(node.arguments)
@@ -67,7 +69,7 @@ class CallPrinter(Evaluation):
             return text
         given = ", ".join([operand.text for operand in operands])
         if STL[name].form != "callback":
-            is_raw = name in _HAS_RAW_FORM and operands[0].raw
+            is_raw = name in _HAS_RAW_FORM and any(operand.raw for operand in operands)
             return f"{'R' if is_raw else 'L'}_{name}({given})"
         if self.program.dynamic_async:
             return f"(yield from S_{name}(d + 1, {given}))"
@@ -89,7 +91,7 @@ class CallPrinter(Evaluation):
         return f"({operands[0].text} is not None)" if not operands[0].constant else None
 
     def _call_concat(self, operands: list[Operand]) -> str | None:
-        if len(operands) > 8:
+        if len(operands) > 16:
             return None
         parts = [self.text_part(operand) for operand in operands]
         name = self.temporaries.new()
