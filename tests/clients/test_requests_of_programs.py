@@ -14,6 +14,8 @@ import pytest
 from support.clients import Post, run
 from support.server import RunningServer
 
+pytestmark = pytest.mark.clients
+
 E = "/api/environments/1/endpoints"
 
 

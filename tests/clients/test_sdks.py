@@ -10,6 +10,8 @@ from posthog import Posthog
 from support.clients import HERE, Post, run_json
 from support.server import KEY, TOKEN, RunningServer
 
+pytestmark = pytest.mark.clients
+
 SECONDS = 60
 
 
@@ -42,7 +44,6 @@ def test_python(server: RunningServer, post: Post) -> None:
     assert person(server, post, "python-user") == {"plan": "paid"}
 
 
-@pytest.mark.clients
 def test_node(server: RunningServer, post: Post) -> None:
     reported = run_json(["node", HERE / "node_sdk.mjs", server.url, TOKEN, KEY])
 

@@ -12,6 +12,8 @@ import pytest
 
 from support.server import KEY, RunningServer
 
+pytestmark = pytest.mark.clients
+
 PATH = "/api/environments/1/hog_functions"
 HOG = "print(event.event)"
 SCRIPT = "export function onLoad({ inputs }) { console.log(inputs.name) }"
