@@ -348,7 +348,7 @@ async def test_a_crash_between_insert_and_commit_stores_nothing_twice(
             raise WarehouseDown("gone")
 
         with monkeypatch.context() as patch:
-            patch.setattr(line.batches._committer, "commit", crash)
+            patch.setattr(line.committer, "commit", crash)
             with _killing(line, is_halved_first):
                 await line.batches.work_once()
         assert len(await _stored(line)) == 8

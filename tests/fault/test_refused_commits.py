@@ -3,6 +3,7 @@
 The database refuses by triggers, which stand for a value that its driver or a constraint rejects.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator
 from datetime import timedelta
 from typing import Any
@@ -10,8 +11,9 @@ from uuid import UUID
 
 import msgspec
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
+from hoglet.events.tables import PersonRow
 from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import decode_invoke
@@ -155,3 +157,28 @@ async def test_a_refusal_that_passes_costs_nothing(line: Line):
     assert await stored(line) == {"poison": 1, "u1": 1}
     assert await delivered(line) == {"poison", "u1"}
     assert warnings(line) == {}
+
+
+async def test_the_group_behind_does_not_see_what_was_left_out(line: Line):
+    """It was processed on the first result of the refused group, and is processed again."""
+    await line.capture(setting({"a": "poison"}))
+    await refuse(line, "persons", "instr(NEW.properties, 'poison') > 0")
+    for _ in range(2):
+        await line.batches.work_once()
+        line.clock.advance(seconds=301)  # pyright: ignore[reportAttributeAccessIssue]
+    await line.capture(setting({"b": 1}))
+    working = asyncio.create_task(line.batches.run())
+    async with asyncio.timeout(60):
+        while (depth := await line.queue.depth("spool")).ready + depth.leased:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    line.batches.stop()
+    await working
+
+    async with line.database.read() as session:
+        properties = select(PersonRow.properties).where(PersonRow.project_id == line.project_id)
+        assert list(await session.scalars(properties)) == ['{"b":1}']
+    assert await stored(line) == {"u": 2}
+
+
+def setting(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"event": "e", "distinct_id": "u", "properties": {"$set": properties}}

@@ -23,6 +23,7 @@ from hoglet.kit.clock import Clock, new_id
 from hoglet.pipeline.health import IngestMetrics, PipelineHealth
 from hoglet.pipeline.ingest.commit import FunctionReports, GroupCommitter, ProjectState
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
+from hoglet.pipeline.ingest.group_writer import GroupStages
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import (
     DEADLINE_SECONDS,
@@ -32,12 +33,7 @@ from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
 from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses
 from hoglet.pipeline.ingest.spool_log.ranges import LogRanges
 from hoglet.pipeline.ingest.spool_log.source import LogSource
-from hoglet.pipeline.ingest.worker import (
-    BatchWorker,
-    GroupStages,
-    IngestMonitoring,
-    ProjectSources,
-)
+from hoglet.pipeline.ingest.worker import BatchWorker, IngestMonitoring, ProjectSources
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.port import Job
 from hoglet.queue.sql import SqlQueue
@@ -127,7 +123,7 @@ class Line:
         )
         self.calls = PipelineSandboxClient(self.sandbox, self.spare, self.functions, deadline)
         self.health = PipelineHealth(CollectorRegistry())
-        committer = GroupCommitter(
+        self.committer = GroupCommitter(
             database=database,
             queue=self.queue,
             clock=clock,
@@ -148,7 +144,7 @@ class Line:
                 *([self.log_source] if self.uses_log else []),
                 JobSource(self.queue, database, clock),
             ],
-            stages=GroupStages(processor, self.definitions, warehouse, committer),
+            stages=GroupStages(processor, self.definitions, warehouse, self.committer),
             projects=ProjectSources(access, self.functions, "https://hoglet.example"),
             monitoring=IngestMonitoring(self.health, IngestMetrics(CollectorRegistry())),
             limits=limits,

@@ -30,18 +30,14 @@ from hoglet.pipeline.health import IngestMetrics
 from hoglet.pipeline.ingest.commit import FunctionReports, GroupCommitter, ProjectState
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
+from hoglet.pipeline.ingest.group_writer import GroupStages
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
 from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
 from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses
 from hoglet.pipeline.ingest.spool_log.ranges import LogRanges
 from hoglet.pipeline.ingest.spool_log.source import LogSource
-from hoglet.pipeline.ingest.worker import (
-    BatchWorker,
-    GroupStages,
-    IngestMonitoring,
-    ProjectSources,
-)
+from hoglet.pipeline.ingest.worker import BatchWorker, IngestMonitoring, ProjectSources
 from hoglet.pipeline.internal_events import INTERNAL_POLICY, INTERNAL_QUEUE, InternalEventMatcher
 from hoglet.pipeline.maintenance import ExpiredRows, MaintenanceWorker
 from hoglet.pipeline.persons.deletions import DELETIONS_QUEUE

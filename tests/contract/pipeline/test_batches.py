@@ -245,7 +245,7 @@ async def test_a_crash_between_insert_and_commit_changes_nothing(
         raise WarehouseDown("gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(line.batches._committer, "commit", crash)
+        patch.setattr(line.committer, "commit", crash)
         patch.setattr("hoglet.pipeline.ingest.worker._STORAGE_BACKOFF", Backoff(0, 0))
         await line.batches.work_once()
     assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(20,)]
@@ -265,7 +265,7 @@ async def test_a_database_that_fails_for_long_costs_no_delivery(
         raise OperationalError("statement", {}, Exception("database is locked"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(line.batches._committer, "commit", locked)
+        patch.setattr(line.committer, "commit", locked)
         patch.setattr("hoglet.pipeline.ingest.worker._STORAGE_BACKOFF", Backoff(0, 0))
         await _work_again_and_again(line)
     await line.work()

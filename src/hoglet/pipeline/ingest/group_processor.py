@@ -9,32 +9,27 @@ its blocks have the same names on every attempt, so a crash between insert and c
 a row twice, even if the group is split differently the next time.
 
 Each piece sees the state left by the pieces before it (persons, group properties, known UUIDs),
-although nothing is committed until the last piece is done.
+although nothing is committed until the last piece is done. In the same way a group sees the state
+left by a group before it that is not committed yet.
 """
 
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable
-from uuid import UUID
 
 import msgspec
 import structlog
 
-from hoglet.events.groups import GroupState
-from hoglet.events.persons.model import (
-    DistinctIdState,
-    PersonState,
-    PersonStoreState,
-)
+from hoglet.events.persons.model import PersonStoreState
 from hoglet.events.repository import EventsRepository
 from hoglet.kit.errors import Unavailable
 from hoglet.pipeline.ingest.ipc import (
     BatchResult,
     Handling,
     LookupRequest,
-    ProcessRequest,
     ReadRequest,
 )
+from hoglet.pipeline.ingest.loaded_state import LoadedState
 from hoglet.pipeline.ingest.sandbox_client import (
     WORKER_FAILURES,
     PipelineSandboxClient,
@@ -55,87 +50,6 @@ REFUSED_EVENTS = 20
 
 type TryCommit = Callable[[BatchResult], Awaitable[None]]
 """Tests a commit of the results of pieces and rolls back; raises :class:`CommitRefused`."""
-
-
-class LoadedState:
-    """The state of a project as seen by one of its groups: loaded rows plus uncommitted changes.
-
-    Changes made by a piece take precedence over rows loaded later. This is safe for merges: they
-    load all ids of both persons, so every id that now belongs to another person is known here.
-    """
-
-    def __init__(self, database: Database, events: EventsRepository, project_id: int) -> None:
-        self._database = database
-        self._events = events
-        self._project_id = project_id
-        self._persons: dict[UUID, PersonState] = {}
-        self._ids: dict[str, DistinctIdState] = {}
-        self._retired: dict[str, int] = {}
-        self._types: dict[str, int] = {}
-        self._groups: dict[tuple[int, str], GroupState] = {}
-        self._seen: set[UUID] = set()
-        self._is_changed = False
-
-    async def request(self, group: UUID, lookups: LookupRequest) -> ProcessRequest:
-        """Build the request that processes a piece, with the state that the piece needs."""
-        loaded = await self._load(lookups)
-        return ProcessRequest(
-            group=group,
-            persons=self._person_state(lookups) if self._is_changed else loaded,
-            group_types=self._types,
-            groups=[
-                self._groups[group_key]
-                for kind, key in lookups.groups
-                if kind in self._types and (group_key := (self._types[kind], key)) in self._groups
-            ],
-            seen=[uuid for uuid in lookups.uuids if uuid in self._seen] if self._seen else [],
-        )
-
-    def apply(self, result: BatchResult) -> None:
-        """Apply the changes made by a piece."""
-        self._is_changed = True
-        self._persons.update((person.id, person) for person in result.persons.persons)
-        self._ids.update((row.distinct_id, row) for row in result.persons.ids)
-        for person in result.persons.deleted:
-            self._persons.pop(person.id, None)
-        self._types.update(result.new_group_types)
-        self._groups.update(((row.index, row.key), row) for row in result.groups)
-        self._seen.update(result.new_uuids)
-
-    async def _load(self, lookups: LookupRequest) -> PersonStoreState:
-        """Load the state that a piece needs; returns the persons as they are in the database."""
-        async with self._database.read() as session:
-            types = await self._events.group_types(session, self._project_id)
-            self._types = {**types, **self._types}
-            places = [
-                (self._types[kind], key) for kind, key in lookups.groups if kind in self._types
-            ]
-            persons = await self._events.load_persons(
-                session, self._project_id, lookups.distinct_ids, lookups.merging
-            )
-            groups = await self._events.load_groups(session, self._project_id, places)
-            self._seen |= await self._events.seen(session, self._project_id, lookups.uuids)
-        for person in persons.persons:
-            self._persons.setdefault(person.id, person)
-        for row in persons.ids:
-            self._ids.setdefault(row.distinct_id, row)
-        self._retired |= persons.retired
-        for group in groups:
-            self._groups.setdefault((group.index, group.key), group)
-        return persons
-
-    def _person_state(self, lookups: LookupRequest) -> PersonStoreState:
-        """The persons of the distinct ids, and all distinct ids of persons that will be merged."""
-        names = {name for name in (*lookups.distinct_ids, *lookups.merging) if name in self._ids}
-        merged = {self._ids[name].person_id for name in lookups.merging if name in self._ids}
-        if merged:
-            names.update(name for name, row in self._ids.items() if row.person_id in merged)
-        ids = [self._ids[name] for name in names]
-        persons = {row.person_id for row in ids}
-        unknown = {*lookups.distinct_ids, *lookups.merging} - names
-        retired = {name: self._retired[name] for name in unknown if name in self._retired}
-        loaded = [self._persons[person] for person in persons]
-        return PersonStoreState(loaded, ids, retired=retired)
 
 
 class CommitRefused(Exception):
@@ -161,38 +75,63 @@ class GroupProcessor:
         self._database = database
         self._events = events
 
-    async def read(self, group: ReadRequest) -> LookupRequest:
-        """Have the worker parse a group in advance."""
-        return await self._calls.read(group)
+    async def read(self, group: ReadRequest) -> LookupRequest | None:
+        """Have the worker parse a group in advance; None if it fails."""
+        try:
+            return await self._calls.read(group)
+        except WORKER_FAILURES as error:
+            _log_halved(group, error)
+            return None
 
-    async def process(self, group: ReadRequest, lookups: Awaitable[LookupRequest]) -> BatchResult:
+    async def load(self, group: ReadRequest, lookups: LookupRequest | None) -> LoadedState:
+        """Load the state that a group needs; if it could not be parsed, its pieces load theirs.
+
+        Raises:
+            SQLAlchemyError: the state cannot be loaded.
+        """
+        state = LoadedState(self._database, self._events, group.project.id)
+        if lookups is not None:
+            await state.load(lookups)
+        return state
+
+    async def process(
+        self, group: ReadRequest, lookups: LookupRequest | None, state: LoadedState
+    ) -> BatchResult:
         """Process a group; if that fails in the worker, process it in pieces.
 
         Args:
             group: the batches of the group.
             lookups: the result of :meth:`read`.
+            state: what :meth:`load` loaded; the changes of the group are applied to it.
 
         Raises:
             FunctionsUnusable: the worker cannot process any event with the project's functions.
             SandboxUnavailable: no worker can be started.
-            SQLAlchemyError: the state cannot be loaded.
+            SQLAlchemyError: the state of a piece cannot be loaded.
         """
-        state = LoadedState(self._database, self._events, group.project.id)
-        try:
-            request = await state.request(group.group, await lookups)
-            return await self._calls.process(group, request)
-        except WORKER_FAILURES as error:
-            log.warning(
-                "a group is processed in pieces",
-                action="group_halved",
-                group=str(group.group),
-                batches=len(group.parts),
-                error=str(error),
-            )
-        return await _Pieces(self._calls, state, group).process()
+        result = await self._process_whole(group, lookups, state) if lookups else None
+        if result is None:
+            return await _Pieces(self._calls, state, group).process()
+        state.apply(result)
+        return result
 
-    async def process_in_pieces(self, group: ReadRequest, try_commit: TryCommit) -> BatchResult:
+    async def _process_whole(
+        self, group: ReadRequest, lookups: LookupRequest, state: LoadedState
+    ) -> BatchResult | None:
+        """None if the worker fails."""
+        try:
+            return await self._calls.process(group, state.request(group.group, lookups))
+        except WORKER_FAILURES as error:
+            _log_halved(group, error)
+            return None
+
+    async def process_in_pieces(
+        self, group: ReadRequest, try_commit: TryCommit
+    ) -> tuple[BatchResult, LoadedState]:
         """Process a group whose commit was rejected, leaving out the events that cause it.
+
+        Returns:
+            The result, and the state that it leaves.
 
         Raises:
             CommitRefused: so many events are rejected that the events cannot be at fault.
@@ -201,7 +140,17 @@ class GroupProcessor:
             "a group is committed in pieces", action="commit_halved", group=str(group.group)
         )
         state = LoadedState(self._database, self._events, group.project.id)
-        return await _Pieces(self._calls, state, group, try_commit).process()
+        return await _Pieces(self._calls, state, group, try_commit).process(), state
+
+
+def _log_halved(group: ReadRequest, error: Exception) -> None:
+    log.warning(
+        "a group is processed in pieces",
+        action="group_halved",
+        group=str(group.group),
+        batches=len(group.parts),
+        error=str(error),
+    )
 
 
 class _Pieces:
@@ -241,10 +190,14 @@ class _Pieces:
         return merge_results(self._done)
 
     async def _attempt(self, piece: ReadRequest) -> BatchResult:
-        lookups = await self._calls.read(piece)
-        result = await self._calls.process(piece, await self._state.request(piece.group, lookups))
+        result = await self._process_piece(piece)
         await self._check(result)
         return result
+
+    async def _process_piece(self, piece: ReadRequest) -> BatchResult:
+        lookups = await self._calls.read(piece)
+        await self._state.load(lookups)
+        return await self._calls.process(piece, self._state.request(piece.group, lookups))
 
     async def _check(self, result: BatchResult) -> None:
         """Check that the database accepts a piece after the pieces before it."""
@@ -315,8 +268,7 @@ class _Pieces:
         return _set_aside(piece, str(error))
 
     async def _refused_piece(self, piece: ReadRequest, *, without_changes: bool) -> BatchResult:
-        lookups = await self._calls.read(piece)
-        result = await self._calls.process(piece, await self._state.request(piece.group, lookups))
+        result = await self._process_piece(piece)
         if without_changes:
             example = {"batch": str(piece.parts[0].job_id), "reason": piece.reason}
             result = msgspec.structs.replace(

@@ -28,7 +28,7 @@ from hoglet.pipeline.ingest.parse import (
 from hoglet.pipeline.ingest.process import process_batch
 
 _KEPT_PROJECTS = 50
-_KEPT_GROUPS = 2  # the current one and the one parsed ahead; more would only take memory
+_KEPT_GROUPS = 3  # the current one and those parsed ahead; more would only take memory
 
 _internal_requests = msgspec.msgpack.Decoder(InternalRequest)
 _functions: OrderedDict[int, FunctionSet] = OrderedDict()

@@ -1,0 +1,170 @@
+"""A group on its way from the spool to its commit; the groups of a worker overlap.
+
+While a group is inserted and committed, the next one is already processed on the state that the
+first leaves, and a third one is parsed. Groups are inserted and committed one after another, each
+only if the group before it was committed in the state that it was processed on.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from hoglet.kit import tracing
+from hoglet.pipeline.ingest.ipc import LookupRequest, ReadRequest
+from hoglet.pipeline.ingest.loaded_state import LoadedState
+from hoglet.pipeline.ingest.sources import SpooledGroup
+
+
+class NotItsTurn(Exception):
+    """The group cannot be stored now: the one before failed, or the worker stops. Release it."""
+
+
+class Superseded(Exception):
+    """The group before was committed in another state; process this one again."""
+
+
+class GroupRun:
+    """A group that was started.
+
+    Args:
+        group: its batches.
+        request: what the worker process parses.
+        lookups: the result of parsing; None if the worker process fails.
+        earlier: the group that the same worker started before; None if it was committed.
+        is_first: these may be the project's first events.
+        spans: the spans of the requests.
+        on_processed: called whenever it was processed.
+    """
+
+    def __init__(
+        self,
+        group: SpooledGroup,
+        request: ReadRequest,
+        lookups: "asyncio.Task[LookupRequest | None]",
+        *,
+        earlier: "GroupRun | None",
+        is_first: bool,
+        spans: tracing.SharedWork,
+        on_processed: Callable[[], None],
+    ) -> None:
+        self.group = group
+        self.request = request
+        self.lookups = lookups
+        self.is_first = is_first
+        self.spans = spans
+        self.has_failed = False
+        self._on_processed = on_processed
+        self._earlier = earlier
+        self._followed: LoadedState | None = None
+        self._state: LoadedState | None = None
+        self._is_committed = False
+        self._is_given_up = False
+        self._processed = asyncio.Event()
+        self._ended = asyncio.Event()
+
+    @property
+    def is_processed(self) -> bool:
+        """Whether the worker process is done with it, at least for now."""
+        return self._processed.is_set()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was committed, released or postponed."""
+        return self._ended.is_set()
+
+    @property
+    def earlier(self) -> "GroupRun | None":
+        """The group before; None once it is committed."""
+        return self._earlier
+
+    def mark_processed(self, state: LoadedState) -> None:
+        """Let the next group be processed on the state that this one leaves."""
+        self._state = state
+        self._processed.set()
+        self._on_processed()
+
+    def repeat(self, lookups: "asyncio.Task[LookupRequest | None]") -> None:
+        """Process the group again, parsed anew: the worker process forgets processed groups."""
+        self.lookups = lookups
+        self._state = None
+        self._processed.clear()
+
+    def give_up(self) -> None:
+        """Release the group unless it is being processed already, because the worker stops."""
+        self._is_given_up = self._earlier is not None
+
+    def end(self, *, committed: bool) -> None:
+        """Let the next group be committed, or released if this one was not committed."""
+        self.lookups.cancel()
+        self._earlier = self._followed = None
+        self._is_committed = committed
+        self._processed.set()
+        self._ended.set()
+
+    async def may_load(self) -> None:
+        """Wait until all groups before the earlier one are committed.
+
+        Raises:
+            NotItsTurn: one of them failed.
+        """
+        if self._earlier is not None and self._earlier.earlier is not None:
+            await self._earlier.earlier.until_committed()
+        if self._earlier is not None and self._earlier.has_ended:
+            await self.its_turn()
+
+    async def follow(self, state: LoadedState) -> None:
+        """Wait until the earlier group is processed, and show its changes to this one.
+
+        Raises:
+            NotItsTurn: it failed, or this group was given up.
+        """
+        if self._earlier is None:
+            return
+        left = await self._earlier.until_processed()
+        if self._is_given_up:
+            raise NotItsTurn
+        if self._earlier.request.project.id == self.request.project.id:
+            self._followed = left
+            state.follow(left)
+
+    async def its_turn(self) -> None:
+        """Wait until the earlier group is committed.
+
+        Raises:
+            NotItsTurn: it failed.
+            Superseded: it was committed in another state than this group has followed.
+        """
+        earlier, followed = self._earlier, self._followed
+        if earlier is None:
+            return
+        committed = await earlier.until_committed()
+        self._earlier = self._followed = None
+        if followed is not None and committed is not followed:
+            raise Superseded
+
+    async def until_processed(self) -> LoadedState:
+        """Wait until the group is processed.
+
+        Returns:
+            The state that it leaves.
+
+        Raises:
+            NotItsTurn: it failed.
+        """
+        await self._processed.wait()
+        if self._state is None:
+            raise NotItsTurn
+        return self._state
+
+    async def until_committed(self) -> LoadedState | None:
+        """Wait until the group is committed.
+
+        Returns:
+            The state that it left.
+
+        Raises:
+            NotItsTurn: it failed.
+        """
+        await self._ended.wait()
+        if not self._is_committed:
+            raise NotItsTurn
+        return self._state
