@@ -216,9 +216,9 @@ async def test_a_group_is_bounded_by_bytes_and_one_large_batch_goes_alone(opened
         sizes: list[int] = []
         real = line.batches._processor.process
 
-        async def noting(group: Any, expected: Any) -> Any:
+        async def noting(group: Any, *more: Any) -> Any:
             sizes.append(sum(len(part.body) for part in group.parts))
-            return await real(group, expected)
+            return await real(group, *more)
 
         line.batches._processor.process = noting  # pyright: ignore[reportAttributeAccessIssue]
         for number in range(8):
