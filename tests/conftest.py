@@ -7,6 +7,7 @@ from collections.abc import Generator
 
 import httpx
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 from support.measured import start_coverage
@@ -16,6 +17,14 @@ _coverage = start_coverage()
 # Each client, and each httpx.get, reads the certificate authorities anew: 30 ms of processor time,
 # more than most requests of tests take.
 httpx._transports.default.create_ssl_context = functools.cache(httpx.create_ssl_context)
+
+# Logged errors as in a server, not drawn with all local variables: that takes a second or two each.
+structlog.configure(
+    processors=[
+        *structlog.get_config()["processors"][:-1],
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
 
 # No example is late on a busy machine. In CI the same examples every time: a new find belongs to
 # whoever runs the tests at home, not to the change that happens to be checked.

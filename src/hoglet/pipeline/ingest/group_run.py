@@ -51,12 +51,12 @@ class GroupRun:
         self.lookups = lookups
         self.is_first = is_first
         self.spans = spans
-        self.has_failed = False
         self._on_processed = on_processed
         self._earlier = earlier
         self._followed: LoadedState | None = None
         self._state: LoadedState | None = None
         self._is_committed = False
+        self._has_failed = False
         self._is_given_up = False
         self._processed = asyncio.Event()
         self._ended = asyncio.Event()
@@ -72,6 +72,11 @@ class GroupRun:
         return self._ended.is_set()
 
     @property
+    def has_failed(self) -> bool:
+        """Whether it or a group before it failed, so that it cannot be committed."""
+        return self._has_failed or (self._earlier is not None and self._earlier.has_failed)
+
+    @property
     def earlier(self) -> "GroupRun | None":
         """The group before; None once it is committed."""
         return self._earlier
@@ -81,6 +86,10 @@ class GroupRun:
         self._state = state
         self._processed.set()
         self._on_processed()
+
+    def mark_failed(self) -> None:
+        """Have the groups after this one released."""
+        self._has_failed = True
 
     def repeat(self, lookups: "asyncio.Task[LookupRequest | None]") -> None:
         """Process the group again, parsed anew: the worker process forgets processed groups."""
@@ -97,6 +106,7 @@ class GroupRun:
         self.lookups.cancel()
         self._earlier = self._followed = None
         self._is_committed = committed
+        self._has_failed = not committed
         self._processed.set()
         self._ended.set()
 

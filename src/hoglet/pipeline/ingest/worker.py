@@ -134,7 +134,10 @@ class BatchWorker:
         return True
 
     def _is_full(self) -> bool:
-        """Whether the worker process has enough to do, or a group waits after a failure."""
+        """Whether the worker process has enough to do, or groups wait for their release.
+
+        Another group would have to be released, too: it would come after theirs.
+        """
         ahead = sum(not run.is_processed for run in self._runs)
         return ahead >= _GROUPS_AHEAD or any(run.has_failed for run in self._runs)
 
@@ -257,7 +260,7 @@ class BatchWorker:
             await self._release(run.group)
             return False
         except Exception as error:
-            run.has_failed = True
+            run.mark_failed()
             log.exception("a group failed", action="group_failed", group=str(run.request.group))
             await self._later(run, error)
             return False
