@@ -1,5 +1,6 @@
 """Backup of a server under load, and a server on the restored data."""
 
+import socket
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ import pytest
 
 from support.receiver import Receiver
 from support.server import KEY, TOKEN, RunningServer
+from support.waiting import wait_for
 
 SECONDS = 120
 _QUERY = "/api/projects/1/query/"
@@ -205,3 +207,17 @@ def test_an_archive_that_ends_early_is_no_backup(server: RunningServer, tmp_path
 
     done = hoglet(server, "backup", str(tmp_path / "copy"))
     assert done.returncode == 0, done.stderr  # and the next one is not held up
+
+
+def test_a_client_that_leaves_before_the_response_leaves_nothing(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    request = f"POST /_backup HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\n\r\n"
+    for _ in range(3):
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(request.encode())
+            wait_for(lambda: list(server.data_dir.glob("backup-*")))
+        wait_for(lambda: not list(server.data_dir.glob("backup-*")))
+
+    done = hoglet(server, "backup", str(tmp_path / "copy"))
+    assert done.returncode == 0, done.stderr

@@ -11,13 +11,14 @@ import asyncio
 import secrets
 import tarfile
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from hoglet.access.auth import authenticate
 from hoglet.access.principals import ANY_SCOPE, Principal
@@ -36,16 +37,31 @@ def backup_route(service: BackupService, local_token: str) -> Route:
         if not secrets.compare_digest(given.encode(), local_token.encode()):
             _check_staff(await authenticate(request))
         stack = AsyncExitStack()
-        folder = await stack.enter_async_context(service.backup())
-
-        async def content() -> AsyncGenerator[bytes]:
-            async with stack:
-                async for chunk in tar_stream(folder):
-                    yield chunk
-
-        return StreamingResponse(content(), media_type="application/x-tar")
+        return BackupResponse(await stack.enter_async_context(service.backup()), stack)
 
     return Route(PATH, backup, methods=["POST"])
+
+
+class BackupResponse(StreamingResponse):
+    """Sends a folder as a tar archive, and removes it in any case.
+
+    A client may leave before the first chunk. Then the content is never iterated, and a ``finally``
+    in its generator would not run.
+
+    Args:
+        folder: its content is sent.
+        stack: closed at the end; removes the folder and admits the next backup.
+    """
+
+    def __init__(self, folder: Path, stack: AsyncExitStack) -> None:
+        self._content = tar_stream(folder)
+        self._stack = stack
+        super().__init__(self._content, media_type="application/x-tar")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the archive."""
+        async with self._stack, aclosing(self._content):
+            await super().__call__(scope, receive, send)
 
 
 def _check_staff(principal: Principal) -> None:
