@@ -32,6 +32,7 @@ def project(tmp_path_factory) -> Path:
 
 
 @pytest.mark.engine
+@pytest.mark.slow
 def test_every_case_of_the_page_passes(project: Path) -> None:
     command = [sys.executable, "-m", "hoglet", "test", "-C", str(project)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)

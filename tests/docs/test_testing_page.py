@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from hoglet.cli.main import app
@@ -12,6 +13,7 @@ from hoglet.cli.main import app
 PAGE = (Path(__file__).parents[2] / "docs" / "testing.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page_pass(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["init", str(tmp_path / "shop")])
     assert result.exit_code == 0, result.output

@@ -305,6 +305,7 @@ def test_a_reader_that_has_enough_is_no_error(tmp_path: Path) -> None:
     assert (process.returncode, says) == (1, b"")
 
 
+@pytest.mark.slow
 def test_a_failure_shows_what_differs_and_can_be_taken_over(tmp_path: Path) -> None:
     wrong = {
         "functions/hook/tests.yaml": WRONG,
