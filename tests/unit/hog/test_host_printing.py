@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.running import run_program
 from hoglet.hog.runtime.convert import import_value
 from hoglet.hog.runtime.formatting import printed
@@ -64,3 +65,18 @@ def test_arguments_are_references_that_a_later_argument_may_change() -> None:
     """
     outcome = run_program(source, globals={"event": {"properties": {"a": 1}}})
     assert outcome.lines == ["{'a': 2} changed 2"]
+
+
+@pytest.mark.parametrize("printed_values", ["shared, event", "event, shared", "event, [shared]"])
+def test_values_of_the_program_stay_within_the_budget(printed_values: str) -> None:
+    """They may have shared parts, so that printing them takes for ever."""
+    source = f"""
+    let shared := event.properties
+    let i := 0
+    while (i < 40) {{ shared := [shared, shared] i := i + 1 }}
+    print({printed_values})
+    """
+    budget = Budget(timeout_s=0.2)
+    outcome = run_program(source, globals={"event": {"properties": {"a": 1}}}, budget=budget)
+    assert outcome.error is not None
+    assert outcome.error.kind == "timeout"

@@ -4,7 +4,7 @@ Functions return the same as those of the library for the imported value; only r
 Anything but plain JSON data (tagged dates, non-string keys) is imported first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -155,9 +155,12 @@ def _requoted(text: str) -> str:
     return text.replace("\1", '"').replace("\0", "\\\\")
 
 
-def print_line(*values: Any) -> None:
-    """``print(…)``."""
-    texts = [value if type(value) is str else printed_host(value) for value in values]
+def print_line(is_host_data: Sequence[bool], *values: Any) -> None:
+    """``print(…)`` of values of which some are host data."""
+    texts = [
+        value if type(value) is str else (printed_host if is_raw else printed)(value)
+        for is_raw, value in zip(is_host_data, values, strict=True)
+    ]
     current().write_line(" ".join(texts))
 
 

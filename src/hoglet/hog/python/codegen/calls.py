@@ -11,7 +11,7 @@ from hoglet.hog.python.codegen.purity import STABLE
 from hoglet.hog.python.codegen.text_calls import method_call
 from hoglet.hog.stdlib.table import STL
 
-_HAS_RAW_FORM: Final = frozenset({"typeof", "keys", "has", "jsonStringify", "print"})
+_HAS_RAW_FORM: Final = frozenset({"typeof", "keys", "has", "jsonStringify"})
 """Library functions with a form ``R_name`` for host data that was not imported."""
 
 _TAKES_RAW: Final = {
@@ -69,7 +69,7 @@ class CallPrinter(Evaluation):
             return text
         given = ", ".join([operand.text for operand in operands])
         if STL[name].form != "callback":
-            is_raw = name in _HAS_RAW_FORM and any(operand.raw for operand in operands)
+            is_raw = name in _HAS_RAW_FORM and operands[0].raw
             return f"{'R' if is_raw else 'L'}_{name}({given})"
         if self.program.dynamic_async:
             return f"(yield from S_{name}(d + 1, {given}))"
@@ -165,11 +165,19 @@ class CallPrinter(Evaluation):
         )
         return Operand(self.noted(node, name, text), "A")
 
+    def _call_print(self, operands: list[Operand]) -> str | None:
+        """Only host data is printed in place: values of the program may have shared parts."""
+        if not any(operand.raw for operand in operands):
+            return None
+        flags = "".join(f"{operand.raw}, " for operand in operands)
+        return f"R_print(({flags}), {', '.join(operand.text for operand in operands)})"
+
     _SPECIAL: Final[dict[str, Callable[[Any, list[Operand]], str | None]]] = {
         "length": _call_length,
         "isNull": _call_is_null,
         "isNotNull": _call_is_not_null,
         "concat": _call_concat,
+        "print": _call_print,
     }
     CALLS: Final[Handlers] = {
         bound.CallGlobal: _call_global,
