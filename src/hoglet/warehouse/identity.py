@@ -7,14 +7,14 @@ Source: docs/adr/0019-warehouse-identity.md.
 
 from uuid import UUID
 
-from hoglet.warehouse.port import Warehouse
+from hoglet.warehouse.port import STARTUP, Warehouse
 
 _READ = "SELECT id FROM hoglet_identity ORDER BY created_at, id LIMIT 1"
 
 
 async def warehouse_identity(warehouse: Warehouse) -> UUID | None:
     """The id stored in the warehouse; None if it has none yet."""
-    rows = (await warehouse.query(_READ)).rows
+    rows = (await warehouse.query(_READ, budget=STARTUP)).rows
     return rows[0][0] if rows else None
 
 

@@ -13,7 +13,7 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from hoglet.warehouse.disk_space import DiskChecks
-from hoglet.warehouse.port import InsertSelect, Warehouse
+from hoglet.warehouse.port import STARTUP, InsertSelect, Warehouse
 
 log = structlog.get_logger()
 
@@ -56,6 +56,7 @@ async def drop_scratch_tables(warehouse: Warehouse) -> None:
         "SELECT name FROM system.tables WHERE database = currentDatabase() "
         "AND startsWith(name, {prefix:String})",
         {"prefix": _PREFIX},
+        budget=STARTUP,
     )
     for (name,) in tables.rows:
         await warehouse.drop_table(name)

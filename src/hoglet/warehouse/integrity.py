@@ -11,7 +11,7 @@ from typing import NamedTuple
 import structlog
 
 from hoglet.warehouse.errors import WarehouseBroken
-from hoglet.warehouse.port import Warehouse
+from hoglet.warehouse.port import STARTUP, Warehouse
 
 log = structlog.get_logger()
 
@@ -46,11 +46,11 @@ async def check_parts(warehouse: Warehouse) -> None:
     Raises:
         WarehouseBroken: rows are lost.
     """
-    broken = [_Part(*row) for row in (await warehouse.query(_BROKEN)).rows]
+    broken = [_Part(*row) for row in (await warehouse.query(_BROKEN, budget=STARTUP)).rows]
     if not broken:
         return
     active: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for table, partition, first, last in (await warehouse.query(_ACTIVE)).rows:
+    for table, partition, first, last in (await warehouse.query(_ACTIVE, budget=STARTUP)).rows:
         active[table, partition].append((first, last))
     lost = [part for part in broken if not _is_replaced(part, active[part.table, part.partition])]
     if lost:

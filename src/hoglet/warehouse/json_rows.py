@@ -28,6 +28,7 @@ from hoglet.warehouse.errors import WarehouseDown, from_engine
 from hoglet.warehouse.json_parts import JsonPartsWriter
 from hoglet.warehouse.port import (
     ROWS_PARAMETER,
+    STARTUP,
     JsonRows,
     QueryResult,
     ResultColumn,
@@ -232,7 +233,7 @@ async def check_reader(warehouse: Warehouse) -> None:
     Raises:
         WarehouseDown: its profile does not have ``readonly = 2``.
     """
-    rows = (await warehouse.query("SELECT getSetting('readonly')")).rows
+    rows = (await warehouse.query("SELECT getSetting('readonly')", budget=STARTUP)).rows
     if int(rows[0][0]) != READER_READONLY:
         raise WarehouseDown(
             "The user of HOGLET_WAREHOUSE_READ_URL must have the setting readonly = 2."

@@ -47,6 +47,10 @@ class QueryBudget:
     read_only: bool = True
 
 
+STARTUP = QueryBudget(seconds=120.0)
+"""Limits of the reads of a start: a busy machine must not keep a server from starting."""
+
+
 @dataclass(frozen=True, slots=True)
 class ResultColumn:
     """A result column, e.g. ``ResultColumn("count()", "UInt64")``; ``type`` is ClickHouse's."""

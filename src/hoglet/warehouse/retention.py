@@ -6,7 +6,7 @@ The engine deletes expired rows in the background: whole parts if possible, else
 import re
 
 from hoglet.warehouse.cluster import on_cluster
-from hoglet.warehouse.port import Warehouse
+from hoglet.warehouse.port import STARTUP, Warehouse
 from hoglet.warehouse.schema import Retention
 
 _TIME_COLUMNS = {
@@ -41,7 +41,7 @@ async def apply_retention(
     }
     suffix = "_local" if cluster else ""
     names = [table + suffix for table in days]
-    rows = (await warehouse.query(_ENGINES, {"names": names})).rows
+    rows = (await warehouse.query(_ENGINES, {"names": names}, budget=STARTUP)).rows
     engines: dict[str, str] = {str(name): str(engine) for name, engine in rows}
     for table, retained_days in days.items():
         name = table + suffix

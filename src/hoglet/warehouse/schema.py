@@ -13,7 +13,7 @@ from string import Template
 
 from hoglet.warehouse.cluster import everywhere_replica, on_cluster, quoted, shard_replica
 from hoglet.warehouse.errors import SchemaTooNew, WarehouseBroken
-from hoglet.warehouse.port import Warehouse
+from hoglet.warehouse.port import STARTUP, Warehouse
 
 DEDUP_BLOCKS = 10_000  # deduplication tokens kept per table, about 3 MB per table
 # Number of properties with their own column in a part; others share one. With 256, events with
@@ -114,7 +114,7 @@ async def apply_schema(
     """
     for statement in _bookkeeping(cluster):
         await warehouse.command(statement)
-    rows = (await warehouse.query("SELECT number FROM hoglet_ddl")).rows
+    rows = (await warehouse.query("SELECT number FROM hoglet_ddl", budget=STARTUP)).rows
     done = {number for (number,) in rows}
     known = list(migrations(cluster=cluster, retention=retention))
     if done and max(done) > known[-1].number:
@@ -123,7 +123,7 @@ async def apply_schema(
             f"{max(done)}; this version knows {known[-1].number}): start that version, "
             "or restore an older backup."
         )
-    tables = {name for (name,) in (await warehouse.query(_TABLES)).rows}
+    tables = {name for (name,) in (await warehouse.query(_TABLES, budget=STARTUP)).rows}
     for migration in known:
         if migration.number in done:
             _expect(migration.table, tables)

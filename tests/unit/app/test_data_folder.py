@@ -27,6 +27,7 @@ from hoglet.app.startup.server_file import (
 from hoglet.kit.clock import SystemClock
 from hoglet.settings import Settings
 from hoglet.store.database import Database
+from hoglet.warehouse.errors import QueryTooCostly
 
 KEYS = [Fernet.generate_key().decode() for _ in range(2)]
 
@@ -149,3 +150,10 @@ def test_the_server_file_is_removed_as_far_as_it_can_be(tmp_path: Path):
     (tmp_path / "server.json").mkdir()
     remove_server_file(tmp_path)  # it must not replace the error of a start
     assert (tmp_path / "server.json").is_dir()
+
+
+def test_a_warehouse_on_a_busy_machine_is_not_said_to_be_broken():
+    slow = QueryTooCostly("The query exceeded its time limit.", code="query_timeout")
+    sentence = describe(slow, Settings())
+    assert "did not answer within 120 seconds" in sentence
+    assert "backup" not in sentence

@@ -15,7 +15,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from hoglet.kit.errors import HogletError
 from hoglet.migrations.upgrade import UnknownSchema
 from hoglet.settings import Settings
-from hoglet.warehouse.errors import WarehouseInUse, plain_message
+from hoglet.warehouse.errors import QueryTooCostly, WarehouseInUse, plain_message
+from hoglet.warehouse.port import STARTUP
 
 log = structlog.get_logger()
 
@@ -115,6 +116,11 @@ def _of_part(error: HogletError, settings: Settings) -> str:
     if error.blame == "operator" and not refused:
         return error.detail
     where = _warehouse(settings)
+    if isinstance(error, QueryTooCostly):
+        return (
+            f"The warehouse {where} did not answer within {STARTUP.seconds:g} seconds: start "
+            "hoglet again when the machine is less busy."
+        )
     if any("already running" in note or "Cannot lock" in note for note in notes):
         return (
             f"The warehouse {where} is in use by another process: stop that one, or choose "
