@@ -53,6 +53,11 @@ class SpooledGroup(Protocol):
         ...
 
     @property
+    def events(self) -> int:
+        """Number of events in the batches."""
+        ...
+
+    @property
     def retries(self) -> int:
         """How often the group was postponed."""
         ...
@@ -158,6 +163,7 @@ class JobGroup:
         self.id = jobs[0].group or jobs[0].id
         self.project_id = batches[0].project_id
         self.parts = [part_of(batch, job.id) for batch, job in zip(batches, jobs, strict=True)]
+        self.events = sum(job.weight for job in jobs)
         self.retries = jobs[0].retries
 
     def held(self) -> AbstractAsyncContextManager[None]:

@@ -43,8 +43,8 @@ _STORAGE_BACKOFF = Backoff(first=2, longest=60)
 _GROUP_BACKOFF = Backoff(first=2, longest=300)
 _IDLE_WAIT = timedelta(seconds=1)
 _SOURCE_PAUSE_S = 2.0  # for a source that failed; the others continue
-# One that the worker process processes, and one that it parses. With only one, it would wait while
-# the state of the next is loaded; more would only take memory and make smaller groups.
+# One that the worker process processes, and one that it parses: with only one, it would wait while
+# the state of the next is loaded. More would only take memory.
 _GROUPS_AHEAD = 2
 
 
@@ -103,6 +103,7 @@ class BatchWorker:
         self._stopping = asyncio.Event()
         self._runs: deque[GroupRun] = deque()
         self._may_begin = asyncio.Event()
+        self._has_backlog = False
 
     async def run(self) -> None:
         """Run until :meth:`stop`; then finish what is processed, and release the other groups."""
@@ -136,14 +137,19 @@ class BatchWorker:
     def _is_full(self) -> bool:
         """Whether the worker process has enough to do, or groups wait for their release.
 
-        Another group would have to be released, too: it would come after theirs.
+        Another group would have to be released, too: it would come after theirs. Without a
+        backlog, a second group ahead would only make the groups smaller, and an event dearer.
         """
-        ahead = sum(not run.is_processed for run in self._runs)
-        return ahead >= _GROUPS_AHEAD or any(run.has_failed for run in self._runs)
+        most = _GROUPS_AHEAD if self._has_backlog else 1
+        return self._ahead() >= most or any(run.has_failed for run in self._runs)
+
+    def _ahead(self) -> int:
+        """Number of groups that the worker process has not processed."""
+        return sum(not run.is_processed for run in self._runs)
 
     def _processed(self) -> None:
         """Let :meth:`run` begin a group if it waits because there were enough."""
-        if sum(not run.is_processed for run in self._runs) == _GROUPS_AHEAD - 1:
+        if not self._is_full():
             self._may_begin.set()
 
     async def _wait(self) -> None:
@@ -164,6 +170,7 @@ class BatchWorker:
         earlier = self._runs[-1] if self._runs else None  # if it fails meanwhile, so does this one
         try:
             group = await self._next_group()
+            self._has_backlog = group is not None and group.events >= self._limits.events / 2
             if group is None:
                 if earlier is None:
                     self._health.works("events", worker=self._number)

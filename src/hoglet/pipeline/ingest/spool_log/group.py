@@ -38,6 +38,7 @@ class LogGroup:
         self.parts = [part_of(each.spooled, _id(each.spooled)) for each in batches if each.spooled]
         self.id = self.parts[0].job_id
         self.project_id = project_id
+        self.events = sum(batch.events for batch in batches)
         self.retries = 0
         self.lane = f"partition:{position.partition}:{project_id}"
         """Lane of the jobs that entries of the partition are turned into."""
