@@ -143,7 +143,7 @@ def test_nothing_to_show_is_said(server: RunningServer) -> None:
         process = start(server, *words, stdout=subprocess.PIPE)
         output, says = process.communicate(timeout=60)
         assert (process.returncode, output) == (0, b"")
-        assert says.startswith(b"There is no such ")
+        assert says.startswith(b"There are no such ")
 
 
 def test_a_terminal_without_unicode_shows_what_it_can(
