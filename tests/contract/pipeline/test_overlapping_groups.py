@@ -83,10 +83,11 @@ async def one_after_another(line: Line) -> None:
 
 async def overlapping(line: Line) -> None:
     working = asyncio.create_task(line.batches.run())
-    while await _waiting(line):  # noqa: ASYNC110 (the queue has no event for this)
-        await asyncio.sleep(0.05)
-    line.batches.stop()
-    await working
+    async with asyncio.timeout(120):
+        while await _waiting(line):  # noqa: ASYNC110 (the queue has no event for this)
+            await asyncio.sleep(0.05)
+        line.batches.stop()
+        await working
 
 
 async def _waiting(line: Line) -> int:

@@ -108,10 +108,9 @@ class LoadedState:
         if self._is_changed:
             changes = self.changes.over(self._earlier_changes)
             newest = changes.over(self.rows.over(self._earlier_rows))
+            # Persons of retired ids were deleted since the group before loaded them.
             for name in self._retired.keys() - changes.ids.keys():
-                newest.ids.pop(
-                    name, None
-                )  # its person was deleted since the group before loaded it
+                newest.ids.pop(name, None)
             persons = self._persons(newest, lookups)
             self.rows.add_persons(persons.persons, persons.ids)
         groups = [

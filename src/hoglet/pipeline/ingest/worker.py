@@ -258,10 +258,7 @@ class BatchWorker:
         try:
             async with run.group.held():
                 with run.spans.ending():
-                    await self._writer.write(run)
-        except NotItsTurn:
-            await self._release(run.group)
-            return False
+                    is_stored = await self._write_in_turn(run)
         except GROUP_LOST:
             log.warning("a group was lost", action="lease_lost", group=str(run.request.group))
             await self._release(run.group)
@@ -271,8 +268,19 @@ class BatchWorker:
             log.exception("a group failed", action="group_failed", group=str(run.request.group))
             await self._later(run, error)
             return False
+        if not is_stored:
+            await self._release(run.group)
+            return False
         self._health.group_stored(run.request.group, worker=self._number)
         self._storage_failures = 0
+        return True
+
+    async def _write_in_turn(self, run: GroupRun) -> bool:
+        """False if a group before it failed: that is no failure of this group."""
+        try:
+            await self._writer.write(run)
+        except NotItsTurn:
+            return False
         return True
 
     async def _later(self, run: GroupRun, error: Exception) -> None:
