@@ -307,7 +307,7 @@ class Settings(BaseSettings):
         "worker_memory_bytes.",
     )
     pipeline_group_events: int = Field(
-        4000, ge=1, description="Maximum number of events processed as a group."
+        8000, ge=1, description="Maximum number of events processed as a group."
     )
     pipeline_seconds: float = Field(
         120,

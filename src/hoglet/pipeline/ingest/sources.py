@@ -30,7 +30,7 @@ class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     size: int = 4 * 1024 * 1024
-    events: int = 4000
+    events: int = 8000
     batches: int = 200
 
 
