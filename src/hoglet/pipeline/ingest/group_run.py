@@ -32,7 +32,7 @@ class GroupRun:
         earlier: the group that the same worker started before; None if it was committed.
         is_first: these may be the project's first events.
         spans: the spans of the requests.
-        on_processed: called whenever it was processed.
+        on_processed: called with the number of its runs whenever it was processed.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class GroupRun:
         earlier: "GroupRun | None",
         is_first: bool,
         spans: tracing.SharedWork,
-        on_processed: Callable[[], None],
+        on_processed: Callable[[SpooledGroup, int], None],
     ) -> None:
         self.group = group
         self.request = request
@@ -81,11 +81,11 @@ class GroupRun:
         """The group before; None once it is committed."""
         return self._earlier
 
-    def mark_processed(self, state: LoadedState) -> None:
+    def mark_processed(self, state: LoadedState, *, runs: int) -> None:
         """Let the next group be processed on the state that this one leaves."""
         self._state = state
         self._processed.set()
-        self._on_processed()
+        self._on_processed(self.group, runs)
 
     def mark_failed(self) -> None:
         """Have the groups after this one released."""
@@ -160,9 +160,10 @@ class GroupRun:
         Raises:
             NotItsTurn: it failed.
         """
-        await self._processed.wait()
-        if self._state is None:
-            raise NotItsTurn
+        while self._state is None:  # it may be repeated at this moment
+            if self._ended.is_set():
+                raise NotItsTurn
+            await self._processed.wait()
         return self._state
 
     async def until_committed(self) -> LoadedState | None:

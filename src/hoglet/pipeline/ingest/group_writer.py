@@ -110,7 +110,7 @@ class GroupWriter:
         state = await self._processor.load(run.request, lookups)
         await run.follow(state)
         result = await self._processor.process(run.request, lookups, state)
-        run.mark_processed(state)
+        run.mark_processed(state, runs=len(result.invocations))
         return result
 
     async def _commit(self, run: GroupRun, result: BatchResult, *, checked: bool) -> None:
@@ -126,7 +126,7 @@ class GroupWriter:
         """Commit a group without the events that the database keeps rejecting."""
         try_commit = functools.partial(self._committer.try_commit, run.request.project.id)
         result, state = await self._processor.process_in_pieces(run.request, try_commit)
-        run.mark_processed(state)
+        run.mark_processed(state, runs=len(result.invocations))
         await self._insert(run.request, result)
         await self._commit(run, result, checked=False)
         return result

@@ -91,6 +91,16 @@ class SpooledGroup(Protocol):
         ...
 
 
+def is_large(group: SpooledGroup, limits: GroupLimits) -> bool:
+    """Whether a group has at least half of a limit, so that more is probably waiting."""
+    size = sum(len(part.body) for part in group.parts)
+    return (
+        group.events >= limits.events / 2
+        or size >= limits.size / 2
+        or len(group.parts) >= limits.batches / 2
+    )
+
+
 class GroupSource(Protocol):
     """Provides groups to workers, each group to one worker at a time."""
 

@@ -34,7 +34,7 @@ from hoglet.pipeline.ingest.group_run import GroupRun, NotItsTurn
 from hoglet.pipeline.ingest.group_writer import GROUP_LOST, GroupStages, GroupWriter
 from hoglet.pipeline.ingest.ipc import ProjectFacts, ReadRequest
 from hoglet.pipeline.ingest.sandbox_client import FunctionLoader
-from hoglet.pipeline.ingest.sources import GroupLimits, GroupSource, SpooledGroup
+from hoglet.pipeline.ingest.sources import GroupLimits, GroupSource, SpooledGroup, is_large
 from hoglet.pipeline.storage_failures import is_storage_failure
 
 log = structlog.get_logger()
@@ -46,6 +46,8 @@ _SOURCE_PAUSE_S = 2.0  # for a source that failed; the others continue
 # One that the worker process processes, and one that it parses: with only one, it would wait while
 # the state of the next is loaded. More would only take memory.
 _GROUPS_AHEAD = 2
+# They are enqueued in the commit of their group, which all other writers wait for on SQLite.
+_RUNS_PER_GROUP = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ class BatchWorker:
         self._runs: deque[GroupRun] = deque()
         self._may_begin = asyncio.Event()
         self._has_backlog = False
+        self._runs_per_event = 0.0
 
     async def run(self) -> None:
         """Run until :meth:`stop`; then finish what is processed, and release the other groups."""
@@ -147,8 +150,9 @@ class BatchWorker:
         """Number of groups that the worker process has not processed."""
         return sum(not run.is_processed for run in self._runs)
 
-    def _processed(self) -> None:
+    def _processed(self, group: SpooledGroup, runs: int) -> None:
         """Let :meth:`run` begin a group if it waits because there were enough."""
+        self._runs_per_event = runs / max(group.events, 1)
         if not self._is_full():
             self._may_begin.set()
 
@@ -169,8 +173,9 @@ class BatchWorker:
         group: SpooledGroup | None = None
         earlier = self._runs[-1] if self._runs else None  # if it fails meanwhile, so does this one
         try:
-            group = await self._next_group()
-            self._has_backlog = group is not None and group.events >= self._limits.events / 2
+            limits = self._next_limits()
+            group = await self._next_group(limits)
+            self._has_backlog = group is not None and is_large(group, limits)
             if group is None:
                 if earlier is None:
                     self._health.works("events", worker=self._number)
@@ -193,7 +198,12 @@ class BatchWorker:
             on_processed=self._processed,
         )
 
-    async def _next_group(self) -> SpooledGroup | None:
+    def _next_limits(self) -> GroupLimits:
+        """The limits of the next group, with as many runs as the last one had for each event."""
+        most = int(_RUNS_PER_GROUP / max(self._runs_per_event, 1.0))
+        return msgspec.structs.replace(self._limits, events=min(self._limits.events, max(most, 1)))
+
+    async def _next_group(self, limits: GroupLimits) -> SpooledGroup | None:
         """Start a group of the first source that has one; a source that fails is paused.
 
         Raises:
@@ -204,7 +214,7 @@ class BatchWorker:
             if self._paused_until.get(id(source), 0.0) > time.monotonic():
                 continue
             try:
-                group = await source.begin(self._limits)
+                group = await source.begin(limits)
             except (HogletError, SQLAlchemyError, OSError) as error:
                 self._paused_until[id(source)] = time.monotonic() + _SOURCE_PAUSE_S
                 failure = error
