@@ -291,3 +291,21 @@ async def test_events_of_many_years_fit(line: Line):
     # Each month is a partition, and all tests share the table: every later query would open them.
     partitions = ", ".join(f"DROP PARTITION {year}{month:02}" for year, month in months)
     await line.warehouse.command(f"ALTER TABLE events {partitions}")
+
+
+async def test_groups_are_smaller_if_events_trigger_many_runs(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("hoglet.pipeline.ingest.worker._RUNS_PER_GROUP", 6)
+    functions = [_function(line, id=str(UUID(int=number + 1))) for number in range(3)]
+    line.functions.functions = functions
+    for _ in range(5):
+        await line.capture(_event())
+    assert line.batches._next_limits().events == 6
+    await line.batches.work_once()  # all five batches: nothing is known about their runs
+    assert line.batches._next_limits().events == 2
+
+    line.functions.functions = []
+    await line.capture(_event())
+    await line.work()
+    assert line.batches._next_limits().events == 6
