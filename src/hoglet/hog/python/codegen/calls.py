@@ -7,7 +7,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.codegen.borrowing import LAMBDA_PARAMETER
 from hoglet.hog.python.codegen.evaluation import Evaluation, Handlers
 from hoglet.hog.python.codegen.operands import Operand, coerced
-from hoglet.hog.python.codegen.purity import STABLE
+from hoglet.hog.python.codegen.purity import EFFECTS, STABLE
 from hoglet.hog.python.codegen.text_calls import method_call
 from hoglet.hog.stdlib.table import STL
 
@@ -19,6 +19,9 @@ _TAKES_RAW: Final = {
     "trim",
 }  # fmt: skip
 """Library functions whose first argument may be host data that was not imported."""
+
+_MUTABLE: Final = frozenset({"L", "D", "E", "A", None})
+"""Kinds of values that another part of an expression may change."""
 
 
 class CallPrinter(Evaluation):
@@ -41,10 +44,25 @@ class CallPrinter(Evaluation):
             fault = "Too many arguments"
         if fault is not None:
             return Operand(f"fail({fault!a}, {_after(operands)})", "A")
-        text = self._library_call(node.name, operands)
+        if node.name == "concat" and self._changes_within(node):
+            text = f"L_concat({', '.join(operand.text for operand in operands)})"
+        else:
+            text = self._library_call(node.name, operands)
         if node.name == "arrayFilter" and operands[1].text.startswith("R_items("):
             text = f"imp({text})"
         return Operand(self.noted(node, node.name, text), self.facts.kind(node) or "A")
+
+    def _changes_within(self, node: bound.CallGlobal) -> bool:
+        """Whether a later argument may change the object of an earlier one.
+
+        Such arguments are formatted only when all have been evaluated.
+        """
+        mutable = False
+        for item in node.arguments:
+            if mutable and self.effects.level(item) == EFFECTS:
+                return True
+            mutable = mutable or (self.facts.kind(item) in _MUTABLE and not self.is_raw(item))
+        return False
 
     def _arguments(self, node: bound.CallGlobal) -> list[Operand]:
         if node.name in _TAKES_RAW or (node.name, len(node.arguments)) == ("jsonStringify", 1):
