@@ -91,6 +91,8 @@ class Programs:
         number, number, number, _ordering, _equality, _equality, _logic, _choice, _fallback,
         _text, _item, _object, _told, _call,
         lambda self, _: f"{self._variable()}.k",
+        lambda self, depth: f"change({self.value(depth)})",
+        lambda self, _: self.random.choice(SHARED),
         lambda self, depth: f"({self.value(depth)} in [1, 2, null, true])",
         lambda self, depth: f"arrayMap(x -> [x, x + 1], [{self.value(depth)}])",
         lambda self, depth: f"length(toString({self.value(depth)}))",
@@ -144,7 +146,18 @@ class Programs:
         return f"fun {name}({', '.join(parameters)}) {{\n{body}  return {result}\n}}\n"
 
 
-SAY = "fun say(x) { print('say', x); return x }\n"
+SAY = """fun say(x) { print('say', x); return x }
+let shared := {'n': 0, 'items': [0]}
+let last := 0
+fun change(x) {
+  shared.n := shared.n + 1
+  shared.items[1] := x
+  last := x
+  return shared.n
+}
+"""
+SHARED = ["shared", "shared.n", "shared.items", "shared.items[1]", "last", "[shared.items, last]"]
+"""Values that ``change`` changes, so that the time of a read shows."""
 
 
 def random_program(seed: int) -> str:
