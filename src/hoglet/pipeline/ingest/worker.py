@@ -5,7 +5,7 @@ worker holds some of its batches, no other worker leases more of them.
 
 A group is limited in batches, events and bytes; its members are fixed when it is first leased.
 Groups overlap, so that the worker process, the engine and the database work at the same time, see
-:mod:`hoglet.pipeline.ingest.group_run`.
+:mod:`hoglet.pipeline.ingest.group_writer`.
 
 Groups are retried until they succeed. Events that exceed the worker's limits are handled in
 :mod:`hoglet.pipeline.ingest.group_processor`. Other failures are retried with backoff and reported
@@ -30,8 +30,13 @@ from hoglet.kit.backoff import Backoff
 from hoglet.kit.errors import HogletError
 from hoglet.pipeline.health import IngestMetrics, PipelineHealth
 from hoglet.pipeline.ingest.group_processor import FunctionsUnusable
-from hoglet.pipeline.ingest.group_run import GroupRun, NotItsTurn
-from hoglet.pipeline.ingest.group_writer import GROUP_LOST, GroupStages, GroupWriter
+from hoglet.pipeline.ingest.group_writer import (
+    GROUP_LOST,
+    GroupRun,
+    GroupStages,
+    GroupWriter,
+    NotItsTurn,
+)
 from hoglet.pipeline.ingest.ipc import ProjectFacts, ReadRequest
 from hoglet.pipeline.ingest.sandbox_client import FunctionLoader
 from hoglet.pipeline.ingest.sources import GroupLimits, GroupSource, SpooledGroup, is_large
