@@ -9,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 from hoglet.functions.jobs import INVOKE_QUEUE, decode_invoke
 from hoglet.pipeline.delivery import executor
 from hoglet.pipeline.delivery.executor import LEASE, MOST_LOST_LEASES
-from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.pipeline.delivery.run import RunRecord
 from hoglet.queue import LeaseLost
 from hoglet.queue.dead_letters import failed_jobs
 from support.runs import ScriptedReceiver, open_runs

@@ -25,8 +25,7 @@ from hoglet.functions.runtime.journal import RunJournal
 from hoglet.functions.runtime.messages import Step
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS
-from hoglet.pipeline.delivery.run import InvocationRunner, LeaseEnd, RunOutcome
-from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.pipeline.delivery.run import InvocationRunner, LeaseEnd, RunOutcome, RunRecord
 from hoglet.queue import Job
 
 BATCH_BYTES = 8 * 1024 * 1024  # of payloads; the sandbox accepts 16 MB per call

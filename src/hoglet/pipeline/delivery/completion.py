@@ -31,8 +31,7 @@ from hoglet.functions.types import DeadLetterClass
 from hoglet.functions.watcher.service import RunObservation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.delivery.run import LeaseEnd, RunOutcome
-from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.pipeline.delivery.run import LeaseEnd, RunOutcome, RunRecord
 from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox
 from hoglet.queue import Job, Queue
 from hoglet.store.database import Database

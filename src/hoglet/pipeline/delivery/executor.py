@@ -25,8 +25,7 @@ from hoglet.pipeline.delivery.batches import BatchRunner
 from hoglet.pipeline.delivery.completion import CompletionBatcher
 from hoglet.pipeline.delivery.function_cache import FunctionCache
 from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS, HostLimiter
-from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome
-from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome, RunRecord
 from hoglet.pipeline.storage_failures import is_storage_failure
 from hoglet.queue import Job, LeaseLost, Queue
 from hoglet.store.database import ChangeMark, Database

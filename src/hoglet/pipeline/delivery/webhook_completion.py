@@ -12,7 +12,7 @@ from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.runtime.messages import Step
 from hoglet.kit.clock import Clock, new_id
 from hoglet.pipeline.delivery.completion import CompletedRun, CompletionWriter
-from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.pipeline.delivery.run import RunRecord
 from hoglet.queue import NewJob, Priority, Queue
 from hoglet.store.database import Database
 
