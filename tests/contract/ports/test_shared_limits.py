@@ -14,9 +14,8 @@ from hoglet.access.tables import RateWindowRow
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import SystemClock
 from hoglet.kit.errors import Throttled
-from hoglet.pipeline.delivery import host_rates
-from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
-from hoglet.pipeline.delivery.host_rates import HostRates
+from hoglet.pipeline.delivery import host_limits
+from hoglet.pipeline.delivery.host_limits import HostLimiter, HostRates, HostSettings
 from hoglet.pipeline.tables import HostRateRow
 from hoglet.store.database import Database
 from support.databases import open_database
@@ -137,7 +136,7 @@ async def test_a_run_returns_to_the_queue_while_another_executor_uses_the_limit(
 async def test_idle_hosts_are_deleted(databases: list[Database]) -> None:
     await HostRates(databases[0]).reserve("host a", 1, 1)
     async with databases[0].write() as session:
-        await host_rates.drop_idle(session, datetime.now(UTC))
+        await host_limits.drop_idle(session, datetime.now(UTC))
         assert await session.scalar(select(func.count()).select_from(HostRateRow)) == 1
-        await host_rates.drop_idle(session, FAR)
+        await host_limits.drop_idle(session, FAR)
         assert await session.scalar(select(func.count()).select_from(HostRateRow)) == 0

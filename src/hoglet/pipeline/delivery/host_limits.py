@@ -20,10 +20,14 @@ from collections.abc import AsyncGenerator, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
+from sqlalchemy import delete, func
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.delivery.host_rates import HostRates
+from hoglet.pipeline.tables import HostRateRow
+from hoglet.store.base import insert_into
+from hoglet.store.database import Database
 
 WAIT_SECONDS = 1.0  # longest wait here; for longer ones the run returns to the queue
 WAITING_AT_A_GATE = 64  # further runs return to the queue at once
@@ -33,6 +37,7 @@ SLOW_PLACES = 128
 _WEIGHT = 0.2  # weight of the newest response in the average
 _HABIT = 3  # requests in a row to one host
 _MOST_GATES = 10_000  # idle ones are evicted beyond this
+_KEPT = timedelta(hours=1)  # how long a target's row is kept after its last request
 
 
 class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +117,52 @@ class _Habit(msgspec.Struct):
     host: str
     limits: list[Limit]
     number: int = 1
+
+
+class HostRates:
+    """Rate limits per host that all executors share: reserves start times of requests.
+
+    It uses the clock of the PostgreSQL database that the executors share.
+
+    A reservation is one statement on an unlogged table. Targets without a rate limit need none.
+
+    Raises on use:
+        OperationalError: the database is unavailable; a retry may succeed.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def reserve(self, name: str, per_second: float, within_seconds: float) -> float | None:
+        """Reserve the next request to a target.
+
+        A burst of one second's worth may start together; further requests are evenly spaced.
+
+        Args:
+            name: the target, e.g. ``host example.com``.
+            per_second: its rate limit, above 0.
+            within_seconds: the longest acceptable wait.
+
+        Returns:
+            The seconds until the request may start. None if the wait would be longer than
+            ``within_seconds``; then nothing is reserved.
+        """
+        now = func.clock_timestamp()
+        spacing = 1 / per_second
+        burst = max(0.0, 1 - spacing)
+        latest = now + timedelta(seconds=burst + within_seconds)
+        following_at = func.greatest(HostRateRow.next_at, now) + timedelta(seconds=spacing)
+        async with self._database.write() as session:
+            row = insert_into(session, HostRateRow).values(
+                name=name, next_at=now + timedelta(seconds=spacing)
+            )
+            reserved = row.on_conflict_do_update(
+                index_elements=[HostRateRow.name],
+                set_={"next_at": following_at},
+                where=HostRateRow.next_at <= latest,
+            ).returning(func.extract("epoch", HostRateRow.next_at - now))
+            following = await session.scalar(reserved)
+        return None if following is None else max(0.0, float(following) - spacing - burst)
 
 
 class HostLimiter:
@@ -297,3 +348,8 @@ def _limits(function: ExecutableFunction, host: str, settings: HostSettings) -> 
         per_second = (delivery.requests_per_minute or 0) / 60
         own.append((name, delivery.concurrency or settings.concurrency, per_second))
     return [*own, (f"host {host}", settings.concurrency, settings.per_second)]
+
+
+async def drop_idle(session: AsyncSession, now: datetime) -> None:
+    """Delete targets that have had no request for an hour."""
+    await session.execute(delete(HostRateRow).where(HostRateRow.next_at < now - _KEPT))
