@@ -22,8 +22,7 @@ from hoglet.access.tables import (
 )
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.kit.clock import FixedClock, new_id
-from hoglet.store.base import Base
-from hoglet.store.database import Database
+from hoglet.store.database import Base, Database
 from support.databases import content_of, open_database, sqlite_file
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)

@@ -24,8 +24,7 @@ from sqlalchemy import Engine, event
 from sqlalchemy.engine import URL, Dialect, make_url
 from sqlalchemy.util import LRUCache
 
-from hoglet.store.base import Base
-from hoglet.store.database import Database
+from hoglet.store.database import Base, Database
 
 
 @contextlib.contextmanager

@@ -19,8 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.principals import Principal, ProjectScope
 from hoglet.access.tables import RateWindowRow
 from hoglet.kit.errors import Throttled
-from hoglet.store.base import insert_into
-from hoglet.store.database import Database
+from hoglet.store.database import Database, insert_into
 
 _CAPACITY = 100_000  # open windows in memory; each takes a few hundred bytes
 

@@ -18,7 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hoglet.access.schemas import ActivityDetail, VariableType
-from hoglet.store.base import Base, JsonText, UtcDateTime
+from hoglet.store.database import Base, JsonText, UtcDateTime
 
 
 class OrganizationRow(Base):

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger, ForeignKey, LargeBinary, String, Text, Uuid
 from sqlalchemy.orm import Mapped, mapped_column
 
-from hoglet.store.base import Base, JsonText, UtcDateTime
+from hoglet.store.database import Base, JsonText, UtcDateTime
 
 
 class CohortRow(Base):

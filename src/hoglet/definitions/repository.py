@@ -15,7 +15,7 @@ from hoglet.definitions.tables import (
     PropertyDefinitionRow,
 )
 from hoglet.kit.clock import new_id
-from hoglet.store.base import insert_into
+from hoglet.store.database import insert_into
 
 type PropertyKey = tuple[str, str]
 """Kind and name, e.g. ``("event", "price")``."""

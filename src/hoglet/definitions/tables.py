@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, Boolean, Float, ForeignKey, String, Text, Uui
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hoglet.kit.clock import new_id
-from hoglet.store.base import Base, JsonText, UtcDateTime
+from hoglet.store.database import Base, JsonText, UtcDateTime
 
 
 class PropertyDefinitionRow(Base):

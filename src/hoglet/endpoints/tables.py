@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, Uuid
 from sqlalchemy.orm import Mapped, mapped_column
 
-from hoglet.store.base import Base, JsonText, UtcDateTime
+from hoglet.store.database import Base, JsonText, UtcDateTime
 
 
 class EndpointRow(Base):

@@ -17,8 +17,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from hoglet.events.tables import KnownUuidRow, SeenEventRow
 from hoglet.kit.clock import Clock, SystemClock
-from hoglet.store.base import Base, insert_into, values_of
-from hoglet.store.database import Database
+from hoglet.store.database import Base, Database, insert_into, values_of
 
 DEFAULT_WINDOW_DAYS = 7
 _ROWS_PER_DELETE = 20_000  # bounds how long other writers wait

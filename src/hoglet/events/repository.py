@@ -27,7 +27,7 @@ from hoglet.events.tables import (
     PersonRow,
     RetiredDistinctIdRow,
 )
-from hoglet.store.base import Base, insert_into, values_of
+from hoglet.store.database import Base, insert_into, values_of
 
 _NAMES_PER_STATEMENT = 500
 

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from hoglet.store.base import Base, JsonText, UtcDateTime
+from hoglet.store.database import Base, JsonText, UtcDateTime
 
 type WarningExample = dict[str, Any]
 """The details of one case of an ingestion warning: ``{"event": "paid", "distinct_id": "…"}``."""

@@ -11,7 +11,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.tables import PauseRow
-from hoglet.store.base import insert_into
+from hoglet.store.database import insert_into
 
 _HOST_CHARACTERS = 400
 

@@ -32,7 +32,7 @@ from hoglet.functions.json_types import (
 )
 from hoglet.functions.types import DeadLetterClass, FunctionType
 from hoglet.kit.json import JsonObject
-from hoglet.store.base import Base, JsonText, UtcDateTime
+from hoglet.store.database import Base, JsonText, UtcDateTime
 
 
 class HogFunctionRow(Base):

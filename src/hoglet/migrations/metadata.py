@@ -6,7 +6,7 @@ import pkgutil
 from sqlalchemy import MetaData
 
 import hoglet
-from hoglet.store.base import Base
+from hoglet.store.database import Base
 
 
 def load_all_tables() -> MetaData:

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-import hoglet.store.base
+import hoglet.store.database
 
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}

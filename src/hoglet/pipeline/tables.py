@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger, Index, Integer, LargeBinary, SmallInteger, String, Uuid
 from sqlalchemy.orm import Mapped, mapped_column
 
-from hoglet.store.base import Base, UtcDateTime
+from hoglet.store.database import Base, UtcDateTime
 
 
 class TelemetryRow(Base):

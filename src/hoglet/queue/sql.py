@@ -22,8 +22,7 @@ from hoglet.kit.clock import Clock, new_id
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
 from hoglet.queue.statements import JOBS, is_due, rows_of, statements
 from hoglet.queue.tables import JobRow
-from hoglet.store.base import insert_into
-from hoglet.store.database import ChangeMark, Database
+from hoglet.store.database import ChangeMark, Database, insert_into
 
 _ROWS_PER_STATEMENT = 500  # `IN` lists: SQLite allows 32766 variables, small plans are reused
 

@@ -31,7 +31,7 @@ from sqlalchemy import (
 from hoglet.kit.clock import new_id
 from hoglet.queue.port import NewJob, Priority
 from hoglet.queue.tables import JobRow
-from hoglet.store.base import UtcDateTime
+from hoglet.store.database import UtcDateTime
 
 _QUEUE = bindparam("queue", type_=String())
 _OWNER = bindparam("owner", type_=String())

@@ -22,8 +22,7 @@ from hoglet.kit.clock import Clock
 from hoglet.spool import positions
 from hoglet.spool.positions import Position
 from hoglet.spool.tables import SpoolOwnerRow
-from hoglet.store.base import insert_into
-from hoglet.store.database import Database
+from hoglet.store.database import Database, insert_into
 
 HEARTBEAT = timedelta(seconds=2.5)
 SILENT_AFTER = timedelta(seconds=9.5)

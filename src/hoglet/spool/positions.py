@@ -15,8 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.kit.errors import HogletError
 from hoglet.spool.tables import SpoolPositionRow
-from hoglet.store.base import insert_into
-from hoglet.store.database import Database
+from hoglet.store.database import Database, insert_into
 
 _Row = SpoolPositionRow
 

@@ -32,8 +32,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.spool.port import SpoolEntry, SpoolUnavailable
 from hoglet.spool.tables import SpoolEntryRow, SpoolPartitionRow
 from hoglet.spool.wakeups import Wakeups
-from hoglet.store.base import insert_into
-from hoglet.store.database import Database
+from hoglet.store.database import Database, insert_into
 
 _MOST_ROWS = 1000  # per read
 

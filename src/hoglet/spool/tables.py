@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, LargeBinary, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from hoglet.store.base import Base, UtcDateTime
+from hoglet.store.database import Base, UtcDateTime
 
 
 class SpoolPartitionRow(Base):

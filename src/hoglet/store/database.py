@@ -1,7 +1,8 @@
-"""Connections and transactions; only this module commits.
+"""The metadata database: the base and column types of its tables, connections, transactions.
 
-A request or a job is one transaction: ``async with database.write() as session``. It commits at the
-end of the block, or rolls back if it raises. Read blocks never commit.
+Column types and statements work on SQLite and PostgreSQL. Only this module commits. A request or a
+job is one transaction: ``async with database.write() as session``. It commits at the end of the
+block, or rolls back if it raises. Read blocks never commit.
 
 SQLite has one writer at a time. Writers queue on an asyncio lock rather than on SQLite's busy
 handler, which sleeps in steps and starves; ``BEGIN IMMEDIATE`` then never has to upgrade a lock.
@@ -19,19 +20,55 @@ import asyncio
 import os
 import sqlite3
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, override
 
 import aiosqlite
-from sqlalchemy import event, func, make_url, select
+import msgspec
+import orjson
+from sqlalchemy import (
+    ARRAY,
+    DateTime,
+    Dialect,
+    MetaData,
+    Select,
+    String,
+    Text,
+    bindparam,
+    event,
+    func,
+    make_url,
+    select,
+    type_coerce,
+)
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.ext.asyncio import (
     AsyncEngine,
     AsyncSession,
     async_sessionmaker,
     create_async_engine,
 )
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from hoglet.kit.json import dump_storable_json
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
+
+_NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+type ConflictInsert = sqlite.Insert | postgresql.Insert
+_encoder = msgspec.json.Encoder(uuid_format="hex")  # as the columns hold them
+
 
 type ChangeMark = tuple[int, int, int, int]
 """Modification time (ns) and size of the database file and of its write-ahead log."""
@@ -40,6 +77,83 @@ SETTLED_NS: Final = 3_000_000_000
 """Two commits may leave the same mark if they are within the resolution of file times, which is at
 most two seconds; so a mark that is younger is not used."""
 BUSY_TIMEOUT_MS = 30_000  # another process (hoglet events import) may hold the write lock
+
+
+class Base(DeclarativeBase):
+    """Base of all tables; each is declared in the ``tables.py`` of the package that owns it."""
+
+    metadata = MetaData(naming_convention=_NAMES)
+
+
+class JsonText(TypeDecorator[Any]):
+    """JSON stored as text: preserves key order and number formats.
+
+    PostgreSQL's ``json`` types do not; hoglet never queries inside JSON columns.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    @override
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        return None if value is None else dump_storable_json(value)
+
+    @override
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else orjson.loads(value)
+
+    @override
+    def compare_values(self, x: Any, y: Any) -> bool:
+        """Compare values as JSON text, because in Python ``[True] == [1]``."""
+        return x is y or dump_storable_json(x) == dump_storable_json(y)
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware datetime in UTC: sortable text on SQLite, timestamptz on PostgreSQL."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    @override
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        kind = String(27) if dialect.name == "sqlite" else DateTime(timezone=True)
+        return dialect.type_descriptor(kind)
+
+    @override
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        if value is None or dialect.name != "sqlite":
+            return value
+        naive = value.astimezone(UTC).replace(tzinfo=None)  # strftime does not pad early years
+        return naive.isoformat(timespec="microseconds") + "Z"
+
+    @override
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        if value is None or dialect.name != "sqlite":
+            return value if value is None else value.astimezone(UTC)
+        return datetime.fromisoformat(value)
+
+
+def insert_into(session: AsyncSession, table: type[Base]) -> ConflictInsert:
+    """An ``INSERT`` that supports ``ON CONFLICT``."""
+    if session.get_bind().dialect.name == "sqlite":
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # takes 30 ms to import and is not needed on SQLite
+
+    return postgresql.insert(table)
+
+
+def values_of(
+    session: AsyncSession, column: InstrumentedAttribute[Any], values: Sequence[Any]
+) -> Select[Any]:
+    """A subquery that yields the values, bound as ONE parameter.
+
+    SQLAlchemy needs about 4 us for each bound parameter, so for a list of 2,000 values it would
+    take longer than the database takes to find the rows.
+    """
+    if session.get_bind().dialect.name == "sqlite":
+        listed = func.json_each(_encoder.encode(values).decode()).table_valued("value")
+        return select(type_coerce(listed.c.value, column.type))
+    return select(func.unnest(bindparam(None, list(values), type_=ARRAY(column.type))))
 
 
 def change_mark(path: Path) -> ChangeMark | None:

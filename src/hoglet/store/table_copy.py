@@ -9,7 +9,7 @@ from sqlalchemy import Column, Connection, Table, create_engine, func, insert, i
 from sqlalchemy.exc import DataError
 
 from hoglet.kit.errors import HogletError
-from hoglet.store.base import Base
+from hoglet.store.database import Base
 
 _ROWS = 1_000  # per statement
 _SCHEMA_VERSION = "alembic_version"

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select, text
 
 from hoglet.access.tables import ActivityRow
-from hoglet.store.base import Base
+from hoglet.store.database import Base
 
 FIRST, SECOND, IN_MAPPING = "s3cret-number-one", "s3cret-number-two", "s3cret-of-mapping"
 SCHEMA = [

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import SmallInteger, Uuid
 from sqlalchemy.orm import Mapped, mapped_column
 
-from hoglet.store.base import Base, UtcDateTime
+from hoglet.store.database import Base, UtcDateTime
 
 ONLY_ROW = 1
 

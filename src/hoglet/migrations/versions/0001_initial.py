@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-import hoglet.store.base
+import hoglet.store.database
 
 revision = "0001"
 down_revision = None
@@ -18,10 +18,10 @@ def upgrade() -> None:
         sa.Column("project_id", sa.Integer(), nullable=False),
         sa.Column("name", sa.String(length=400), nullable=True),
         sa.Column("description", sa.Text(), nullable=False),
-        sa.Column("steps", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("steps", hoglet.store.database.JsonText(), nullable=False),
         sa.Column("deleted", sa.Boolean(), nullable=False),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("updated_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.Column("created_by", sa.Integer(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_actions")),
     )
@@ -30,7 +30,9 @@ def upgrade() -> None:
         "event_definitions",
         sa.Column("project_id", sa.BigInteger(), nullable=False),
         sa.Column("name", sa.String(length=200), nullable=False),
-        sa.Column("first_seen_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column(
+            "first_seen_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False
+        ),
         sa.PrimaryKeyConstraint("project_id", "name", name=op.f("pk_event_definitions")),
     )
     op.create_table(
@@ -46,8 +48,8 @@ def upgrade() -> None:
         sa.Column("group_index", sa.SmallInteger(), nullable=False),
         sa.Column("group_key", sa.String(length=400), nullable=False),
         sa.Column("properties", sa.Text(), nullable=False),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("updated_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.Column("version", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("project_id", "group_index", "group_key", name=op.f("pk_groups")),
     )
@@ -58,26 +60,26 @@ def upgrade() -> None:
         sa.Column("type", sa.String(length=40), nullable=False),
         sa.Column("name", sa.String(length=400), nullable=True),
         sa.Column("description", sa.Text(), nullable=False),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("updated_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.Column("created_by", sa.Integer(), nullable=True),
         sa.Column("enabled", sa.Boolean(), nullable=False),
         sa.Column("deleted", sa.Boolean(), nullable=False),
         sa.Column("hog", sa.Text(), nullable=False),
-        sa.Column("bytecode", hoglet.store.base.JsonText(), nullable=True),
+        sa.Column("bytecode", hoglet.store.database.JsonText(), nullable=True),
         sa.Column("transpiled", sa.Text(), nullable=True),
-        sa.Column("inputs_schema", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("inputs", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("inputs_schema", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column("inputs", hoglet.store.database.JsonText(), nullable=False),
         sa.Column("secrets", sa.Text(), nullable=True),
-        sa.Column("filters", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("matcher", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("masking", hoglet.store.base.JsonText(), nullable=True),
-        sa.Column("mappings", hoglet.store.base.JsonText(), nullable=True),
+        sa.Column("filters", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column("matcher", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column("masking", hoglet.store.database.JsonText(), nullable=True),
+        sa.Column("mappings", hoglet.store.database.JsonText(), nullable=True),
         sa.Column("mapping_secrets", sa.Text(), nullable=True),
         sa.Column("icon_url", sa.Text(), nullable=True),
         sa.Column("template_id", sa.String(length=400), nullable=True),
         sa.Column("execution_order", sa.Integer(), nullable=True),
-        sa.Column("retry", hoglet.store.base.JsonText(), nullable=True),
+        sa.Column("retry", hoglet.store.database.JsonText(), nullable=True),
         sa.Column("folder", sa.Text(), nullable=True),
         sa.Column("batch_export_id", sa.Uuid(), nullable=True),
         sa.Column("state", sa.Integer(), nullable=False),
@@ -99,8 +101,8 @@ def upgrade() -> None:
         sa.Column("kind", sa.String(length=60), nullable=False),
         sa.Column("day", sa.Date(), nullable=False),
         sa.Column("count", sa.Integer(), nullable=False),
-        sa.Column("example", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("last_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("example", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column("last_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("project_id", "kind", "day", name=op.f("pk_ingestion_warnings")),
     )
     op.create_table(
@@ -108,18 +110,18 @@ def upgrade() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("queue", sa.String(length=100), nullable=False),
         sa.Column("priority", sa.SmallInteger(), nullable=False),
-        sa.Column("run_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("enqueued_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("run_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("enqueued_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.Column("ordering_key", sa.String(length=200), nullable=True),
         sa.Column("weight", sa.Integer(), nullable=False),
         sa.Column("lane", sa.String(length=200), nullable=True),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("retries", sa.Integer(), nullable=False),
         sa.Column("group_id", sa.Uuid(), nullable=True),
-        sa.Column("leased_until", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("leased_until", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
         sa.Column("lease", sa.Uuid(), nullable=True),
         sa.Column("lease_owner", sa.String(length=200), nullable=True),
-        sa.Column("buried_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("buried_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
         sa.Column("error", sa.Text(), nullable=True),
         sa.Column("payload", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_jobs")),
@@ -133,8 +135,8 @@ def upgrade() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("name", sa.String(length=200), nullable=False),
         sa.Column("slug", sa.String(length=200), nullable=False),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("updated_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_organizations")),
         sa.UniqueConstraint("slug", name=op.f("uq_organizations_slug")),
     )
@@ -158,7 +160,7 @@ def upgrade() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("project_id", sa.BigInteger(), nullable=False),
         sa.Column("properties", sa.Text(), nullable=False),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.Column("is_identified", sa.Boolean(), nullable=False),
         sa.Column("version", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id", "project_id", name=op.f("pk_persons")),
@@ -169,7 +171,9 @@ def upgrade() -> None:
         sa.Column("scope", sa.String(length=10), nullable=False),
         sa.Column("name", sa.String(length=400), nullable=False),
         sa.Column("property_type", sa.String(length=10), nullable=False),
-        sa.Column("first_seen_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column(
+            "first_seen_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False
+        ),
         sa.PrimaryKeyConstraint(
             "project_id", "scope", "name", name=op.f("pk_property_definitions")
         ),
@@ -199,8 +203,8 @@ def upgrade() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("project_id", sa.Integer(), nullable=False),
         sa.Column("function_id", sa.Uuid(), nullable=False),
-        sa.Column("filters", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("filters", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["function_id"],
             ["hog_functions.id"],
@@ -227,11 +231,15 @@ def upgrade() -> None:
         sa.Column("distinct_id", sa.Text(), nullable=True),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("error", sa.Text(), nullable=False),
-        sa.Column("globals", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("globals", hoglet.store.database.JsonText(), nullable=False),
         sa.Column("mapping", sa.Integer(), nullable=True),
-        sa.Column("first_failed_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("last_failed_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("redriven_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
+        sa.Column(
+            "first_failed_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False
+        ),
+        sa.Column(
+            "last_failed_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False
+        ),
+        sa.Column("redriven_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
             ["function_id"],
             ["hog_functions.id"],
@@ -263,7 +271,7 @@ def upgrade() -> None:
         sa.Column("function_id", sa.Uuid(), nullable=False),
         sa.Column("hash", sa.String(length=32), nullable=False),
         sa.Column("count", sa.BigInteger(), nullable=False),
-        sa.Column("expires_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("expires_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["function_id"],
             ["hog_functions.id"],
@@ -279,9 +287,9 @@ def upgrade() -> None:
         "hog_function_watchers",
         sa.Column("function_id", sa.Uuid(), nullable=False),
         sa.Column("tokens", sa.Double(), nullable=False),
-        sa.Column("tokens_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("locked_until", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
-        sa.Column("recent", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("tokens_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("locked_until", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("recent", hoglet.store.database.JsonText(), nullable=False),
         sa.ForeignKeyConstraint(
             ["function_id"],
             ["hog_functions.id"],
@@ -298,14 +306,16 @@ def upgrade() -> None:
         sa.Column("api_token", sa.String(length=200), nullable=False),
         sa.Column("name", sa.String(length=200), nullable=False),
         sa.Column("timezone", sa.String(length=100), nullable=False),
-        sa.Column("app_urls", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("test_account_filters", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("person_display_name_properties", hoglet.store.base.JsonText(), nullable=True),
+        sa.Column("app_urls", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column("test_account_filters", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column(
+            "person_display_name_properties", hoglet.store.database.JsonText(), nullable=True
+        ),
         sa.Column("anonymize_ips", sa.Boolean(), nullable=False),
         sa.Column("is_demo", sa.Boolean(), nullable=False),
         sa.Column("ingested_event", sa.Boolean(), nullable=False),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("updated_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["organization_id"],
             ["organizations.id"],
@@ -322,10 +332,10 @@ def upgrade() -> None:
         "hog_function_backfills",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("batch_export_id", sa.Uuid(), nullable=False),
-        sa.Column("start_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
-        sa.Column("end_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("start_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("end_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
         sa.Column("status", sa.String(length=40), nullable=False),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["batch_export_id"],
             ["hog_function_batch_exports.id"],
@@ -347,9 +357,9 @@ def upgrade() -> None:
         sa.Column("label", sa.String(length=200), nullable=False),
         sa.Column("mask_value", sa.String(length=20), nullable=False),
         sa.Column("key_hash", sa.String(length=64), nullable=False),
-        sa.Column("scopes", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("last_used_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("scopes", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("last_used_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
             ["project_id"], ["projects.id"], name=op.f("fk_project_secret_keys_project_id_projects")
         ),
@@ -373,10 +383,10 @@ def upgrade() -> None:
         sa.Column("is_active", sa.Boolean(), nullable=False),
         sa.Column("is_email_verified", sa.Boolean(), nullable=True),
         sa.Column("is_staff", sa.Boolean(), nullable=False),
-        sa.Column("hedgehog_config", hoglet.store.base.JsonText(), nullable=True),
+        sa.Column("hedgehog_config", hoglet.store.database.JsonText(), nullable=True),
         sa.Column("theme_mode", sa.String(length=20), nullable=True),
         sa.Column("current_project_id", sa.Integer(), nullable=True),
-        sa.Column("date_joined", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("date_joined", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["current_project_id"],
             ["projects.id"],
@@ -395,8 +405,8 @@ def upgrade() -> None:
         sa.Column("activity", sa.String(length=100), nullable=False),
         sa.Column("scope", sa.String(length=100), nullable=False),
         sa.Column("item_id", sa.Text(), nullable=True),
-        sa.Column("detail", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("detail", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["project_id"], ["projects.id"], name=op.f("fk_activity_log_project_id_projects")
         ),
@@ -420,11 +430,13 @@ def upgrade() -> None:
         sa.Column("is_active", sa.Boolean(), nullable=False),
         sa.Column("current_version", sa.Integer(), nullable=False),
         sa.Column("derived_from_insight", sa.String(length=12), nullable=True),
-        sa.Column("tags", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("tags", hoglet.store.database.JsonText(), nullable=False),
         sa.Column("created_by_id", sa.Integer(), nullable=True),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("updated_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("last_executed_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column(
+            "last_executed_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True
+        ),
         sa.ForeignKeyConstraint(
             ["created_by_id"], ["users.id"], name=op.f("fk_endpoints_created_by_id_users")
         ),
@@ -444,10 +456,10 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=400), nullable=False),
         sa.Column("code_name", sa.String(length=400), nullable=False),
         sa.Column("type", sa.String(length=20), nullable=False),
-        sa.Column("default_value", hoglet.store.base.JsonText(), nullable=True),
-        sa.Column("values", hoglet.store.base.JsonText(), nullable=True),
+        sa.Column("default_value", hoglet.store.database.JsonText(), nullable=True),
+        sa.Column("values", hoglet.store.database.JsonText(), nullable=True),
         sa.Column("created_by_id", sa.Integer(), nullable=True),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["created_by_id"], ["users.id"], name=op.f("fk_insight_variables_created_by_id_users")
         ),
@@ -486,12 +498,14 @@ def upgrade() -> None:
         sa.Column("label", sa.String(length=200), nullable=False),
         sa.Column("mask_value", sa.String(length=20), nullable=False),
         sa.Column("key_hash", sa.String(length=64), nullable=False),
-        sa.Column("scopes", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("scoped_teams", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("scoped_organizations", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("last_used_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
-        sa.Column("last_rolled_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("scopes", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column("scoped_teams", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column("scoped_organizations", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("last_used_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
+        sa.Column(
+            "last_rolled_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True
+        ),
         sa.ForeignKeyConstraint(
             ["user_id"], ["users.id"], name=op.f("fk_personal_api_keys_user_id_users")
         ),
@@ -508,13 +522,13 @@ def upgrade() -> None:
         sa.Column("project_id", sa.Integer(), nullable=False),
         sa.Column("execution_id", sa.Uuid(), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
-        sa.Column("request", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("request", hoglet.store.database.JsonText(), nullable=False),
         sa.Column("answer", sa.LargeBinary(), nullable=True),
-        sa.Column("failure", hoglet.store.base.JsonText(), nullable=True),
-        sa.Column("started_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("picked_up_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
-        sa.Column("ended_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
-        sa.Column("expires_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("failure", hoglet.store.database.JsonText(), nullable=True),
+        sa.Column("started_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("picked_up_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("ended_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("expires_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["endpoint_id"], ["endpoints.id"], name=op.f("fk_endpoint_runs_endpoint_id_endpoints")
         ),
@@ -531,19 +545,23 @@ def upgrade() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("endpoint_id", sa.Uuid(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("query", hoglet.store.base.JsonText(), nullable=False),
-        sa.Column("analysis", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("query", hoglet.store.database.JsonText(), nullable=False),
+        sa.Column("analysis", hoglet.store.database.JsonText(), nullable=False),
         sa.Column("description", sa.Text(), nullable=False),
         sa.Column("is_active", sa.Boolean(), nullable=False),
         sa.Column("cache_age_seconds", sa.Integer(), nullable=True),
         sa.Column("data_freshness_seconds", sa.Integer(), nullable=False),
         sa.Column("sync_frequency", sa.String(length=10), nullable=True),
-        sa.Column("bucket_overrides", hoglet.store.base.JsonText(), nullable=True),
-        sa.Column("optional_breakdown_properties", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("bucket_overrides", hoglet.store.database.JsonText(), nullable=True),
+        sa.Column(
+            "optional_breakdown_properties", hoglet.store.database.JsonText(), nullable=False
+        ),
         sa.Column("created_by_id", sa.Integer(), nullable=True),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("updated_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("last_executed_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column(
+            "last_executed_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True
+        ),
         sa.ForeignKeyConstraint(
             ["created_by_id"], ["users.id"], name=op.f("fk_endpoint_versions_created_by_id_users")
         ),
@@ -563,13 +581,13 @@ def upgrade() -> None:
         sa.Column("saved_query_id", sa.Uuid(), nullable=False),
         sa.Column("endpoint_id", sa.Uuid(), nullable=False),
         sa.Column("project_id", sa.Integer(), nullable=False),
-        sa.Column("plan", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("plan", hoglet.store.database.JsonText(), nullable=False),
         sa.Column("table_name", sa.String(length=200), nullable=True),
         sa.Column("status", sa.String(length=20), nullable=False),
         sa.Column("error", sa.Text(), nullable=False),
         sa.Column("schedule", sa.Uuid(), nullable=False),
-        sa.Column("enabled_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("last_built_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("enabled_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("last_built_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
             ["endpoint_id"],
             ["endpoints.id"],

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-import hoglet.store.base
+import hoglet.store.database
 
 revision = "0004"
 down_revision = "0003"
@@ -17,8 +17,8 @@ def upgrade() -> None:
         sa.Column("endpoint_id", sa.Uuid(), nullable=False),
         sa.Column("alias", sa.String(length=64), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
-        sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("updated_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("created_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.Column("updated_by_id", sa.Integer(), nullable=True),
         sa.ForeignKeyConstraint(
             ["endpoint_id"],

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-import hoglet.store.base
+import hoglet.store.database
 
 revision = "0005"
 down_revision = "0004"
@@ -15,12 +15,12 @@ _NUMBERS = ("events_queued", "runs_succeeded", "runs_failed")
 
 def upgrade() -> None:
     with op.batch_alter_table("hog_functions") as table:
-        table.add_column(sa.Column("delivery", hoglet.store.base.JsonText(), nullable=True))
+        table.add_column(sa.Column("delivery", hoglet.store.database.JsonText(), nullable=True))
     op.create_table(
         "hog_function_pauses",
         sa.Column("function_id", sa.Uuid(), nullable=False),
         sa.Column("host", sa.String(length=400), nullable=False),
-        sa.Column("until", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("until", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["function_id"],
             ["hog_functions.id"],
@@ -49,7 +49,7 @@ def upgrade() -> None:
     op.create_index(op.f("ix_ordered_runs_line_place"), "ordered_runs", ["line", "place"])
     with op.batch_alter_table("hog_function_backfills") as table:
         for name in ("finished_at", "after_at"):
-            kind = hoglet.store.base.UtcDateTime(timezone=True)
+            kind = hoglet.store.database.UtcDateTime(timezone=True)
             table.add_column(sa.Column(name, kind, nullable=True))
         table.add_column(sa.Column("after_uuid", sa.Uuid(), nullable=True))
         table.add_column(sa.Column("events_total", sa.BigInteger(), nullable=True))

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-import hoglet.store.base
+import hoglet.store.database
 
 revision = "0006"
 down_revision = "0005"
@@ -22,7 +22,7 @@ def upgrade() -> None:
         ),
         sa.Column("project_id", sa.BigInteger(), nullable=False),
         sa.Column("names", sa.LargeBinary(), nullable=False),
-        sa.Column("at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_unasked_events")),
     )
 

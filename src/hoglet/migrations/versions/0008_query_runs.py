@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-import hoglet.store.base
+import hoglet.store.database
 
 revision = "0008"
 down_revision = "0007"
@@ -18,14 +18,14 @@ def upgrade() -> None:
         sa.Column("query_id", sa.String(length=128), nullable=False),
         sa.Column("execution_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=True),
-        sa.Column("request", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("request", hoglet.store.database.JsonText(), nullable=False),
         sa.Column("cache_key", sa.String(length=100), nullable=True),
         sa.Column("answer", sa.LargeBinary(), nullable=True),
-        sa.Column("failure", hoglet.store.base.JsonText(), nullable=True),
-        sa.Column("started_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
-        sa.Column("picked_up_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
-        sa.Column("ended_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
-        sa.Column("expires_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("failure", hoglet.store.database.JsonText(), nullable=True),
+        sa.Column("started_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("picked_up_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("ended_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("expires_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["project_id"], ["projects.id"], name=op.f("fk_query_runs_project_id_projects")
         ),

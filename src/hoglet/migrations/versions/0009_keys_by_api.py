@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-import hoglet.store.base
+import hoglet.store.database
 
 revision = "0009"
 down_revision = "0008"
@@ -17,7 +17,9 @@ def upgrade() -> None:
     with op.batch_alter_table("project_secret_keys") as table:
         table.add_column(sa.Column("created_by_id", sa.Integer(), nullable=True))
         table.add_column(
-            sa.Column("last_rolled_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=True)
+            sa.Column(
+                "last_rolled_at", hoglet.store.database.UtcDateTime(timezone=True), nullable=True
+            )
         )
         table.create_foreign_key(
             op.f("fk_project_secret_keys_created_by_id_users"), "users", ["created_by_id"], ["id"]

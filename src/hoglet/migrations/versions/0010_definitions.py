@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-import hoglet.store.base
+import hoglet.store.database
 from hoglet.kit.clock import new_id
 
 revision = "0010"
@@ -76,16 +76,16 @@ def _moved_event(row: Any) -> dict[str, Any]:
 
 
 def _read_time(value: Any) -> Any:
-    kind = hoglet.store.base.UtcDateTime()
+    kind = hoglet.store.database.UtcDateTime()
     return kind.process_result_value(value, op.get_bind().dialect)
 
 
 def _time(name: str, *, nullable: bool = True) -> sa.Column[Any]:
-    return sa.Column(name, hoglet.store.base.UtcDateTime(timezone=True), nullable=nullable)
+    return sa.Column(name, hoglet.store.database.UtcDateTime(timezone=True), nullable=nullable)
 
 
 def _json(name: str) -> sa.Column[Any]:
-    return sa.Column(name, hoglet.store.base.JsonText(), server_default="[]", nullable=False)
+    return sa.Column(name, hoglet.store.database.JsonText(), server_default="[]", nullable=False)
 
 
 def _flag(name: str) -> sa.Column[Any]:
@@ -169,15 +169,15 @@ _PROPERTIES = sa.table(
     sa.column("id", sa.Uuid()),
     sa.column("property_type"),
     sa.column("form"),
-    sa.column("first_seen_at", hoglet.store.base.UtcDateTime()),
+    sa.column("first_seen_at", hoglet.store.database.UtcDateTime()),
 )
 _EVENTS = sa.table(
     "event_definitions",
     sa.column("project_id"),
     sa.column("name"),
     sa.column("id", sa.Uuid()),
-    sa.column("created_at", hoglet.store.base.UtcDateTime()),
-    sa.column("last_seen_at", hoglet.store.base.UtcDateTime()),
+    sa.column("created_at", hoglet.store.database.UtcDateTime()),
+    sa.column("last_seen_at", hoglet.store.database.UtcDateTime()),
 )
 
 

@@ -3,15 +3,15 @@
 import sqlalchemy as sa
 from alembic import op
 
-import hoglet.store.base
+import hoglet.store.database
 
 revision = "0012"
 down_revision = "0011"
 branch_labels = None
 depends_on = None
 
-_TIME = hoglet.store.base.UtcDateTime(timezone=True)
-_JSON = hoglet.store.base.JsonText()
+_TIME = hoglet.store.database.UtcDateTime(timezone=True)
+_JSON = hoglet.store.database.JsonText()
 
 
 def upgrade() -> None:

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-import hoglet.store.base
+import hoglet.store.database
 
 revision = "0014"
 down_revision = "0013"
@@ -17,11 +17,11 @@ def upgrade() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("project_id", sa.BigInteger(), nullable=False),
         sa.Column("person_id", sa.Uuid(), nullable=False),
-        sa.Column("distinct_ids", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("distinct_ids", hoglet.store.database.JsonText(), nullable=False),
         sa.Column("delete_person", sa.Boolean(), nullable=False),
         sa.Column("delete_events", sa.Boolean(), nullable=False),
-        sa.Column("requested_at", hoglet.store.base.UtcDateTime(), nullable=False),
-        sa.Column("verified_at", hoglet.store.base.UtcDateTime(), nullable=True),
+        sa.Column("requested_at", hoglet.store.database.UtcDateTime(), nullable=False),
+        sa.Column("verified_at", hoglet.store.database.UtcDateTime(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_person_deletions")),
     )
     op.create_index(

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-import hoglet.store.base
+import hoglet.store.database
 
 revision = "0015"
 down_revision = "0014"
@@ -16,7 +16,7 @@ def upgrade() -> None:
         "warehouse_identity",
         sa.Column("id", sa.SmallInteger(), nullable=False),
         sa.Column("warehouse_id", sa.Uuid(), nullable=False),
-        sa.Column("recorded_at", hoglet.store.base.UtcDateTime(), nullable=False),
+        sa.Column("recorded_at", hoglet.store.database.UtcDateTime(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_warehouse_identity")),
     )
 

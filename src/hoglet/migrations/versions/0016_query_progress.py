@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-import hoglet.store.base
+import hoglet.store.database
 
 revision = "0016"
 down_revision = "0015"
@@ -13,7 +13,7 @@ depends_on = None
 
 def upgrade() -> None:
     with op.batch_alter_table("query_runs") as table:
-        table.add_column(sa.Column("progress", hoglet.store.base.JsonText(), nullable=True))
+        table.add_column(sa.Column("progress", hoglet.store.database.JsonText(), nullable=True))
 
 
 def downgrade() -> None:

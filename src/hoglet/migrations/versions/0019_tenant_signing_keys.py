@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from hoglet.store.base import UtcDateTime
+from hoglet.store.database import UtcDateTime
 
 revision = "0019"
 down_revision = "0018"

@@ -26,8 +26,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.tables import HostRateRow
-from hoglet.store.base import insert_into
-from hoglet.store.database import Database
+from hoglet.store.database import Database, insert_into
 
 WAIT_SECONDS = 1.0  # longest wait here; for longer ones the run returns to the queue
 WAITING_AT_A_GATE = 64  # further runs return to the queue at once

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.functions.jobs import INVOKE_QUEUE, LINE_PREFIX
 from hoglet.pipeline.tables import OrderedRunRow
 from hoglet.queue import Job, NewJob, Priority, Queue
-from hoglet.store.base import insert_into
+from hoglet.store.database import insert_into
 
 _IDS_PER_STATEMENT = 500
 
