@@ -7,9 +7,10 @@ import pytest
 
 from hoglet.hog.python import Budget, run_program
 from hoglet.hog.runtime.convert import export_value
+from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.host_data import HostValue, exported
 from hoglet.hog.runtime.json_text import write_host_json, write_json
-from hoglet.hog.runtime.plain_data import is_moderate
+from hoglet.hog.runtime.plain_data import is_moderate, is_plain
 from hoglet.hog.runtime.values import HogDateTime, HogError, HogTuple
 
 
@@ -124,3 +125,48 @@ def test_a_shared_result_is_the_hosts_data_where_a_copy_would_be_equal(
     assert (shared is value) is is_shared
     assert copy is not value
     assert repr(shared) == repr(copy)
+
+
+def with_itself() -> list[Any]:
+    value: list[Any] = [1]
+    value.append(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        HogTuple([1]),
+        {"a": HogTuple([1, "b"])},
+        {"a": [], 1: "b", 2.5: "c", None: "d"},
+        {1: "b"},
+        {"a": 1.0, "b": "text"},
+        {"a": [{"b": 1.0}]},
+        {"at": HogDateTime(0.0)},
+        [HogError("Error", "m", None)],
+        nested(200),
+        doubled(8),
+        ["x" * 3000, "x" * 3000],
+        {"a": "x" * 2000, "b": "\ud83d"},
+        with_itself(),
+        {"a": math.nan, "b": [math.inf]},
+        {"a": None, "b": True, "c": ["text", 0.5, {"d": -3}]},
+    ],
+)
+def test_a_result_is_what_a_copy_of_it_would_be(value: Any) -> None:
+    copy = repr(export_value(value))
+
+    assert repr(exported(value)) == copy
+
+
+@pytest.mark.parametrize("levels", [202, 230, 300])
+def test_a_result_may_not_nest_deeper_than_a_copy(levels: int) -> None:
+    for value in (nested(levels), {"a": nested(levels)}):
+        with pytest.raises(EngineError, match="too deeply"):
+            exported(value)
+
+
+def test_shared_parts_of_a_result_count_each_time() -> None:
+    for value in (doubled(40), {"a": doubled(40)}, [{"a": "x" * 200}] * 1000):
+        assert not is_plain(value)
+    assert is_plain({"a": doubled(3)})

@@ -159,7 +159,8 @@ class ProgramRunner:
         pinned = self._pinned
         self._execution = execution = _Run(
             program,
-            host,
+            output=host,
+            host=ProgramHost(host.functions),
             globals=values,
             budget=budget,
             clock=None if pinned is None else FixedClock(datetime.fromisoformat(pinned.now)),
@@ -249,18 +250,16 @@ def mask_digest(text: str, values: Globals) -> str | None:
     return hashlib.md5(encode_utf8(text), usedforsecurity=False).hexdigest()
 
 
-class _Run(Execution):
+class _Run(Execution, kw_only=True):
     """An execution whose ``print`` goes to the host and is not recorded in the journal."""
 
-    def __init__(self, program: CompiledProgram, host: Host, **options: Any) -> None:
-        super().__init__(program, host=ProgramHost(host.functions), **options)
-        self._host = host
+    output: Host
 
     def call_host(self, name: str, given: list[Any]) -> Any:
         if name != "print":
             return super().call_host(name, given)
         if self._past() is None:
-            self._host.print(*[export_value(item) for item in given])
+            self.output.print(*[export_value(item) for item in given])
         return None
 
 

@@ -8,59 +8,36 @@ Source: docs/spec/hog-language.md#7-errors, docs/spec/hog-language.md#10-limits 
 docs/spec/hog-language.md#12-bytecode.
 """
 
-import math
 import sys
 from collections.abc import Callable, Mapping
-from random import Random, SystemRandom
 from types import GeneratorType, TracebackType
-from typing import Any, Final
-
-import msgspec
+from typing import Any
 
 from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.failures import failure_of
 from hoglet.hog.python.journal import Journal
-from hoglet.hog.python.memory import Figures, MemoryMeter, recent_figures
-from hoglet.hog.python.program import CompiledProgram, load_for
+from hoglet.hog.python.memory import MemoryMeter, recent_figures
+from hoglet.hog.python.program import CompiledProgram, LoadedProgram, load_for
+from hoglet.hog.python.run_services import NOTHING_PARSED, RunServices, thrown
 from hoglet.hog.python.steps import (
     NO_CHUNKS,
-    NO_HOST,
     Failed,
     Finished,
     HostCallRequest,
-    HostFailure,
-    ProgramHost,
     Step,
     TraceStep,
 )
 from hoglet.hog.python.watchdog import watchdog
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import export_value, import_value
-from hoglet.hog.runtime.cpu_clock import CpuClock, Mark
+from hoglet.hog.runtime.cpu_clock import CpuClock
 from hoglet.hog.runtime.errors import EngineError, HogThrow, LimitExceeded
-from hoglet.hog.runtime.formatting import printed
-from hoglet.hog.runtime.host_data import HostValue, exported
+from hoglet.hog.runtime.host_data import exported
 from hoglet.hog.runtime.numbers import number_text
 from hoglet.hog.runtime.regex import forget_patterns
-from hoglet.hog.runtime.values import HogError
-from hoglet.kit.clock import Clock, SystemClock
-
-_TRACED_TEXT: Final = 500
-_DEFAULT_BUDGET: Final = Budget()
-_SYSTEM_CLOCK: Final = SystemClock()
-_REAL_RANDOM: Final = SystemRandom()
-_UUID_FIXED: Final = 0xF << 76 | 0x3 << 62  # the bits of version and variant
-_UUID_4: Final = 0x4 << 76 | 0x2 << 62
 
 
-class _Traced(msgspec.Struct):
-    """The records of a traced run."""
-
-    steps: list[TraceStep] = []
-    values: list[dict[str, Any]] = []
-
-
-class Execution:
+class Execution(RunServices):
     """One run of a program.
 
     Args:
@@ -80,48 +57,7 @@ class Execution:
     An execution belongs to one thread at a time and cannot be copied or stored; its journal can.
     """
 
-    ops = 0  # class defaults; an execution gets its own attributes when they change
-    alarmed = False
-    parsed_json: tuple[str | None, Any] = (None, None)
-    _generator: Any = None
-    _journal: Journal | None = None
-    _memory: MemoryMeter | None = None
-    _charged = 0
-    _random: Random | None = None
-    _used_s = 0.0
-    _steps = 0
-    _printed = 0
-    _imported: Mapping[str, Any] = NO_CHUNKS
-    _chunk_namespaces: tuple[dict[str, Any], ...] = ()
-    _traced: _Traced | None = None
-    _mark: Mark
-    _figures: Figures
-
-    def __init__(
-        self,
-        program: CompiledProgram,
-        *,
-        globals: Mapping[str, Any] | None = None,  # noqa: A002 (the language's own word)
-        host: ProgramHost = NO_HOST,
-        budget: Budget | None = None,
-        clock: Clock | None = None,
-        seed: int | None = None,
-        shares_data: bool = False,
-    ) -> None:
-        self.async_names = program.async_names
-        self._compiled = program
-        self._provided = host
-        self._clock = clock or _SYSTEM_CLOCK
-        self._seed = seed
-        self._shares_data = shares_data
-        self._begin(globals or {}, budget or _DEFAULT_BUDGET)
-
-    def _begin(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (as above)
-        """Reset the state of a run, except for attributes that still have the class defaults."""
-        self.budget = budget
-        self.memory_bytes = budget.memory_bytes
-        self._globals = globals if type(globals) is dict else dict(globals)
-        self._program = load_for(self._compiled, self._globals)
+    program: CompiledProgram
 
     # --- steps
 
@@ -133,21 +69,25 @@ class Execution:
 
     def start(self) -> Step:
         """Run to the first suspending call or to the end."""
-        return self._advance(self._program.main, 1, self._globals)
+        given = self.globals
+        if type(given) is not dict:
+            given = dict(given)
+        self._loaded = loaded = load_for(self.program, given)
+        return self._advance(loaded, loaded.main, 1, given)
 
-    def begin_again(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (as above)
+    def begin_again(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (the language's own word)
         """Reset; :meth:`start` or :meth:`replay` then starts a run with other globals.
 
         For many short runs of one program, where creating the execution would dominate. The clock
         and the random source stay.
         """
+        self.globals, self.budget = globals, budget
         self.ops, self._used_s, self._steps, self._printed = 0, 0.0, 0, 0
-        self.alarmed, self.parsed_json = False, (None, None)
+        self.alarmed, self.parsed_json = False, NOTHING_PARSED
         self._generator, self._journal = None, None
         self._memory, self._charged = None, 0
         self._imported, self._chunk_namespaces = NO_CHUNKS, ()
         self._traced = None
-        self._begin(globals, budget)
 
     def resume(self, value: Any) -> Step:
         """Continue with the result of the call; plain data, recorded in the journal."""
@@ -189,6 +129,16 @@ class Execution:
         return [] if self._traced is None else self._traced.values
 
     @property
+    def async_names(self) -> frozenset[str]:
+        """Names of calls that suspend the run."""
+        return self.program.async_names
+
+    @property
+    def memory_bytes(self) -> int:
+        """Limit of all live values together, and of a single value."""
+        return self.budget.memory_bytes
+
+    @property
     def charged_bytes(self) -> int:
         """Recently allocated large values, in bytes; an indication, not the memory in use."""
         return self._charged if self._memory is None else self._memory.charged
@@ -199,36 +149,47 @@ class Execution:
         return self._used_s
 
     def _send(self, value: Any) -> Step:
-        return self._advance(lambda: self._generator.send(import_value(value)))
+        return self._advance(self._running, self._sent, self._generator, value)
+
+    def _sent(self, generator: Any, value: Any) -> Step:
+        self._go_on()
+        return self._suspended(generator.send(import_value(value)))
 
     def _throw(self, error: list[Any]) -> Step:
-        type_name, message, payload = error
-        thrown = HogThrow(HogError(type_name, message, import_value(payload)))
-        return self._advance(lambda: self._generator.throw(thrown))
+        return self._advance(self._running, self._thrown, self._generator, error)
 
-    def _advance(self, action: Callable[..., Any], *arguments: Any) -> Step:
+    def _thrown(self, generator: Any, error: list[Any]) -> Step:
+        self._go_on()
+        return self._suspended(generator.throw(thrown(error)))
+
+    def _go_on(self) -> None:
+        """Restore what a suspended run had beyond its start."""
+        if self._chunk_namespaces:
+            self._let_run()
+        if self._memory is not None:
+            self._memory.go_on(self._figures)
+
+    def _advance(
+        self, loaded: LoadedProgram, action: Callable[[Any, Any], Any], first: Any, second: Any
+    ) -> Step:
         thread = meter.running.thread
         before, thread.run = thread.run, self
         if not watchdog.awake:
             watchdog.wake()
-        namespace = self._program.namespace
-        namespace["LIMIT"], namespace["CAP"] = self.budget.call_depth, self.memory_bytes
-        if self._chunk_namespaces:
-            self._let_run()
+        namespace, budget = loaded.namespace, self.budget
+        namespace["LIMIT"], namespace["CAP"] = budget.call_depth, budget.memory_bytes
         self._figures = recent_figures.known or recent_figures.get()
-        if self._memory is not None:
-            self._memory.go_on(self._figures)
         self._mark = thread.clock.mark()
         try:
-            value = action(*arguments)
-            if self._generator is not None:
-                return self._suspended(value)
-            if type(value) is not GeneratorType:
-                return Finished(exported(value, shared=self._shares_data))
-            self._generator = value
-            return self._suspended(next(value))
+            value = action(first, second)
+            if type(value) is GeneratorType:
+                self._generator = value
+                return self._suspended(next(value))
+            if type(value) is HostCallRequest:
+                return value
+            return Finished(exported(value, shared=self.shares_data))
         except StopIteration as stop:
-            return Finished(exported(stop.value, shared=self._shares_data))
+            return Finished(exported(stop.value, shared=self.shares_data))
         except (HogThrow, EngineError, LimitExceeded, RecursionError, MemoryError) as error:
             return self._failed(error)
         except Exception as error:  # noqa: BLE001 (a bug in hoglet must not crash the host)
@@ -255,20 +216,10 @@ class Execution:
         elif past.take("call") != name:
             raise EngineError(f"Replay called {name} where another call was recorded")
 
-    def _past(self) -> Journal | None:
-        """The journal of an earlier run while it has unread entries, else None."""
-        journal = self._journal
-        return journal if journal is not None and journal.replaying else None
-
-    def _record(self, kind: str, value: Any) -> None:
-        if self._journal is None:
-            self._journal = Journal()
-        self._journal.record(kind, value)
-
     # --- failures
 
     def _failed(self, error: BaseException, traceback: TracebackType | None = None) -> Failed:
-        failure = failure_of(error, traceback or error.__traceback__, self._program, self.budget)
+        failure = failure_of(error, traceback or error.__traceback__, self._running, self.budget)
         error.__traceback__ = None
         if self._generator is not None:
             self._generator.close()
@@ -281,17 +232,8 @@ class Execution:
     def alarm(self) -> None:
         """Called by the watchdog from its own thread: makes the program check its budget."""
         self.alarmed = True
-        for namespace in (self._program.namespace, *self._chunk_namespaces):
+        for namespace in (self._running.namespace, *self._chunk_namespaces):
             namespace["LIMIT"] = 0
-
-    def _let_run(self) -> None:
-        depth = self.budget.call_depth
-        namespace = self._program.namespace
-        namespace["LIMIT"] = depth
-        namespace["CAP"] = self.memory_bytes
-        for namespace in self._chunk_namespaces:
-            namespace["LIMIT"] = depth
-            namespace["CAP"] = self.memory_bytes
 
     def check_in(self, depth: int) -> int:
         """Check depth, time and memory."""
@@ -314,9 +256,9 @@ class Execution:
 
     def charge(self, size: int) -> None:
         """Account for a new large value."""
-        if size > self.memory_bytes:
-            raise meter.memory_exceeded(self.memory_bytes, size)
-        if self._memory is None and self._charged + size <= self.memory_bytes >> 3:
+        if size > self.budget.memory_bytes:
+            raise meter.memory_exceeded(self.budget.memory_bytes, size)
+        if self._memory is None and self._charged + size <= self.budget.memory_bytes >> 3:
             self._charged += size
         else:
             memory = self._memory or self._open_memory()
@@ -327,7 +269,7 @@ class Execution:
             self.check_in(0)
 
     def _open_memory(self) -> MemoryMeter:
-        memory = self._memory = MemoryMeter(self.memory_bytes, self._figures)
+        memory = self._memory = MemoryMeter(self.budget.memory_bytes, self._figures)
         memory.charged = self._charged
         return memory
 
@@ -336,123 +278,3 @@ class Execution:
         memory = self._memory or self._open_memory()
         frame = sys._getframe()  # noqa: SLF001 (the only way to reach frames)
         memory.check(frame, self._check_time, size)
-
-    # --- services for library functions
-
-    def now(self) -> float:
-        """Seconds since 1970, to the millisecond."""
-        return self._recorded("now", self._milliseconds)
-
-    def _milliseconds(self) -> float:
-        return math.floor(self._clock.now().timestamp() * 1000 + 0.5) / 1000
-
-    def random(self) -> float:
-        """A number in [0, 1)."""
-        return self._recorded("random", self._numbers().random)
-
-    def uuid(self) -> str:
-        """A random UUID."""
-        return self._recorded("uuid", self._fourth_version)
-
-    def _fourth_version(self) -> str:
-        bits = self._numbers().getrandbits(128) & ~_UUID_FIXED | _UUID_4
-        code = f"{bits:032x}"
-        return f"{code[:8]}-{code[8:12]}-{code[12:16]}-{code[16:20]}-{code[20:]}"
-
-    def _numbers(self) -> Random:
-        if self._random is None:
-            seed = self._seed
-            self._random = _REAL_RANDOM if seed is None else Random(seed)  # noqa: S311 (a seed asks for it)
-        return self._random
-
-    def _recorded(self, kind: str, make: Callable[[], Any]) -> Any:
-        past = self._past()
-        if past is not None:
-            return past.take(kind)
-        value = make()
-        self._record(kind, value)
-        return value
-
-    def call_host(self, name: str, given: list[Any]) -> Any:
-        """Call a synchronous function of the host."""
-        past = self._past()
-        if past is not None:
-            if past.peek() == "raise":
-                raise _thrown(past.take("raise"))
-            return import_value(past.take("host"))
-        function = self._provided.functions.get(name)
-        if function is None:
-            raise EngineError(f"Unsupported function call: {name}")
-        return self._call(name, function, [export_value(item) for item in given])
-
-    def _call(self, name: str, function: Callable[..., Any], given: list[Any]) -> Any:
-        called = meter.running.thread.clock.mark()
-        try:
-            result = function(*given)
-        except HostFailure as failure:
-            error = [failure.type_name, failure.message, failure.payload]
-            self._record("raise", error)
-            raise _thrown(error) from None
-        except Exception as error:
-            raise EngineError(f"{name} failed: {error}") from error
-        finally:
-            self._used_s -= CpuClock.since(called)
-        self._record("host", result)
-        return import_value(result)
-
-    def import_chunk(self, depth: int, name: str) -> Any:
-        """The result of a chunk, which runs on first import."""
-        if name in self._imported:
-            return self._imported[name]
-        chunk = self._provided.chunks.get(name)
-        if chunk is None:
-            raise EngineError(f"Unknown chunk: {name}")
-        if chunk.program.suspends:
-            raise EngineError(f"The chunk {name} cannot wait for the host")
-        loaded = load_for(chunk.program, chunk.globals)
-        self._chunk_namespaces += (loaded.namespace,)
-        self._let_run()
-        self._imported = {**self._imported, name: None}  # for a chunk that imports itself
-        result = loaded.main(depth + 1, dict(chunk.globals))
-        if type(result) is HostValue:
-            result = import_value(result.value)
-        self._imported = {**self._imported, name: result}
-        return result
-
-    def write_line(self, text: str) -> None:
-        """Write a line of ``print``."""
-        on_print = self._provided.on_print
-        if on_print is None or (self._journal is not None and self._journal.replaying):
-            return
-        self._printed += len(text) + 1
-        if self._printed <= self.budget.output_bytes:
-            on_print(text)
-
-    def log_line(self, line: int) -> None:
-        """Record that a statement begins, in traced runs."""
-        steps = self._open_trace().steps
-        if len(steps) < self.budget.trace_entries:
-            steps.append(TraceStep(line))
-
-    def log_trace(self, entry: tuple[int, str, Any]) -> None:
-        """Record a value or the result of a call, in traced runs."""
-        traced = self._open_trace()
-        if len(traced.values) < self.budget.trace_entries:
-            line, name, value = entry
-            text = printed(value)[:_TRACED_TEXT]
-            traced.values.append({"line": line, "name": name, "value": text})
-            step = next((each for each in reversed(traced.steps) if each.line == line), None)
-            if step is not None and name.endswith("()"):
-                step.calls.append(f"{name}: {text}")
-            elif step is not None:
-                step.values[name] = text
-
-    def _open_trace(self) -> _Traced:
-        if self._traced is None:
-            self._traced = _Traced()
-        return self._traced
-
-
-def _thrown(error: list[Any]) -> HogThrow:
-    type_name, message, payload = error
-    return HogThrow(HogError(type_name, message, import_value(payload)))

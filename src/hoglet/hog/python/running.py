@@ -83,9 +83,9 @@ def run_program(
 
     execution = Execution(
         program,
-        globals=globals,
+        globals=globals or {},
         host=ProgramHost(functions, on_print=write),
-        budget=budget,
+        budget=budget or Budget(),
         clock=clock,
         seed=seed,
     )

@@ -28,11 +28,19 @@ _CHUNK: Final = 10_000
 class Meter(Protocol):
     """The metering interface of a run."""
 
-    memory_bytes: int
     alarmed: bool
-    async_names: frozenset[str]
     parsed_json: tuple[str | None, Any]
     """The JSON text that was read last, and its parsed value, which is not shared."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Limit of all live values together, and of a single value."""
+        ...
+
+    @property
+    def async_names(self) -> frozenset[str]:
+        """Names of calls that suspend the run."""
+        ...
 
     def check_in(self, depth: int) -> int:
         """Check time and memory; returns the depth. Raises LimitExceeded."""

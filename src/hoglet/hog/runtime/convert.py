@@ -14,6 +14,7 @@ from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text, to_float
+from hoglet.hog.runtime.plain_data import DEEPEST
 from hoglet.hog.runtime.values import (
     CONTAINERS,
     HogDate,
@@ -25,8 +26,6 @@ from hoglet.hog.runtime.values import (
     is_number,
     stored_key,
 )
-
-DEEPEST = 200  # most JSON libraries fail at about 250
 
 
 def import_value(value: Any) -> Any:

@@ -20,6 +20,7 @@ from hoglet.hog.runtime.plain_data import (
     has_exponent,
     has_tag,
     has_whole_float,
+    is_plain,
 )
 from hoglet.hog.runtime.values import display_key, type_name
 
@@ -174,9 +175,12 @@ class HostValue:
 
 
 def exported(value: Any, *, shared: bool = False) -> Any:
-    """The result of a program as plain data: a copy, or the host's data if ``shared``."""
+    """The result of a program as plain data: its own values, which nothing else refers to any more.
+
+    Parts of the host's data are copied, unless they may be ``shared``.
+    """
     if type(value) is not HostValue:
-        return export_value(value)
+        return value if is_plain(value) else export_value(value)
     value = value.value
     if type(value) is not dict and type(value) is not list:
         return export_value(import_value(value))

@@ -16,6 +16,11 @@ from hoglet.hog.runtime.numbers import whole
 from hoglet.hog.runtime.regex import finder
 from hoglet.hog.runtime.values import HogError
 
+DEEPEST: Final = 200  # most JSON libraries fail at about 250
+_ROOM: Final = 4096  # bytes of the JSON of a result that need not be copied
+_FEW: Final = 64
+_SHORT: Final = 1024
+_SCALARS: Final = frozenset({str, int, bool, type(None)})
 _SIZES: Final = (8 * 1024, 128 * 1024, 4 * 1024 * 1024)
 
 
@@ -68,6 +73,48 @@ def _settle(holder: Any) -> None:
             holder[key] = whole(item)
         elif kind is dict or kind is list:
             _settle(item)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value of a program is small and already plain data; False if in doubt.
+
+    Shared parts count each time, so that a small value cannot become gigabytes of JSON.
+    """
+    kind = type(value)
+    if kind is dict and len(value) <= _FEW:
+        if _is_flat(value):
+            return True
+    elif kind is not dict and kind is not list:
+        return kind in _SCALARS
+    buffer = bytearray(_ROOM)
+    view = memoryview(buffer)  # while it exists, the buffer cannot grow
+    try:
+        _write(value, buffer)
+        text = orjson.dumps(value, None, PLAIN_DATA)
+    except (BufferError, TypeError, ValueError, RecursionError):
+        return False
+    finally:
+        view.release()
+    if len(text) > 2 * DEEPEST and text.count(91) + text.count(123) > DEEPEST:
+        return False  # it may nest too deeply: each level begins with one of the brackets
+    return not has_whole_float(text)
+
+
+def _is_flat(value: dict[Any, Any]) -> bool:
+    """Whether an object contains nothing but short strings, numbers, booleans and null."""
+    for key, item in value.items():
+        kind = type(item)
+        if kind is str:
+            if len(item) > _SHORT:
+                return False
+        elif kind is float:
+            if item.is_integer():
+                return False
+        elif kind not in _SCALARS:
+            return False
+        if type(key) is not str:
+            return False
+    return True
 
 
 has_whole_float: Final = finder(r"\.0[\],}]")
