@@ -73,9 +73,11 @@ def main() -> None:
         clickhouse_double(Path(folder, "engine")) as engine,
     ):
         for number, setup, servers in itertools.product(range(options.rounds), setups, (1, 2)):
-            place = Path(folder, f"{setup}-{servers}-{number}")
+            run_folder = Path(folder, f"{setup}-{servers}-{number}")
             parts = (postgres, engine)
-            result = measure(servers, options.events, parts, place, confined=setup == "confined")
+            result = measure(
+                servers, options.events, parts, run_folder, confined=setup == "confined"
+            )
             measured.setdefault((setup, servers), []).append(result)
     figures = {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
@@ -94,19 +96,23 @@ class Measured(NamedTuple):
     cost_s: Mapping[str, float]
 
 
-def compared(one: list[Measured], two: list[Measured]) -> dict[str, object]:
+def compared(first: list[Measured], second: list[Measured]) -> dict[str, object]:
     """The medians of both, and their ratio."""
-    rates = [statistics.median(each.rate for each in runs) for runs in (one, two)]
+    rates = [statistics.median(each.rate for each in runs) for runs in (first, second)]
     costs = [
         {part: statistics.median(each.cost_s[part] * 1e6 for each in runs) for part in PARTS}
-        for runs in (one, two)
+        for runs in (first, second)
     ]
     own = [each["server"] + each["workers"] for each in costs]
     return {
         "per_second": [round(rate) for rate in rates],
         "ratio": round(rates[1] / rates[0], 2),
-        "busy": [round(statistics.median(each.busy for each in runs), 2) for runs in (one, two)],
-        "block": [round(statistics.median(each.block for each in runs)) for runs in (one, two)],
+        "busy": [
+            round(statistics.median(each.busy for each in runs), 2) for runs in (first, second)
+        ],
+        "block": [
+            round(statistics.median(each.block for each in runs)) for runs in (first, second)
+        ],
         "cpu_us": {part: [round(each[part]) for each in costs] for part in PARTS},
         "ceiling": round((os.cpu_count() or 1) * own[0] / sum(costs[1].values()), 2),
         "alone": round(2 * own[0] / own[1], 2),
@@ -229,7 +235,7 @@ def postmaster_of(url: str) -> int:
 def blocks_of(servers: list[RunningServer]) -> int:
     """The blocks of events that the servers have inserted."""
     pages = [httpx.get(server.url + "/metrics").text for server in servers]
-    return sum(int(float(found)) for page in pages for found in BLOCKS.findall(page))
+    return sum(int(float(value)) for page in pages for value in BLOCKS.findall(page))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Rejects retired words in the names of modules, classes, functions, parameters and variables.
 
+Covers the server, its tests, the benchmarks and the tools.
+
 ``RETIRED`` maps a word to the term that replaces it. A word is rejected anywhere in a name
 (``_wish``, ``list_letters``, ``ResealJob``). The words of ``RETIRED_NAMES`` are rejected only as
 the whole name, because they are plain English inside others (``NotFound``, ``_told_apart``).
@@ -12,7 +14,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-SOURCE = Path(__file__).parent.parent / "src" / "hoglet"
+PROJECT = Path(__file__).parent.parent
+FOLDERS = ("src", "tests", "benchmarks", "tools")
 
 RETIRED = {
     "buried": "failed",
@@ -127,8 +130,8 @@ def replacement(name: str) -> str | None:
 
 def complaints() -> Iterator[str]:
     """One line for each retired name, with its location."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        module = path.relative_to(SOURCE.parent.parent)
+    for path in sorted(path for folder in FOLDERS for path in (PROJECT / folder).rglob("*.py")):
+        module = path.relative_to(PROJECT)
         if str(module) in EXCEPTIONS or "migrations/versions" in str(module):
             continue
         tree = ast.parse(path.read_text())
@@ -136,7 +139,7 @@ def complaints() -> Iterator[str]:
             if term := replacement(name):
                 yield f"{module}:{line}: {name} is a retired word; use {term}"
         for line, name in variables(tree):
-            if term := VARIABLES.get(name.strip("_")):
+            if term := VARIABLES.get(name.strip("_").lower()):
                 yield f"{module}:{line}: {name} does not say what it holds; use {term}"
 
 

@@ -64,11 +64,11 @@ async def _run(warehouse: ClickHouseWarehouse, group: list[FunctionEntry]) -> di
     results: dict[str, str] = {}
     for index, row in enumerate(group):
         values = [line[index] for line in rows]
-        results[row.name] = _shown(row, values)
+        results[row.name] = _result_text(row, values)
     return results
 
 
-def _shown(row: FunctionEntry, values: list[object]) -> str:
+def _result_text(row: FunctionEntry, values: list[object]) -> str:
     if row.name.startswith(_OTHER_EACH_TIME):
         return "differs"
     every = _is_over(row) or row.name in _SPREADING

@@ -78,14 +78,14 @@ def materialised_run(port: int, seconds: float) -> tuple[Times, Times]:
     create(port, "tenant", query)
     create(port, "tenant_table", query, is_materialized=True)
     wait_until_built(client, "tenant_table")
-    wish = {"variables": {"tenant": "t7"}}
-    inline = rows(client, "tenant", wish | COMPUTE)
-    stored = rows(client, "tenant_table", wish | {"refresh": "force"})
+    request = {"variables": {"tenant": "t7"}}
+    inline = rows(client, "tenant", request | COMPUTE)
+    stored = rows(client, "tenant_table", request | {"refresh": "force"})
     if inline != stored or not inline:
         raise RuntimeError("the table returns other rows than the query")
     return (
-        loop(runs(port, "tenant", wish | COMPUTE), 1, seconds),
-        loop(runs(port, "tenant_table", wish | {"refresh": "force"}), 1, seconds),
+        loop(runs(port, "tenant", request | COMPUTE), 1, seconds),
+        loop(runs(port, "tenant_table", request | {"refresh": "force"}), 1, seconds),
     )
 
 
@@ -93,13 +93,13 @@ def create(port: int, name: str, query: dict[str, Any], **more: Any) -> None:
     Client(port).post(BASE, {"name": name, "query": query, **more})
 
 
-def rows(client: Client, name: str, wish: dict[str, Any]) -> Any:
-    return json.loads(client.post(f"{BASE}/{name}/run", wish))["results"]
+def rows(client: Client, name: str, request: dict[str, Any]) -> Any:
+    return json.loads(client.post(f"{BASE}/{name}/run", request))["results"]
 
 
-def runs(port: int, name: str, wish: dict[str, Any]) -> Callable[[], Callable[[], bytes]]:
+def runs(port: int, name: str, request: dict[str, Any]) -> Callable[[], Callable[[], bytes]]:
     """A maker of clients that run an endpoint."""
-    return lambda: _posting(port, f"{BASE}/{name}/run", wish)
+    return lambda: _posting(port, f"{BASE}/{name}/run", request)
 
 
 def _posting(port: int, path: str, body: dict[str, Any]) -> Callable[[], bytes]:

@@ -51,7 +51,7 @@ class Project:
         assert answer.status_code == 200, answer.text
         return answer.json()["results"]
 
-    def letters(self, function_id: str) -> list[dict[str, Any]]:
+    def dead_letters(self, function_id: str) -> list[dict[str, Any]]:
         return self.read(f"hog_functions/{function_id}/dead_letters")["results"]
 
     def totals(self, function_id: str) -> dict[str, int]:
@@ -117,7 +117,7 @@ def test_a_failure_is_retried_and_then_succeeds(project: Project) -> None:
     deliveries = project.receiver.at(path)
     assert [each.headers["x-hoglet-attempt"] for each in deliveries] == ["1", "2", "3"]
     assert len({each.headers["x-hoglet-delivery"] for each in deliveries}) == 1
-    assert project.letters(function_id) == []
+    assert project.dead_letters(function_id) == []
     assert project.totals(function_id)["retried"] == 2
 
 
@@ -125,7 +125,7 @@ def test_a_refused_delivery_is_a_dead_letter_and_can_be_redriven(project: Projec
     path = f"/status/400/200/dead-{project.stage.project.id}"
     function_id = project.function(**calling(project, path))
     project.capture(event(n=5))
-    letter = wait_for(lambda: project.letters(function_id))[0]
+    letter = wait_for(lambda: project.dead_letters(function_id))[0]
     assert letter.keys() == {
         "id", "class", "invocation_id", "event_uuid", "event", "distinct_id", "attempts",
         "error", "first_failed_at", "last_failed_at", "redriven_at",
@@ -141,14 +141,14 @@ def test_a_refused_delivery_is_a_dead_letter_and_can_be_redriven(project: Projec
     answer = project.client.post(redrive, json={"ids": [letter["id"]]})
     assert answer.json() == {"queued": 1, "skipped": 0}
     wait_for(lambda: project.totals(function_id), lambda value: value.get("succeeded") == 1)
-    assert wait_for(lambda: project.letters(function_id)[0]["redriven_at"])
+    assert wait_for(lambda: project.dead_letters(function_id)[0]["redriven_at"])
     ids = {each.headers["x-hoglet-delivery"] for each in project.receiver.at(path)}
     assert len(ids) == 1
     gone = project.client.delete(
         f"{project.base}/hog_functions/{function_id}/dead_letters/{letter['id']}"
     )
     assert (gone.status_code, gone.content) == (204, b"")
-    assert project.letters(function_id) == []
+    assert project.dead_letters(function_id) == []
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_refused_delivery_is_a_dead_letter_and_can_be_redriven(project: Projec
 def test_failures_have_classes(project: Project, hog: str, kind: str) -> None:
     function_id = project.function(hog=hog)
     project.capture(event())
-    letter = wait_for(lambda: project.letters(function_id))[0]
+    letter = wait_for(lambda: project.dead_letters(function_id))[0]
     assert letter["class"] == kind
     assert letter["attempts"] <= 1
     logs = wait_for(
@@ -180,7 +180,7 @@ def test_inputs_that_fail_do_not_run(project: Project) -> None:
         inputs={"a": {"value": "{noSuchThing()}"}},
     )
     project.capture(event())
-    assert wait_for(lambda: project.letters(function_id))[0]["class"] == "inputs"
+    assert wait_for(lambda: project.dead_letters(function_id))[0]["class"] == "inputs"
     counts = wait_for(lambda: project.totals(function_id))
     assert counts["inputs_failed"] == 1
     assert "succeeded" not in counts
@@ -235,9 +235,9 @@ def test_mappings_give_an_invocation_each(project: Project) -> None:
         ],
     )
     project.capture(event(), event("other"))
-    found = wait_for(lambda: project.receiver.at(path), lambda found: len(found) >= 2)
+    requests = wait_for(lambda: project.receiver.at(path), lambda requests: len(requests) >= 2)
     time.sleep(0.5)
-    assert sorted(each.body.replace(" ", "") for each in found) == ['{"m":1}', '{"m":2}']
+    assert sorted(each.body.replace(" ", "") for each in requests) == ['{"m":1}', '{"m":2}']
 
 
 def test_transformations_change_and_drop_events(project: Project) -> None:
@@ -397,7 +397,7 @@ def test_a_destination_of_pages(project: Project) -> None:
 def test_fetch_to_a_host_that_is_not_allowed_is_not_retried(project: Project) -> None:
     function_id = project.function(hog="let r := fetch('http://10.0.0.1/'); print(r.status)")
     project.capture(event())
-    letter = wait_for(lambda: project.letters(function_id))[0]
+    letter = wait_for(lambda: project.dead_letters(function_id))[0]
     assert letter["class"] == "fetch"
     assert "not allowed" in letter["error"].lower()
 
@@ -410,7 +410,7 @@ def test_non_failure_status_codes(project: Project) -> None:
     function_id = project.function(**body)
     project.capture(event())
     wait_for(lambda: project.totals(function_id), lambda value: value.get("succeeded") == 1)
-    assert project.letters(function_id) == []
+    assert project.dead_letters(function_id) == []
 
 
 def test_backfills_run_stored_events(project: Project) -> None:

@@ -34,10 +34,10 @@ def test_inputs_that_cannot_be_built_are_no_run(project: Project) -> None:
     wait_for(lambda: project.totals(function_id).get("inputs_failed") == 2)
 
     assert project.totals(function_id) == {"inputs_failed": 2, "dead_lettered": 2}
-    assert {letter["class"] for letter in project.letters(function_id)} == {"inputs"}
+    assert {letter["class"] for letter in project.dead_letters(function_id)} == {"inputs"}
     lines = _lines(project, function_id, level="error")
     assert len(lines) == 2
-    for letter in project.letters(function_id):
+    for letter in project.dead_letters(function_id):
         assert any(letter["event_uuid"] in line["message"] for line in lines)
     project.change(function_id, inputs={"a": {"value": "fine"}})
     answer = project.client.post(
@@ -84,7 +84,7 @@ def test_metrics_of_one_run_are_found_by_its_id(project: Project) -> None:
     project.capture(event("good"), event("bad"))
     wait_for(lambda: {"succeeded", "failed"} <= project.totals(function_id).keys())
 
-    run = project.letters(function_id)[0]["invocation_id"]
+    run = project.dead_letters(function_id)[0]["invocation_id"]
     path = f"hog_functions/{function_id}/metrics"
     metrics = project.read(path, instance_id=run, breakdown_by="name", interval="day", after="-1d")
     assert {each["name"]: sum(each["values"]) for each in metrics["series"]} == {
@@ -131,7 +131,7 @@ def test_nobody_can_claim_that_transformations_ran(project: Project) -> None:
 def test_a_dead_letter_keeps_its_mapping_wherever_it_is_put(project: Project) -> None:
     number = project.stage.project.id
     paths = {"one": f"/status/400/400/200/one-{number}", "two": f"/two-{number}"}
-    one, two = (
+    first, second = (
         {
             "name": name,
             "inputs_schema": URL,
@@ -140,27 +140,29 @@ def test_a_dead_letter_keeps_its_mapping_wherever_it_is_put(project: Project) ->
         }
         for name, path in paths.items()
     )
-    function_id = project.function(hog="fetch(inputs.url)", mappings=[one, two])
+    function_id = project.function(hog="fetch(inputs.url)", mappings=[first, second])
     redrive = f"{project.base}/hog_functions/{function_id}/dead_letters/redrive"
 
     def arrived() -> list[int]:
         return [len(project.receiver.at(path)) for path in paths.values()]
 
     project.capture(event())
-    wait_for(lambda: project.letters(function_id))
+    wait_for(lambda: project.dead_letters(function_id))
     wait_for(arrived, lambda value: value == [1, 1])
 
-    project.change(function_id, mappings=[two, one])
+    project.change(function_id, mappings=[second, first])
     assert project.client.post(redrive, json={"all": True}).json()["queued"] == 1
     wait_for(arrived, lambda value: value == [2, 1])
     wait_for(lambda: project.totals(function_id).get("dead_lettered") == 2)
 
-    project.change(function_id, mappings=[two])
+    project.change(function_id, mappings=[second])
     assert project.client.post(redrive, json={"all": True}).json()["queued"] == 1
-    wait_for(lambda: {one["class"] for one in project.letters(function_id)} == {"inputs"})
-    assert "removed" in project.letters(function_id)[0]["error"]
+    wait_for(
+        lambda: {letter["class"] for letter in project.dead_letters(function_id)} == {"inputs"}
+    )
+    assert "removed" in project.dead_letters(function_id)[0]["error"]
 
-    project.change(function_id, mappings=[two, one | {"name": "another"}])
+    project.change(function_id, mappings=[second, first | {"name": "another"}])
     assert project.client.post(redrive, json={"all": True}).json()["queued"] == 1
     wait_for(lambda: project.totals(function_id).get("dead_lettered") == 4)
     assert arrived() == [2, 1]

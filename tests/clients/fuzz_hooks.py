@@ -39,7 +39,9 @@ def before_call(_context: Any, case: Any, **_kwargs: Any) -> None:
             case.query = {**_mapping(case.query), name: values[next(draws) % len(values)]}
     deletes = isinstance(case.body, dict) and bool(case.body.get("deleted"))
     if next(draws) % 4 or KEYS in label:
-        parameters = _spare(label) if deletes or case.method == "DELETE" else _place(label, draws)
+        parameters = (
+            _spare(label) if deletes or case.method == "DELETE" else _parameters_of(label, draws)
+        )
         if KEYS in label:
             parameters = {"key_id": "none"} | parameters
         given = _mapping(case.path_parameters)
@@ -68,7 +70,7 @@ def _mapping(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, dict) else {}
 
 
-def _place(label: str, draws: Any) -> dict[str, str]:
+def _parameters_of(label: str, draws: Any) -> dict[str, str]:
     """Parameters that belong together: those of the longest beginning that has some."""
     path = label.split(" ")[1]
     fitting = [at for at in SEEDS["places"] if label.startswith(at) or path.startswith(at)]

@@ -87,20 +87,20 @@ def test_queries_of_sql(call: Call, buyers: list[str]) -> None:
     ("tool", "arguments", "read", "expected"),
     [
         ("query-trends", {"series": [{"kind": "EventsNode", "event": "cli_buy"}]},
-         lambda found: found[0]["count"], 2),
+         lambda results: results[0]["count"], 2),
         ("query-funnel", {"series": [{"kind": "EventsNode", "event": "cli_buy"},
                                      {"kind": "EventsNode", "event": "cli_look"}]},
-         lambda found: [step["count"] for step in found], [2, 1]),
+         lambda results: [step["count"] for step in results], [2, 1]),
         ("query-retention", {"retentionFilter": {
             "targetEntity": {"id": "cli_buy", "name": "cli_buy", "type": "events"},
             "returningEntity": {"id": "cli_look", "name": "cli_look", "type": "events"}}},
-         lambda found: found[-1]["values"][0]["count"], 2),
+         lambda results: results[-1]["values"][0]["count"], 2),
         ("query-lifecycle", {"series": [{"kind": "EventsNode", "event": "cli_buy"}]},
-         lambda found: sum(each["count"] for each in found if each["status"] == "new"), 2),
+         lambda results: sum(each["count"] for each in results if each["status"] == "new"), 2),
         ("query-stickiness", {"series": [{"kind": "EventsNode", "event": "cli_buy"}]},
-         lambda found: found[0]["data"][0], 2),
+         lambda results: results[0]["data"][0], 2),
         ("query-paths", {"pathsFilter": {"includeEventTypes": ["custom_event"]}},
-         lambda found: [each["value"] for each in found if each["source"] == "1_cli_buy"], [1]),
+         lambda results: [each["value"] for each in results if each["source"] == "1_cli_buy"], [1]),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
@@ -181,19 +181,19 @@ def test_life_of_a_function(call: Call) -> None:
 
 def test_test_runs(call: Call) -> None:
     function = call("cdp-functions-create", type="destination", name="a", hog=HOG)
-    trial = call("cdp-functions-invocations-create", id=function["id"], globals={"event": EVENT})
-    assert (trial["status"], trial["logs"][0]["message"]) == ("success", "saw, cli_event")
+    test_run = call("cdp-functions-invocations-create", id=function["id"], globals={"event": EVENT})
+    assert (test_run["status"], test_run["logs"][0]["message"]) == ("success", "saw, cli_event")
     row = {"uuid": "0199c7b2-0000-7000-8000-000000000000", "event": "of a row", "properties": "{}"}
     changes = {"configuration": {"hog": "return fetch('https://example.com/').status"}}
-    trial = call(
+    test_run = call(
         "cdp-functions-invocations-create",
         id=function["id"],
         clickhouse_event={**row, "distinct_id": "x", "timestamp": "2026-01-05 12:00:00.000000"},
         mock_async_functions=True,
         **changes,
     )
-    assert trial["status"] == "success"
-    assert any("https://example.com/" in line["message"] for line in trial["logs"])
+    assert test_run["status"] == "success"
+    assert any("https://example.com/" in line["message"] for line in test_run["logs"])
 
 
 def test_logs_and_metrics(call: Call, server: RunningServer) -> None:

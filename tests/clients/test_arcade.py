@@ -12,7 +12,7 @@ pytestmark = pytest.mark.clients
 
 HOG = "print('saw', event.event)"
 FUNCTION = {"hog_function_uuid": "$$create_hog_function.id", "project_identifier": "1"}
-ONE = {"hog_function_id": "$$create_hog_function.id", "project_identifier": "1"}
+FUNCTION_BY_ID = {"hog_function_id": "$$create_hog_function.id", "project_identifier": "1"}
 BODY = {"mode": "execute", "project_id": "1"}
 CHANGE = FUNCTION | {"mode": "execute"}
 EVENT = {"event": "$pageview", "distinct_id": "x", "properties": {}}
@@ -29,9 +29,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ),
     (
         "track_hog_function_views",
-        {"hog_function_uuid": ONE["hog_function_id"], "target_project_id": "1"},
+        {"hog_function_uuid": FUNCTION_BY_ID["hog_function_id"], "target_project_id": "1"},
     ),
-    ("retrieve_project_hog_function", ONE),
+    ("retrieve_project_hog_function", FUNCTION_BY_ID),
     ("update_hog_functions", CHANGE | {"request_body": {"name": "arcade 2"}}),
     ("modify_hog_functions", CHANGE | {"request_body": {"description": "d"}}),
     (
@@ -48,7 +48,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         "track_hog_function_invocation",
         BODY
         | {
-            "hog_function_id": ONE["hog_function_id"],
+            "hog_function_id": FUNCTION_BY_ID["hog_function_id"],
             "request_body": {"globals": {"event": EVENT}},
         },
     ),
@@ -79,7 +79,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("retrieve_hog_function_metrics", FUNCTION),
     ("get_hog_function_metrics_totals", FUNCTION),
     ("retrieve_environment_hog_function_icons", {"project_id": "1"}),
-    ("delete_hog_function", ONE),
+    ("delete_hog_function", FUNCTION_BY_ID),
     ("update_environment_endpoint", BODY | {"endpoint_name": "arcade_up", "request_body": {}}),
     ("fetch_endpoint_run_status", {"endpoint_name": "arcade_up", "project_id": "1"}),
     ("retrieve_posthog_endpoint_run", {"endpoint_name": "arcade_up", "project_identifier": "1"}),

@@ -164,7 +164,7 @@ def test_secrets_stay(provider: Provider) -> None:
     assert drift(INPUTS, again["inputs"]) == []
     assert again["inputs"]["token"] == {"secret": True}
     assert drift(INPUTS, provider.change(function["id"], {"inputs": INPUTS})["inputs"]) == []
-    trial = provider.send(
+    test_run = provider.send(
         "POST",
         f"{PATH}/{function['id']}/invocations/",
         {
@@ -172,7 +172,7 @@ def test_secrets_stay(provider: Provider) -> None:
             "globals": {"event": {"event": "$pageview", "properties": {"$browser": "Chrome"}}},
         },
     )
-    assert [line["message"] for line in trial["logs"]][:1] == ["6"]
+    assert [line["message"] for line in test_run["logs"]][:1] == ["6"]
     provider.destroy(function["id"])
 
 

@@ -38,7 +38,9 @@ def stored(warehouse: ClickHouseWarehouse) -> ClickHouseWarehouse:
     return warehouse
 
 
-def found(stored: ClickHouseWarehouse, condition: str, type_: str | None, **more: Any) -> list[Any]:
+def matching_values(
+    stored: ClickHouseWarehouse, condition: str, type_: str | None, **more: Any
+) -> list[Any]:
     types = {("event", "k"): type_} if type_ else {}
     context = QueryContext(project_id=PROJECT, now=NOW, property_types=types)
     sql = f"SELECT event FROM events WHERE {condition} ORDER BY toInt(event)"
@@ -86,7 +88,7 @@ def test_equality(
     negative: bool,
 ) -> None:
     item = {"key": "k", "value": value, "operator": "is_not" if negative else "exact"}
-    values = found(stored, "{filters}", type_, filters={"properties": [item]})
+    values = matching_values(stored, "{filters}", type_, filters={"properties": [item]})
 
     assert values == [value for value in VALUES if is_match(value) != negative]
 
@@ -99,15 +101,15 @@ def test_large_integers_are_compared_exactly(
     expected = [value for value in VALUES if str(value) == str(large)]
     others = [value for value in VALUES if str(value) != str(large)]
 
-    assert found(stored, f"properties.k = {large}", type_) == expected
-    assert found(stored, f"{large} = properties.k", type_) == expected
-    assert found(stored, f"properties.k != {large}", type_) == others
-    assert found(stored, f"properties.k IN ({large})", type_) == expected
-    assert found(stored, f"properties.k NOT IN ({large})", type_) == others
+    assert matching_values(stored, f"properties.k = {large}", type_) == expected
+    assert matching_values(stored, f"{large} = properties.k", type_) == expected
+    assert matching_values(stored, f"properties.k != {large}", type_) == others
+    assert matching_values(stored, f"properties.k IN ({large})", type_) == expected
+    assert matching_values(stored, f"properties.k NOT IN ({large})", type_) == others
 
 
 def test_texts_without_a_date_are_no_times(stored: ClickHouseWarehouse) -> None:
     is_text = "match(toString(properties.k), '[^0-9]') and length(toString(properties.k)) < 25"
-    times = found(stored, f"properties.k > '1900-01-01' and {is_text}", "DateTime")
+    times = matching_values(stored, f"properties.k > '1900-01-01' and {is_text}", "DateTime")
 
     assert times == ["2026-01-05T00:00:00Z", "2026-01-05 00:00:00"]

@@ -143,8 +143,8 @@ def rolling_week(zone: str) -> Rows:
     days = grouped(lambda seen: day(seen, zone))
     rows: Rows = []
     for at in sorted(days):
-        last = [one for one in days if at - timedelta(6) <= one <= at]
-        rows.append([str(at), len({person(seen) for one in last for seen in days[one]})])
+        last = [date for date in days if at - timedelta(6) <= date <= at]
+        rows.append([str(at), len({person(seen) for date in last for seen in days[date]})])
     return rows
 
 

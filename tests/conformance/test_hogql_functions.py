@@ -41,9 +41,9 @@ def problems_of(function: FunctionEntry, world: HogqlWorld) -> list[str]:
     problems = violations(compiled, answer)
     if not answer.rows:
         problems.append("no rows")
-    promised, found = compiled.columns[0].type, answer.columns[0].type
-    if not found.removeprefix("Nullable(").startswith(_KINDS.get(promised, "")):
-        problems.append(f"{promised} but {found}")
+    promised, reported = compiled.columns[0].type, answer.columns[0].type
+    if not reported.removeprefix("Nullable(").startswith(_KINDS.get(promised, "")):
+        problems.append(f"{promised} but {reported}")
     return problems
 
 

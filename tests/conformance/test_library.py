@@ -8,7 +8,7 @@ from hoglet.hog.stdlib.table import STL, LibraryEntry
 from support.hog_cases import Case
 from support.hog_engines import run_javascript, run_machine
 
-SHOWN = [entry for entry in STL.values() if entry.printed is not None]
+WITH_EXAMPLE = [entry for entry in STL.values() if entry.printed is not None]
 
 # Where the specification wants something else than the machine gives
 # (docs/spec/hog-functions.md#11-templates, or docs/spec/hog-functions.md#9-rows-6-13
@@ -27,7 +27,7 @@ def _case(entry: LibraryEntry) -> Case:
     return Case(name=entry.name, source=entry.example, lines=str(entry.printed).split("\n"))
 
 
-@pytest.mark.parametrize("entry", SHOWN, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", WITH_EXAMPLE, ids=lambda entry: entry.name)
 def test_machine_agrees_with_the_example_but_where_it_deviates(entry: LibraryEntry) -> None:
     case = _case(entry)
 
@@ -35,7 +35,9 @@ def test_machine_agrees_with_the_example_but_where_it_deviates(entry: LibraryEnt
 
 
 @pytest.mark.parametrize(
-    "entry", [e for e in SHOWN if safe_name(e.name) in helpers()], ids=lambda entry: entry.name
+    "entry",
+    [e for e in WITH_EXAMPLE if safe_name(e.name) in helpers()],
+    ids=lambda entry: entry.name,
 )
 def test_javascript_agrees_with_the_example(entry: LibraryEntry) -> None:
     case = _case(entry)

@@ -38,15 +38,15 @@ def test_answers_are_the_same_from_shards(generated_world: HogqlWorld) -> None:
         assert_expected(answer(generated_world, statement, is_sharded=True), statement)
 
 
-def assert_expected(found: Any, statement: Statement) -> None:
+def assert_expected(actual: Any, statement: Statement) -> None:
     """Compare rows in their order where the statement gives one."""
     expected = statement.expected()
     if statement.insight is None:
         expected = plain(list(expected))
         if not statement.is_ordered:
-            found, expected = sorted(found, key=repr), sorted(expected, key=repr)
+            actual, expected = sorted(actual, key=repr), sorted(expected, key=repr)
 
-    assert _rounded(found) == _rounded(expected)
+    assert _rounded(actual) == _rounded(expected)
 
 
 def _rounded(value: Any) -> Any:

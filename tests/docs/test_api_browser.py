@@ -190,7 +190,7 @@ def test_a_schema_that_contains_itself_has_a_finite_sample(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("search", "found"),
+    ("search", "matches"),
     [
         ("", True),
         ("things", True),
@@ -200,7 +200,7 @@ def test_a_schema_that_contains_itself_has_a_finite_sample(tmp_path) -> None:
         ("thingz", False),
     ],
 )
-def test_search_wants_every_word(tmp_path, search: str, found: bool) -> None:
+def test_search_wants_every_word(tmp_path, search: str, matches: bool) -> None:
     program = f"console.log(matches(operationsOf(openapi)[0], {json.dumps(search)}));"
 
-    assert run_script(tmp_path, program, _document({})) is found
+    assert run_script(tmp_path, program, _document({})) is matches

@@ -22,7 +22,7 @@ OPEN = re.compile(r"[…|\[<]|\.\.\.")  # a form, or a group of commands, rather
 ROOT_COMMAND: Any = typer.main.get_command(app)
 
 
-def shown(page: Path) -> Iterator[str]:
+def commands_in(page: Path) -> Iterator[str]:
     text = page.read_text()
     for line in LINE.findall(text):
         yield re.split(r" (?:&&|\||#) ", line)[0]
@@ -50,7 +50,7 @@ def parse(line: str) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_commands_of_a_page_exist(page: Path) -> None:
     wrong: list[str] = []
-    for line in shown(page):
+    for line in commands_in(page):
         try:
             parse(line)
         except Exception as error:  # noqa: BLE001 (AssertionError too: all that is wrong, at once)
@@ -60,7 +60,7 @@ def test_the_commands_of_a_page_exist(page: Path) -> None:
 
 
 def test_pages_show_many_commands() -> None:
-    assert sum(len(list(shown(page))) for page in PAGES) > 100
+    assert sum(len(list(commands_in(page))) for page in PAGES) > 100
 
 
 def test_the_files_of_the_page_of_projects_can_be_read(tmp_path: Path) -> None:

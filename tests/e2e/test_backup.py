@@ -120,10 +120,10 @@ def test_a_backup_under_load_is_the_state_of_one_moment(
 
     second = RunningServer(tmp_path / "new").start()
     try:
-        found = wait_until_stored(second, before)
-        assert before <= set(found)
-        assert len(found) == len(set(found))
-        assert set(found) <= set(sender.accepted)
+        stored = wait_until_stored(second, before)
+        assert before <= set(stored)
+        assert len(stored) == len(set(stored))
+        assert set(stored) <= set(sender.accepted)
         event = {"api_key": TOKEN, "event": "restored", "distinct_id": "ada"}
         second.client.post("/e/", json=event).raise_for_status()
         deadline = time.monotonic() + SECONDS

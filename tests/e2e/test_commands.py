@@ -146,9 +146,9 @@ def test_past_events_are_printed(
     ran = run(server, "events", "tail", "--no-follow", "--json", *words)
 
     events = [json.loads(line) for line in ran.stdout.splitlines()]
-    found = sorted(event["properties"]["plan"] for event in events)
-    assert len(found) == len(plans)
-    assert "--last" in words or found == plans
+    printed = sorted(event["properties"]["plan"] for event in events)
+    assert len(printed) == len(plans)
+    assert "--last" in words or printed == plans
 
 
 def test_a_name_cannot_command_the_terminal(server: ServerProject, function_id: str) -> None:

@@ -146,7 +146,7 @@ def test_a_missing_alias_is_told_from_a_missing_endpoint(server: ServerProject) 
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "says"),
+    ("text", "line", "says"),
     [
         ("name: bad\nquery: [1,\n", 3, "expected"),
         ("name: bad\nquery: select 1\nname: other\n", 3, "name is defined twice"),
@@ -162,7 +162,7 @@ def test_a_missing_alias_is_told_from_a_missing_endpoint(server: ServerProject) 
     ],
 )
 def test_errors_name_file_and_line(
-    server: ServerProject, tmp_path: Path, text: str, place: int, says: str
+    server: ServerProject, tmp_path: Path, text: str, line: int, says: str
 ) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(text)
@@ -170,7 +170,7 @@ def test_errors_name_file_and_line(
     refused = command(server, "push", str(tmp_path))
 
     assert refused.exit_code == 2
-    assert refused.stderr.startswith(f"{path}:{place}:")
+    assert refused.stderr.startswith(f"{path}:{line}:")
     assert says in refused.stderr
 
 

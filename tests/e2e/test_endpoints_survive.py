@@ -31,8 +31,8 @@ def test_a_killed_server_builds_and_runs_what_it_accepted(tmp_path: Path) -> Non
         query = {"kind": "HogQLQuery", "query": "SELECT count() FROM numbers(200000000)"}
         body = {"name": "a", "query": query, "is_materialized": True}
         assert server.client.post(BASE, json=body).status_code == 201
-        wish = {"refresh": "force_async", "client_query_id": "q"}
-        assert server.client.post(BASE + "/a/run", json=wish).status_code == 202
+        request = {"refresh": "force_async", "client_query_id": "q"}
+        assert server.client.post(BASE + "/a/run", json=request).status_code == 202
         server.kill()
         server.start()
         status = wait_for(

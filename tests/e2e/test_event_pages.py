@@ -64,7 +64,7 @@ def path_of(url: str) -> str:
     return url[url.index("/project/") :]
 
 
-def shown(browser: httpx.Client, address: str) -> str:
+def text_of(browser: httpx.Client, address: str) -> str:
     """The text of a page as it is sent."""
     page = browser.get(address)
     assert page.status_code == 200, page.text[:500]
@@ -75,7 +75,7 @@ def test_the_link_of_an_event_leads_to_its_page(browser: httpx.Client, links: li
     event_url, person_url, *_ = links
     assert f"/project/1/events/{UUID}/" in event_url
     for address in (event_url, event_url.rsplit("/", 1)[0]):
-        page = shown(browser, address)
+        page = text_of(browser, address)
         assert "$autocapture" in page
         assert "12.5" in page
         assert '{"a":["1"]}' in page.replace("\\", "")
@@ -93,7 +93,7 @@ def test_the_link_of_a_person_leads_to_their_page(
     response = server.client.get("/api/projects/1/persons", params={"distinct_id": DISTINCT_ID})
     uuid = response.json()["results"][0]["uuid"]
     for address in (person_url, f"/project/1/persons/{uuid}"):
-        page = shown(browser, address)
+        page = text_of(browser, address)
         assert "ada@example.com" in page
         assert "ada/ß?#%2F&/" in page
         assert "$autocapture" in page
@@ -105,9 +105,9 @@ def test_the_links_of_the_function_and_the_group_lead_to_their_pages(
     source, group = links[2:]
     redirected = browser.get(source)
     assert redirected.status_code == 303
-    assert "Echo" in shown(browser, redirected.headers["location"])
+    assert "Echo" in text_of(browser, redirected.headers["location"])
     assert group == "/project/1/groups/0/Acme%2F%C3%9F%3F%23%252F%26%2F"
-    page = shown(browser, group)
+    page = text_of(browser, group)
     assert GROUP_KEY in page
     assert "size" in page
     assert "Not found" not in page
@@ -130,13 +130,13 @@ def test_the_links_of_the_function_and_the_group_lead_to_their_pages(
     ],
 )
 def test_what_is_missing_says_so_with_a_search(browser: httpx.Client, path: str) -> None:
-    page = shown(browser, path)
+    page = text_of(browser, path)
     assert "Not found" in page
     assert "UUID of an event or person, or a distinct id" in page
 
 
 def test_a_strangers_project_shows_nothing(browser: httpx.Client, links: list[str]) -> None:
-    page = shown(browser, links[0].replace("/project/1/", "/project/99/"))
+    page = text_of(browser, links[0].replace("/project/1/", "/project/99/"))
     assert "$autocapture" not in page
     assert "Not found" in page
 
@@ -147,4 +147,4 @@ def test_signing_in_leads_back_to_the_page(server: RunningServer, links: list[st
         assert asked.status_code == 303
         target = httpx.URL(asked.headers["location"]).params["next"]
         signed_in = stranger.post("/console/sign-in", data={"key": KEY, "next": target})
-        assert "ada@example.com" in shown(stranger, signed_in.headers["location"])
+        assert "ada@example.com" in text_of(stranger, signed_in.headers["location"])

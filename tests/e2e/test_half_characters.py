@@ -99,11 +99,11 @@ REQUESTS = {
 }
 
 
-@pytest.mark.parametrize("place", REQUESTS)
+@pytest.mark.parametrize("part", REQUESTS)
 def test_a_delivery_arrives_with_half_a_character_in_its(
-    server: ServerProject, receiver: Recorder, place: str
+    server: ServerProject, receiver: Recorder, part: str
 ) -> None:
-    options, is_right = REQUESTS[place]
+    options, is_right = REQUESTS[part]
     function = create(server, f"{HALF} fetch('{receiver.url}/x', {options})")
 
     capture(server, event())
@@ -184,11 +184,11 @@ TESTED = {
 
 
 @pytest.mark.parametrize("mocked", [True, False])
-@pytest.mark.parametrize("place", TESTED)
+@pytest.mark.parametrize("part", TESTED)
 def test_a_test_run_answers_with_half_a_character_in(
-    server: ServerProject, receiver: Recorder, place: str, mocked: bool
+    server: ServerProject, receiver: Recorder, part: str, mocked: bool
 ) -> None:
-    hog = TESTED[place].replace("https://x.example", receiver.url)
+    hog = TESTED[part].replace("https://x.example", receiver.url)
     configuration = {
         "type": "destination",
         "hog": f"{HALF} {hog}",
@@ -203,7 +203,7 @@ def test_a_test_run_answers_with_half_a_character_in(
     done = server.client.post(f"{FUNCTIONS}new/invocations", json=body)
 
     assert done.status_code == 200, done.text
-    assert done.json()["status"] == ("error" if place == "error" else "success") or not mocked
+    assert done.json()["status"] == ("error" if part == "error" else "success") or not mocked
 
 
 def test_a_test_run_of_a_transformation_answers_with_half_a_character(

@@ -14,7 +14,7 @@ from support.server import TOKEN, RunningServer
 from support.waiting import wait_for
 
 FUNCTIONS = "/api/projects/1/hog_functions/"
-PLACE = "89.160.20.0/24"
+NETWORK = "89.160.20.0/24"
 EMAIL = {
     "from": {"email": "shop@example.com", "name": "Shop"},
     "to": "{event.properties.to}",
@@ -32,7 +32,7 @@ def mail() -> Generator[MailServer]:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, mail: MailServer) -> Generator[RunningServer]:
     folder = tmp_path_factory.mktemp("data")
-    places = write_places(folder / "places.mmdb", {PLACE: LINKOPING})
+    places = write_places(folder / "places.mmdb", {NETWORK: LINKOPING})
     bots = folder / "bots.txt"
     bots.write_text("# ours\nAcme-Checker\n198.51.100.0/24\n")
     running = RunningServer(

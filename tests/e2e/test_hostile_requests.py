@@ -171,7 +171,7 @@ def test_malformed_chunks_are_refused(server: RunningServer, path: bytes, chunks
     assert status_of(server, Target(b"POST", path, head).request() + chunks) == 400
 
 
-def test_a_cookie_of_other_letters_is_signed_out(server: RunningServer) -> None:
+def test_a_cookie_outside_ascii_is_signed_out(server: RunningServer) -> None:
     for path in ("/", "/project/1/functions", "/project/1/endpoints"):
         page = server.client.get(path, headers={b"Cookie": b"hoglet_console=\xc3\xa9"})
         assert page.status_code == 303

@@ -161,12 +161,12 @@ def test_tokens_go_where_they_may(server: ServerProject, receiver: Recorder) -> 
     assert base64.b64decode(basic).decode() == f"me:{SECRET}"
     assert request.json == {"token": SECRET}
     assert "hoglet-integration-" not in str(lines)
-    trial = server.client.post(
+    test_run = server.client.post(
         f"{FUNCTIONS}{function}/invocations/",
         json={"globals": {"event": {"event": "places"}}, "mock_async_functions": False},
     )
     assert receiver.requests[1].json == {"token": SECRET}
-    assert SECRET not in trial.text
+    assert SECRET not in test_run.text
 
 
 def test_a_token_stays_with_its_hosts(server: ServerProject, receiver: Recorder) -> None:

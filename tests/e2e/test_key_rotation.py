@@ -61,7 +61,7 @@ def delivered(server: RunningServer, receiver: Recorder, count: int) -> tuple[st
     return headers["x-secret"], headers["x-token"]
 
 
-def sealed_texts(data_dir: Path) -> list[str]:
+def encrypted_texts(data_dir: Path) -> list[str]:
     with sqlite3.connect(data_dir / "hoglet.db") as database:
         rows = database.execute(
             "SELECT secrets FROM hog_functions UNION ALL SELECT secrets FROM integrations"
@@ -95,8 +95,8 @@ def test_keys_are_rotated_without_losing_a_secret(tmp_path: Path) -> None:
     server.stop()
 
     server.start()
-    assert opens(new, sealed_texts(tmp_path)) == [True, True]
-    assert opens(old, sealed_texts(tmp_path)) == [False, False]
+    assert opens(new, encrypted_texts(tmp_path)) == [True, True]
+    assert opens(old, encrypted_texts(tmp_path)) == [False, False]
     assert delivered(server, receiver, 3) == ("secret-1", "token-1")
     server.stop()
 
@@ -117,10 +117,10 @@ def test_configured_keys_are_rotated_by_reencrypting(tmp_path: Path) -> None:
     command(tmp_path, "rotate", exit_code=2, HOGLET_SECRET_KEYS=old)
     said = command(tmp_path, "reencrypt", HOGLET_SECRET_KEYS=f"{new},{old}")
     assert said == "2 encrypted with the newest key.\n"
-    assert opens(new, sealed_texts(tmp_path)) == [True, True]
+    assert opens(new, encrypted_texts(tmp_path)) == [True, True]
     said = command(tmp_path, "reencrypt", exit_code=1, HOGLET_SECRET_KEYS=foreign)
     assert "2 cannot be decrypted" in said
-    assert opens(new, sealed_texts(tmp_path)) == [True, True]
+    assert opens(new, encrypted_texts(tmp_path)) == [True, True]
     assert (
         len(Fernet.generate_key())
         == len(CliRunner().invoke(app, ["admin", "secrets", "key"]).output) - 1

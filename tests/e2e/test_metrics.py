@@ -106,9 +106,9 @@ def test_the_dashboard_shows_each_metric(server: RunningServer) -> None:
     assert used - Metrics(server).names() <= {"hoglet_worker_deaths_total"}
     page = server.client.get("/metrics").text
     families = {family.name for family in text_string_to_metric_families(page)}
-    shown = {re.sub("_(total|bucket)$", "", name) for name in used}
+    plotted = {re.sub("_(total|bucket)$", "", name) for name in used}
     own = {name for name in families if re.fullmatch(r"hoglet_\w+(?<!_created)", name)}
-    assert own - shown == set()
+    assert own - plotted == set()
 
 
 def test_every_alert_has_a_metric_and_a_runbook(server: RunningServer) -> None:

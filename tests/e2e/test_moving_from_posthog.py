@@ -97,8 +97,8 @@ def test_what_cannot_come_along_is_listed(shop: tuple[Path, Ended]) -> None:
     for key, expected in (("left_out", LEFT_OUT), ("changed", CHANGED)):
         remarks = {(each["kind"], each["name"]): each["reason"] for each in said[key]}
         assert remarks.keys() == expected.keys()
-        for place, part in expected.items():
-            assert part in remarks[place]
+        for kind_and_name, part in expected.items():
+            assert part in remarks[kind_and_name]
     assert [(each["input"], each["variable"]) for each in said["secrets"]] == [
         ("token", "TELL_BILLING_TOKEN"),
         ("headers", "TELL_BILLING_HEADERS"),

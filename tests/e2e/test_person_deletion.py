@@ -88,8 +88,11 @@ def test_nothing_of_a_deleted_person_is_left(server: RunningServer, receiver: Un
     wait_for(lambda: receiver.count, lambda count: count >= 6)
     printed = "select count() from log_entries where match(message, 'secretOf(Ann|Bob)')"
     wait_for(lambda: _rows(client, printed), lambda rows: rows == [[2]])
-    asyncio.run(_bury_batches(server.data_dir))
-    wait_for(lambda: _letters(client, failing), lambda letters: letters == ["ann", "bob"])
+    asyncio.run(_dead_letter_batches(server.data_dir))
+    wait_for(
+        lambda: _dead_lettered_ids(client, failing),
+        lambda distinct_ids: distinct_ids == ["ann", "bob"],
+    )
     assert {"jobs", "ordered_runs", "query_runs", "endpoint_runs"} <= set(
         _found_in_database(server.data_dir, SECRET)
     )
@@ -103,7 +106,7 @@ def test_nothing_of_a_deleted_person_is_left(server: RunningServer, receiver: Un
 
     assert _rows(client, "select distinct_id from events") == [["bob"]]
     assert client.get(f"{BASE}/query/kept/").status_code == 404
-    assert _letters(client, failing) == ["bob"]
+    assert _dead_lettered_ids(client, failing) == ["bob"]
     _materialize_anew(client)
     assert server.stop() == 0
     _compact(server.data_dir)
@@ -140,19 +143,19 @@ def _make_functions(client: httpx.Client, url: str) -> str:
     return function_id
 
 
-def _letters(client: httpx.Client, function_id: str) -> list[str]:
+def _dead_lettered_ids(client: httpx.Client, function_id: str) -> list[str]:
     answer = client.get(f"{BASE}/hog_functions/{function_id}/dead_letters").json()
     return sorted(letter["distinct_id"] for letter in answer["results"])
 
 
-def _capture(client: httpx.Client, *people: tuple[str, str]) -> None:
+def _capture(client: httpx.Client, *cards: tuple[str, str]) -> None:
     batch = [
         {
             "event": "buy",
             "distinct_id": distinct_id,
             "properties": {"card": secret, "$set": {"name": secret}},
         }
-        for distinct_id, secret in people
+        for distinct_id, secret in cards
     ]
     client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
 
@@ -192,7 +195,7 @@ def _ready(client: httpx.Client) -> None:
     status = f"{BASE}/endpoints/cards/materialization_status"
     wait_for(
         lambda: client.get(status).json(),
-        lambda shown: shown["status"] == "Completed" and shown["last_materialized_at"],
+        lambda status: status["status"] == "Completed" and status["last_materialized_at"],
     )
 
 
@@ -203,7 +206,7 @@ def _materialize_anew(client: httpx.Client) -> None:
     _ready(client)
 
 
-async def _bury_batches(data_dir: Path) -> None:
+async def _dead_letter_batches(data_dir: Path) -> None:
     """Batches that could not be stored: one of both people, one of the deleted person alone."""
     database, clock = Database(f"sqlite+aiosqlite:///{data_dir}/hoglet.db"), SystemClock()
     queue = SqlQueue(database, clock)

@@ -28,7 +28,7 @@ def test_a_running_server_shows_its_parts_and_queues(shared_server: RunningServe
         assert ran.exit_code == 0, ran.output
         return ran.output
 
-    shown = wait_for(output, lambda text: "spool" in text)
+    printed = wait_for(output, lambda text: "spool" in text)
 
-    assert "warehouse ok" in shown
-    assert "functions.invoke" in shown
+    assert "warehouse ok" in printed
+    assert "functions.invoke" in printed

@@ -76,7 +76,7 @@ class Tenants:
             if method in operations
         ]
 
-    def place(self, method: str, path: str) -> Json:
+    def parameters_of(self, method: str, path: str) -> Json:
         """Parameters that name something of project 1."""
         label = f"{method} {path}"
         fitting = [at for at in self.seeds.places if label.startswith(at) or path.startswith(at)]
@@ -122,7 +122,7 @@ def test_no_route_knows_what_is_of_another_project(tenants: Tenants) -> None:
         names = set(_PARAMETER.findall(path)) - {"project_id"}
         if not names or path.startswith(OF_ALL_PROJECTS):
             continue
-        parameters = tenants.place(method, path)
+        parameters = tenants.parameters_of(method, path)
         if names - set(parameters):
             unseeded.append(f"{method} {path}: {sorted(names - set(parameters))}")
             continue
@@ -143,7 +143,7 @@ def test_what_was_seeded_is_still_there(tenants: Tenants) -> None:
         names = set(_PARAMETER.findall(path)) - {"project_id"}
         if method != "GET" or not names or path.startswith(OF_ALL_PROJECTS):
             continue
-        url = path.format(**{"project_id": 1, **tenants.place(method, path)})
+        url = path.format(**{"project_id": 1, **tenants.parameters_of(method, path)})
         response = tenants.client.get(url)
         assert response.status_code in {200, 202}, (url, response.text)
 

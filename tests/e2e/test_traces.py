@@ -27,13 +27,13 @@ class Receiver(LocalHttp):
         self.requests: list[dict[str, str]] = []
         requests = self.requests
 
-        class Kept(Handler):
+        class RecordingHandler(Handler):
             def handle_any(self) -> None:
                 self.body()
                 requests.append(self.names())
                 self.answer(int(self.path.removeprefix("/")))
 
-        super().__init__(Kept)
+        super().__init__(RecordingHandler)
 
 
 class World(NamedTuple):

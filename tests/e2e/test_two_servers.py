@@ -143,7 +143,7 @@ def test_a_rolling_restart_under_load_loses_and_repeats_nothing(
         receiver.close()
 
 
-class _People:
+class _PersonTraffic:
     """Sends merges and properties of distinct ids, each in order, to servers picked at random.
 
     Each distinct id writes a property of its own, so what a merged person should hold is known
@@ -241,7 +241,7 @@ def _events_by_person(server: RunningServer) -> dict[frozenset[str], int]:
 
 @pytest.mark.slow
 def test_merges_on_both_servers_end_in_the_same_persons(pair: list[RunningServer]) -> None:
-    people = _People(pair, seed=1)
+    people = _PersonTraffic(pair, seed=1)
     killed = threading.Timer(1.0, pair[0].kill)
     killed.start()
     people.send()

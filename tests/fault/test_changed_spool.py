@@ -72,12 +72,13 @@ def test_postgres_is_restarted_during_commits(
 def test_entries_of_more_partitions_are_stored(
     tmp_path: Path, shared: dict[str, Any], receiver: Receiver
 ) -> None:
-    one = RunningServer(tmp_path / "one", **shared, partitions="16").start()
-    two = RunningServer(tmp_path / "two", **shared, partitions="16")
-    accepted = Accepted(one, receiver)
-    one.stop()
+    first = RunningServer(tmp_path / "one", **shared, partitions="16").start()
+    second = RunningServer(tmp_path / "two", **shared, partitions="16")
+    accepted = Accepted(first, receiver)
+    first.stop()
     capture_only = [
-        RunningServer(each.data_dir, **shared, partitions="16", roles="api") for each in (one, two)
+        RunningServer(each.data_dir, **shared, partitions="16", roles="api")
+        for each in (first, second)
     ]
     for server in capture_only:
         accepted.server = server.start()

@@ -100,8 +100,11 @@ async def _runs(line: Line) -> set[tuple[str, str]]:
     return runs
 
 
-def _letters(line: Line) -> set[tuple[str, str]]:
-    return {(str(each.function_id), each.globals["event"]["uuid"]) for each in line.letters.kept}
+def _dead_lettered(line: Line) -> set[tuple[str, str]]:
+    return {
+        (str(each.function_id), each.globals["event"]["uuid"])
+        for each in line.dead_letters.recorded
+    }
 
 
 def _warnings(line: Line) -> dict[str, int]:
@@ -127,9 +130,9 @@ async def test_one_poisonous_event_costs_only_its_own_deliveries(
         poisonous = {(FIRST, _uuid(11))}
         assert await _stored(line) == dict.fromkeys(everything, 1)
         assert await _runs(line) == {(FIRST, each) for each in everything} - poisonous
-        assert _letters(line) == poisonous
+        assert _dead_lettered(line) == poisonous
         assert _warnings(line) == {"functions_left_out": 1}
-        (letter,) = line.letters.kept
+        (letter,) = line.dead_letters.recorded
         assert letter.error_class == "hog"  # the destination matched; run it from its inputs
         assert "ran longer than 0.45 seconds" in letter.error
         assert letter.globals["event"]["properties"]["slow"] is True
@@ -156,8 +159,8 @@ async def test_an_event_too_large_for_the_worker_is_stored_and_its_neighbours_de
 
         assert await _stored(line) == {_uuid(number): 1 for number in range(3)}
         assert await _runs(line) == {(FIRST, _uuid(0)), (FIRST, _uuid(2))}
-        assert _letters(line) == {(FIRST, _uuid(1))}  # SECOND does not wait for its name
-        assert line.letters.kept[0].error_class == "filter"  # nobody could ask the filter
+        assert _dead_lettered(line) == {(FIRST, _uuid(1))}  # SECOND does not wait for its name
+        assert line.dead_letters.recorded[0].error_class == "filter"  # nobody could ask the filter
         assert _warnings(line) == {"functions_left_out": 1}
         lengths = "SELECT max(length(properties)) FROM events WHERE project_id = {p}"
         assert (await line.select(lengths))[0][0] > 9 * MIB
@@ -185,7 +188,7 @@ async def test_many_giant_events_are_processed_with_all_functions(opened: Opened
         everything = {_uuid(number) for number in range(12)}
         assert await _stored(line) == dict.fromkeys(everything, 1)
         assert await _runs(line) == {(FIRST, each) for each in everything}
-        assert _letters(line) == set()
+        assert _dead_lettered(line) == set()
         assert _warnings(line) == {}
 
 
@@ -250,7 +253,7 @@ async def test_a_worker_killed_from_outside_costs_nothing(opened: Opened, events
         everything = {_uuid(number) for number in range(events)}
         assert await _stored(line) == dict.fromkeys(everything, 1)
         assert await _runs(line) == {(FIRST, each) for each in everything}
-        assert (_letters(line), _warnings(line)) == (set(), {})
+        assert (_dead_lettered(line), _warnings(line)) == (set(), {})
         assert line.sandbox.recent_deaths() == times
 
 

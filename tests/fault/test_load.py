@@ -35,7 +35,7 @@ def flow(tmp_path: Path) -> Generator[LoadFlow]:
         receiver.close()
 
 
-def _tell(flow: LoadFlow, began: float, **more: object) -> None:
+def _print_figures(flow: LoadFlow, began: float, **more: object) -> None:
     """Figures of the run; seen with ``pytest -s``."""
     outcomes = dict(flow.receiver.arrivals().outcomes)
     seconds = round(time.monotonic() - began, 1)
@@ -47,7 +47,7 @@ def test_every_matching_event_is_delivered(flow: LoadFlow):
     flow.send()
     flow.wait(STANDSTILL_S)
     failed = sum(flow.receiver.arrivals().outcomes.values()) - len(flow.uuids)
-    _tell(flow, began, retried=flow.counted("retried"))
+    _print_figures(flow, began, retried=flow.counted("retried"))
     flow.check()
     # A slow machine may give up a request (3 s) that the receiver had just answered.
     assert abs(flow.counted("retried") - failed) <= failed * 0.01
@@ -60,5 +60,5 @@ def test_every_matching_event_is_delivered_whatever_is_killed(flow: LoadFlow):
     flow.send()
     killer.join()
     flow.wait(STANDSTILL_S)
-    _tell(flow, began, kills=killer.done)
+    _print_figures(flow, began, kills=killer.done)
     flow.check()

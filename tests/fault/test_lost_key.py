@@ -44,9 +44,9 @@ def _encrypt_with(key: str, other: str, server: RunningServer, functions: list[s
             )
 
 
-def _wait_for(found: Callable[[], bool], server: RunningServer) -> None:
+def _wait_for(happened: Callable[[], bool], server: RunningServer) -> None:
     deadline = time.monotonic() + 60
-    while not found():
+    while not happened():
         assert time.monotonic() < deadline, server.log()[-3000:]
         time.sleep(0.2)
 
@@ -64,7 +64,7 @@ def _refuses_test_runs(server: RunningServer, function: str) -> None:
     assert answer.json()["status"] == "success", answer.text
 
 
-def test_deliveries_without_a_key_become_letters_and_go_once_it_is_back(tmp_path: Path):
+def test_deliveries_without_a_key_become_dead_letters_and_go_once_it_is_back(tmp_path: Path):
     known, lost = Fernet.generate_key().decode(), Fernet.generate_key().decode()
     receiver = Receiver()
     server = RunningServer(tmp_path / "data", secret_keys=known).start()
@@ -86,7 +86,7 @@ def test_deliveries_without_a_key_become_letters_and_go_once_it_is_back(tmp_path
         body = {"api_key": TOKEN, "batch": batch}
         assert server.client.post("/batch/", json=body).status_code == 200
 
-        def letters(function: str) -> list[dict[str, Any]]:
+        def dead_letters(function: str) -> list[dict[str, Any]]:
             return server.client.get(f"{FUNCTIONS}{function}/dead_letters").json()["results"]
 
         def totals(function: str) -> dict[str, int]:
@@ -101,10 +101,10 @@ def test_deliveries_without_a_key_become_letters_and_go_once_it_is_back(tmp_path
 
         _wait_for(lambda: len(receiver.arrivals) == 1, server)
         assert list(receiver.arrivals) == [f"readable-{uuid}-s3cret-readable"]
-        assert letters(readable) == []
+        assert dead_letters(readable) == []
         for function in (unreadable, masked):
             _wait_for(lambda value=function: len(errors(value)) == 1, server)
-            (letter,) = letters(function)
+            (letter,) = dead_letters(function)
             assert (letter["class"], letter["event_uuid"]) == ("inputs", uuid)
             assert "encrypted with a key that is not configured" in letter["error"]
             assert "encrypted with a key that is not configured" in errors(function)[0]

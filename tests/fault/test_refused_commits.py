@@ -97,7 +97,7 @@ async def test_one_event_is_isolated(line: Line, refused: tuple[str, str], *, in
     names = [f"u{number}" for number in range(9)]
     names[5] = "poison"
     events = [event(number, name) for number, name in enumerate(names)]
-    for batch in [events] if in_one_batch else [[one] for one in events]:
+    for batch in [events] if in_one_batch else [[event] for event in events]:
         await line.capture(*batch)
     await refuse(line, *refused)
 
@@ -105,8 +105,10 @@ async def test_one_event_is_isolated(line: Line, refused: tuple[str, str], *, in
 
     assert await stored(line) == dict.fromkeys(names, 1)
     assert await delivered(line) == {*names} - {"poison"}
-    assert {letter.globals["event"]["distinct_id"] for letter in line.letters.kept} == {"poison"}
-    assert "no such value" in line.letters.kept[-1].error
+    assert {letter.globals["event"]["distinct_id"] for letter in line.dead_letters.recorded} == {
+        "poison"
+    }
+    assert "no such value" in line.dead_letters.recorded[-1].error
     assert warnings(line)["functions_left_out"] == 1
     assert ("changes_not_stored" in warnings(line)) is (refused is POISONOUS_ID)
     assert (await line.queue.depth("spool")).ready == 0

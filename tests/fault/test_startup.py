@@ -343,18 +343,18 @@ FAULTS: list[tuple[Callable[[Start], None], str]] = [
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
+    ("damage", "reason"),
     [
         pytest.param(*fault, id=fault[0].__name__, marks=[pytest.mark.long] * (fault[0] in ALIKE))
         for fault in FAULTS
     ],
 )
-def test_a_fault_is_one_sentence(start: Start, damage: Callable[[Start], None], told: str):
+def test_a_fault_is_one_sentence(start: Start, damage: Callable[[Start], None], reason: str):
     damage(start)
 
     sentence = refused(start)
 
-    assert told in sentence
+    assert reason in sentence
     assert "hunter2" not in sentence
 
 

@@ -10,6 +10,7 @@ it kills then (docs/spec/hog-language.md#13-parser); it is counted.
 
 import argparse
 import collections
+import functools
 import json
 import os
 import random
@@ -27,18 +28,19 @@ ADDRESS_SPACE = 3 * 1024**3
 
 
 def child(seed: int, first: int, end: int, write: int) -> None:
-    """Try programs and tell how each went, a JSON line each."""
+    """Try programs and report how each went, as a line of JSON."""
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
 
-    def tell(*what: object) -> None:
+    def report(*what: object) -> None:
         os.write(write, json.dumps(what).encode() + b"\n")
 
     for number in range(first, end):
-        tell("parse", number)
+        report("parse", number)
         try:
-            tell(try_program(damaged_program(seed, number), lambda: tell("run", number)), number)  # noqa: B023
+            on_run = functools.partial(report, "run", number)
+            report(try_program(damaged_program(seed, number), on_run), number)
         except BaseException:  # noqa: BLE001 (what is searched for)
-            tell("BROKEN", number, traceback.format_exc(limit=-4))
+            report("BROKEN", number, traceback.format_exc(limit=-4))
 
 
 class Search:

@@ -29,7 +29,7 @@ from support.waiting import pauses
 from support.yaml_tables import read_table
 
 ERROR_KEYS = {"type", "code", "detail", "attr"}
-_PLACE = re.compile(r"\$\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
 _WAIT_SECONDS = 60
 _SHORT = {"F": "hog_functions", "E": "endpoints", "T": "hog_function_templates", "A": ""}
 
@@ -61,7 +61,7 @@ def read_cases(folder: Path) -> Iterator[Case]:
     """All cases of a folder, ordered by file and line."""
     for path in sorted(folder.glob("*.yaml")):
         for raw in read_table(path):
-            for place, row in enumerate(raw.get("each") or [{}]):
+            for index, row in enumerate(raw.get("each") or [{}]):
                 name = f"{path.stem}: {fill(raw['name'], row)}"
                 if raw.get("each") and "${" not in raw["name"]:
                     name += f" [{' '.join(str(value) for value in row.values())[:80]}]"
@@ -71,7 +71,7 @@ def read_cases(folder: Path) -> Iterator[Case]:
                     values=row,
                     gap=row.get("gap") or raw.get("gap"),
                     project=raw.get("project") or {},
-                    is_slow=place % raw.get("thin", 1) != 0,
+                    is_slow=index % raw.get("thin", 1) != 0,
                 )
 
 
@@ -243,10 +243,10 @@ def fill(value: Any, values: dict[str, Any]) -> Any:
         return _fill_object(value, values)
     if not isinstance(value, str):
         return value
-    whole = _PLACE.fullmatch(value)
+    whole = _PLACEHOLDER.fullmatch(value)
     if whole and whole[1] in values:
         return values[whole[1]]
-    return _PLACE.sub(
+    return _PLACEHOLDER.sub(
         lambda placeholder: (
             _text(values[placeholder[1]]) if placeholder[1] in values else placeholder[0]
         ),

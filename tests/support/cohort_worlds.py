@@ -257,12 +257,12 @@ _LEAVES: dict[str, Callable[[Json, WorldPerson, CohortWorld], bool]] = {
     "behavioral": _holds_behavior,
 }
 _SIGNS: dict[str, Callable[[int, int], bool]] = {
-    "gte": lambda count, wanted: count >= wanted,
-    "lte": lambda count, wanted: count <= wanted,
-    "gt": lambda count, wanted: count > wanted,
-    "lt": lambda count, wanted: count < wanted,
-    "eq": lambda count, wanted: count == wanted,
-    "exact": lambda count, wanted: count == wanted,
+    "gte": lambda count, bound: count >= bound,
+    "lte": lambda count, bound: count <= bound,
+    "gt": lambda count, bound: count > bound,
+    "lt": lambda count, bound: count < bound,
+    "eq": lambda count, bound: count == bound,
+    "exact": lambda count, bound: count == bound,
 }
 
 

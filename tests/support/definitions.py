@@ -33,7 +33,7 @@ class DefinitionWorld:
 
     client: httpx.AsyncClient
     line: Line
-    rooms: Services
+    services: Services
     features: Features
     project_id: int
 
@@ -88,7 +88,7 @@ class DefinitionWorld:
 @dataclass
 class _Application:
     client: httpx.AsyncClient
-    rooms: Services
+    services: Services
     features: Features
 
 
@@ -106,10 +106,10 @@ async def definition_application(
         secret_keys=[Fernet.generate_key().decode()],
     )
     async with AsyncExitStack() as stack:
-        rooms = await stack.enter_async_context(open_services(settings))
-        await ensure_first_project(rooms.database, rooms.clock, personal_api_key=KEY)
-        features = build_features(rooms)
-        app = build_application(rooms, features)
+        services = await stack.enter_async_context(open_services(settings))
+        await ensure_first_project(services.database, services.clock, personal_api_key=KEY)
+        features = build_features(services)
+        app = build_application(services, features)
         await stack.enter_async_context(app.router.lifespan_context(app))
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         client = httpx.AsyncClient(
@@ -119,7 +119,7 @@ async def definition_application(
             event_hooks=ASYNC_RESPONSE_HOOKS,
         )
         await stack.enter_async_context(client)
-        yield _Application(client, rooms, features)
+        yield _Application(client, services, features)
 
 
 @pytest_asyncio.fixture
@@ -128,18 +128,20 @@ async def world(
 ) -> AsyncGenerator[DefinitionWorld]:
     """A new project of the shared application, and a pipeline for it."""
     shared = definition_application
-    rooms = shared.rooms
-    await _add_project(rooms, fresh_project_id)
-    async with open_line(rooms.database, rooms.warehouse, rooms.clock, fresh_project_id) as line:
+    services = shared.services
+    await _add_project(services, fresh_project_id)
+    async with open_line(
+        services.database, services.warehouse, services.clock, fresh_project_id
+    ) as line:
         line.definitions._readers_notice_after = timedelta(0)
-        line.definitions._on_detected = rooms.access.providers.properties_detected
-        yield DefinitionWorld(shared.client, line, rooms, shared.features, fresh_project_id)
-    async with rooms.database.write() as session:
+        line.definitions._on_detected = services.access.providers.properties_detected
+        yield DefinitionWorld(shared.client, line, services, shared.features, fresh_project_id)
+    async with services.database.write() as session:
         await session.execute(delete(JobRow))  # no other test runs the remaining jobs
 
 
-async def _add_project(rooms: Services, project_id: int) -> None:
-    async with rooms.database.write() as session:
+async def _add_project(services: Services, project_id: int) -> None:
+    async with services.database.write() as session:
         first = await session.get(ProjectRow, 1)
         assert first is not None
         session.add(

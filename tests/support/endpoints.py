@@ -71,7 +71,7 @@ class EndpointWorld:
 
     world: World
     warehouse: ClickHouseWarehouse
-    rooms: EndpointServices
+    services: EndpointServices
     app: Starlette
     client: httpx.AsyncClient
     project_id: int
@@ -142,7 +142,7 @@ async def open_endpoints(
         await _add_project(world, project_id)
         queue = SqlQueue(world.database, world.clock, owner="test")
         types: dict[tuple[str, str], str] = {}
-        rooms = build_endpoints(
+        services = build_endpoints(
             world.access,
             EndpointBackends(warehouse, queue, sandbox),
             SchemaProviders(_schema_of(world, types), row_readers(_integrations(world))),
@@ -169,9 +169,9 @@ async def open_endpoints(
             policy=RequestPolicy(log_requests=False),
         )
         app.state.access = world.access
-        app.state.endpoints = rooms
-        app.state.queries = build_queries(rooms, queue)
-        app.state.cohorts = build_cohorts(rooms, queue, changed=world.access.forget)
+        app.state.endpoints = services
+        app.state.queries = build_queries(services, queue)
+        app.state.cohorts = build_cohorts(services, queue, changed=world.access.forget)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(
             transport=transport,
@@ -179,7 +179,7 @@ async def open_endpoints(
             headers=world.headers,
             event_hooks=ASYNC_RESPONSE_HOOKS,
         ) as client:
-            yield EndpointWorld(world, warehouse, rooms, app, client, project_id, types)
+            yield EndpointWorld(world, warehouse, services, app, client, project_id, types)
 
 
 def _schema_of(world: World, types: dict[tuple[str, str], str]) -> SchemaOf:

@@ -5,7 +5,7 @@ from support.fuzz_places import SPARES, Json, P, Seeds
 from support.server import RunningServer
 
 ALL = P + "/endpoints"
-ONE = ALL + "/{name}"
+ENDPOINT = ALL + "/{name}"
 OF_VERSIONS = {"version_number": "1", "a": "1", "b": "2", "alias": "prod"}
 
 
@@ -21,10 +21,12 @@ def seed_endpoints(seeds: Seeds, server: RunningServer, post: Post, variable_id:
     for name in spares:
         _endpoint(server, post, {"name": name, "query": kinds["plain"]})
     seeds.places[ALL] = [{"name": name, **OF_VERSIONS} for name in kinds]
-    seeds.places[f"{ONE}/versions/{{a}}"] = [{"name": "plain", **OF_VERSIONS}]
-    seeds.change(ONE, *({"name": f"changed_{name}", **OF_VERSIONS} for name in kinds))
-    seeds.spares[ONE] = [{"name": name} for name in spares[::2]]
-    seeds.spares[f"{ONE}/aliases/{{alias}}"] = [{"name": x, "alias": "prod"} for x in spares[1::2]]
+    seeds.places[f"{ENDPOINT}/versions/{{a}}"] = [{"name": "plain", **OF_VERSIONS}]
+    seeds.change(ENDPOINT, *({"name": f"changed_{name}", **OF_VERSIONS} for name in kinds))
+    seeds.spares[ENDPOINT] = [{"name": name} for name in spares[::2]]
+    seeds.spares[f"{ENDPOINT}/aliases/{{alias}}"] = [
+        {"name": x, "alias": "prod"} for x in spares[1::2]
+    ]
     _bodies(seeds, kinds)
     _tenant_tokens(seeds, post)
 
@@ -38,11 +40,11 @@ def _endpoint(server: RunningServer, post: Post, body: Json) -> None:
 def _bodies(seeds: Seeds, kinds: dict[str, Json]) -> None:
     endpoints = [{"name": "fuzz_$number", "query": query} for query in kinds.values()]
     seeds.take("POST", ALL, *endpoints)
-    seeds.take("PATCH", ONE, *endpoints)
-    seeds.take("POST", f"{ONE}/run", {}, {"refresh": "force"}, {"refresh": "async"})
-    seeds.take("POST", f"{ONE}/materialization_preview", {})
+    seeds.take("PATCH", ENDPOINT, *endpoints)
+    seeds.take("POST", f"{ENDPOINT}/run", {}, {"refresh": "force"}, {"refresh": "async"})
+    seeds.take("POST", f"{ENDPOINT}/materialization_preview", {})
     seeds.take("POST", f"{ALL}/last_execution_times", {"names": list(kinds)})
-    seeds.take("PATCH", f"{ONE}/aliases/{{alias}}", {"version": 1})
+    seeds.take("PATCH", f"{ENDPOINT}/aliases/{{alias}}", {"version": 1})
 
 
 def _tenant_tokens(seeds: Seeds, post: Post) -> None:

@@ -23,7 +23,7 @@ KINDS = {
 }
 FAILING_EVENT = {"event": "failing", "distinct_id": "u"}
 ALL = P + "/hog_functions"
-ONE = ALL + "/{function_id}"
+FUNCTION = ALL + "/{function_id}"
 
 
 def seed_functions(seeds: Seeds, server: RunningServer, post: Post) -> None:
@@ -32,14 +32,14 @@ def seed_functions(seeds: Seeds, server: RunningServer, post: Post) -> None:
         {kind: _function(post, kind, hog) for kind, hog in KINDS.items()} for _ in range(2)
     ]
     seeds.places[ALL] = [{"function_id": each} for each in created.values()]
-    seeds.change(ONE, *({"function_id": each} for each in changed.values()))
+    seeds.change(FUNCTION, *({"function_id": each} for each in changed.values()))
     seeds.places["/site_function"] = [{"function_id": created["site_app"], "stamp": "1"}]
     seeds.places["/public/webhooks"] = [{"name": created["source_webhook"]}]
-    seeds.spares[ONE] = _plain(post)
+    seeds.spares[FUNCTION] = _plain(post)
     seeds.take("POST", ALL, {"type": "destination", "hog": HOG, "name": "fuzz"})
     changes: Json = {"name": "other", "inputs_schema": SCHEMA, "inputs": INPUTS}
-    seeds.take("PATCH", ONE, changes, {"draft": {"name": "next"}}, {"draft": None})
-    seeds.places[f"{ONE}/publish"] = _drafted(server, post)
+    seeds.take("PATCH", FUNCTION, changes, {"draft": {"name": "next"}}, {"draft": None})
+    seeds.places[f"{FUNCTION}/publish"] = _drafted(server, post)
     seeds.take("PATCH", f"{ALL}/rearrange", {"orders": {created["transformation"]: 2}})
     _test_runs(seeds, created)
     _history(seeds, server, created["destination"])
@@ -68,27 +68,29 @@ def _drafted(server: RunningServer, post: Post) -> list[Json]:
 
 def _test_runs(seeds: Seeds, created: dict[str, str]) -> None:
     ids = (created["destination"], created["transformation"], "new")
-    seeds.places[f"{ONE}/invocations"] = [{"function_id": each} for each in ids]
+    seeds.places[f"{FUNCTION}/invocations"] = [{"function_id": each} for each in ids]
     configuration: Json = {"type": "destination", "hog": HOG, "inputs_schema": [], "inputs": {}}
     run = {"globals": {"event": EVENT}}
-    seeds.take("POST", f"{ONE}/invocations", run, run | {"configuration": configuration})
-    seeds.places[f"{ONE}/explain_match"] = [{"function_id": each} for each in ids]
+    seeds.take("POST", f"{FUNCTION}/invocations", run, run | {"configuration": configuration})
+    seeds.places[f"{FUNCTION}/explain_match"] = [{"function_id": each} for each in ids]
     explained = {"event": EVENT, "configuration": configuration}
-    seeds.take("POST", f"{ONE}/explain_match", run | {"configuration": configuration}, explained)
-    seeds.places[f"{ONE}/count_matches"] = [{"function_id": each} for each in ids]
-    seeds.take("POST", f"{ONE}/count_matches", {"configuration": configuration})
+    seeds.take(
+        "POST", f"{FUNCTION}/explain_match", run | {"configuration": configuration}, explained
+    )
+    seeds.places[f"{FUNCTION}/count_matches"] = [{"function_id": each} for each in ids]
+    seeds.take("POST", f"{FUNCTION}/count_matches", {"configuration": configuration})
 
 
 def _history(seeds: Seeds, server: RunningServer, function_id: str) -> None:
     url = f"/api/projects/1/hog_functions/{function_id}"
     assert server.client.patch(url, json={"name": "renamed"}).status_code == 200
     entries: list[Any] = server.client.get(f"{url}/activity").json()["results"]
-    seeds.places[f"{ONE}/restore"] = [{"function_id": function_id}]
-    seeds.take("POST", f"{ONE}/restore", *({"activity_id": each["id"]} for each in entries))
+    seeds.places[f"{FUNCTION}/restore"] = [{"function_id": function_id}]
+    seeds.take("POST", f"{FUNCTION}/restore", *({"activity_id": each["id"]} for each in entries))
 
 
 def _backfills(seeds: Seeds, server: RunningServer, function_id: str, post: Post) -> None:
-    seeds.places[f"{ONE}/enable_backfills"] = _plain(post)
+    seeds.places[f"{FUNCTION}/enable_backfills"] = _plain(post)
     url = f"/api/projects/1/hog_functions/{function_id}/enable_backfills"
     export = server.client.post(url).json()
     path = f"{P}/batch_exports/{{batch_export_id}}/backfills"
@@ -127,7 +129,7 @@ def seed_failures(seeds: Seeds, server: RunningServer, post: Post) -> None:
     letters = [
         {"function_id": function_id, "dead_letter_id": letter["id"]} for letter in page["results"]
     ]
-    path = f"{ONE}/dead_letters"
+    path = f"{FUNCTION}/dead_letters"
     seeds.places[path] = letters[SPARES:]
     seeds.spares[f"{path}/{{dead_letter_id}}"] = letters[:SPARES]
     seeds.take("POST", f"{path}/redrive", {"ids": [letters[-1]["dead_letter_id"]]}, {"all": True})

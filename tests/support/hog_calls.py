@@ -60,7 +60,7 @@ calendar_unit = st.sampled_from(["'month'", "'year'"])
 unit = st.sampled_from(_UNITS).map(_quoted)
 truncation = st.sampled_from(_TRUNCATIONS).map(_quoted)
 date_format = st.lists(st.sampled_from(_FORMATS), min_size=1, max_size=4).map(
-    lambda letters: _quoted(" ".join(f"%{letter}" for letter in letters))
+    lambda formats: _quoted(" ".join(f"%{format_}" for format_ in formats))
 )
 digest = st.sampled_from(["'hex'", "'base64'", "'base64url'", "'binary'"])
 pattern = st.sampled_from(["'a'", "'^[a-z]+'", "'([0-9]+)'", "'(a)(n)'", "'b|c'", "'\\\\s'"])

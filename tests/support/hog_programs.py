@@ -77,7 +77,7 @@ class Programs:
         key = self.random.choice(["'b'", "1", "true", "null"])
         return f"{{'k': {self.value(depth)}, {key}: {self.value(depth)}}}"
 
-    def _told(self, depth: int) -> str:
+    def _sum_with_effects(self, depth: int) -> str:
         """Operands with effects, so that the order of evaluation shows."""
         return f"(say({self.value(depth)}) + say({self.value(depth)}))"
 
@@ -89,7 +89,7 @@ class Programs:
 
     _SHAPES: tuple[Callable[["Programs", int], str], ...] = (
         number, number, number, _ordering, _equality, _equality, _logic, _choice, _fallback,
-        _text, _item, _object, _told, _call,
+        _text, _item, _object, _sum_with_effects, _call,
         lambda self, _: f"{self._variable()}.k",
         lambda self, depth: f"change({self.value(depth)})",
         lambda self, _: self.random.choice(SHARED),

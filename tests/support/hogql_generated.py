@@ -98,10 +98,10 @@ def _human(number: int, draw: random.Random) -> Human:
     return Human(str(UUID(int=0xAAA000 + number)), ids, ids[1:], created, properties, company)
 
 
-def _events(draw: random.Random, people: list[Human]) -> list[Seen]:
+def _events(draw: random.Random, humans: list[Human]) -> list[Seen]:
     events: list[Seen] = []
     number = 0
-    for human in people:
+    for human in humans:
         for visit in range(draw.randint(1, 9)):
             spring = draw.random() < 0.12
             start, days = (SPRING, 5) if spring else (AUTUMN, 21)

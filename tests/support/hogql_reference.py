@@ -99,7 +99,7 @@ def percentile(values: list[float], level: float) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
 
 
-def people(events: Iterable[Seen]) -> int:
+def person_count(events: Iterable[Seen]) -> int:
     """The number of persons."""
     return len({seen.human.id for seen in events})
 

@@ -69,14 +69,14 @@ class GivenFunctions:
         ]
 
 
-class KeptLetters:
+class RecordedDeadLetters:
     """Dead letters in memory."""
 
     def __init__(self) -> None:
-        self.kept: list[NewDeadLetter] = []
+        self.recorded: list[NewDeadLetter] = []
 
-    async def add(self, _session: Any, letters: list[NewDeadLetter]) -> list[LogEntry]:
-        self.kept.extend(letters)
+    async def add(self, _session: Any, dead_letters: list[NewDeadLetter]) -> list[LogEntry]:
+        self.recorded.extend(dead_letters)
         return []
 
 
@@ -104,7 +104,7 @@ class Line:
         self.queue = SqlQueue(database, clock)
         self.registry = CollectorRegistry()
         self.functions = GivenFunctions()
-        self.letters: Any = KeptLetters()
+        self.dead_letters: Any = RecordedDeadLetters()
         self.events = EventsRepository()
         if shares_workers:
             self.sandbox = shared_sandbox("pipeline", memory_bytes)
@@ -128,7 +128,9 @@ class Line:
             queue=self.queue,
             clock=clock,
             state=ProjectState(self.events, self.copies, self.definitions),
-            reports=FunctionReports(self.letters, Watcher(clock, access.activity), self.outbox),
+            reports=FunctionReports(
+                self.dead_letters, Watcher(clock, access.activity), self.outbox
+            ),
             warnings=self.warnings,
         )
         processor = GroupProcessor(self.calls, database, self.events)

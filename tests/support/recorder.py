@@ -27,7 +27,7 @@ class Recorder(LocalHttp):
         self.answers = list(answers)
         recorder = self
 
-        class Told(Handler):
+        class RecordingHandler(Handler):
             def handle_any(self) -> None:
                 recorder.requests.append(
                     Recorded(self.command, self.path, self.names(), self.body())
@@ -38,4 +38,4 @@ class Recorder(LocalHttp):
                 sent = content if isinstance(content, bytes) else json.dumps(content).encode()
                 self.answer(status, b"" if status == 204 else sent)
 
-        super().__init__(Told)
+        super().__init__(RecordingHandler)

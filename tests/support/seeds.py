@@ -19,6 +19,6 @@ def thinned(values: Iterable[Any], every: int) -> list[Any]:
     """
     slow = pytest.mark.slow
     return [
-        value if place % every == 0 else pytest.param(value, marks=slow)
-        for place, value in enumerate(values)
+        value if index % every == 0 else pytest.param(value, marks=slow)
+        for index, value in enumerate(values)
     ]

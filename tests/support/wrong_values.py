@@ -89,7 +89,7 @@ def requests(document: Json, seeds: Seeds) -> Iterator[Request]:
 
 def _of_operation(document: Json, seeds: Seeds, label: str, operation: Json) -> Iterator[Request]:
     path = label.split(" ")[1]
-    parameters = _place(seeds, label)
+    parameters = _parameters_of(seeds, label)
     bodies = seeds.bodies.get(label, [None])
     good = Request(label, _filled(path, parameters), body=bodies[0])
     for name in parameters:
@@ -121,7 +121,7 @@ def _bodies(keys: list[str], bodies: list[Any]) -> Iterator[Json]:
         yield from _changed({**dict.fromkeys(keys), **base}, base)
 
 
-def _place(seeds: Seeds, label: str) -> Json:
+def _parameters_of(seeds: Seeds, label: str) -> Json:
     path = label.split(" ")[1]
     if label.startswith("DELETE") and seeds.spares.get(path):
         return seeds.project | seeds.spares[path][0]

@@ -1,10 +1,10 @@
-def shown(value):
+def printed(value):
     if isinstance(value, str):
         return "'" + value + "'"
     if isinstance(value, list):
-        return "[" + ", ".join([shown(item) for item in value]) + "]"
+        return "[" + ", ".join([printed(item) for item in value]) + "]"
     if isinstance(value, dict):
-        return "{" + ", ".join([f"'{k}': {shown(v)}" for k, v in value.items()]) + "}"
+        return "{" + ", ".join([f"'{k}': {printed(v)}" for k, v in value.items()]) + "}"
     if value is None:
         return "null"
     return (
@@ -20,9 +20,9 @@ def main(g):
     p = e["properties"]
     lines.append(" ".join(["event", e["event"], str(p["amount"])]))
     lines.append(f"order {p['order_id']} of {g['person']['name']}")
-    lines.append("items " + shown(p["items"]))
+    lines.append("items " + printed(p["items"]))
     lines.append(
-        " ".join(["shipping", p["shipping"]["method"], shown(p["gift"]), shown(p["coupon"])])
+        " ".join(["shipping", p["shipping"]["method"], printed(p["gift"]), printed(p["coupon"])])
     )
     count = 0
     for item in p["items"]:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from hoglet.web.in_process import ApiRequest, Origin, call_application
 
-_PLACE = re.compile(r"(\d+):(\d+): ")
+_POSITION = re.compile(r"(\d+):(\d+): ")
 _LONG_SECONDS = 0.1
 
 IN_BACKGROUND: ContextVar[bool] = ContextVar("in_background", default=False)
@@ -55,7 +55,7 @@ class Reply:
     def error_position(self) -> tuple[int, int] | None:
         """Line and column of the error in the rejected text, both from 1."""
         detail = self.body.get("detail") if isinstance(self.body, dict) else None
-        match = _PLACE.match(str(detail or ""))
+        match = _POSITION.match(str(detail or ""))
         return None if match is None else (int(match[1]), int(match[2]))
 
 

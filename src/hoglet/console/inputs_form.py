@@ -11,7 +11,7 @@ from hoglet.console.records.functions import FunctionInputs, SchemaItem
 from hoglet.console.records.project import IntegrationRecord
 
 _AS_JSON = frozenset({"dictionary", "json", "email", "native_email", "non_failure_status_codes"})
-_KEPT = "stored; leave empty to keep it"
+_STORED_HINT = "stored; leave empty to keep it"
 
 
 class NotJson(ValueError):
@@ -133,7 +133,7 @@ def _text_field(item: SchemaItem, label: str, value: Any, *, is_stored: bool) ->
     else:
         field = ui.input(label, value=text or "", password=bool(item.get("secret")))
     if is_stored:
-        hint = _KEPT
+        hint = _STORED_HINT
     return field.classes("w-full").props(f'hint="{hint.replace(chr(34), chr(39))}"')
 
 

@@ -51,7 +51,7 @@ type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 type Writer = Annotated[ProjectScope, Depends(requires("endpoint:write"))]
 
 _COLLECTION = "/endpoints"
-_ONE = "/endpoints/{name}"
+_ENDPOINT = "/endpoints/{name}"
 
 
 @router.get(_COLLECTION)
@@ -97,7 +97,7 @@ async def last_execution_times(request: Request, scope: Reader) -> Response:
     return JsonResponse({"query_status": _executions_status(scope.project.id, results)})
 
 
-@router.get(_ONE)
+@router.get(_ENDPOINT)
 @describe({200: (Record, Version)}, query=(VERSION_PARAMETER,))
 async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
     """Get an endpoint; ``?version=`` selects a version."""
@@ -110,8 +110,8 @@ async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
     return await _record(request, scope, await services.analyses.show(scope.project, stored))
 
 
-@router.patch(_ONE)
-@router.put(_ONE)
+@router.patch(_ENDPOINT)
+@router.put(_ENDPOINT)
 @describe({200: (ChangedRecord, Version, Deleted)}, body=UpdateBody, query=(VERSION_PARAMETER,))
 async def update_endpoint(request: Request, name: str, scope: Writer) -> Response:
     """Update an endpoint; a changed query creates a version."""
@@ -132,7 +132,7 @@ async def update_endpoint(request: Request, name: str, scope: Writer) -> Respons
     return await _record(request, scope, changed.stored, extra=extra)
 
 
-@router.delete(_ONE)
+@router.delete(_ENDPOINT)
 @describe({204: None})
 async def delete_endpoint(request: Request, name: str, scope: Writer) -> Response:
     """Delete an endpoint; its name becomes available again."""

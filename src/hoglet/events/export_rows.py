@@ -26,7 +26,7 @@ from hoglet.kit.json import parse_json
 type Row = dict[str, Any]
 
 _MARKS = frozenset({"person_id", "team_id", "person_properties", "elements_chain"})
-_KEPT = frozenset({"uuid", "event", "distinct_id", "timestamp"})
+_EVENT_FIELDS = frozenset({"uuid", "event", "distinct_id", "timestamp"})
 _MOVED = {"set": "$set", "set_once": "$set_once", "elements_chain": "$elements_chain", "ip": "$ip"}
 _PERSONS = 200_000  # whose properties are remembered; about 100 bytes for each
 
@@ -55,8 +55,8 @@ class ExportRows:
             if value:
                 properties.setdefault(name, value)
         self._set_person(row, properties)
-        values = {key: row[key] for key in _KEPT if row.get(key) is not None}
-        used = _KEPT | _MOVED.keys() | {"properties", "person_properties"}
+        values = {key: row[key] for key in _EVENT_FIELDS if row.get(key) is not None}
+        used = _EVENT_FIELDS | _MOVED.keys() | {"properties", "person_properties"}
         self.left_out |= {
             key for key, value in row.items() if key not in used and value is not None
         }

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-_KEPT = ("historical_migration",)  # `sent_at` is stored next to the body, see `SpooledV1`
+_SHARED_KEYS = ("historical_migration",)  # `sent_at` is stored next to the body, see `SpooledV1`
 
 
 def halve_batch(body: bytes) -> tuple[bytes, bytes, int] | None:
@@ -59,7 +59,7 @@ def _parts_of(body: bytes) -> tuple[list[msgspec.Raw], dict[str, msgspec.Raw]]:
     if "batch" not in top:
         return [msgspec.Raw(body)], {}
     events = msgspec.json.decode(top["batch"], type=list[msgspec.Raw])
-    return events, {key: top[key] for key in _KEPT if key in top}
+    return events, {key: top[key] for key in _SHARED_KEYS if key in top}
 
 
 def _batch(head: dict[str, msgspec.Raw], events: list[msgspec.Raw]) -> bytes:

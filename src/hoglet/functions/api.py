@@ -29,7 +29,7 @@ from hoglet.web.router import Depends, Router
 router = Router()
 
 PATH = "/hog_functions"
-ONE = PATH + "/{function_id}"
+FUNCTION_PATH = PATH + "/{function_id}"
 
 type Reads = Annotated[ProjectScope, Depends(requires("hog_function:read"))]
 type Writes = Annotated[ProjectScope, Depends(requires("hog_function:write"))]
@@ -129,14 +129,14 @@ async def refuse_icons(request: Request, scope: Writes) -> Response:  # noqa: AR
     raise MethodNotAllowed(f'Method "{request.method}" not allowed.')
 
 
-@router.get(ONE)
+@router.get(FUNCTION_PATH)
 @describe({200: FunctionObject})
 async def get_function(request: Request, function_id: str, scope: Reads) -> Response:
     """Get a function."""
     return JsonResponse(full_object(await service_of(request).get(scope, function_id)))
 
 
-@router.api_route(ONE, methods=["PATCH", "PUT"])
+@router.api_route(FUNCTION_PATH, methods=["PATCH", "PUT"])
 @describe({200: FunctionObject}, body=FunctionChanges, problems=(409,))
 async def update_function(request: Request, function_id: str, scope: Writes) -> Response:
     """Update a function; omitted fields stay as they are. ``draft`` alone changes its draft."""
@@ -155,7 +155,7 @@ def _check_alone(body: JsonObject) -> None:
         raise Invalid(f"Send draft and {others[0]} in separate requests.", attr="draft")
 
 
-@router.delete(ONE)
+@router.delete(FUNCTION_PATH)
 @describe({405: None})
 async def delete_function(function_id: str, scope: Writes) -> Response:  # noqa: ARG001 (the path)
     """Reject DELETE: functions are deleted with ``PATCH {"deleted": true}``."""

@@ -11,7 +11,7 @@ type Part = Literal["events", "persons", "telemetry"]
 
 PARTS: tuple[Part, ...] = ("events", "persons", "telemetry")
 _FORGOTTEN_AFTER_S = 900.0  # groups are retried at least every five minutes
-_SHOWN = 200  # characters of an engine's error
+_MAX_ERROR_LENGTH = 200  # characters of an engine's error
 _BLOCK_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
@@ -73,7 +73,7 @@ class PipelineHealth:
 
 def _display(error: Exception) -> str:
     text = str(getattr(error, "orig", None) or error).partition("\n")[0]
-    return f"{type(error).__name__}: {text[:_SHOWN]}"
+    return f"{type(error).__name__}: {text[:_MAX_ERROR_LENGTH]}"
 
 
 class IngestMetrics:

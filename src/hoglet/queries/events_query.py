@@ -22,7 +22,7 @@ from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import HogletError, SourceError, Unreadable
 from hoglet.kit.json import dump_json
 from hoglet.queries.kinds import check_node
-from hoglet.queries.worker.events import FILTER_LISTS, PLACE, EventsPlan
+from hoglet.queries.worker.events import FILTER_LISTS, INVALID_KEY, EventsPlan
 from hoglet.queries.worker.events import plan_events as plan_events_in_worker
 from hoglet.queries.worker.messages import PlanRequest
 from hoglet.queries.worker.special_columns import EVENT_COLUMNS
@@ -47,7 +47,7 @@ async def plan_events(
     try:
         plan = await compiler.call(plan_events_in_worker, request, EventsPlan)
     except SourceError as error:
-        if error.error_code == PLACE:
+        if error.error_code == INVALID_KEY:
             raise Unreadable(error.message, attr=f"query__{error.attr}") from error
         raise as_query_error(error) from error
     return msgspec.structs.replace(plan, query=check_node(plan.query, "query"))

@@ -44,7 +44,7 @@ class Hoglet(NamedTuple):
     """The whole application, opened once for this module."""
 
     app: Starlette
-    rooms: Services
+    services: Services
     runner: asyncio.Runner
 
     def send(self, method: str, path: str, **more: Any) -> httpx.Response:
@@ -82,8 +82,8 @@ def hoglet(
     )
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
-        app, rooms = runner.run(_open(stack, settings))
-        yield Hoglet(app, rooms, runner)
+        app, services = runner.run(_open(stack, settings))
+        yield Hoglet(app, services, runner)
         runner.run(stack.aclose())
 
 
@@ -95,12 +95,12 @@ def _new_postgres_database(server: str) -> str:
 
 
 async def _open(stack: AsyncExitStack, settings: Settings) -> tuple[Starlette, Services]:
-    rooms = await stack.enter_async_context(open_services(settings))
-    await ensure_first_project(rooms.database, rooms.clock, personal_api_key=KEY)
-    app = build_application(rooms, build_features(rooms))
+    services = await stack.enter_async_context(open_services(settings))
+    await ensure_first_project(services.database, services.clock, personal_api_key=KEY)
+    app = build_application(services, build_features(services))
     await stack.enter_async_context(app.router.lifespan_context(app))
-    now = rooms.clock.now()
-    async with rooms.database.write() as session:
+    now = services.clock.now()
+    async with services.database.write() as session:
         others = OrganizationRow(
             id=new_id(), name="Others", slug="others", created_at=now, updated_at=now
         )
@@ -117,7 +117,7 @@ async def _open(stack: AsyncExitStack, settings: Settings) -> tuple[Starlette, S
         session.add(project)
         await session.flush()
         assert str(project.id) == FOREIGN
-    return app, rooms
+    return app, services
 
 
 def project_routes(hoglet: Hoglet) -> list[tuple[str, str]]:

@@ -52,7 +52,7 @@ async def test_a_static_cohort_is_filled_and_changed(cohorts: CohortsApi) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "members"),
     [
         ("a1\na2\nnobody\n", {"a1", "a2"}),
         ("distinct_id\na1\n", {"a1"}),
@@ -63,7 +63,7 @@ async def test_a_static_cohort_is_filled_and_changed(cohorts: CohortsApi) -> Non
         ("\ufeffa1\r\na2\r\n", {"a1", "a2"}),
     ],
 )
-async def test_files(cohorts: CohortsApi, text: str, found: set[str]) -> None:
+async def test_files(cohorts: CohortsApi, text: str, members: set[str]) -> None:
     people = {name: await cohorts.add_person(name, email=f"{name}@x.com") for name in ("a1", "a2")}
 
     response = await cohorts.client.post(
@@ -74,7 +74,7 @@ async def test_files(cohorts: CohortsApi, text: str, found: set[str]) -> None:
 
     assert response.status_code == 201, response.text
     await cohorts.services.worker.drain()
-    assert await cohorts.members(response.json()["id"]) == {people[name] for name in found}
+    assert await cohorts.members(response.json()["id"]) == {people[name] for name in members}
 
 
 @pytest.mark.parametrize(
@@ -232,10 +232,10 @@ async def test_an_order_of_actors_is_one_expression(cohorts: CohortsApi, order: 
 async def test_a_number_is_replaced_by_the_boolean_that_python_takes_for_it(
     cohorts: CohortsApi,
 ) -> None:
-    one, true = ({"type": "person", "key": "paid", "value": v} for v in (1, True))
-    cohort = await cohorts.dynamic(one)
+    number, boolean = ({"type": "person", "key": "paid", "value": v} for v in (1, True))
+    cohort = await cohorts.dynamic(number)
 
-    properties = {"type": "AND", "values": [true]}
+    properties = {"type": "AND", "values": [boolean]}
     await cohorts.patch(f"{cohort['id']}", {"filters": {"properties": properties}})
 
     stored = await cohorts.read(cohort["id"])
@@ -318,9 +318,9 @@ async def test_criteria_that_are_refused(
 ) -> None:
     body = {"name": "x", "filters": {"properties": {"type": "AND", "values": [leaf]}}}
 
-    status, found, detail = await cohorts.refused(body)
+    status, attribute, detail = await cohorts.refused(body)
 
-    assert (status, found) == (400, attr), detail
+    assert (status, attribute) == (400, attr), detail
 
 
 async def test_groups_of_negations(cohorts: CohortsApi) -> None:

@@ -12,7 +12,7 @@ from support.definitions import DefinitionWorld
 async def test_whoever_takes_a_member_in_is_a_member(world: DefinitionWorld) -> None:
     async def jobs() -> int:
         expected = select(func.count()).where(JobRow.queue == COHORTS)
-        async with world.rooms.database.read() as session:
+        async with world.services.database.read() as session:
             return await session.scalar(expected) or 0
 
     def merge(into: str, other: str) -> dict[str, Any]:

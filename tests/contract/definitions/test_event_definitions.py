@@ -46,9 +46,9 @@ async def test_a_record_has_exactly_its_keys(world: DefinitionWorld) -> None:
 
 async def test_the_order_is_last_seen_day_then_name(world: DefinitionWorld) -> None:
     await world.capture(*({"event": name} for name in ("b", "a", "d", "c")))
-    now = world.rooms.clock.now()
+    now = world.services.clock.now()
     row = EventDefinitionRow
-    async with world.rooms.database.write() as session:
+    async with world.services.database.write() as session:
         for name, days in (("a", 3), ("d", 1), ("c", 1)):
             statement = update(row).where(row.project_id == world.project_id, row.name == name)
             at = now - timedelta(days=days, hours=1 if name == "c" else 0, microseconds=0)

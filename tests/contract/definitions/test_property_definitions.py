@@ -77,32 +77,32 @@ async def test_lists_are_narrowed_and_ordered(world: DefinitionWorld) -> None:
     )
     assert status == 200
 
-    async def found(**params: Any) -> list[str]:
+    async def listed(**params: Any) -> list[str]:
         return _names(await world.got("property_definitions", **params))
 
     whole = ["plan", "$browser", "$feature/f", "a_b", "size", "timestamp", "utm_source"]
-    assert await found() == whole
-    assert await found(type="event", limit=2) == whole[:2]
-    assert await found(limit=3, offset=4) == whole[3:6]  # after $ip
-    assert await found(search="bro") == ["$browser"]
-    assert await found(search="BRO sER") == ["$browser"]
-    assert await found(search="bro x") == []
-    assert await found(search="_") == ["a_b", "utm_source"]
-    assert await found(search="%") == []
-    assert await found(properties="plan, size,nope") == ["plan", "size"]
-    assert await found(excluded_properties='["plan", "size"]') == [
+    assert await listed() == whole
+    assert await listed(type="event", limit=2) == whole[:2]
+    assert await listed(limit=3, offset=4) == whole[3:6]  # after $ip
+    assert await listed(search="bro") == ["$browser"]
+    assert await listed(search="BRO sER") == ["$browser"]
+    assert await listed(search="bro x") == []
+    assert await listed(search="_") == ["a_b", "utm_source"]
+    assert await listed(search="%") == []
+    assert await listed(properties="plan, size,nope") == ["plan", "size"]
+    assert await listed(excluded_properties='["plan", "size"]') == [
         name for name in whole if name not in {"plan", "size"}
     ]
-    assert await found(is_numerical="true") == ["size"]
-    assert "size" not in await found(is_numerical="false")
-    assert await found(is_feature_flag="true") == ["$feature/f"]
-    assert "$feature/f" not in await found(is_feature_flag="false")
-    assert await found(verified="true") == ["plan"]
-    assert await found(verified="false") == whole[1:]
-    assert await found(exclude_core_properties="true") == ["plan", "a_b", "size", "timestamp"]
-    assert await found(type="person") == ["$initial_utm_source", "email", "utm_source"]
-    assert await found(type="group", group_type_index=0) == ["staff"]
-    assert await found(type="group", group_type_index=1) == []
+    assert await listed(is_numerical="true") == ["size"]
+    assert "size" not in await listed(is_numerical="false")
+    assert await listed(is_feature_flag="true") == ["$feature/f"]
+    assert "$feature/f" not in await listed(is_feature_flag="false")
+    assert await listed(verified="true") == ["plan"]
+    assert await listed(verified="false") == whole[1:]
+    assert await listed(exclude_core_properties="true") == ["plan", "a_b", "size", "timestamp"]
+    assert await listed(type="person") == ["$initial_utm_source", "email", "utm_source"]
+    assert await listed(type="group", group_type_index=0) == ["staff"]
+    assert await listed(type="group", group_type_index=1) == []
 
 
 async def test_the_title_of_a_known_property_is_searched(world: DefinitionWorld) -> None:

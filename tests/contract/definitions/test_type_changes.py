@@ -56,13 +56,13 @@ async def test_cached_results_of_the_old_type_are_not_served(world: DefinitionWo
 async def _rebuild(world: DefinitionWorld, name: str) -> None:
     """Do the next build of a table now."""
     endpoints = world.features.endpoints
-    async with world.rooms.database.write() as session:
+    async with world.services.database.write() as session:
         materializations = await endpoint_repository.materializations_in(session, world.project_id)
         for row, _, endpoint in materializations:
             if endpoint.name == name:
-                await endpoints.materializer.schedule(session, row, world.rooms.clock.now())
+                await endpoints.materializer.schedule(session, row, world.services.clock.now())
     await _build(world)
-    world.rooms.access.forget()
+    world.services.access.forget()
 
 
 async def test_tables_are_not_read_until_they_are_built_again(world: DefinitionWorld) -> None:
@@ -149,10 +149,10 @@ async def test_functions_that_use_the_property_are_compiled_again(world: Definit
 
     await world.retype("paid", "Boolean")
 
-    (job,) = await world.rooms.queue.lease(RECOMPILE_QUEUE, limit=9, duration=LEASE)
+    (job,) = await world.services.queue.lease(RECOMPILE_QUEUE, limit=9, duration=LEASE)
     expected = decode_recompile(job.payload)
     assert (expected.project_id, expected.property) == (world.project_id, "paid")
-    project = await world.rooms.access.project(world.project_id)
+    project = await world.services.access.project(world.project_id)
     assert project is not None
     service = world.features.functions.service
     assert await recompile(service, project, property_name=expected.property) == 1
@@ -171,7 +171,7 @@ async def test_a_change_that_changes_no_type_costs_nothing(world: DefinitionWorl
     await world.send("PATCH", path, {"property_type": "String", "tags": ["a"]})
 
     assert "stale_reason" not in await _status(world, "by_k")
-    assert await world.rooms.queue.lease(RECOMPILE_QUEUE, limit=9, duration=LEASE) == []
+    assert await world.services.queue.lease(RECOMPILE_QUEUE, limit=9, duration=LEASE) == []
 
 
 async def test_texts_of_a_property_that_is_grouped_by(world: DefinitionWorld) -> None:

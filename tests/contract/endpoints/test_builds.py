@@ -23,12 +23,12 @@ async def test_builds_are_listed_newest_first(endpoints: EndpointWorld) -> None:
     await endpoints.create(DAILY, name="a")
     assert await builds(endpoints, "a") == []
     await endpoints.patch("/a", {"is_materialized": True, "sync_frequency": "1hour"})
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     endpoints.world.clock.advance(seconds=3700)
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     await endpoints.add_events([("b", AT, "u1", "{}")])
     endpoints.world.clock.advance(seconds=3700)
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
 
     listed = await builds(endpoints, "a")
     assert [each["is_unchanged"] for each in listed] == [False, True, False]
@@ -47,7 +47,7 @@ async def test_builds_are_listed_newest_first(endpoints: EndpointWorld) -> None:
 async def test_failed_builds_say_why_and_outlive_the_table(endpoints: EndpointWorld) -> None:
     await endpoints.create("SELECT intDiv(1, count()) AS x FROM events", name="a")
     await endpoints.patch("/a", {"is_materialized": True})
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     await endpoints.patch("/a", {"is_materialized": False})
     (build,) = await builds(endpoints, "a")
     assert (build["status"], build["is_unchanged"]) == ("Failed", False)
@@ -64,11 +64,11 @@ async def test_a_build_that_is_tried_again_is_one_entry(
 
     with monkeypatch.context() as patched:
         patched.setattr(endpoints.warehouse, "create_table", broken)
-        await endpoints.rooms.jobs.drain()
+        await endpoints.services.jobs.drain()
         (build,) = await builds(endpoints, "a")
         assert (build["status"], build["ended_at"]) == ("Running", None)
     endpoints.world.clock.advance(seconds=60)
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     (again,) = await builds(endpoints, "a")
     assert (again["id"], again["status"]) == (build["id"], "Completed")
     assert again["started_at"] > build["started_at"]
@@ -87,7 +87,7 @@ async def test_a_superseded_build_is_cancelled(
 
     patched = monkeypatch
     patched.setattr(endpoints.warehouse, "create_table", meanwhile)
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     (build,) = await builds(endpoints, "a")
     assert build["status"] == "Cancelled"
     assert build["ended_at"]
@@ -95,10 +95,10 @@ async def test_a_superseded_build_is_cancelled(
 
 async def test_builds_of_a_version_and_of_long_ago(endpoints: EndpointWorld) -> None:
     await endpoints.create(DAILY, name="a", is_materialized=True)
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     query = {"kind": "HogQLQuery", "query": f"{DAILY} ORDER BY day"}
     await endpoints.patch("/a", {"query": query})
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     assert [each["version"] for each in await builds(endpoints, "a")] == [2, 1]
     assert [each["version"] for each in await builds(endpoints, "a", version=1)] == [1]
     path = f"{endpoints.base}/a/materialization_builds"
@@ -107,5 +107,5 @@ async def test_builds_of_a_version_and_of_long_ago(endpoints: EndpointWorld) -> 
     assert (await endpoints.get("/none/materialization_builds")).status_code == 404
 
     endpoints.world.clock.advance(seconds=31 * 86_400)
-    await endpoints.rooms.jobs.housekeeping.clean_up()
+    await endpoints.services.jobs.housekeeping.clean_up()
     assert await builds(endpoints, "a") == []

@@ -58,11 +58,11 @@ async def test_a_background_run_is_cancelled(endpoints: EndpointWorld) -> None:
     await endpoints.create("SELECT 1", name="a")
     await endpoints.run("a", refresh="force_async", client_query_id="q")
     assert (await cancel(endpoints, "a", "q")).status_code == 204
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     ended = await endpoints.get("/a/run", client_query_id="q")
     assert (ended.status_code, ended.json()["code"]) == (400, "query_cancelled")
     await endpoints.run("a", refresh="force_async", client_query_id="q")
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     assert (await endpoints.get("/a/run", client_query_id="q")).status_code == 200
 
 
@@ -91,7 +91,7 @@ async def execution_ids(endpoints: EndpointWorld) -> dict[str, str]:
 async def working(endpoints: EndpointWorld) -> AsyncGenerator[None]:
     """The consumers of background runs beside the block, as in a server."""
     stopping = asyncio.Event()
-    jobs = asyncio.create_task(endpoints.rooms.jobs.run_until(stopping))
+    jobs = asyncio.create_task(endpoints.services.jobs.run_until(stopping))
     try:
         yield
     finally:
@@ -144,9 +144,9 @@ async def test_an_id_can_be_used_again_at_once(endpoints: EndpointWorld) -> None
     await endpoints.run("a", refresh="force_async", client_query_id="q")
     assert (await cancel(endpoints, "a", "q")).status_code == 204
     await endpoints.run("a", refresh="force_async", client_query_id="q")
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     assert (await endpoints.get("/a/run", client_query_id="q")).status_code == 200
-    await endpoints.rooms.notes.flush()
+    await endpoints.services.notes.flush()
     asked = "SELECT count() FROM query_log WHERE project_id = {p:Int64} AND status = 'QueryFinish'"
     count = await endpoints.warehouse.query(asked, {"p": endpoints.project_id})
     assert count.rows[0][0] == 1
@@ -155,7 +155,7 @@ async def test_an_id_can_be_used_again_at_once(endpoints: EndpointWorld) -> None
 async def test_a_finished_run_and_a_strangers_are_not_found(endpoints: EndpointWorld) -> None:
     await endpoints.create("SELECT 1", name="a")
     await endpoints.run("a", refresh="force_async", client_query_id="done")
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     await endpoints.run("a", refresh="force_async", client_query_id="waiting")
     assert (await cancel(endpoints, "a", "done")).status_code == 404
     assert (await endpoints.get("/a/run", client_query_id="done")).status_code == 200
@@ -164,7 +164,7 @@ async def test_a_finished_run_and_a_strangers_are_not_found(endpoints: EndpointW
     url = f"/api/environments/{other.id}/endpoints/a/run"
     answer = await endpoints.client.delete(url, params={"client_query_id": "waiting"})
     assert answer.status_code == 404
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     assert (await endpoints.get("/a/run", client_query_id="waiting")).status_code == 200
 
 
@@ -177,9 +177,9 @@ async def test_a_run_that_hoglet_cannot_do_ends(
     async def broken(*_: Any, **__: Any) -> Any:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(endpoints.rooms.runner, "compute", broken)
+    monkeypatch.setattr(endpoints.services.runner, "compute", broken)
     for _ in range(3):
-        await endpoints.rooms.jobs.drain()
+        await endpoints.services.jobs.drain()
         endpoints.world.clock.advance(seconds=120)
     ended = await endpoints.get("/a/run", client_query_id="q")
     assert (ended.status_code, ended.json()["type"]) == (500, "server_error")
@@ -189,7 +189,7 @@ async def test_a_run_that_is_being_loaded_is_cancelled(endpoints: EndpointWorld)
     """The job reads its row before the row is ended, and computes after it."""
     await endpoints.create(SLOW, name="a")
     await endpoints.run("a", refresh="force_async", client_query_id="q")
-    background = endpoints.rooms.background
+    background = endpoints.services.background
     queue = SqlQueue(endpoints.world.database, endpoints.world.clock, owner="test")
     (job,) = await queue.lease(RUNS, limit=1, duration=timedelta(minutes=1))
     run = msgspec.json.decode(job.payload, type=RunJob)
@@ -219,7 +219,7 @@ async def test_a_restarted_server_does_only_runs_that_are_not_cancelled(
     assert await restarted.reclaim() == 1
     if cancelled == "after":
         assert (await cancel(endpoints, "a", "q")).status_code == 204
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
 
     ended = await endpoints.get("/a/run", client_query_id="q")
     if cancelled == "never":
@@ -229,5 +229,5 @@ async def test_a_restarted_server_does_only_runs_that_are_not_cancelled(
     assert await restarted.lease(RUNS, limit=1, duration=timedelta(minutes=1)) == []
     assert (await restarted.depth(RUNS)).leased == 0
     run = msgspec.json.decode(job.payload, type=RunJob)
-    await endpoints.rooms.background.do(run)  # a job delivered twice changes nothing either
+    await endpoints.services.background.do(run)  # a job delivered twice changes nothing either
     assert (await endpoints.get("/a/run", client_query_id="q")).json()["code"] == "query_cancelled"

@@ -236,7 +236,7 @@ async def test_20_background(endpoints: EndpointWorld) -> None:
     assert started.headers["location"] == f"http://h{endpoints.base}/a/run?client_query_id=q1"
     polled = await endpoints.get("/a/run", client_query_id="q1")
     assert polled.status_code == 202
-    assert await endpoints.rooms.jobs.drain() == 1
+    assert await endpoints.services.jobs.drain() == 1
     done = await endpoints.get("/a/run", client_query_id="q1")
     assert (done.status_code, done.json()["results"]) == (200, [[7]])
     assert done.json()["query_status"]["complete"] is True

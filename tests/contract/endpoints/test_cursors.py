@@ -94,7 +94,7 @@ async def test_tables_are_paged_alike(endpoints: EndpointWorld) -> None:
     await endpoints.create(sql, name="a")
     inline = await every_page(endpoints, "a", limit=3, variables={"plan": "free"})
     await endpoints.patch("/a", {"is_materialized": True})
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     first = await endpoints.ran("a", cursor="*", limit=3, variables={"plan": "free"})
     assert first["endpoint_materialized"] is True
     retained = await every_page(endpoints, "a", limit=3, variables={"plan": "free"})
@@ -146,7 +146,7 @@ async def test_the_link_leads_on(endpoints: EndpointWorld) -> None:
 async def test_a_background_run_has_a_cursor_too(endpoints: EndpointWorld) -> None:
     await endpoints.create("SELECT number FROM numbers(5) ORDER BY number", name="a")
     await endpoints.run("a", cursor="*", limit=2, refresh="force_async", client_query_id="q")
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     done = (await endpoints.get("/a/run", client_query_id="q")).json()
     rest = await endpoints.ran("a", cursor=done["next_cursor"])
     assert done["results"] + rest["results"] == [[0], [1], [2], [3], [4]]

@@ -96,8 +96,8 @@ WITHOUT_BUCKET = {
 
 async def work(endpoints: EndpointWorld) -> None:
     endpoints.world.clock.advance(seconds=3601)
-    endpoints.rooms.forget()
-    await endpoints.rooms.jobs.drain()
+    endpoints.services.forget()
+    await endpoints.services.jobs.drain()
 
 
 async def materialize(endpoints: EndpointWorld, name: str, query: Any) -> None:
@@ -172,7 +172,7 @@ async def test_an_unchanged_table_is_kept_and_counts_as_built(endpoints: Endpoin
     assert (after["status"], after["ready"]) == ("Completed", True)
     assert after["last_materialized_at"] > first["last_materialized_at"]
     endpoints.world.clock.advance(seconds=300)
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     assert await counts(endpoints) == {("2026-01-04", "a"): 1}
 
 
@@ -314,7 +314,7 @@ async def zone_change(endpoints: EndpointWorld, random: Random) -> None:
         row.timezone = zone
     endpoints.world.access.forget()
     async with endpoints.world.database.write() as session:
-        await endpoints.rooms.materializer.renew_outdated(session)
+        await endpoints.services.materializer.renew_outdated(session)
 
 
 async def nothing(_endpoints: EndpointWorld, _random: Random) -> None:

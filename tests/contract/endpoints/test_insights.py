@@ -138,7 +138,7 @@ async def test_11_materialized_breakdowns_are_required(endpoints: EndpointWorld)
     empty = await endpoints.run("a")
     assert empty.status_code == 400
     assert "$browser" in empty.json()["detail"]
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     for value, results in inline.items():
         table = await endpoints.ran("a", variables={"$browser": value})
         assert table["endpoint_materialized"] is True
@@ -158,7 +158,7 @@ async def test_optional_breakdowns(endpoints: EndpointWorld) -> None:
     body = {"is_materialized": True, "optional_breakdown_properties": ["$browser"]}
     record = await endpoints.create(BY_BROWSER, name="a", **body)
     assert record["optional_breakdown_properties"] == ["$browser"]
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     assert total(await endpoints.ran("a")) == 4
     unknown = await endpoints.post(
         "", endpoints.body(BY_BROWSER, optional_breakdown_properties=["$os"])
@@ -254,7 +254,7 @@ async def test_which_insights_can_be_kept(endpoints: EndpointWorld) -> None:
             continue
         inline = await endpoints.ran(record["name"])
         await endpoints.patch(f"/{record['name']}", {"is_materialized": True})
-        await endpoints.rooms.jobs.drain()
+        await endpoints.services.jobs.drain()
         table = await endpoints.ran(record["name"])
         assert table["endpoint_materialized"] is True, record["query"]["kind"]
         assert table["results"] == inline["results"]
@@ -293,7 +293,7 @@ async def test_tables_answer_as_the_raw_data_for_each_value(
     await endpoints.create(query | {"breakdownFilter": BY_BROWSER["breakdownFilter"]}, name="a")
     inline = {b: await endpoints.ran("a", variables={"$browser": b}) for b in ("Chrome", "Safari")}
     await endpoints.patch("/a", {"is_materialized": True})
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     for browser, whole in inline.items():
         table = await endpoints.ran("a", variables={"$browser": browser})
         assert table["endpoint_materialized"] is True
@@ -307,7 +307,7 @@ async def test_a_table_that_would_lack_values_is_not_kept(endpoints: EndpointWor
     hidden = BY_BROWSER["breakdownFilter"] | {"breakdown_hide_other_aggregation": True}
     await endpoints.create(BY_BROWSER | {"breakdownFilter": hidden}, name="a")
     await endpoints.patch("/a", {"is_materialized": True})
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     status = (await endpoints.client.get(f"{endpoints.base}/a/materialization_status")).json()
     assert (status["status"], status["ready"]) == ("Failed", False)
     assert "breakdown values" in status["error"]
@@ -341,7 +341,7 @@ async def test_other_is_a_value_like_others_until_values_are_lumped(
     assert (len(record["results"]), record["hasMore"]) == (25, True)
     inline = await endpoints.ran("whole", variables={"$browser": "Other"})
     await endpoints.patch("/whole", {"is_materialized": True})
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     table = await endpoints.ran("whole", variables={"$browser": "Other"})
     assert table["endpoint_materialized"] is True
     assert table["results"] == inline["results"]
@@ -367,7 +367,7 @@ async def test_a_table_without_an_optional_value_lumps_as_the_raw_data_does(
     inline = await endpoints.ran("a")
     assert len(inline["results"]) == 26
     await endpoints.patch("/a", {"is_materialized": True})
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     whole = await endpoints.ran("a", refresh="force")
     assert "endpoint_materialized" not in whole
     assert whole["results"] == inline["results"]
@@ -389,7 +389,7 @@ async def test_numbers_are_values_of_tables_as_of_the_raw_data(
 ) -> None:
     await endpoints.add_events([("$pageview", AT, "u1", f'{{"n":{n}}}') for n in (3, 3, 4)])
     await endpoints.create(TRENDS | {"breakdownFilter": breakdown}, name="a", is_materialized=True)
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     variables = {breakdown["breakdown"]: value}
     table = await endpoints.ran("a", variables=variables)
     inline = await endpoints.ran("a", variables=variables, refresh="force_blocking")

@@ -54,35 +54,35 @@ async def world_of_tenants(endpoints: EndpointWorld) -> None:
     await endpoints.add_variable("since", "Date", "2020-01-01")
 
 
-def any_wish(random: Random, kind: str) -> dict[str, Any]:
+def any_request(random: Random, kind: str) -> dict[str, Any]:
     values = [*TENANTS * 4, None, "", "%", "ant' OR '1'='1", 1, True, ["ant", "bee"], [], {}]
-    wish: dict[str, Any] = {}
+    request: dict[str, Any] = {}
     if random.random() < 0.9:
-        wish["variables"] = {"tenant": random.choice(values)} if random.random() < 0.9 else {}
+        request["variables"] = {"tenant": random.choice(values)} if random.random() < 0.9 else {}
         if kind == "hogql" and random.random() < 0.9:
             since = [*["2026-01-03", "2020-01-01"] * 4, None, "", "yesterday"]
-            wish["variables"]["since"] = random.choice(since)
+            request["variables"]["since"] = random.choice(since)
         if random.random() < 0.1:
-            wish["variables"]["other"] = "ant"
+            request["variables"]["other"] = "ant"
     if random.random() < 0.7:
-        wish["refresh"] = random.choice(REFRESH_WORDS)
+        request["refresh"] = random.choice(REFRESH_WORDS)
     if random.random() < (0.1 if kind == "hogql" else 0.4):
-        wish |= random.choice(OVERRIDES)
+        request |= random.choice(OVERRIDES)
     if kind == "hogql" and random.random() < 0.3:
-        wish |= random.choice([{"limit": 2}, {"limit": 50, "offset": 0}, {"cursor": "*"}])
+        request |= random.choice([{"limit": 2}, {"limit": 50, "offset": 0}, {"cursor": "*"}])
     if random.random() < 0.2:
-        wish["debug"] = True
-    return wish
+        request["debug"] = True
+    return request
 
 
-def named(wish: dict[str, Any]) -> set[str | None]:
+def tenants_requested(request: dict[str, Any]) -> set[str | None]:
     """The tenants that a wish names, as results would show them."""
-    sent = wish.get("variables", {}).get("tenant")
+    sent = request.get("variables", {}).get("tenant")
     values = sent if isinstance(sent, list) else [sent]
     return {None if value == "" else str(value) for value in values if value is not None}
 
 
-def found(body: dict[str, Any]) -> set[str | None]:
+def tenants_in(body: dict[str, Any]) -> set[str | None]:
     """The tenants whose data is in an answer."""
     tenants: set[str | None] = set()
     for row in body["results"]:
@@ -105,20 +105,20 @@ async def test_no_rows_of_other_tenants(
     good = 0
     for number in range(times):
         if number == times // 4:
-            await endpoints.rooms.jobs.drain()
+            await endpoints.services.jobs.drain()
         if number == 3 * times // 4:  # from now on the table is too old to be read
             endpoints.world.clock.advance(seconds=3601)
-            endpoints.rooms.forget()
-        wish = any_wish(random, kind)
-        answer = await endpoints.run("a", **wish)
+            endpoints.services.forget()
+        request = any_request(random, kind)
+        answer = await endpoints.run("a", **request)
         if answer.status_code == 202:
             asked = answer.json()["query_status"]["id"]
-            await endpoints.rooms.jobs.drain()
+            await endpoints.services.jobs.drain()
             answer = await endpoints.get("/a/run", client_query_id=asked)
-        assert answer.status_code in (200, 400), (wish, answer.text)
+        assert answer.status_code in (200, 400), (request, answer.text)
         if answer.status_code == 400:
             continue
         good += 1
-        assert wish["variables"]["tenant"] is not None, wish
-        assert found(answer.json()) <= named(wish), (wish, answer.text)
+        assert request["variables"]["tenant"] is not None, request
+        assert tenants_in(answer.json()) <= tenants_requested(request), (request, answer.text)
     assert good > times // 6

@@ -19,7 +19,7 @@ async def add_some(endpoints: EndpointWorld) -> None:
 
 
 async def work(endpoints: EndpointWorld) -> None:
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
 
 
 async def count_tables(endpoints: EndpointWorld) -> int:
@@ -65,7 +65,7 @@ async def test_15_life_of_a_table(endpoints: EndpointWorld) -> None:
     assert len((await endpoints.ran("a", refresh="direct"))["results"]) == 3
     assert len((await endpoints.ran("a", refresh="force_blocking"))["results"]) == 3
     endpoints.world.clock.advance(seconds=12 * 3600 + 1)
-    endpoints.rooms.forget()
+    endpoints.services.forget()
     stale = await endpoints.ran("a")
     assert "endpoint_materialized" not in stale
     await work(endpoints)

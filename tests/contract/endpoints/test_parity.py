@@ -85,7 +85,7 @@ async def test_table_and_raw_data_agree(endpoints: EndpointWorld) -> None:
             continue
         retained += 1
         assert (await endpoints.patch(f"/{name}", {"is_materialized": True})).status_code == 200
-        await endpoints.rooms.jobs.drain()
+        await endpoints.services.jobs.drain()
         for index, variables in enumerate(_choices(sql)):
             pages = [{}] if index else [{}, {"limit": 2}, {"limit": 2, "offset": 1}]
             for page in pages:

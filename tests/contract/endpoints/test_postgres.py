@@ -28,11 +28,11 @@ async def test_side_by_side(
         assert [each["version"] for each in versions] == [6, 5, 4, 3, 2, 1]
         await endpoints.patch("/a", {"is_materialized": True})
         await endpoints.run("a", refresh="force_async", client_query_id="q")
-        await endpoints.rooms.jobs.drain()
+        await endpoints.services.jobs.drain()
         assert (await endpoints.ran("a"))["endpoint_materialized"] is True
         assert (await endpoints.get("/a/run", client_query_id="q")).status_code == 200
         assert (await endpoints.get("/a")).json()["last_executed_at"] is not None
-        await endpoints.rooms.jobs.housekeeping.clean_up()
+        await endpoints.services.jobs.housekeeping.clean_up()
         deleted = await asyncio.gather(
             *(endpoints.client.delete(endpoints.base + "/a") for _ in range(3))
         )

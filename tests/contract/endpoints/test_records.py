@@ -172,9 +172,9 @@ async def test_unused_tables_are_given_up_after_a_month(endpoints: EndpointWorld
     await endpoints.ran("unused")
     endpoints.world.clock.at += timedelta(days=29)
     await endpoints.ran("used", refresh="force")
-    await endpoints.rooms.notes.flush()
+    await endpoints.services.notes.flush()
     endpoints.world.clock.at += timedelta(days=2)
-    await endpoints.rooms.jobs.housekeeping.clean_up()
+    await endpoints.services.jobs.housekeeping.clean_up()
     retained = {
         each["name"]: each["is_materialized"]
         for each in (await endpoints.get("")).json()["results"]

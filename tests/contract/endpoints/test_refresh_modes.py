@@ -37,7 +37,7 @@ async def outcome(endpoints: EndpointWorld, word: str) -> str:
     if answer.status_code == 202:
         poll = await endpoints.client.get(answer.headers["location"])
         assert poll.status_code == 202
-        await endpoints.rooms.jobs.drain()
+        await endpoints.services.jobs.drain()
         poll = await endpoints.client.get(answer.headers["location"])
         assert poll.status_code == 200
         assert poll.json()["query_status"]["complete"] is True
@@ -50,17 +50,17 @@ async def outcome(endpoints: EndpointWorld, word: str) -> str:
     return HIT if status is None else HIT_AND_LATER
 
 
-@pytest.mark.parametrize(("word", "age", "wanted"), CASES)
-async def test_inline(endpoints: EndpointWorld, word: str, age: str, wanted: str) -> None:
+@pytest.mark.parametrize(("word", "age", "expected"), CASES)
+async def test_inline(endpoints: EndpointWorld, word: str, age: str, expected: str) -> None:
     await endpoints.create(SQL, name="a", cache_age_seconds=300)
     seconds = AGES[age]
     if seconds is not None:
         await endpoints.ran("a")
         endpoints.world.clock.advance(seconds=seconds)
-    assert await outcome(endpoints, word) == wanted
-    if wanted == HIT_AND_LATER:
-        await endpoints.rooms.jobs.drain()
-    if wanted in (NEW, LATER, HIT_AND_LATER):
+    assert await outcome(endpoints, word) == expected
+    if expected == HIT_AND_LATER:
+        await endpoints.services.jobs.drain()
+    if expected in (NEW, LATER, HIT_AND_LATER):
         assert await outcome(endpoints, "blocking") == HIT  # and the result was kept
 
 
@@ -71,7 +71,7 @@ async def test_direct_is_only_for_materialized_versions(endpoints: EndpointWorld
     await endpoints.patch("/a", {"is_materialized": True})
     early = await endpoints.ran("a", refresh="direct")  # before the first build
     assert "endpoint_materialized" not in early
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     assert "endpoint_materialized" not in await endpoints.ran("a", refresh="direct")
 
 
@@ -81,13 +81,13 @@ TABLE_WORDS = [word for word in INLINE if word != "force_blocking"]
 @pytest.mark.parametrize("word", TABLE_WORDS)
 async def test_words_on_a_table(endpoints: EndpointWorld, word: str) -> None:
     await endpoints.create(SQL, name="a", is_materialized=True, sync_frequency="1hour")
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     for age, seconds in enumerate((0, 100)):  # nothing cached, then a fresh result
         endpoints.world.clock.advance(seconds=seconds)
         answer = await endpoints.run("a", refresh=word)
         if answer.status_code == 202:
             assert INLINE[word][age] == LATER
-            await endpoints.rooms.jobs.drain()
+            await endpoints.services.jobs.drain()
             answer = await endpoints.client.get(answer.headers["location"])
         else:
             assert answer.json()["is_cached"] is (INLINE[word][age] == HIT)
@@ -99,11 +99,11 @@ async def test_words_on_a_table(endpoints: EndpointWorld, word: str) -> None:
 
 async def test_a_new_build_ends_what_was_kept_of_the_old_one(endpoints: EndpointWorld) -> None:
     await endpoints.create(SQL, name="a", is_materialized=True, sync_frequency="1hour")
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     await endpoints.ran("a")
     assert (await endpoints.ran("a"))["is_cached"] is True
     await endpoints.patch("/a", {"sync_frequency": "6hour"})
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     assert (await endpoints.ran("a"))["is_cached"] is False
     assert (await endpoints.ran("a", refresh="force_cache"))["is_cached"] is True
 

@@ -124,7 +124,7 @@ async def test_a_failed_background_run_tells_its_error(endpoints: EndpointWorld)
     await endpoints.run("a", refresh="async", client_query_id="q")
     again = await endpoints.run("a", refresh="force_async", client_query_id="q")
     assert again.status_code == 202
-    assert await endpoints.rooms.jobs.drain() == 1
+    assert await endpoints.services.jobs.drain() == 1
     polled = await endpoints.get("/a/run", client_query_id="q")
     assert (polled.status_code, polled.json()) == (400, blocking.json())
     endpoints.world.clock.advance(seconds=3601)
@@ -223,7 +223,7 @@ async def test_tables_and_secret_keys_have_buckets_of_their_own(
     ) as endpoints:
         await endpoints.create(name="a")
         await endpoints.create("SELECT 2", name="table", is_materialized=True)
-        await endpoints.rooms.jobs.drain()
+        await endpoints.services.jobs.drain()
         assert [(await endpoints.run("a")).status_code for _ in range(2)] == [200, 429]
         statuses = [(await endpoints.run("table")).status_code for _ in range(3)]
         assert statuses == [200, 200, 429]
@@ -260,9 +260,9 @@ async def test_time_and_slots_are_limited(
         assert (await endpoints.run("quick")).status_code == 200
 
 
-async def _later(seconds: float, wish: Any) -> httpx.Response:
+async def _later(seconds: float, response: Any) -> httpx.Response:
     await asyncio.sleep(seconds)
-    return await wish
+    return await response
 
 
 async def test_equal_runs_at_once_are_computed_once(endpoints: EndpointWorld) -> None:

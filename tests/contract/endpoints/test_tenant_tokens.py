@@ -499,7 +499,7 @@ async def test_each_background_run_of_a_tenant_has_its_own_id(tenants: Tenants) 
 
 async def test_background_runs_are_apart(tenants: Tenants) -> None:
     ant, bee = await tenants.token("ant"), await tenants.token("bee")
-    jobs = tenants.endpoints.rooms.jobs
+    jobs = tenants.endpoints.services.jobs
     plan: dict[str, Any] = {"variables": {"plan": "free"}}
     for query_id in ("page-1", "p" * 200):
         started = await tenants.run(ant, refresh="force_async", client_query_id=query_id, **plan)
@@ -537,7 +537,7 @@ async def test_materialized_runs_do_not_leak(tenants: Tenants, times: int) -> No
         await tenants.endpoints.create(
             query, name=name, is_materialized=True, sync_frequency="1hour"
         )
-    await tenants.endpoints.rooms.jobs.drain()
+    await tenants.endpoints.services.jobs.drain()
     random = Random(5)  # noqa: S311 (test data)
     for name, query in queries.items():
         tokens = {tenant: await tenants.token(tenant, name) for tenant in TENANTS}
@@ -548,7 +548,7 @@ async def test_materialized_runs_do_not_leak(tenants: Tenants, times: int) -> No
             tenant, refresh = random.choice(TENANTS), random.choice(REFRESH_WORDS)
             answer = await tenants.run(tokens[tenant], name, refresh=refresh, **others)
             if answer.status_code == 202:
-                await tenants.endpoints.rooms.jobs.drain()
+                await tenants.endpoints.services.jobs.drain()
                 headers = {"Authorization": f"Bearer {tokens[tenant]}"}
                 answer = await tenants.endpoints.client.get(
                     answer.headers["location"], headers=headers

@@ -165,7 +165,7 @@ async def test_a_default_that_is_given_later_counts(endpoints: EndpointWorld) ->
 
     path = f"/api/projects/{endpoints.project_id}/insight_variables/{identifier}"
     await endpoints.client.patch(path, json={"default_value": "acme"})
-    endpoints.rooms.runner.forget()
+    endpoints.services.runner.forget()
 
     assert (await endpoints.ran("a"))["results"] == [["acme"]]
     document = (await endpoints.get("/a/openapi.json")).json()

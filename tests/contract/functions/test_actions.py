@@ -58,12 +58,14 @@ async def test_property_filters_of_unknown_types_and_operators_are_refused(hogle
 async def test_a_number_is_replaced_by_the_boolean_that_python_takes_for_it(hoglet):
     """SQLAlchemy left the row as it was, and the response showed the new value."""
     condition = {"key": "paid", "type": "event", "operator": "exact"}
-    one, true = ([{"event": "e", "properties": [{**condition, "value": v}]}] for v in (1, True))
-    action = (await hoglet.client.post(BASE, json={"name": "Paid", "steps": one})).json()
+    number, boolean = (
+        [{"event": "e", "properties": [{**condition, "value": v}]}] for v in (1, True)
+    )
+    action = (await hoglet.client.post(BASE, json={"name": "Paid", "steps": number})).json()
     schema = [{"key": "a", "type": "json"}]
     function = await hoglet.create(inputs_schema=schema, inputs={"a": {"value": {"k": 1}}})
 
-    await hoglet.client.patch(f"{BASE}/{action['id']}", json={"steps": true})
+    await hoglet.client.patch(f"{BASE}/{action['id']}", json={"steps": boolean})
     await hoglet.patch(function["id"], inputs={"a": {"value": {"k": True}}})
 
     action = (await hoglet.client.get(f"{BASE}/{action['id']}")).json()

@@ -43,7 +43,7 @@ async def jobs(hoglet):
     return [decode_invoke(job.payload) for job in leased]
 
 
-async def test_letters_are_listed_newest_first_and_filtered(hoglet):
+async def test_dead_letters_are_listed_newest_first_and_filtered(hoglet):
     function = await hoglet.create(enabled=True)
     await add(hoglet, function, name="first")
     await add(hoglet, function, error_class="hog", name="second")
@@ -93,7 +93,7 @@ async def test_a_redrive_enqueues_each_letter_once(hoglet):
     assert (await listed(hoglet, function, "?redriven=true"))["count"] == 2
 
 
-async def test_letters_of_other_functions_are_out_of_reach(hoglet):
+async def test_dead_letters_of_other_functions_are_out_of_reach(hoglet):
     function, other = await hoglet.create(enabled=True), await hoglet.create(enabled=True)
     await add(hoglet, other)
     id_ = (await listed(hoglet, other))["results"][0]["id"]
@@ -117,7 +117,7 @@ async def test_a_redrive_runs_the_oldest_failure_first_and_its_mapping(hoglet):
     assert [job.mapping for job in await jobs(hoglet)] == [1, 2, 0]
 
 
-async def test_letters_are_kept_from_their_last_failure(hoglet):
+async def test_dead_letters_are_retained_from_their_last_failure(hoglet):
     function, letters = await hoglet.create(), hoglet.app.state.dead_letters
     days = letters.settings.keep_days
     await add(hoglet, function, first_failed_at=hoglet.clock.now() - timedelta(days=days + 1))
@@ -128,7 +128,7 @@ async def test_letters_are_kept_from_their_last_failure(hoglet):
         assert await letters.prune(session) == 1
 
 
-async def test_a_redrive_of_many_letters_reads_few_at_once(hoglet, monkeypatch):
+async def test_a_redrive_of_many_dead_letters_reads_few_at_once(hoglet, monkeypatch):
     """Their events may be megabytes each."""
     function = await hoglet.create(enabled=True)
     for number in range(45):
@@ -185,7 +185,7 @@ async def test_a_redrive_needs_a_choice(hoglet, body):
     assert response.status_code == 400
 
 
-async def test_letters_of_a_disabled_function_wait(hoglet, attr_of):
+async def test_dead_letters_of_a_disabled_function_are_not_redriven(hoglet, attr_of):
     function = await hoglet.create()
     refused = await hoglet.call(
         "POST", f"/{function['id']}/dead_letters/redrive", json={"all": True}
@@ -194,7 +194,7 @@ async def test_letters_of_a_disabled_function_wait(hoglet, attr_of):
     assert attr_of(refused) == (400, "invalid_input", None)
 
 
-async def test_the_oldest_letters_are_dropped(hoglet):
+async def test_the_oldest_dead_letters_are_dropped(hoglet):
     function = await hoglet.create()
     hoglet.app.state.dead_letters.settings = DeadLetterSettings(keep_per_function=2)
     for name in ("a", "b"):

@@ -34,7 +34,7 @@ async def destination(hoglet, hog, delivery=BATCH, **fields):
     return await hoglet.create(enabled=True, hog=hog, delivery=delivery, **fields)
 
 
-async def letters_of(hoglet, function):
+async def dead_letters_of(hoglet, function):
     letters = (await hoglet.call("GET", f"/{function['id']}/dead_letters")).json()["results"]
     return sorted((each["event"], each["class"]) for each in letters)
 
@@ -104,7 +104,7 @@ async def test_failed_events_become_dead_letters_alone(hoglet, runs, receiver):
     function = await destination(hoglet, hog.replace("{{", "{").replace("}}", "}"))
     await runs.trigger(function, *"abc")
     await runs.work()
-    assert await letters_of(hoglet, function) == [("b", "hog")]
+    assert await dead_letters_of(hoglet, function) == [("b", "hog")]
     counts = await runs.counts()
     assert (counts["success/succeeded"], counts["failure/failed"]) == (2, 1)
     letter = (await hoglet.call("GET", f"/{function['id']}/dead_letters")).json()["results"][0]
@@ -112,7 +112,7 @@ async def test_failed_events_become_dead_letters_alone(hoglet, runs, receiver):
 
 
 @pytest.mark.parametrize(
-    ("result", "letters", "retried"),
+    ("result", "dead_letters", "retried"),
     [
         ("false", [("b", "hog")], 0),
         ("true", [], 0),
@@ -135,16 +135,16 @@ async def test_failed_events_become_dead_letters_alone(hoglet, runs, receiver):
         ("{'error': 5}", [("b", "hog")], 0),
     ],
 )
-async def test_results(hoglet, runs, result, letters, retried):
+async def test_results(hoglet, runs, result, dead_letters, retried):
     retry = {"max_attempts": 2, "initial_delay_seconds": 1}
     hog = RESULTS.replace("{}", f"e.event.event == 'b' ? {result} : null")
     function = await destination(hoglet, hog, SOON, retry=retry)
     await runs.trigger(function, *"abc")
     await runs.work_for(3)
-    assert await letters_of(hoglet, function) == letters
+    assert await dead_letters_of(hoglet, function) == dead_letters
     counts = await runs.counts()
     assert counts.get("other/retried", 0) == retried
-    assert counts["success/succeeded"] == 3 - len(letters)
+    assert counts["success/succeeded"] == 3 - len(dead_letters)
 
 
 async def test_a_retried_event_succeeds_later_alone(hoglet, runs, receiver):
@@ -157,7 +157,7 @@ async def test_a_retried_event_succeeds_later_alone(hoglet, runs, receiver):
     await runs.trigger(function, *"abc")
     await runs.work_for(3)
     assert receiver.paths() == ["/3", "/1"]
-    assert await letters_of(hoglet, function) == []
+    assert await dead_letters_of(hoglet, function) == []
     assert (await runs.counts())["success/succeeded"] == 3
 
 
@@ -204,7 +204,7 @@ async def test_a_refused_request_is_a_dead_letter_for_each_to_redrive(hoglet, ru
     receiver.script["/a-b"] = [(400, {})]
     await runs.trigger(function, *"ab")
     await runs.work()
-    assert await letters_of(hoglet, function) == [("a", "fetch"), ("b", "fetch")]
+    assert await dead_letters_of(hoglet, function) == [("a", "fetch"), ("b", "fetch")]
     answer = await hoglet.call(
         "POST", f"/{function['id']}/dead_letters/redrive", json={"all": True}
     )
@@ -229,7 +229,7 @@ async def test_an_event_that_breaks_the_program_does_not_take_the_others_along(
     function = await destination(hoglet, hog, {"batch": {"max_events": 5, "max_seconds": 300}})
     await runs.trigger(function, *"abcde")
     await runs.work()
-    assert [name for name, _ in await letters_of(hoglet, function)] == ["c"]
+    assert [name for name, _ in await dead_letters_of(hoglet, function)] == ["c"]
     assert sorted("".join(receiver.paths()).replace("/", "").replace("-", "")) == [*"abde"]
 
 

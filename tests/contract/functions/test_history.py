@@ -124,7 +124,7 @@ async def test_what_the_present_rules_refuse_is_not_restored(hoglet):
 
 
 TOKEN = [{"key": "t", "type": "string", "required": True}]
-SEALED = [{**TOKEN[0], "secret": True}]
+SECRET_TOKEN = [{**TOKEN[0], "secret": True}]
 
 
 async def value_of(hoglet, function):
@@ -138,7 +138,7 @@ async def test_a_value_that_becomes_secret_leaves_the_history(hoglet):
     )
     await change(hoglet, function, inputs={"t": {"value": "hush"}}, name="two")
     assert "hush" in str(await history(hoglet, function))
-    await change(hoglet, function, inputs_schema=SEALED)
+    await change(hoglet, function, inputs_schema=SECRET_TOKEN)
 
     entries = await history(hoglet, function)
     assert "hush" not in str(entries)
@@ -152,7 +152,7 @@ async def test_a_value_of_a_mapping_that_becomes_secret_leaves_the_history(hogle
     plain = {"name": "m", "inputs_schema": TOKEN, "inputs": {"t": {"value": "hush"}}}
     function = await hoglet.create(mappings=[plain])
     await change(hoglet, function, mappings=[{**plain, "disabled": True}])
-    await change(hoglet, function, mappings=[{**plain, "inputs_schema": SEALED}])
+    await change(hoglet, function, mappings=[{**plain, "inputs_schema": SECRET_TOKEN}])
 
     entries = await history(hoglet, function)
     assert "hush" not in str(entries)
@@ -165,7 +165,7 @@ async def test_a_value_of_a_mapping_that_becomes_secret_leaves_the_history(hogle
 
 async def test_a_secret_that_became_plain_stays_as_it_is(hoglet):
     function = await hoglet.create(
-        inputs_schema=[*SEALED, {"key": "x", "type": "string"}],
+        inputs_schema=[*SECRET_TOKEN, {"key": "x", "type": "string"}],
         inputs={"t": {"value": "hush"}, "x": {"value": "1"}},
     )
     await change(hoglet, function, inputs_schema=TOKEN, inputs={"t": {"value": "open"}})
@@ -178,10 +178,10 @@ async def test_a_secret_that_became_plain_stays_as_it_is(hoglet):
 
 
 async def test_a_secret_of_one_mapping_leaves_the_same_key_of_another_alone(hoglet):
-    sealed = {"name": "s", "inputs_schema": SEALED, "inputs": {"t": {"value": "hush"}}}
+    secret = {"name": "s", "inputs_schema": SECRET_TOKEN, "inputs": {"t": {"value": "hush"}}}
     plain = {"name": "p", "inputs_schema": TOKEN, "inputs": {"t": {"value": "open"}}}
-    function = await hoglet.create(mappings=[sealed, plain], name="one")
-    retained = {**sealed, "inputs": {"t": {"secret": True}}}
+    function = await hoglet.create(mappings=[secret, plain], name="one")
+    retained = {**secret, "inputs": {"t": {"secret": True}}}
     await change(hoglet, function, name="two")
     await change(
         hoglet, function, mappings=[{**plain, "inputs": {"t": {"value": "wide"}}}, retained]

@@ -136,7 +136,7 @@ async def test_an_integration_of_another_project_is_404(hoglet):
     function = await hoglet.create(
         inputs_schema=SCHEMA, inputs={"slack": {"value": integration["id"]}}
     )
-    done = (await trial(hoglet, function["id"])).json()
+    done = (await start_test_run(hoglet, function["id"])).json()
     assert (done["status"], f"no integration {integration['id']}" in done["errors"][0]) == (
         "error",
         True,
@@ -169,7 +169,7 @@ async def token_of(hoglet, integration_id):
     return hoglet.service.box.open(row.secrets)["access_token"]
 
 
-async def trial(hoglet, function_id, **body):
+async def start_test_run(hoglet, function_id, **body):
     return await hoglet.call(
         "POST", f"/{function_id}/invocations", json={"globals": GLOBALS, **body}
     )
@@ -181,7 +181,7 @@ async def test_programs_see_the_config_and_never_the_token(hoglet):
     function = await hoglet.create(
         hog=code, inputs_schema=SCHEMA, inputs={"slack": {"value": integration["id"]}}
     )
-    response = await trial(hoglet, function["id"])
+    response = await start_test_run(hoglet, function["id"])
     line = response.json()["logs"][0]["message"]
 
     assert line.startswith("Shop, true, ")
@@ -205,9 +205,11 @@ async def test_several_integrations_and_their_fields(hoglet):
         inputs_schema=schema,
         inputs={"all": {"value": ids}, "channel": {"value": "{not.a.template}"}},
     )
-    done = (await trial(hoglet, function["id"])).json()
+    done = (await start_test_run(hoglet, function["id"])).json()
     missing = {"all": {"value": [*ids, 77]}}
-    refused = (await trial(hoglet, function["id"], configuration={"inputs": missing})).json()
+    refused = (
+        await start_test_run(hoglet, function["id"], configuration={"inputs": missing})
+    ).json()
 
     assert done["logs"][0]["message"] == '["a","b"], {not.a.template}, null'
     assert refused["status"] == "error"

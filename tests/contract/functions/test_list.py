@@ -22,11 +22,11 @@ async def test_items_have_14_keys_and_full_ones_24(hoglet):
     await hoglet.create()
     item = (await hoglet.call("GET", "/")).json()["results"][0]
     full = (await hoglet.call("GET", "?full=true")).json()["results"][0]
-    found = (await hoglet.call("GET", "?search=f")).json()["results"][0]
+    searched = (await hoglet.call("GET", "?search=f")).json()["results"][0]
 
     assert set(item) == ITEM_KEYS
     assert len(full) == 24
-    assert set(found) == ITEM_KEYS | {"search_match_type"}
+    assert set(searched) == ITEM_KEYS | {"search_match_type"}
 
 
 async def test_types_are_united(hoglet):

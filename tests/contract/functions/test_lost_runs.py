@@ -32,7 +32,7 @@ async def destination(hoglet, receiver, **fields):
     return await hoglet.create(enabled=True, hog=f"fetch('{receiver.url}/x')", **fields)
 
 
-async def letters_of(hoglet, function):
+async def dead_letters_of(hoglet, function):
     return (await hoglet.call("GET", f"/{function['id']}/dead_letters")).json()["results"]
 
 
@@ -50,7 +50,7 @@ async def test_a_run_that_lost_many_leases_is_still_carried_on(hoglet, runs, rec
     await runs.work()
 
     assert receiver.paths() == ["/x"]
-    assert await letters_of(hoglet, function) == []
+    assert await dead_letters_of(hoglet, function) == []
 
 
 async def test_a_run_that_kills_its_process_becomes_a_dead_letter(hoglet, runs, receiver):
@@ -60,7 +60,7 @@ async def test_a_run_that_kills_its_process_becomes_a_dead_letter(hoglet, runs, 
     await runs.work()
 
     assert receiver.paths() == []
-    (letter,) = await letters_of(hoglet, function)
+    (letter,) = await dead_letters_of(hoglet, function)
     assert letter["class"] == "hog"
     assert letter["error"] == "Given up: its process died, or hoglet failed on it, 30 times"
     counts = await runs.counts()
@@ -105,7 +105,7 @@ async def test_a_failing_database_does_not_count(hoglet, runs, receiver, monkeyp
     await runs.work()
 
     assert (await runs.counts())["success/succeeded"] == 1
-    assert await letters_of(hoglet, function) == []
+    assert await dead_letters_of(hoglet, function) == []
 
 
 @pytest.mark.slow
@@ -120,7 +120,7 @@ async def test_workers_that_do_not_start_do_not_count(hoglet, runs, receiver, mo
             await runs.work()
             hoglet.clock.advance(seconds=LEASE.total_seconds() + 1)
     assert receiver.paths() == []
-    assert await letters_of(hoglet, function) == []
+    assert await dead_letters_of(hoglet, function) == []
     await runs.work()
 
     assert receiver.paths() == ["/x"]

@@ -62,7 +62,7 @@ async def test_a_run_that_fails_for_good_lets_the_next_go(hoglet, runs, receiver
     assert receiver.paths() == ["/ada/1", "/ada/2"]
 
 
-async def test_letters_of_an_ordered_function_run_again_in_their_order(hoglet, runs, receiver):
+async def test_dead_letters_of_an_ordered_function_run_again_in_their_order(hoglet, runs, receiver):
     function = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
     for name in "12345":
         receiver.script[f"/ada/{name}"] = [(400, {})]

@@ -29,7 +29,7 @@ async def destination(hoglet, receiver, **fields):
     return await hoglet.create(enabled=True, **{"hog": hog, **fields})
 
 
-async def letters_of(hoglet, function):
+async def dead_letters_of(hoglet, function):
     return (await hoglet.call("GET", f"/{function['id']}/dead_letters")).json()["results"]
 
 
@@ -47,7 +47,7 @@ async def test_what_may_pass_is_tried_again(hoglet, runs, receiver, status):
         1,
         1,
     )
-    assert await letters_of(hoglet, function) == []
+    assert await dead_letters_of(hoglet, function) == []
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 410, 422, 501, 505])
@@ -58,7 +58,7 @@ async def test_other_statuses_are_final(hoglet, runs, receiver, status):
     await runs.work_for(3)
 
     assert len(receiver.arrivals) == 1
-    (letter,) = await letters_of(hoglet, function)
+    (letter,) = await dead_letters_of(hoglet, function)
     assert (letter["class"], letter["attempts"]) == ("fetch", 1)
     counts = await runs.counts()
     assert counts["failure/failed"] == counts["other/dead_lettered"] == 1
@@ -71,7 +71,7 @@ async def test_refused_urls_are_not_tried_again(hoglet, runs, url):
     await runs.trigger(function, "e")
     await runs.work_for(3)
 
-    (letter,) = await letters_of(hoglet, function)
+    (letter,) = await dead_letters_of(hoglet, function)
     assert (letter["class"], letter["attempts"]) == ("fetch", 1)
     (line,) = [
         each.message for each in await runs.lines_of_log("ERROR") if "Attempt" in each.message
@@ -112,7 +112,7 @@ async def test_attempts_are_told_and_exhausted(hoglet, runs, receiver):
     assert all(f"Attempt {n} of fetch failed: status 503" in lines[n - 1] for n in (1, 2, 3))
     # The program continues with the last answer; the run still counts as failed.
     assert [each.message for each in await runs.lines_of_log("INFO")] == ["503"]
-    (letter,) = await letters_of(hoglet, function)
+    (letter,) = await dead_letters_of(hoglet, function)
     assert (letter["class"], letter["attempts"]) == ("fetch", 3)
     assert letter["first_failed_at"] < letter["last_failed_at"]
     counts = await runs.counts()
@@ -126,7 +126,7 @@ async def test_one_attempt_means_no_retry(hoglet, runs, receiver):
     await runs.work_for(5)
 
     assert len(receiver.arrivals) == 1
-    assert len(await letters_of(hoglet, function)) == 1
+    assert len(await dead_letters_of(hoglet, function)) == 1
 
 
 async def test_an_hour_of_503_then_200_is_one_success(hoglet, runs, receiver):
@@ -137,7 +137,7 @@ async def test_an_hour_of_503_then_200_is_one_success(hoglet, runs, receiver):
 
     counts = await runs.counts()
     assert counts["success/succeeded"] == 1
-    assert await letters_of(hoglet, function) == []
+    assert await dead_letters_of(hoglet, function) == []
     assert len({arrival.headers["x-hoglet-delivery"] for arrival in receiver.arrivals}) == 1
 
 
@@ -153,23 +153,23 @@ async def test_retry_after_is_a_lower_bound(hoglet, runs, receiver, as_date):
     assert len(receiver.arrivals) == 2
 
 
-@pytest.mark.parametrize("asked", ["-5", "soon", "1e3", "Mon, 99 Foo", "\u0665"])
-async def test_an_unreadable_retry_after_does_not_matter(hoglet, runs, receiver, asked):
+@pytest.mark.parametrize("retry_after", ["-5", "soon", "1e3", "Mon, 99 Foo", "\u0665"])
+async def test_an_unreadable_retry_after_does_not_matter(hoglet, runs, receiver, retry_after):
     function = await destination(hoglet, receiver)
-    receiver.script["/e"] = [(429, {"retry-after": asked.encode().decode("latin-1")})]
+    receiver.script["/e"] = [(429, {"retry-after": retry_after.encode().decode("latin-1")})]
     await runs.trigger(function, "e")
     await runs.work_for(8)
     assert len(receiver.arrivals) == 2
 
 
-@pytest.mark.parametrize("asked", ["21601", "9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"])
-async def test_a_wait_past_the_end_gives_up_at_once(hoglet, runs, receiver, asked):
+@pytest.mark.parametrize("retry_after", ["21601", "9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"])
+async def test_a_wait_past_the_end_gives_up_at_once(hoglet, runs, receiver, retry_after):
     function = await destination(hoglet, receiver)
-    receiver.script["/e"] = [(503, {"retry-after": asked})]
+    receiver.script["/e"] = [(503, {"retry-after": retry_after})]
     await runs.trigger(function, "e")
     await runs.work()
 
-    (letter,) = await letters_of(hoglet, function)
+    (letter,) = await dead_letters_of(hoglet, function)
     assert letter["class"] == "fetch"
     await runs.trigger(function, "other")  # not held back by such a wait
     await runs.work()
@@ -192,7 +192,7 @@ async def test_max_elapsed_ends_the_retries(hoglet, runs, receiver):
     await runs.work_for(60)
 
     assert len(receiver.arrivals) == 4  # after 0, 1, 3 and 7 s; the next would be after 15
-    assert len(await letters_of(hoglet, function)) == 1
+    assert len(await dead_letters_of(hoglet, function)) == 1
 
 
 async def test_while_a_host_asks_to_wait_other_runs_of_the_function_wait_too(

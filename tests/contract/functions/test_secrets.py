@@ -33,13 +33,13 @@ async def stored(hoglet, function_id):
 
 
 @pytest.mark.parametrize(
-    "kept", [None, {}, {"secret": True}, {"secret": True, "value": "********"}]
+    "sent", [None, {}, {"secret": True}, {"secret": True, "value": "********"}]
 )
-async def test_a_secret_is_kept_unless_it_is_replaced(hoglet, kept):
+async def test_a_secret_is_kept_unless_it_is_replaced(hoglet, sent):
     integration = await make(hoglet)
     url = {"url": {"value": "https://b"}}
-    inputs = url if kept is None else {**url, "token": kept}
-    mapping = {"inputs_schema": SECRET, "inputs": {} if kept is None else {"inner": kept}}
+    inputs = url if sent is None else {**url, "token": sent}
+    mapping = {"inputs_schema": SECRET, "inputs": {} if sent is None else {"inner": sent}}
     changed = await hoglet.patch(integration["id"], inputs=inputs, mappings=[mapping])
 
     assert changed.status_code == 200, changed.text
@@ -119,8 +119,8 @@ async def test_secrets_are_in_no_answer_and_no_row(hoglet):
             assert not any(each in str(rows) for each in (FIRST, SECOND, IN_MAPPING)), table.name
         entries = (await session.scalars(select(ActivityRow))).all()
     changes = [change for entry in entries for change in entry.detail["changes"]]
-    sealed = [(c["before"], c["after"]) for c in changes if c["field"] == "encrypted_inputs"]
-    assert sealed.count(("masked", "masked")) == len(sealed) >= 2
+    masked = [(c["before"], c["after"]) for c in changes if c["field"] == "encrypted_inputs"]
+    assert masked.count(("masked", "masked")) == len(masked) >= 2
 
 
 async def test_a_secret_of_null_is_removed(hoglet):

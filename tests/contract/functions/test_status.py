@@ -14,7 +14,7 @@ async def force(hoglet, function, state):
         await hoglet.service.watcher.force(session, row, state)
 
 
-async def shown(hoglet, function):
+async def enabled_and_state(hoglet, function):
     record = (await hoglet.call("GET", f"/{function['id']}")).json()
     return record["enabled"], record["status"]["state"]
 
@@ -26,7 +26,7 @@ async def test_enabled_and_status_never_disagree(hoglet, state, expected):
     function = await hoglet.create(enabled=True)
     await force(hoglet, function, state)
 
-    assert await shown(hoglet, function) == expected
+    assert await enabled_and_state(hoglet, function) == expected
 
 
 async def test_what_the_owner_can_do_about_a_disabled_function(hoglet):
@@ -68,7 +68,7 @@ async def test_failures_degrade_then_disable_and_are_logged(hoglet):
     hoglet.clock.advance(seconds=61)
     changes = await observe(hoglet, function, 1, failed=True)
     assert [(c.before, c.after) for c in changes] == [(2, 3)]
-    assert await shown(hoglet, function) == (False, 3)
+    assert await enabled_and_state(hoglet, function) == (False, 3)
     async with hoglet.database.read() as session:
         entries = await list_activities(
             session, 1, scope="HogFunction", item_id=function["id"], limit=1, offset=0

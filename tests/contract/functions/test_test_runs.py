@@ -12,13 +12,13 @@ SCHEMA = [
 INPUTS = {"url": {"value": "https://example.com/{event.event}"}, "token": {"value": "s3cret"}}
 
 
-async def trial(hoglet, id_, **body):
+async def start_test_run(hoglet, id_, **body):
     return await hoglet.call("POST", f"/{id_}/invocations", json=body)
 
 
 async def test_a_mocked_run_logs_its_calls(hoglet):
     function = await hoglet.create(hog=FETCH, inputs_schema=SCHEMA, inputs=INPUTS)
-    response = await trial(hoglet, function["id"], globals=GLOBALS)
+    response = await start_test_run(hoglet, function["id"], globals=GLOBALS)
     done = response.json()
 
     assert response.status_code == 200
@@ -39,7 +39,7 @@ async def test_events_may_come_as_rows(hoglet):
     function = await hoglet.create(hog="print(event.properties.a, person.name)")
     row = {**EVENT, "properties": '{"a": 5}', "person_id": "p", "timestamp": "2026-01-01 00:00:00"}
     row["person_properties"] = '{"email": "x@y.z"}'
-    done = (await trial(hoglet, function["id"], clickhouse_event=row)).json()
+    done = (await start_test_run(hoglet, function["id"], clickhouse_event=row)).json()
 
     assert done["logs"][0]["message"] == "5, x@y.z"
 
@@ -47,9 +47,9 @@ async def test_events_may_come_as_rows(hoglet):
 async def test_a_filter_that_does_not_match_skips(hoglet):
     filters = {"events": [{"id": "other", "type": "events"}]}
     function = await hoglet.create(filters=filters)
-    done = (await trial(hoglet, function["id"], globals=GLOBALS)).json()
+    done = (await start_test_run(hoglet, function["id"], globals=GLOBALS)).json()
     own = (
-        await trial(hoglet, function["id"], globals=GLOBALS, configuration={"filters": {}})
+        await start_test_run(hoglet, function["id"], globals=GLOBALS, configuration={"filters": {}})
     ).json()
 
     assert done["status"] == "skipped"
@@ -66,7 +66,7 @@ async def test_mappings_run_one_by_one(hoglet):
         {"name": "three", "inputs_schema": schema, "inputs": {"x": {"value": "3"}}},
     ]
     function = await hoglet.create(hog="print(inputs.x)", mappings=mappings)
-    done = (await trial(hoglet, function["id"], globals=GLOBALS)).json()
+    done = (await start_test_run(hoglet, function["id"], globals=GLOBALS)).json()
 
     messages = [log["message"] for log in done["logs"] if log["level"] == "info"]
     assert "two" in messages[0]
@@ -77,8 +77,8 @@ async def test_transformations_answer_the_event(hoglet):
     function = await hoglet.create(
         type="transformation", hog="let e := event; e.properties.x := 1; return e"
     )
-    done = (await trial(hoglet, function["id"], globals=GLOBALS)).json()
-    dropped = await trial(
+    done = (await start_test_run(hoglet, function["id"], globals=GLOBALS)).json()
+    dropped = await start_test_run(
         hoglet, function["id"], globals=GLOBALS, configuration={"hog": "return null"}
     )
 
@@ -88,7 +88,7 @@ async def test_transformations_answer_the_event(hoglet):
 
 async def test_a_run_that_fails(hoglet):
     function = await hoglet.create(hog="throw Error('no')")
-    done = (await trial(hoglet, function["id"], globals=GLOBALS)).json()
+    done = (await start_test_run(hoglet, function["id"], globals=GLOBALS)).json()
 
     assert done["status"] == "error"
     assert done["errors"] == ["no"]
@@ -97,10 +97,10 @@ async def test_a_run_that_fails(hoglet):
 
 async def test_new_functions_are_run_from_their_configuration(hoglet, attr_of):
     configuration = {"type": "destination", "hog": "print('hi')"}
-    done = await trial(hoglet, "new", globals=GLOBALS, configuration=configuration)
-    flat = await trial(hoglet, "new", globals=GLOBALS, **configuration)
-    unknown = await trial(hoglet, "nothing", globals=GLOBALS, **configuration)
-    nothing = await trial(hoglet, "new", globals=GLOBALS)
+    done = await start_test_run(hoglet, "new", globals=GLOBALS, configuration=configuration)
+    flat = await start_test_run(hoglet, "new", globals=GLOBALS, **configuration)
+    unknown = await start_test_run(hoglet, "nothing", globals=GLOBALS, **configuration)
+    nothing = await start_test_run(hoglet, "new", globals=GLOBALS)
 
     for response in (done, flat, unknown):
         assert response.json()["logs"][0]["message"] == "hi"
@@ -109,7 +109,9 @@ async def test_new_functions_are_run_from_their_configuration(hoglet, attr_of):
 
 async def test_a_bad_configuration_is_named_in_both_shapes(hoglet, attr_of):
     function = await hoglet.create(inputs_schema=SCHEMA, inputs=INPUTS)
-    refused = await trial(hoglet, function["id"], globals=GLOBALS, configuration={"inputs": {}})
+    refused = await start_test_run(
+        hoglet, function["id"], globals=GLOBALS, configuration={"inputs": {}}
+    )
 
     assert attr_of(refused) == (400, "invalid_input", "configuration__inputs__url")
     assert refused.json()["configuration"] == {"inputs": {"url": ["This field is required."]}}
@@ -120,7 +122,7 @@ async def test_a_bad_configuration_is_named_in_both_shapes(hoglet, attr_of):
 )
 async def test_refusals_carry_a_status(hoglet, body):
     function = await hoglet.create()
-    refused = await trial(hoglet, function["id"], **body)
+    refused = await start_test_run(hoglet, function["id"], **body)
 
     assert refused.status_code == 400
     assert refused.json()["status"] == "error"
@@ -128,13 +130,13 @@ async def test_refusals_carry_a_status(hoglet, body):
 
 async def test_some_types_cannot_be_tested(hoglet):
     function = await hoglet.create(type="source_webhook")
-    refused = await trial(hoglet, function["id"], globals=GLOBALS)
+    refused = await start_test_run(hoglet, function["id"], globals=GLOBALS)
 
     assert (refused.status_code, refused.json()["status"]) == (400, "error")
 
 
 @pytest.mark.parametrize(
-    ("thrown", "told"),
+    ("thrown", "message"),
     [
         ("throw Error('no')", "no"),
         ("throw Error('no', {'a': 1})", "no"),
@@ -145,27 +147,27 @@ async def test_some_types_cannot_be_tested(hoglet):
         ("throw Error(concat('a', 1))", "a1"),
     ],
 )
-async def test_errors_are_the_message_that_was_thrown(hoglet, thrown, told):
+async def test_errors_are_the_message_that_was_thrown(hoglet, thrown, message):
     body = {"configuration": {"hog": thrown}, "globals": GLOBALS}
-    done = (await trial(hoglet, "new", **body)).json()
+    done = (await start_test_run(hoglet, "new", **body)).json()
 
-    assert done["errors"] == [told]
+    assert done["errors"] == [message]
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "reason"),
     [
         ("http://127.0.0.1:9/", "not allowed"),
         ("http://no-such-host.invalid/", "cannot be resolved"),
         ("ftp://a/", "http:// and https://"),
     ],
 )
-async def test_a_request_without_an_answer_has_no_status(hoglet, url, told):
+async def test_a_request_without_an_answer_has_no_status(hoglet, url, reason):
     body = {"configuration": {"hog": f"fetch('{url}')"}, "globals": GLOBALS}
-    done = (await trial(hoglet, "new", mock_async_functions=False, **body)).json()
+    done = (await start_test_run(hoglet, "new", mock_async_functions=False, **body)).json()
 
     assert done["status"] == "error"
-    assert told in done["errors"][0]
+    assert reason in done["errors"][0]
     assert "status 500" not in done["errors"][0]
 
 
@@ -199,23 +201,23 @@ SKIPPED = [
 
 
 @pytest.mark.parametrize("kind", ["destination", "transformation"])
-@pytest.mark.parametrize(("filters", "condition", "found"), SKIPPED)
-async def test_a_skipped_run_says_why(hoglet, kind, filters, condition, found):
+@pytest.mark.parametrize(("filters", "condition", "actual"), SKIPPED)
+async def test_a_skipped_run_says_why(hoglet, kind, filters, condition, actual):
     hog = "return event" if kind == "transformation" else "return 1"
     body = {"configuration": {"type": kind, "hog": hog, "filters": filters}, "globals": GLOBALS}
-    done = (await trial(hoglet, "new", **body)).json()
+    done = (await start_test_run(hoglet, "new", **body)).json()
 
     assert done["status"] == "skipped"
     (line,) = [line["message"] for line in done["logs"] if "Skipped" in line["message"]]
     assert condition in line
-    assert found in line
+    assert actual in line
 
 
 async def test_mappings_that_do_not_match_say_why(hoglet):
     other = {"events": [{"id": "other", "type": "events"}]}
     mappings = [{"name": "two", "filters": other}, {"name": "off", "disabled": True}]
     body = {"configuration": {"hog": "return 1", "mappings": mappings}, "globals": GLOBALS}
-    done = (await trial(hoglet, "new", **body)).json()
+    done = (await start_test_run(hoglet, "new", **body)).json()
 
     messages = [line["message"] for line in done["logs"]]
     assert done["status"] == "skipped"
@@ -225,7 +227,7 @@ async def test_mappings_that_do_not_match_say_why(hoglet):
 
 async def test_a_filter_that_matches_says_nothing(hoglet):
     body = {"configuration": {"hog": "return 1", "filters": {}}, "globals": GLOBALS}
-    done = (await trial(hoglet, "new", **body)).json()
+    done = (await start_test_run(hoglet, "new", **body)).json()
 
     assert not [line for line in done["logs"] if "Skipped" in line["message"]]
 
@@ -233,8 +235,8 @@ async def test_a_filter_that_matches_says_nothing(hoglet):
 async def test_a_run_is_traced_when_asked_to(hoglet):
     hog = "let n := 1 + 1\nlet r := fetch(inputs.url, {'headers': {'X': inputs.token}})\nreturn n"
     function = await hoglet.create(hog=hog, inputs_schema=SCHEMA, inputs=INPUTS)
-    plain = (await trial(hoglet, function["id"], globals=GLOBALS)).json()
-    response = await trial(hoglet, function["id"], globals=GLOBALS, trace=True)
+    plain = (await start_test_run(hoglet, function["id"], globals=GLOBALS)).json()
+    response = await start_test_run(hoglet, function["id"], globals=GLOBALS, trace=True)
     steps = response.json()["trace"]
 
     assert "trace" not in plain
@@ -247,7 +249,7 @@ async def test_a_run_is_traced_when_asked_to(hoglet):
 async def test_secrets_are_redacted_in_traces(hoglet):
     hog = "let t := inputs.token\nreturn 1"
     function = await hoglet.create(hog=hog, inputs_schema=SCHEMA, inputs=INPUTS)
-    response = await trial(hoglet, function["id"], globals=GLOBALS, trace=True)
+    response = await start_test_run(hoglet, function["id"], globals=GLOBALS, trace=True)
 
     assert response.json()["trace"][0]["values"] == {"t": "***REDACTED***"}
     assert "s3cret" not in response.text
@@ -256,6 +258,6 @@ async def test_secrets_are_redacted_in_traces(hoglet):
 async def test_transformations_are_traced(hoglet):
     hog = "let changed := event\nreturn changed"
     function = await hoglet.create(type="transformation", hog=hog)
-    done = (await trial(hoglet, function["id"], globals=GLOBALS, trace=True)).json()
+    done = (await start_test_run(hoglet, function["id"], globals=GLOBALS, trace=True)).json()
 
     assert [step["line"] for step in done["trace"]] == [1, 2]

@@ -15,17 +15,18 @@ async def test_patch_changes_only_what_is_sent_and_put_is_partial_too(hoglet):
     assert put["updated_at"] > patched["updated_at"] > function["updated_at"]
 
 
-async def test_deleted_functions_vanish_until_deleted_false_revives_them(hoglet):
+async def test_deleted_functions_vanish_until_deleted_false_restores_them(hoglet):
     function = await hoglet.create(enabled=True)
-    gone = await hoglet.patch(function["id"], deleted=True)
+    deleted = await hoglet.patch(function["id"], deleted=True)
 
-    assert (gone.status_code, gone.json()["deleted"], gone.json()["enabled"]) == (200, True, True)
+    assert deleted.status_code == 200
+    assert (deleted.json()["deleted"], deleted.json()["enabled"]) == (True, True)
     assert (await hoglet.call("GET", f"/{function['id']}")).status_code == 404
     assert (await hoglet.patch(function["id"], name="x")).status_code == 404
     assert (await hoglet.patch(function["id"], deleted="false")).status_code == 404
     assert (await hoglet.call("GET")).json()["count"] == 0
-    revived = await hoglet.patch(function["id"], deleted=False)
-    assert (revived.status_code, revived.json()["deleted"]) == (200, False)
+    restored = await hoglet.patch(function["id"], deleted=False)
+    assert (restored.status_code, restored.json()["deleted"]) == (200, False)
     assert (await hoglet.call("GET", f"/{function['id']}")).status_code == 200
 
 
@@ -143,7 +144,7 @@ SCHEMA = [
 ]
 
 
-async def test_secrets_are_sealed_kept_replaced_and_never_shown(hoglet, attr_of):
+async def test_secrets_are_encrypted_retained_replaced_and_never_returned(hoglet, attr_of):
     inputs = {"url": {"value": "https://a"}, "token": {"value": "s3cret"}}
     function = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs)
 

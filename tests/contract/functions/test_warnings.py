@@ -6,7 +6,7 @@ SCHEMA = [{"type": "string", "key": "url"}, {"type": "string", "key": "token", "
 
 
 @pytest.mark.parametrize(
-    ("hog", "message", "hint", "place"),
+    ("hog", "message", "hint", "position"),
     [
         ("retrun 1", "Unknown global `retrun`", "Did you mean `return`?", (1, 1)),
         (
@@ -36,12 +36,12 @@ SCHEMA = [{"type": "string", "key": "url"}, {"type": "string", "key": "token", "
         ("print(request.body)", "Unknown global `request`", None, (1, 7)),
     ],
 )
-async def test_a_save_warns(hoglet, hog, message, hint, place):
+async def test_a_save_warns(hoglet, hog, message, hint, position):
     function = await hoglet.create(hog=hog, inputs_schema=SCHEMA)
 
     (warning,) = function["warnings"]
     assert (warning["message"], warning["hint"]) == (message, hint)
-    assert (warning["line"], warning["column"], warning["attr"]) == (*place, "hog")
+    assert (warning["line"], warning["column"], warning["attr"]) == (*position, "hog")
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,7 @@ async def test_a_backfill_of_before_the_upgrade_goes_on_where_it_was(world):
             session, [NewJob(queue=BACKFILL_QUEUE, payload=encode(job), id=old)]
         )
     await world.work()
-    runs = [decode_invoke(one.payload) for one in await world.runs()]
+    runs = [decode_invoke(job.payload) for job in await world.runs()]
     assert {run.globals["event"]["uuid"] for run in runs} == {str(row[1]) for row in rows[1:]}
 
 

@@ -77,8 +77,8 @@ async def test_events_are_stored_with_their_person_and_groups(line: Line):
     assert (rows[1][5], rows[1][6]) == (5, "9.8.7.6")
     persons = "SELECT properties, is_identified FROM persons FINAL WHERE project_id = {p}"
     assert await line.select(persons) == [('{"plan":"pro"}', 0)]
-    found = await line.select("SELECT key, properties FROM groups FINAL WHERE project_id = {p}")
-    assert found == [("acme", '{"size":5}')]
+    stored = await line.select("SELECT key, properties FROM groups FINAL WHERE project_id = {p}")
+    assert stored == [("acme", '{"size":5}')]
 
 
 async def test_past_events_follow_a_merge(line: Line):
@@ -183,12 +183,12 @@ async def test_a_filter_that_raises_becomes_a_letter(line: Line):
     await line.capture(_event())
     await line.work()
 
-    assert [letter.error_class for letter in line.letters.kept] == ["filter"]
+    assert [letter.error_class for letter in line.dead_letters.recorded] == ["filter"]
     assert (await line.counts(FUNCTION))["filtering_failed"] == 1
 
 
 @pytest.mark.parametrize("mappings", [False, True])
-async def test_a_function_the_watcher_disabled_gets_letters_instead_of_runs(
+async def test_a_function_the_watcher_disabled_gets_dead_letters_instead_of_runs(
     line: Line, *, mappings: bool
 ):
     more: dict[str, Any] = {}
@@ -202,7 +202,7 @@ async def test_a_function_the_watcher_disabled_gets_letters_instead_of_runs(
     await line.capture(_event("buy", uuid=UUID_1, price=5))
     await line.work()
 
-    (letter,) = line.letters.kept
+    (letter,) = line.dead_letters.recorded
     mapping = 7 if mappings else None
     assert (letter.error_class, letter.mapping) == ("disabled", mapping)
     assert letter.invocation_id == invocation_id(UUID(UUID_1), FUNCTION, mapping)
@@ -218,7 +218,7 @@ async def test_a_function_an_administrator_disabled_gets_neither(line: Line):
     await line.capture(_event())
     await line.work()
 
-    assert line.letters.kept == []
+    assert line.dead_letters.recorded == []
     assert await line.runs() == []
     assert await line.counts(FUNCTION) == {"disabled_permanently": 1}
 
@@ -230,7 +230,7 @@ async def test_a_disabled_function_gets_no_letter_of_what_it_does_not_want(line:
     await line.capture(_event())
     await line.work()
 
-    assert line.letters.kept == []
+    assert line.dead_letters.recorded == []
     assert await line.counts(FUNCTION) == {"filtered": 1}
 
 

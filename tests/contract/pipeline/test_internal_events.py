@@ -9,9 +9,9 @@ from support.server import RunningServer
 FUNCTIONS = "/api/projects/1/hog_functions/"
 
 
-def _wait_for(found: Callable[[], bool]) -> None:
+def _wait_for(happened: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 30
-    while not found():
+    while not happened():
         assert time.monotonic() < deadline, "nothing happened"
         time.sleep(0.2)
 

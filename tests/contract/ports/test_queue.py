@@ -224,7 +224,7 @@ async def test_a_group_is_of_one_key_and_comes_back_whole(queue: SqlQueue, clock
     assert isinstance(group[0].group, UUID)
 
 
-async def test_a_buried_job_is_leased_no_more_until_revived(queue: SqlQueue):
+async def test_a_dead_lettered_job_is_not_leased_until_it_is_requeued(queue: SqlQueue):
     await _put(queue, _job())
     (held,) = await _lease(queue)
     async with queue._database.write() as session:
@@ -421,7 +421,7 @@ async def test_a_group_is_bounded_by_bytes_and_one_large_job_goes_alone(queue: S
     assert groups == [[40, 40], [40], [300], [10]]
 
 
-async def test_a_job_may_be_enqueued_buried(queue: SqlQueue):
+async def test_a_job_may_be_enqueued_as_a_dead_letter(queue: SqlQueue):
     await _put(queue, _job(b"broken", error="too much"), _job(b"sound"))
 
     assert _payloads(await _lease(queue)) == [b"sound"]

@@ -27,8 +27,8 @@ LONG = timedelta(seconds=30)
 class Logs(NamedTuple):
     """One log, as two servers have it open."""
 
-    one: SpoolLog
-    two: SpoolLog
+    first: SpoolLog
+    second: SpoolLog
 
 
 @pytest.fixture
@@ -69,10 +69,10 @@ async def _payloads(log: SpoolLog, partition: int, after: int = 0) -> list[bytes
 
 
 async def test_what_is_appended_is_read_in_order_by_another_server(logs: Logs) -> None:
-    await logs.one.append({ANY: [b"a", b"", b"\x00\xff"]})
-    await logs.two.append({ANY: [b"b"]})
+    await logs.first.append({ANY: [b"a", b"", b"\x00\xff"]})
+    await logs.second.append({ANY: [b"b"]})
 
-    entries = await logs.two.read(ANY, 0, PLENTY)
+    entries = await logs.second.read(ANY, 0, PLENTY)
 
     assert [entry.payload for entry in entries] == [b"a", b"", b"\x00\xff", b"b"]
     positions = [entry.position for entry in entries]
@@ -81,18 +81,18 @@ async def test_what_is_appended_is_read_in_order_by_another_server(logs: Logs) -
 
 
 async def test_the_position_of_the_last_payload_is_answered(logs: Logs) -> None:
-    last = await logs.one.append({0: [b"a", b"b"], 15: [b"c"]})
-    entries = {partition: await logs.two.read(partition, 0, PLENTY) for partition in (0, 15)}
+    last = await logs.first.append({0: [b"a", b"b"], 15: [b"c"]})
+    entries = {partition: await logs.second.read(partition, 0, PLENTY) for partition in (0, 15)}
 
     assert last == {partition: value[-1].position for partition, value in entries.items()}
-    assert await logs.two.last_position(0) == last[0]
+    assert await logs.second.last_position(0) == last[0]
 
 
 async def test_partitions_do_not_mix(logs: Logs) -> None:
-    await logs.one.append({0: [b"a"], 1: [b"b"], 2: [b"c"]})
-    await logs.one.append({1: [b"d"]})
+    await logs.first.append({0: [b"a"], 1: [b"b"], 2: [b"c"]})
+    await logs.first.append({1: [b"d"]})
 
-    assert [await _payloads(logs.one, partition) for partition in range(4)] == [
+    assert [await _payloads(logs.first, partition) for partition in range(4)] == [
         [b"a"],
         [b"b", b"d"],
         [b"c"],
@@ -101,64 +101,64 @@ async def test_partitions_do_not_mix(logs: Logs) -> None:
 
 
 async def test_reading_goes_on_after_a_position(logs: Logs) -> None:
-    await logs.one.append({ANY: [b"a", b"b", b"c"]})
-    first, *_ = await logs.one.read(ANY, 0, 1)
+    await logs.first.append({ANY: [b"a", b"b", b"c"]})
+    first, *_ = await logs.first.read(ANY, 0, 1)
 
     assert first.payload == b"a"
-    assert await _payloads(logs.one, ANY, first.position) == [b"b", b"c"]
-    last = await logs.one.last_position(ANY)
-    assert await logs.one.read(ANY, last, PLENTY) == []
-    assert await logs.one.read(ANY, last + 1000, PLENTY) == []
+    assert await _payloads(logs.first, ANY, first.position) == [b"b", b"c"]
+    last = await logs.first.last_position(ANY)
+    assert await logs.first.read(ANY, last, PLENTY) == []
+    assert await logs.first.read(ANY, last + 1000, PLENTY) == []
 
 
 async def test_a_read_is_bounded_by_bytes_but_always_goes_on(logs: Logs) -> None:
     payloads = [b"x" * 1000, b"y" * 10, b"z" * 10]
-    await logs.one.append({ANY: payloads})
-    first = await logs.one.read(ANY, 0, 100)
+    await logs.first.append({ANY: payloads})
+    first = await logs.first.read(ANY, 0, 100)
 
     assert [entry.payload for entry in first] == payloads[:1]
     for limit in (19, 20, PLENTY):
-        entries = await logs.one.read(ANY, first[0].position, limit)
+        entries = await logs.first.read(ANY, first[0].position, limit)
         assert entries
         assert sum(len(entry.payload) for entry in entries) <= limit
-    assert await _payloads(logs.one, ANY) == payloads
+    assert await _payloads(logs.first, ANY) == payloads
 
 
 async def test_many_and_large_payloads_come_back(logs: Logs) -> None:
     many = [b"%d" % number for number in range(1200)]  # more than one read of NATS answers
-    await logs.one.append({0: many, 1: [b"L" * 700_000, b"l"]})
+    await logs.first.append({0: many, 1: [b"L" * 700_000, b"l"]})
 
-    assert await _payloads(logs.two, 0) == many
-    assert await _payloads(logs.two, 1) == [b"L" * 700_000, b"l"]
+    assert await _payloads(logs.second, 0) == many
+    assert await _payloads(logs.second, 1) == [b"L" * 700_000, b"l"]
 
 
 async def test_trim_forgets_up_to_a_position_and_may_be_repeated(logs: Logs) -> None:
-    await logs.one.append({ANY: [b"a", b"b", b"c"], 1: [b"other"]})
-    second = (await logs.one.read(ANY, 0, PLENTY))[1].position
+    await logs.first.append({ANY: [b"a", b"b", b"c"], 1: [b"other"]})
+    second = (await logs.first.read(ANY, 0, PLENTY))[1].position
 
-    await logs.one.trim(ANY, second)
-    await logs.two.trim(ANY, second)
-    await logs.two.trim(ANY, second - 1)
+    await logs.first.trim(ANY, second)
+    await logs.second.trim(ANY, second)
+    await logs.second.trim(ANY, second - 1)
 
-    assert await _payloads(logs.one, ANY, second) == [b"c"]
-    assert await _payloads(logs.one, 1) == [b"other"]
+    assert await _payloads(logs.first, ANY, second) == [b"c"]
+    assert await _payloads(logs.first, 1) == [b"other"]
 
 
 async def test_positions_go_on_after_everything_was_trimmed(logs: Logs) -> None:
-    assert await logs.one.last_position(ANY) == 0
-    before = (await logs.one.append({ANY: [b"a", b"b"]}))[ANY]
-    await logs.one.trim(ANY, before)
+    assert await logs.first.last_position(ANY) == 0
+    before = (await logs.first.append({ANY: [b"a", b"b"]}))[ANY]
+    await logs.first.trim(ANY, before)
 
-    assert await logs.two.last_position(ANY) == before
-    assert (await logs.two.append({ANY: [b"c"]}))[ANY] > before
-    assert await _payloads(logs.one, ANY, before) == [b"c"]
+    assert await logs.second.last_position(ANY) == before
+    assert (await logs.second.append({ANY: [b"c"]}))[ANY] > before
+    assert await _payloads(logs.first, ANY, before) == [b"c"]
 
 
 async def test_trimming_a_partition_without_entries_does_nothing(logs: Logs) -> None:
-    await logs.one.trim(ANY, 10)
+    await logs.first.trim(ANY, 10)
 
-    await logs.one.append({ANY: [b"a"]})
-    assert await logs.one.last_position(ANY) > 0
+    await logs.first.append({ANY: [b"a"]})
+    assert await logs.first.last_position(ANY) > 0
 
 
 async def test_servers_that_append_at_once_lose_and_hide_nothing(logs: Logs) -> None:
@@ -177,7 +177,7 @@ async def test_servers_that_append_at_once_lose_and_hide_nothing(logs: Logs) -> 
         payloads: list[bytes] = []
         after = 0
         while len(payloads) < 2 * rounds:
-            for entry in await logs.two.read(partition, after, PLENTY):
+            for entry in await logs.second.read(partition, after, PLENTY):
                 after = entry.position
                 payloads.append(entry.payload)
         return payloads
@@ -195,31 +195,31 @@ async def test_servers_that_append_at_once_lose_and_hide_nothing(logs: Logs) -> 
 
 
 async def test_all_who_wait_for_a_partition_are_woken_by_it(logs: Logs) -> None:
-    waiting = [asyncio.create_task(logs.one.wait(each, LONG)) for each in ([ANY, 4], [4], [ANY])]
+    waiting = [asyncio.create_task(logs.first.wait(each, LONG)) for each in ([ANY, 4], [4], [ANY])]
     await asyncio.sleep(0.01)
-    await logs.one.append({5: [b"a"]})
+    await logs.first.append({5: [b"a"]})
     await asyncio.sleep(0.05)
     assert not any(each.done() for each in waiting)
 
-    await logs.one.append({4: [b"b"]})
+    await logs.first.append({4: [b"b"]})
 
     assert await asyncio.wait_for(asyncio.gather(*waiting[:2]), 30) == [{4}, {4}]
     assert not waiting[2].done()
-    logs.one.wake([ANY])
+    logs.first.wake([ANY])
     assert await asyncio.wait_for(waiting[2], 30) == {ANY}
 
 
 async def test_an_append_before_the_wait_ends_it_once(logs: Logs) -> None:
-    await logs.one.append({ANY: [b"a"], 5: [b"b"], 6: [b"c"]})
+    await logs.first.append({ANY: [b"a"], 5: [b"b"], 6: [b"c"]})
 
-    assert await asyncio.wait_for(logs.one.wait([ANY, 5], LONG), 30) == {ANY, 5}
-    assert await logs.one.wait([ANY, 5], timedelta(0)) == set()
-    assert await logs.one.wait([ANY, 6], timedelta(0)) == {6}
+    assert await asyncio.wait_for(logs.first.wait([ANY, 5], LONG), 30) == {ANY, 5}
+    assert await logs.first.wait([ANY, 5], timedelta(0)) == set()
+    assert await logs.first.wait([ANY, 6], timedelta(0)) == {6}
 
 
 async def test_a_wait_ends_by_its_timeout(logs: Logs) -> None:
     timeout = timedelta(milliseconds=20)
-    assert await asyncio.wait_for(logs.one.wait([ANY], timeout), 30) == set()
+    assert await asyncio.wait_for(logs.first.wait([ANY], timeout), 30) == set()
 
 
 async def test_a_database_that_is_away_is_said_to_be() -> None:
@@ -237,7 +237,7 @@ async def test_a_database_that_is_away_is_said_to_be() -> None:
 
 async def test_rows_of_a_call_are_stored_all_or_none(rows_logs: Logs) -> None:
     with pytest.raises(SpoolUnavailable):
-        await rows_logs.one.append({0: [b"a"], 99_999: [b"no partition has this number"]})
+        await rows_logs.first.append({0: [b"a"], 99_999: [b"no partition has this number"]})
 
-    assert await _payloads(rows_logs.one, 0) == []
-    assert await rows_logs.one.last_position(0) == 0
+    assert await _payloads(rows_logs.first, 0) == []
+    assert await rows_logs.first.last_position(0) == 0

@@ -86,7 +86,7 @@ async def test_materialized_endpoints_are_tables(queries: QueryWorld) -> None:
     endpoints = queries.endpoints
     endpoint = await endpoints.create("SELECT event, count() AS n FROM events GROUP BY event")
     await endpoints.patch(f"/{endpoint['name']}", {"is_materialized": True})
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
     tables = (await queries.ran({"kind": "DatabaseSchemaQuery"}))["tables"]
     table = tables[f"{endpoint['name']}_v1"]
     assert table["type"] == "materialized_view"

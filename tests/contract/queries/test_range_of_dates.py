@@ -50,7 +50,7 @@ async def test_tables_hold_them(endpoints: EndpointWorld) -> None:
     inline = (await endpoints.ran("a"))["results"]
     response = await endpoints.patch("/a", {"is_materialized": True})
     assert response.status_code == 200, response.text
-    await endpoints.rooms.jobs.drain()
+    await endpoints.services.jobs.drain()
 
     body = await endpoints.ran("a", refresh="force")
     assert body["endpoint_materialized"] is True

@@ -63,14 +63,14 @@ async def test_a_changed_default_is_used_at_once(queries: QueryWorld) -> None:
     identifier = await endpoints.add_variable("x", "String", "before")
     variables = {identifier: {"variableId": identifier, "code_name": "x"}}
     node = {"kind": "HogQLQuery", "query": "select {variables.x}", "variables": variables}
-    endpoints.rooms.runner.forget()
+    endpoints.services.runner.forget()
     for refresh in ("blocking", "force_blocking"):
         assert (await queries.ran(node, refresh=refresh))["results"] == [["before"]]
     await endpoints.client.patch(
         f"/api/projects/{endpoints.project_id}/insight_variables/{identifier}",
         json={"default_value": "after"},
     )
-    endpoints.rooms.runner.forget()
+    endpoints.services.runner.forget()
     for refresh in ("blocking", "force_blocking"):
         assert (await queries.ran(node, refresh=refresh))["results"] == [["after"]]
 
@@ -81,7 +81,7 @@ async def test_a_relative_date_moves_with_the_clock(queries: QueryWorld) -> None
     variables = {identifier: {"variableId": identifier, "code_name": "since"}}
     text = "select toDate({variables.since})"
     node = {"kind": "HogQLQuery", "query": text, "variables": variables}
-    endpoints.rooms.runner.forget()
+    endpoints.services.runner.forget()
     days: list[Any] = []
     for _ in range(3):
         days.append((await queries.ran(node, refresh="force_blocking"))["results"][0][0])

@@ -29,7 +29,7 @@ from support.queries import QueryWorld
 
 type Json = dict[str, Any]
 
-SHOWN = "2026-01-05T12:00:00Z"
+NOW_TEXT = "2026-01-05T12:00:00Z"
 FILTERS = {"events": [{"id": "$pageview", "name": 'it\'s \\ "quoted"\n\tü 😀'}]}
 OTHER = 1
 """The first project, which exists in every world beside the world's own project."""
@@ -150,7 +150,7 @@ async def records(queries: QueryWorld, sql: str) -> list[Json]:
     return [dict(zip(body["columns"], row, strict=True)) for row in body["results"]]
 
 
-async def one(queries: QueryWorld, table: str) -> Json:
+async def only_record(queries: QueryWorld, table: str) -> Json:
     """The only row of a table, every column of it."""
     (record,) = await records(queries, f"SELECT * FROM system.{table}")
     assert list(record) == list(SYSTEM_TABLES[f"system.{table}"].table.fields)
@@ -159,7 +159,7 @@ async def one(queries: QueryWorld, table: str) -> Json:
 
 
 async def test_every_table_has_a_reader(queries: QueryWorld) -> None:
-    executor: Any = queries.endpoints.rooms.runner._computer
+    executor: Any = queries.endpoints.services.runner._computer
     readers = set(executor._system_rows._readers)
     loaded = {name for name, each in SYSTEM_TABLES.items() if each.table.physical in ROW_SOURCES}
     assert readers == loaded
@@ -167,18 +167,18 @@ async def test_every_table_has_a_reader(queries: QueryWorld) -> None:
 
 async def test_functions_without_inputs_and_code(queries: QueryWorld) -> None:
     await fill(queries)
-    record = await one(queries, "hog_functions")
+    record = await only_record(queries, "hog_functions")
     assert json.loads(record["filters"]) == FILTERS
     assert json.loads(record["inputs_schema"]) == [{"key": "url", "type": "string"}]
     assert (record["name"], record["enabled"], record["deleted"]) == ("Mine", 1, 0)
     assert (record["icon_url"], record["execution_order"]) == (None, None)
-    assert record["created_at"] == record["updated_at"] == SHOWN
+    assert record["created_at"] == record["updated_at"] == NOW_TEXT
     assert "SECRET" not in json.dumps(record)
 
 
 async def test_integrations_without_secrets(queries: QueryWorld) -> None:
     await fill(queries)
-    record = await one(queries, "integrations")
+    record = await only_record(queries, "integrations")
     assert json.loads(record["config"]) == {"team": {"id": "T1", "name": "Acme"}}
     assert (record["kind"], record["integration_id"]) == ("slack", "T1")
     assert (record["errors"], record["created_by_id"]) == ("SECRETS_UNREADABLE", 1)
@@ -187,14 +187,14 @@ async def test_integrations_without_secrets(queries: QueryWorld) -> None:
 
 async def test_actions_and_activity(queries: QueryWorld) -> None:
     await fill(queries)
-    action = await one(queries, "actions")
+    action = await only_record(queries, "actions")
     assert (action["name"], action["description"], action["deleted"]) == (None, "d", 0)
     assert json.loads(action["steps_json"]) == [{"event": "a"}]
     entries = await records(
         queries, "SELECT * FROM system.activity_logs WHERE scope = 'HogFunction'"
     )
     (entry,) = entries
-    assert (entry["activity"], entry["item_id"], entry["created_at"]) == ("created", None, SHOWN)
+    assert (entry["activity"], entry["item_id"], entry["created_at"]) == ("created", None, NOW_TEXT)
     assert json.loads(entry["detail"]) == {"name": "x", "changes": []}
 
 
@@ -203,14 +203,18 @@ async def test_cohorts_and_their_calculations(queries: QueryWorld) -> None:
         cohort = cohort_row(project_id, name="Paying", version=1, count=3)
         await add(queries, cohort)
         await add(queries, a_calculation(project_id, cohort.id))
-    record = await one(queries, "cohorts")
+    record = await only_record(queries, "cohorts")
     assert (record["name"], record["deleted"], record["is_static"]) == ("Paying", 0, 0)
     assert json.loads(record["filters"]) == {"properties": {"type": "OR", "values": []}}
     assert (record["query"], record["groups"], record["count"]) == (None, "[]", 3)
-    assert (record["version"], record["last_calculation"], record["created_at"]) == (1, None, SHOWN)
-    calculation = await one(queries, "cohort_calculation_history")
+    assert (record["version"], record["last_calculation"], record["created_at"]) == (
+        1,
+        None,
+        NOW_TEXT,
+    )
+    calculation = await only_record(queries, "cohort_calculation_history")
     assert (calculation["cohort_id"], calculation["count"]) == (record["id"], 3)
-    assert (calculation["started_at"], calculation["finished_at"]) == (SHOWN, None)
+    assert (calculation["started_at"], calculation["finished_at"]) == (NOW_TEXT, None)
     assert calculation["error_code"] is None
 
 
@@ -222,22 +226,22 @@ def a_calculation(project_id: int, cohort_id: int) -> CohortCalculationRow:
 
 async def test_variables_and_teams(queries: QueryWorld) -> None:
     await fill(queries)
-    variable = await one(queries, "insight_variables")
+    variable = await only_record(queries, "insight_variables")
     assert (variable["name"], variable["type"], variable["code_name"]) == ("plan", "List", "plan")
     assert (variable["values"], variable["default_value"]) == (None, '"pro"')
-    team = await one(queries, "teams")
+    team = await only_record(queries, "teams")
     assert team["id"] == queries.endpoints.project_id
     assert (team["name"], team["timezone"]) == ("Endpoints", "UTC")
-    assert (team["test_account_filters"], team["created_at"]) == ("[]", SHOWN)
+    assert (team["test_account_filters"], team["created_at"]) == ("[]", NOW_TEXT)
 
 
 async def test_endpoints_and_versions(queries: QueryWorld) -> None:
     await fill(queries)
     endpoints = queries.endpoints
-    endpoint = await one(queries, "data_modeling_endpoints")
+    endpoint = await only_record(queries, "data_modeling_endpoints")
     assert (endpoint["name"], endpoint["is_active"], endpoint["deleted"]) == ("saved", 1, 0)
     assert (endpoint["current_version"], endpoint["last_executed_at"]) == (1, None)
-    version = await one(queries, "data_modeling_endpoint_versions")
+    version = await only_record(queries, "data_modeling_endpoint_versions")
     assert (version["endpoint_id"], version["version"]) == (endpoint["id"], 1)
     assert json.loads(version["query"])["query"] == "SELECT 1 AS one"
     assert json.loads(version["columns"]) == [{"name": "one", "type": "integer"}]
@@ -250,26 +254,26 @@ async def test_endpoints_and_versions(queries: QueryWorld) -> None:
 
 async def test_definitions(queries: QueryWorld) -> None:
     await fill(queries)
-    known = await one(queries, "property_definitions")
+    known = await only_record(queries, "property_definitions")
     assert (known["name"], known["type"], known["group_type_index"]) == ("price", "group", 3)
     assert (known["property_type"], known["is_numerical"], known["verified"]) == ("Numeric", 1, 1)
     assert (known["tags"], known["hidden"], known["updated_by"]) == ('["a"]', 0, None)
     assert json.loads(known["verified_by"])["id"] == 1
-    assert (known["unconverted_share"], known["verified_at"]) == (0.25, SHOWN)
-    event = await one(queries, "event_definitions")
+    assert (known["unconverted_share"], known["verified_at"]) == (0.25, NOW_TEXT)
+    event = await only_record(queries, "event_definitions")
     assert (event["name"], event["last_seen_at"], event["is_action"]) == ("a", None, 0)
     assert json.loads(event["owner"])["id"] == 1
 
 
 async def test_warnings_and_groups(queries: QueryWorld) -> None:
     await fill(queries)
-    warning = await one(queries, "ingestion_warnings")
+    warning = await only_record(queries, "ingestion_warnings")
     assert (warning["source"], warning["type"]) == ("ingestion", "missing_distinct_id")
     assert json.loads(warning["details"]) == {"detail": "x", "count": 2}
-    assert warning["timestamp"] == SHOWN
-    mapping = await one(queries, "group_type_mappings")
+    assert warning["timestamp"] == NOW_TEXT
+    mapping = await only_record(queries, "group_type_mappings")
     assert (mapping["group_type"], mapping["group_type_index"], mapping["id"]) == ("company", 0, 0)
-    group = await one(queries, "groups")
+    group = await only_record(queries, "groups")
     assert (group["id"], group["index"], group["key"]) == ("0:acme", 0, "acme")
     assert json.loads(group["properties"]) == {"plan": "pro"}
     body = await queries.ran("SELECT properties.plan FROM system.groups")
@@ -470,7 +474,7 @@ async def test_more_rows_than_a_query_may_read_are_refused(queries: QueryWorld) 
     endpoints = queries.endpoints
     await add(queries, *[a_function(endpoints.project_id, name="x" * 300) for _ in range(4)])
     database = endpoints.world.database
-    executor: Any = endpoints.rooms.runner._computer
+    executor: Any = endpoints.services.runner._computer
     readers = executor._system_rows._readers
     for bound in ({"max_rows": 3}, {"max_bytes": 1000}):
         executor._system_rows = SystemRows(database, readers, **bound)

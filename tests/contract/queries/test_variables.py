@@ -22,7 +22,7 @@ async def add(queries: QueryWorld, name: str, kind: str, default: Any = None, **
     )
     assert response.status_code == 201, response.text
     assert response.json()["is_multi"] is bool(more.get("is_multi"))
-    endpoints.rooms.runner.forget()
+    endpoints.services.runner.forget()
     return response.json()["id"]
 
 
@@ -171,7 +171,7 @@ async def test_is_multi_can_be_changed(queries: QueryWorld) -> None:
     endpoints = queries.endpoints
     path = f"/api/projects/{endpoints.project_id}/insight_variables/{identifier}"
     changed = await endpoints.client.patch(path, json={"is_multi": True})
-    endpoints.rooms.runner.forget()
+    endpoints.services.runner.forget()
 
     assert changed.json()["is_multi"] is True
     body = await queries.ran(query("select {variables.x} as x", x={"variableId": identifier}))

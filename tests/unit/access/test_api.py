@@ -129,10 +129,10 @@ async def test_lists_of_projects_hold_what_the_key_reaches(
 async def test_a_project_can_be_read_and_changed(client: httpx.AsyncClient, world: World) -> None:
     reported: list[str] = []
 
-    async def tell(_session: AsyncSession, project: Project) -> None:
+    async def report(_session: AsyncSession, project: Project) -> None:
         reported.append(project.timezone)
 
-    world.access.providers.project_changed = (tell,)
+    world.access.providers.project_changed = (report,)
     before = await get(client, "/api/environments/@current/")
     filters = [{"key": "email", "value": "@hoglet.dev", "operator": "not_icontains"}]
     changes = {

@@ -11,7 +11,7 @@ from hoglet.settings import BadSetting, load_settings
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "reason"),
     [
         ("PORT", "ninety", 'HOGLET_PORT is "ninety"'),
         ("ROLES", "api,cook", 'HOGLET_ROLES is "cook"'),
@@ -96,12 +96,12 @@ from hoglet.settings import BadSetting, load_settings
         ("TRUST_PROXY", "perhaps", 'HOGLET_TRUST_PROXY is "perhaps"'),
     ],
 )
-def test_a_bad_value_is_named_in_one_sentence(monkeypatch, name, value, told):
+def test_a_bad_value_is_named_in_one_sentence(monkeypatch, name, value, reason):
     monkeypatch.setenv(f"HOGLET_{name}", value)
     with pytest.raises(BadSetting) as caught:
         load_settings()
     sentence = caught.value.detail
-    assert told in sentence
+    assert reason in sentence
     assert sentence.endswith(".")
     assert "\n" not in sentence
     assert "hunter2" not in sentence
@@ -174,7 +174,7 @@ def test_the_command_exits_with_two_and_no_traceback():
     assert "Traceback" not in ended.stderr
 
 
-def test_swapped_letters_of_a_short_name_are_refused(monkeypatch):
+def test_a_short_name_with_two_characters_swapped_is_refused(monkeypatch):
     monkeypatch.setenv("HOGLET_PROT", "9000")
     with pytest.raises(BadSetting, match=r"HOGLET_PROT is not a setting; HOGLET_PORT is\."):
         load_settings()

@@ -13,8 +13,8 @@ from hoglet.app.startup.faults import StartupFault
 from hoglet.app.startup.tracing import OtelTracer, wanted_by
 from hoglet.kit import tracing
 
-ONE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-TWO = "00-5bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b8-01"
+FIRST = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+SECOND = "00-5bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b8-01"
 
 
 @pytest.fixture
@@ -28,12 +28,12 @@ def finished() -> Generator[InMemorySpanExporter]:
 
 
 def test_without_a_tracer_nothing_is_recorded_or_passed_on() -> None:
-    shared = tracing.SharedWork("group", [ONE, None])
-    with tracing.span("one", parent=ONE) as span, tracing.child("two") as below, shared.ending():
+    shared = tracing.SharedWork("group", [FIRST, None])
+    with tracing.span("one", parent=FIRST) as span, tracing.child("two") as below, shared.ending():
         assert not span.is_recorded
         assert span is below
         assert tracing.parent_header() is None
-        assert shared.below(ONE) is None
+        assert shared.below(FIRST) is None
 
 
 def test_a_server_without_traces_does_not_load_the_sdk() -> None:
@@ -44,13 +44,13 @@ def test_a_server_without_traces_does_not_load_the_sdk() -> None:
 
 
 def test_spans_are_below_their_parents(finished: InMemorySpanExporter) -> None:
-    with tracing.span("one", parent=ONE) as span, tracing.child("two"):
+    with tracing.span("one", parent=FIRST) as span, tracing.child("two"):
         assert tracing.parent_header() != span.parent_header
 
     two, first = finished.get_finished_spans()
     assert first.context is not None
     assert two.parent == first.context
-    assert f"{first.context.trace_id:032x}" in ONE
+    assert f"{first.context.trace_id:032x}" in FIRST
     assert tracing.parent_header() is None
 
 
@@ -72,21 +72,21 @@ def test_errors_are_named_but_not_told(finished: InMemorySpanExporter) -> None:
 
 
 def test_shared_work_is_in_each_trace_once(finished: InMemorySpanExporter) -> None:
-    shared = tracing.SharedWork("group", [ONE, TWO, None, ONE])
-    headers = {parent: shared.below(parent) for parent in (ONE, TWO, None)}
+    shared = tracing.SharedWork("group", [FIRST, SECOND, None, FIRST])
+    headers = {parent: shared.below(parent) for parent in (FIRST, SECOND, None)}
     with shared.ending(), tracing.child("insert"):
         pass
 
     contexts = [span.context for span in finished.get_finished_spans()]
     traces = [f"{context.trace_id:032x}" for context in contexts if context is not None]
-    assert sorted(traces) == sorted([ONE[3:35], ONE[3:35], TWO[3:35]])
-    assert (headers[ONE] or "")[3:35] == ONE[3:35]
-    assert (headers[TWO] or "")[3:35] == TWO[3:35]
+    assert sorted(traces) == sorted([FIRST[3:35], FIRST[3:35], SECOND[3:35]])
+    assert (headers[FIRST] or "")[3:35] == FIRST[3:35]
+    assert (headers[SECOND] or "")[3:35] == SECOND[3:35]
     assert headers[None] is None
 
 
 @pytest.mark.parametrize(
-    "given", ["", "nothing", ONE.replace("4", "x"), "00-" + "0" * 32 + ONE[35:]]
+    "given", ["", "nothing", FIRST.replace("4", "x"), "00-" + "0" * 32 + FIRST[35:]]
 )
 def test_an_invalid_parent_begins_a_new_trace(finished: InMemorySpanExporter, given: str) -> None:
     with tracing.span("one", parent=given):
@@ -97,7 +97,7 @@ def test_an_invalid_parent_begins_a_new_trace(finished: InMemorySpanExporter, gi
 
 
 @pytest.mark.parametrize(
-    ("environment", "wanted"),
+    ("environment", "exporter"),
     [
         ({}, None),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, None),
@@ -110,8 +110,8 @@ def test_an_invalid_parent_begins_a_new_trace(finished: InMemorySpanExporter, gi
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_TRACES_EXPORTER": "none"}, None),
     ],
 )
-def test_an_endpoint_asks_for_traces(environment: dict[str, str], wanted: str | None) -> None:
-    assert wanted_by(environment) == wanted
+def test_an_endpoint_asks_for_traces(environment: dict[str, str], exporter: str | None) -> None:
+    assert wanted_by(environment) == exporter
 
 
 def test_grpc_is_refused() -> None:

@@ -33,14 +33,14 @@ def run(app: object, *words: str, folder: Path) -> str:
 
 
 def identify(folder: Path, key: str) -> Principal | None:
-    async def look() -> Principal | None:
+    async def identified() -> Principal | None:
         database = Database(f"sqlite+aiosqlite:///{folder / 'hoglet.db'}")
         try:
             return await AccessService(database, SystemClock()).identify(key)
         finally:
             await database.close()
 
-    return asyncio.run(look())
+    return asyncio.run(identified())
 
 
 def test_a_key_is_printed_once_works_and_can_be_revoked(folder: Path) -> None:

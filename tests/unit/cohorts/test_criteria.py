@@ -45,7 +45,7 @@ async def stored_world(
     return world, context
 
 
-async def found(
+async def persons_matching(
     warehouse: ClickHouseWarehouse, context: QueryContext, criteria: dict[str, Any]
 ) -> set[UUID]:
     query = criteria_query(stored_criteria(read_criteria(criteria)), context)
@@ -67,7 +67,7 @@ async def test_each_behavioral_value(
         criteria = {"properties": {"type": "AND", "values": [behavioral_leaf(dice, value)]}}
         expected = members_of(criteria, world)
         sizes.add(len(expected))
-        assert await found(warehouse, context, criteria) == expected, criteria
+        assert await persons_matching(warehouse, context, criteria) == expected, criteria
     assert max(sizes) > 0
 
 
@@ -79,4 +79,6 @@ async def test_random_groups(
     dice = random.Random(seed)  # noqa: S311 (test data)
     for _ in range(25):
         criteria = random_criteria(dice)
-        assert await found(warehouse, context, criteria) == members_of(criteria, world), criteria
+        assert await persons_matching(warehouse, context, criteria) == members_of(
+            criteria, world
+        ), criteria

@@ -41,7 +41,7 @@ def key_in(sessions: Sessions, cookie: str) -> str | None:
     return sessions.key_of(Request({"type": "http", "headers": headers}))
 
 
-async def test_a_valid_key_is_sealed_into_the_cookie(
+async def test_a_valid_key_is_encrypted_into_the_cookie(
     client: httpx.AsyncClient, sessions: Sessions, world: World
 ) -> None:
     key = world.first.personal_api_key

@@ -100,7 +100,7 @@ def test_group_identify_defines_only_properties_of_the_group():
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "both"),
+    ("first", "second", "both"),
     [
         ("", "", ""),
         ("", "text", "text"),
@@ -111,8 +111,8 @@ def test_group_identify_defines_only_properties_of_the_group():
         ("mixed", "", "mixed"),
     ],
 )
-def test_forms_of_two_batches(one: str, other: str, both: str):
-    assert merge_forms(one, other) == both
+def test_forms_of_two_batches(first: str, second: str, both: str):
+    assert merge_forms(first, second) == both
 
 
 def test_parts_of_a_batch_add_up():

@@ -111,8 +111,8 @@ def test_the_cache_forgets_what_was_used_longest_ago() -> None:
     assert cache.get("huge") is None
 
 
-async def test_flights_are_shared_and_end_with_their_last_passenger() -> None:
-    flights: SingleFlight[int] = SingleFlight()
+async def test_a_computation_is_shared_and_cancelled_with_its_last_waiter() -> None:
+    computations: SingleFlight[int] = SingleFlight()
     started = cancelled = 0
 
     async def work() -> int:
@@ -125,18 +125,18 @@ async def test_flights_are_shared_and_end_with_their_last_passenger() -> None:
             raise
         return 1
 
-    passengers = [asyncio.ensure_future(flights.join("k", work)) for _ in range(3)]
+    waiters = [asyncio.ensure_future(computations.join("k", work)) for _ in range(3)]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    passengers[0].cancel()
+    waiters[0].cancel()
     await asyncio.sleep(0)
     assert (started, cancelled) == (1, 0)
-    for passenger in passengers:
+    for passenger in waiters:
         passenger.cancel()
-    await asyncio.gather(*passengers, return_exceptions=True)
+    await asyncio.gather(*waiters, return_exceptions=True)
     await asyncio.sleep(0)
     assert cancelled == 1
-    restarted = asyncio.ensure_future(flights.join("k", work))
+    restarted = asyncio.ensure_future(computations.join("k", work))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert started == 2
@@ -145,14 +145,14 @@ async def test_flights_are_shared_and_end_with_their_last_passenger() -> None:
 
 
 async def test_an_error_reaches_everybody_who_waits() -> None:
-    flights: SingleFlight[int] = SingleFlight()
+    computations: SingleFlight[int] = SingleFlight()
 
     async def fail() -> int:
         await asyncio.sleep(0)
         raise Invalid("no")
 
     outcomes = await asyncio.gather(
-        *(flights.join("k", fail) for _ in range(3)), return_exceptions=True
+        *(computations.join("k", fail) for _ in range(3)), return_exceptions=True
     )
     assert all(isinstance(outcome, Invalid) for outcome in outcomes)
 

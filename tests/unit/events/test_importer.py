@@ -285,5 +285,5 @@ async def test_decimals_of_parquet_are_imported_as_the_nearest_number(sqlite_dat
     result, bodies = await run_import(sqlite_database, events_of(tmp_path / "e.parquet"))
 
     assert (result.accepted, result.refused) == (3, 0)
-    found = [raw["properties"]["x"] for body in bodies for raw in body["batch"]]
-    assert found == [1e38, 7, -(2**63)]
+    imported = [raw["properties"]["x"] for body in bodies for raw in body["batch"]]
+    assert imported == [1e38, 7, -(2**63)]

@@ -43,7 +43,7 @@ def test_everything_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reason"),
     [
         ([], "email object"),
         (["x"], "email object"),
@@ -61,6 +61,6 @@ def test_everything_is_read() -> None:
         ([{**EMAIL, "to": [f"{n}@b.c" for n in range(51)]}], "at most 50"),
     ],
 )
-def test_what_is_no_message(arguments: list[Any], told: str) -> None:
-    with pytest.raises(EmailRefused, match=told):
+def test_what_is_no_message(arguments: list[Any], reason: str) -> None:
+    with pytest.raises(EmailRefused, match=reason):
         read_email(arguments)

@@ -38,7 +38,7 @@ def test_a_signer_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reason"),
     [
         ("yes", "object"),
         ({}, "access_key_id"),
@@ -50,13 +50,13 @@ def test_a_signer_is_read() -> None:
         ({**SIGNER, "other": "x"}, "has no option other"),
     ],
 )
-def test_a_request_never_leaves_unsigned_by_mistake(given: object, told: str) -> None:
-    with pytest.raises(FetchRefused, match=told):
+def test_a_request_never_leaves_unsigned_by_mistake(given: object, reason: str) -> None:
+    with pytest.raises(FetchRefused, match=reason):
         read_fetch(["https://a", {"aws_sigv4": given}])
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         ({"method": "GET", "headers": {}, "body": "x", "aws_sigv4": None}, []),
         ({"header": {"a": "b"}}, ["fetch ignores the option header. Did you mean `headers`?"]),
@@ -65,11 +65,11 @@ def test_a_request_never_leaves_unsigned_by_mistake(given: object, told: str) ->
         (None, []),
     ],
 )
-def test_options_that_are_not_known_are_told(options: object, told: list[str]) -> None:
+def test_options_that_are_not_known_are_told(options: object, reported: list[str]) -> None:
     ignored = ignored_options(["https://a", options])
 
-    assert len(ignored) == len(told)
-    assert all(text in sentence for text, sentence in zip(told, ignored, strict=True))
+    assert len(ignored) == len(reported)
+    assert all(text in sentence for text, sentence in zip(reported, ignored, strict=True))
 
 
 def test_an_unknown_option_is_a_warning_in_the_log() -> None:

@@ -127,16 +127,16 @@ def functions(draw: st.DrawFn) -> list[ExecutableFunction]:
     st.none() | st.dictionaries(st.sampled_from(["plan", "tier"]), st.sampled_from(VALUES)),
 )
 def test_the_index_finds_what_asking_all_finds(
-    made: list[ExecutableFunction], name: str, given: dict[str, Any], of_person: Any
+    functions: list[ExecutableFunction], name: str, given: dict[str, Any], of_person: Any
 ):
     person = None if of_person is None else {"id": "1", "properties": of_person}
-    asked = {"event": {"event": name, "properties": given}, "person": person, "groups": {}}
-    values = filter_globals(asked)
+    event = {"event": {"event": name, "properties": given}, "person": person, "groups": {}}
+    values = filter_globals(event)
 
-    index = FunctionIndex(made)
+    index = FunctionIndex(functions)
     everything = [match_function(function, values) for function in index.waiting_for(name)]
     expected = [each.function_id for each in everything if each.outcome != "filtered"]
-    matches = [each.function_id for each in index.match(asked) if each.outcome != "filtered"]
+    matches = [each.function_id for each in index.match(event) if each.outcome != "filtered"]
 
     assert matches == expected
 
@@ -229,13 +229,13 @@ PLAN = ("properties", "plan")
     ],
 )
 def test_requirements_of_a_condition(condition: str, required: list[Any] | None):
-    found = requirements(msgspec.to_builtins(template_tree(condition)), "order")
+    actual = requirements(msgspec.to_builtins(template_tree(condition)), "order")
 
-    assert (None if found is None else [item[:3] for item in found]) == required
+    assert (None if actual is None else [item[:3] for item in actual]) == required
 
 
 @pytest.mark.parametrize(
-    ("kind", "event", "asked"),
+    ("kind", "event", "evaluations"),
     [
         ("event", {"properties": {"plan": "plan 3"}}, 1),
         ("event", {"properties": {"plan": "other"}}, 0),
@@ -247,7 +247,7 @@ def test_requirements_of_a_condition(condition: str, required: list[Any] | None)
     ],
 )
 def test_functions_that_require_another_text_are_not_evaluated(
-    kind: str, event: dict[str, Any], asked: int, monkeypatch: pytest.MonkeyPatch
+    kind: str, event: dict[str, Any], evaluations: int, monkeypatch: pytest.MonkeyPatch
 ):
     filters = {
         "events": [{"id": "order", "type": "events"}],
@@ -275,4 +275,4 @@ def test_functions_that_require_another_text_are_not_evaluated(
 
     FunctionIndex(functions).match({"event": {"event": "order", **event}, "person": None})
 
-    assert len(compiled) == asked  # a condition is compiled when it is first asked
+    assert len(compiled) == evaluations  # a condition is compiled when it is first asked

@@ -12,7 +12,7 @@ from hoglet.kit.errors import Invalid
 DESTINATION = InputRules(function_type="destination")
 
 
-def one(type_="string", value=None, rules=DESTINATION, **item):
+def compile_one(type_="string", value=None, rules=DESTINATION, **item):
     schema = [{"type": type_, "key": "a", **item}]
     return compile_inputs(schema, {} if value is None else {"a": {"value": value}}, rules)
 
@@ -30,17 +30,17 @@ def one(type_="string", value=None, rules=DESTINATION, **item):
     ],
 )  # fmt: skip
 def test_text_is_compiled(value, bytecode):
-    assert one(value=value) == {"a": {"value": value, "bytecode": bytecode, "order": 0}}
+    assert compile_one(value=value) == {"a": {"value": value, "bytecode": bytecode, "order": 0}}
 
 
 def test_bytecode_mirrors_the_value():
     value = {"x": ["{event}", 1, True], "y": None}
 
-    assert one("json", value)["a"]["bytecode"] == {
+    assert compile_one("json", value)["a"]["bytecode"] == {
         "x": [["_H", 1, 32, "event", 1, 1], 1, True],
         "y": None,
     }
-    assert one("boolean", True)["a"]["bytecode"] is True
+    assert compile_one("boolean", True)["a"]["bytecode"] is True
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_bytecode_mirrors_the_value():
     [("number", 5), ("choice", "{a"), ("integration", 1), ("integration_field", "{x")],
 )
 def test_some_types_are_not_compiled(type_, value):
-    assert one(type_, value) == {"a": {"value": value, "order": 0}}
+    assert compile_one(type_, value) == {"a": {"value": value, "order": 0}}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_who_decides_on_templating(templating, own, stored, has_bytecode):
 )
 def test_a_value_is_refused(type_, value, item, detail):
     with pytest.raises(Invalid) as caught:
-        one(type_, value, **item)
+        compile_one(type_, value, **item)
 
     assert caught.value.attr == "inputs__a"
     assert detail in caught.value.detail
@@ -105,20 +105,20 @@ def test_a_value_is_refused(type_, value, item, detail):
 
 @pytest.mark.parametrize("value", [False, 0, {}])
 def test_falsy_values_satisfy_required(value):
-    assert one("string", value, required=True)["a"]["value"] == value
+    assert compile_one("string", value, required=True)["a"]["value"] == value
 
 
 def test_a_default_is_stored_when_a_required_key_is_omitted():
-    assert one(required=True, default="d")["a"]["value"] == "d"
-    assert one(default="d") == {}
+    assert compile_one(required=True, default="d")["a"]["value"] == "d"
+    assert compile_one(default="d") == {}
 
 
 def test_transformations_may_not_read_other_globals():
     rules = InputRules(function_type="transformation")
 
-    assert one(value="{lower(event.event)} {project.id}", rules=rules)
+    assert compile_one(value="{lower(event.event)} {project.id}", rules=rules)
     with pytest.raises(Invalid, match="groups, person"):
-        one(value="{person.id} {groups} {geoipLookup('x')}", rules=rules)
+        compile_one(value="{person.id} {groups} {geoipLookup('x')}", rules=rules)
 
 
 def test_inputs_are_ordered_by_reference():
@@ -139,7 +139,7 @@ def test_inputs_are_ordered_by_reference():
 def test_record_is_another_name_of_event_properties_for_warehouse_sources():
     rules = InputRules(function_type="destination", source="data-warehouse-table")
 
-    assert one(value="{record.x}", rules=rules)["a"]["bytecode"] == [
+    assert compile_one(value="{record.x}", rules=rules)["a"]["bytecode"] == [
         "_H", 1, 32, "x", 32, "properties", 32, "event", 1, 3,
     ]  # fmt: skip
 

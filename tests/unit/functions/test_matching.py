@@ -178,11 +178,11 @@ def test_the_cost_of_an_event_does_not_grow_with_functions_that_wait_for_others(
         fires = function({"events": [{"id": "$pageview", "type": "events"}]}, id_="fires")
         return FunctionIndex([*others, fires])
 
-    def cost(one):
+    def cost(index):
         def measure():
             begun = time.thread_time()
             for _ in range(60):
-                assert len(one.match(RUN)) == 1
+                assert len(index.match(RUN)) == 1
             return time.thread_time() - begun
 
         return min(measure() for _ in range(5))

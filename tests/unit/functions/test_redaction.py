@@ -62,7 +62,7 @@ def test_numbers_and_parts_of_objects_are_secrets_too():
 
 
 @pytest.mark.parametrize(
-    ("line", "shown"),
+    ("line", "redacted"),
     [
         ("Authorization: Bearer abc", "Authorization: @"),
         ('{"Authorization":"Bearer a","x":"y"}', '{"Authorization":"@","x":"y"}'),
@@ -87,8 +87,8 @@ def test_numbers_and_parts_of_objects_are_secrets_too():
         ),
     ],
 )
-def test_headers_with_credentials_are_hidden(line: str, shown: str):
-    assert clean_line(line, []) == shown.replace("@", REDACTED)
+def test_headers_with_credentials_are_hidden(line: str, redacted: str):
+    assert clean_line(line, []) == redacted.replace("@", REDACTED)
 
 
 def test_long_lines_are_cut_and_looked_at_in_bounded_time():

@@ -40,10 +40,10 @@ def test_every_other_value_is_a_secret(value):
 
 
 @pytest.mark.parametrize(
-    "kept", [None, {}, {"secret": True}, {"secret": True, "value": "********"}]
+    "sent", [None, {}, {"secret": True}, {"secret": True, "value": "********"}]
 )
-def test_what_keeps_a_secret(kept):
-    assert merge_secrets(SCHEMA, {"token": kept}, STORED)["token"] == STORED["token"]
+def test_what_keeps_a_secret(sent):
+    assert merge_secrets(SCHEMA, {"token": sent}, STORED)["token"] == STORED["token"]
 
 
 @pytest.mark.parametrize("value", ["new", "", None, 0])

@@ -33,7 +33,7 @@ SWEDEN = {
     "postal": {"code": "581 00"},
     "subdivisions": [{"iso_code": "E", "names": {"en": "Östergötland County"}}],
 }
-PLACE = {
+LOCATION = {
     "city_name": "Linköping",
     "subdivision_1_name": "Östergötland County",
     "subdivision_1_code": "E",
@@ -87,9 +87,9 @@ def located(properties, tmp_path):
 def test_geoip_adds_the_place(tmp_path):
     assert located({"$ip": ADDRESS}, tmp_path) == {
         "$ip": ADDRESS,
-        "$set": {f"$geoip_{key}": value for key, value in PLACE.items()},
-        "$set_once": {f"$initial_geoip_{key}": value for key, value in PLACE.items()},
-        **{f"$geoip_{key}": value for key, value in PLACE.items()},
+        "$set": {f"$geoip_{key}": value for key, value in LOCATION.items()},
+        "$set_once": {f"$initial_geoip_{key}": value for key, value in LOCATION.items()},
+        **{f"$geoip_{key}": value for key, value in LOCATION.items()},
     }
 
 

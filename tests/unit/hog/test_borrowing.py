@@ -92,13 +92,13 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("source", "shown"), CASES, ids=[source for source, _ in CASES])
-def test_programs_print(source: str, shown: str) -> None:
+@pytest.mark.parametrize(("source", "printed"), CASES, ids=[source for source, _ in CASES])
+def test_programs_print(source: str, printed: str) -> None:
     given = copy.deepcopy(GLOBALS)
     outcome = run_program(source, globals=given)
 
     assert outcome.error is None, outcome.error
-    assert "\n".join(outcome.lines) == shown
+    assert "\n".join(outcome.lines) == printed
     assert given == GLOBALS
 
 

@@ -23,7 +23,7 @@ def span(dates: dict[str, Any], interval: str = "day", **more: Any) -> DateSpan:
     return span_of({"dateRange": dates, "interval": interval}, context_of(**more))
 
 
-def shown(moment: datetime) -> str:
+def short(moment: datetime) -> str:
     return moment.strftime("%m-%d %H:%M:%S") + (".999999" if moment.microsecond else "")
 
 
@@ -48,7 +48,7 @@ def shown(moment: datetime) -> str:
     ],
 )
 def test_the_beginning(text: str, interval: str, expected: str) -> None:
-    assert shown(span({"date_from": text}, interval).start) == expected
+    assert short(span({"date_from": text}, interval).start) == expected
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_the_beginning(text: str, interval: str, expected: str) -> None:
 def test_the_end(text: str | None, interval: str, expected: str) -> None:
     dates = {"date_from": "2026-01-12T00:00", "date_to": text}
 
-    assert shown(span(dates, interval).end) == expected
+    assert short(span(dates, interval).end) == expected
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_the_end(text: str | None, interval: str, expected: str) -> None:
 def test_explicit_dates_are_not_rounded(text: str, interval: str, expected: str) -> None:
     date_range = span({"date_from": text, "explicitDate": True}, interval)
 
-    assert (shown(date_range.start), shown(date_range.end)) == (expected, "01-14 15:30:20")
+    assert (short(date_range.start), short(date_range.end)) == (expected, "01-14 15:30:20")
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_incomplete_periods_are_left_out(interval: str, end: str) -> None:
         interval,
     )
 
-    assert shown(date_range.end) == end
-    assert shown(earlier.end) == f"11-05 {DAY_END}"
+    assert short(date_range.end) == end
+    assert short(earlier.end) == f"11-05 {DAY_END}"
 
 
 def test_a_range_with_nothing_but_the_running_period_is_empty() -> None:
@@ -138,7 +138,7 @@ def test_the_period_before(dates: dict[str, Any], first: str, last: str) -> None
 
     previous = previous_span(query, span(dates))
 
-    assert (shown(previous.start), shown(previous.end)) == (first, last)
+    assert (short(previous.start), short(previous.end)) == (first, last)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_compared_with_another_time(by: str, first: str, last: str) -> None:
 
     previous = previous_span(query, span({"date_from": "-7d"}))
 
-    assert (shown(previous.start), shown(previous.end)) == (first, last)
+    assert (short(previous.start), short(previous.end)) == (first, last)
 
 
 @pytest.mark.parametrize("by", ["+1w", "-w", "-1W", "wStart", "-1wStart", "soon", "-1.5d", " -1w"])
@@ -187,7 +187,7 @@ def test_the_day_before_a_change_of_clocks_is_a_whole_day() -> None:
 def test_weeks_start_where_the_project_says(monday: int, first: list[str]) -> None:
     date_range = span({"date_from": "2026-01-06"}, "week", monday=monday)
 
-    assert [shown(each)[:5] for each in date_range.buckets()] == first
+    assert [short(each)[:5] for each in date_range.buckets()] == first
 
 
 @pytest.mark.parametrize(("monday", "mode"), [(0, "(x)"), (1, "(x, 3)")])

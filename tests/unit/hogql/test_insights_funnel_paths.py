@@ -46,7 +46,9 @@ def answer(generated_world: HogqlWorld):
 # --- the same in Python
 
 
-def people(events: list[Seen] = RANGE, who=lambda seen: seen.human.id) -> list[list[Seen]]:
+def events_per_person(
+    events: list[Seen] = RANGE, who=lambda seen: seen.human.id
+) -> list[list[Seen]]:
     groups: dict[str, list[Seen]] = defaultdict(list)
     for seen in events:
         if who(seen):
@@ -79,7 +81,7 @@ def walks(kind: str, step: int, expected=lambda _: True, *, optional: bool = Fal
           who=lambda seen: seen.human.id):  # fmt: skip
     """The paths of those who reached the step, or stopped before it."""
     index = abs(step) - 1
-    for events in people(who=who):
+    for events in events_per_person(who=who):
         best = best_of(events, optional)
         if best is None:
             continue
@@ -143,10 +145,10 @@ def test_filters_of_paths_and_limits(answer, kind: str) -> None:
 
     rows = answer(kind, 2, filter_, properties=[rule])
 
-    def wanted(seen: Seen) -> bool:
+    def has_browser(seen: Seen) -> bool:
         return seen.event == "$pageview" and "$browser" in seen.properties
 
-    check(rows, edges(cut(kind, path, 3) for path in walks(kind, 2, wanted)))
+    check(rows, edges(cut(kind, path, 3) for path in walks(kind, 2, has_browser)))
 
 
 def test_points_cut_the_paths(answer) -> None:

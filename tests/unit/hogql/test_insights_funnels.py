@@ -95,13 +95,13 @@ def best_of(attempts: list[Attempt]) -> Attempt | None:
     return next(attempt for attempt in attempts if len(attempt) == most)
 
 
-def counts(found: list[Attempt], steps: int = 3) -> list[int]:
-    return [sum(len(attempt) > step for attempt in found) for step in range(steps)]
+def counts(attempts: list[Attempt], steps: int = 3) -> list[int]:
+    return [sum(len(attempt) > step for attempt in attempts) for step in range(steps)]
 
 
-def seconds(found: list[Attempt], step: int) -> list[float]:
+def seconds(attempts: list[Attempt], step: int) -> list[float]:
     return [
-        (each[step].at - each[step - 1].at).total_seconds() for each in found if len(each) > step
+        (each[step].at - each[step - 1].at).total_seconds() for each in attempts if len(each) > step
     ]
 
 
@@ -197,7 +197,7 @@ def test_exclusions(answer, order: str, start: int, end: int) -> None:
         }
     )
 
-    def kept(attempt: Attempt, events: list[Seen]) -> bool:
+    def is_allowed(attempt: Attempt, events: list[Seen]) -> bool:
         if len(attempt) <= start:
             return True
         until = attempt[end].at if len(attempt) > end else attempt[0].at + window
@@ -205,28 +205,28 @@ def test_exclusions(answer, order: str, start: int, end: int) -> None:
             attempt[start].at < seen.at < until for seen in events if seen.event == "signed_up"
         )
 
-    found = []
+    bests = []
     for events in actors().values():
-        attempts = [each for each in ORDERS[order](events, window) if kept(each, events)]
+        attempts = [each for each in ORDERS[order](events, window) if is_allowed(each, events)]
         if best := best_of(attempts):
-            found.append(best)
-    assert [step["count"] for step in steps] == counts(found)
+            bests.append(best)
+    assert [step["count"] for step in steps] == counts(bests)
     plain = [
         best for events in actors().values() if (best := best_of(ORDERS[order](events, window)))
     ]
-    assert counts(plain) != counts(found)
+    assert counts(plain) != counts(bests)
 
 
 BROWSERS = ["Chrome", "Safari"]
 
 
-@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("step", [0, 1])
 @pytest.mark.parametrize("math", [
     "first_time_for_user", "first_time_for_user_with_filters", "first_matching_event_for_user",
 ])  # fmt: skip
-def test_steps_that_are_first_events(answer, math: str, place: int) -> None:
-    series = [dict(step) for step in SERIES]
-    series[place] |= {"math": math, "properties": [{"key": "$browser", "value": BROWSERS}]}
+def test_steps_that_are_first_events(answer, math: str, step: int) -> None:
+    series = [dict(node) for node in SERIES]
+    series[step] |= {"math": math, "properties": [{"key": "$browser", "value": BROWSERS}]}
 
     steps = answer(series=series)
 
@@ -234,17 +234,17 @@ def test_steps_that_are_first_events(answer, math: str, place: int) -> None:
     for events in actors(sorted(EVENTS, key=lambda seen: seen.at)).values():
         own = [
             seen for seen in events
-            if seen.event == STEPS[place]
+            if seen.event == STEPS[step]
             and (math == "first_time_for_user" or browser(seen) in BROWSERS)
         ]  # fmt: skip
         firsts |= {seen.number for seen in own[:1] if browser(seen) in BROWSERS}
-    retained = [seen for seen in RANGE if seen.event != STEPS[place] or seen.number in firsts]
+    retained = [seen for seen in RANGE if seen.event != STEPS[step] or seen.number in firsts]
     window = timedelta(days=14)
     attempts = [
         best for actor in actors(retained).values() if (best := best_of(ordered(actor, window)))
     ]
-    assert [step["count"] for step in steps] == counts(attempts)
-    assert steps[place]["count"]
+    assert [each["count"] for each in steps] == counts(attempts)
+    assert steps[step]["count"]
 
 
 def test_groups_and_expressions_as_actors(answer) -> None:
@@ -307,8 +307,8 @@ def test_attribution(answer, attribution: str, step: int) -> None:
     )
 
     expected = {key: counts(value) for key, value in _by_attribution(attribution, step).items()}
-    shown = {group[0]["breakdown_value"][0]: [each["count"] for each in group] for group in groups}
-    assert shown == expected
+    actual = {group[0]["breakdown_value"][0]: [each["count"] for each in group] for group in groups}
+    assert actual == expected
     sizes = [group[0]["count"] for group in groups]
     assert sizes == sorted(sizes, reverse=True)
 
@@ -367,8 +367,8 @@ def test_cohorts(answer) -> None:
         best = best_of(ordered(events, timedelta(days=14)))
         if best and human in cohort:
             expected[cohort[str(human)]].append(best)
-    shown = {group[0]["breakdown_value"][0]: [each["count"] for each in group] for group in groups}
-    assert shown == {key: counts(value) for key, value in expected.items()}
+    actual = {group[0]["breakdown_value"][0]: [each["count"] for each in group] for group in groups}
+    assert actual == {key: counts(value) for key, value in expected.items()}
 
 
 # --- trends and times

@@ -43,7 +43,7 @@ def answer(generated_world: HogqlWorld):
 # --- the same in Python: required steps first, then every choice of the optional ones between them
 
 
-def people(events: Sequence[Seen] = RANGE) -> list[list[Seen]]:
+def events_per_person(events: Sequence[Seen] = RANGE) -> list[list[Seen]]:
     events_of: dict[str, list[Seen]] = {}
     for seen in events:
         events_of.setdefault(seen.human.id, []).append(seen)
@@ -64,20 +64,20 @@ def attempts(steps: str, events: list[Seen], window: timedelta) -> list[Attempt]
     return tried
 
 
-def attempt(steps: list[tuple[str, bool]], events: list[Seen], place: int) -> Attempt:
-    reached = {0: events[place]}
+def attempt(steps: list[tuple[str, bool]], events: list[Seen], index: int) -> Attempt:
+    reached = {0: events[index]}
     between: list[int] = []
     for step, (name, is_optional) in enumerate([*steps[1:], ("", False)], 1):
         if is_optional:
             between.append(step)
             continue
-        following = (at for at in range(place + 1, len(events)) if events[at].event == name)
+        following = (at for at in range(index + 1, len(events)) if events[at].event == name)
         until = next(following, len(events))
         names = {each: steps[each][0] for each in between}
-        reached |= most(names, events[place + 1 : until])
+        reached |= most(names, events[index + 1 : until])
         if until == len(events):
             break
-        reached[step], place, between = events[until], until, []
+        reached[step], index, between = events[until], until, []
     return reached
 
 
@@ -101,21 +101,21 @@ def in_order(names: dict[int, str], events: list[Seen]) -> Attempt | None:
     return reached
 
 
-def best_of(steps: str, found: list[Attempt]) -> Attempt | None:
-    def rank(one: Attempt) -> tuple[int, int]:
-        required = sum(not parsed(steps)[step][1] for step in one)
-        return required, len(one)
+def best_of(steps: str, attempts: list[Attempt]) -> Attempt | None:
+    def rank(attempt: Attempt) -> tuple[int, int]:
+        required = sum(not parsed(steps)[step][1] for step in attempt)
+        return required, len(attempt)
 
-    return max(found, key=rank, default=None)  # the first of several
+    return max(attempts, key=rank, default=None)  # the first of several
 
 
 def bests(steps: str, window: timedelta, events: Sequence[Seen] = RANGE) -> list[Attempt]:
-    candidates = (best_of(steps, attempts(steps, own, window)) for own in people(events))
+    candidates = (best_of(steps, attempts(steps, own, window)) for own in events_per_person(events))
     return [best for best in candidates if best]
 
 
-def counts(found: list[Attempt], steps: str) -> list[int]:
-    return [sum(step in each for each in found) for step in range(len(steps.split()))]
+def counts(attempts: list[Attempt], steps: str) -> list[int]:
+    return [sum(step in each for each in attempts) for step in range(len(steps.split()))]
 
 
 FUNNELS = [
@@ -201,7 +201,7 @@ def test_strict_funnels(answer, steps: str) -> None:
     response = answer(steps, "strict", hours=1)
 
     size, reached_steps = len(steps.split()), []
-    for own in people():
+    for own in events_per_person():
         ways: list[Attempt] = []
         for index in range(len(own)):
             until = own[index].at + timedelta(hours=1)
@@ -225,7 +225,7 @@ def test_trends_and_times_end_with_the_last_required_step(answer) -> None:
 
     calendar = Calendar(local(2026, 10, 14, "UTC"), local(2026, 10, 31, "UTC"), "day")
     entered, done = [[set() for _ in calendar.starts] for _ in range(2)]
-    for number, own in enumerate(people()):
+    for number, own in enumerate(events_per_person()):
         for attempt in attempts(steps, own, timedelta(hours=24)):
             index = calendar.index_of(attempt[0].at)
             entered[index].add(number)
@@ -264,21 +264,21 @@ def test_exclusions_reach_to_the_next_step_that_was_done(answer, start: int, end
     exclusion = {"kind": "EventsNode", "event": "signed_up", "funnelFromStep": start,
                  "funnelToStep": end}  # fmt: skip
 
-    shown = answer(steps, hours=3, funnelsFilter={"exclusions": [exclusion]})
+    results = answer(steps, hours=3, funnelsFilter={"exclusions": [exclusion]})
 
-    def kept(one: Attempt, own: list[Seen]) -> bool:
-        after = max(seen.at for step, seen in one.items() if step <= start)
-        before = min((seen.at for step, seen in one.items() if step >= end),
-                     default=one[0].at + window)  # fmt: skip
+    def is_allowed(attempt: Attempt, own: list[Seen]) -> bool:
+        after = max(seen.at for step, seen in attempt.items() if step <= start)
+        before = min((seen.at for step, seen in attempt.items() if step >= end),
+                     default=attempt[0].at + window)  # fmt: skip
         return not any(after < seen.at < before for seen in own if seen.event == "signed_up")
 
-    found = []
-    for own in people():
-        ways = [attempt for attempt in attempts(steps, own, window) if kept(attempt, own)]
+    expected = []
+    for own in events_per_person():
+        ways = [attempt for attempt in attempts(steps, own, window) if is_allowed(attempt, own)]
         if best := best_of(steps, ways):
-            found.append(best)
-    assert [step["count"] for step in shown] == counts(found, steps)
-    assert counts(found, steps) != counts(bests(steps, window), steps)
+            expected.append(best)
+    assert [step["count"] for step in results] == counts(expected, steps)
+    assert counts(expected, steps) != counts(bests(steps, window), steps)
 
 
 def test_breakdown_by_the_value_at_an_optional_step(answer) -> None:
@@ -288,22 +288,22 @@ def test_breakdown_by_the_value_at_an_optional_step(answer) -> None:
         funnelsFilter={"breakdownAttributionType": "step", "breakdownAttributionValue": 1},
     )
 
-    found: dict[str | None, list[Attempt]] = {}
+    by_browser: dict[str | None, list[Attempt]] = {}
     for best in bests("view add? pay", timedelta(days=14)):
         if 1 in best:
-            found.setdefault(best[1].properties.get("$browser"), []).append(best)
+            by_browser.setdefault(best[1].properties.get("$browser"), []).append(best)
     assert {group[0]["breakdown_value"][0]: [step["count"] for step in group]
             for group in groups} == {
-        value: counts(own, "view add? pay") for value, own in found.items()
+        value: counts(own, "view add? pay") for value, own in by_browser.items()
     }  # fmt: skip
 
 
 def test_as_many_steps_as_there_may_be(answer) -> None:
     steps = " ".join(["view", *["add?", "sign?"] * 6, "see?", "pay"])
 
-    shown = answer(steps)
+    results = answer(steps)
 
-    assert [step["count"] for step in shown] == counts(bests(steps, timedelta(days=14)), steps)
+    assert [step["count"] for step in results] == counts(bests(steps, timedelta(days=14)), steps)
 
 
 @pytest.mark.parametrize(("steps", "order", "words"), [

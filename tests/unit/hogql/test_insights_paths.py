@@ -49,7 +49,7 @@ def sessions(
 
 
 @pytest.mark.parametrize(
-    ("kinds", "wanted"),
+    ("kinds", "predicate"),
     [
         (["$pageview"], lambda seen: seen.event == "$pageview"),
         (["$screen"], lambda seen: seen.event == "$screen"),
@@ -59,10 +59,10 @@ def sessions(
     ],
 )
 @pytest.mark.parametrize("steps", [2, 5])
-def test_kinds_of_events(answer, kinds, wanted, steps: int) -> None:
+def test_kinds_of_events(answer, kinds, predicate, steps: int) -> None:
     rows = answer({"includeEventTypes": kinds, "stepLimit": steps})
 
-    check(rows, edges(path[:steps] for path in sessions(expected=wanted)))
+    check(rows, edges(path[:steps] for path in sessions(expected=predicate)))
 
 
 def test_edge_limits_and_weights(answer) -> None:
@@ -140,7 +140,7 @@ def test_groups_filters_and_test_accounts(answer) -> None:
 
     rows = answer(PAGES, properties=[rule], filterTestAccounts=True, aggregation_group_type_index=0)
 
-    def wanted(seen: Seen) -> bool:
+    def is_included(seen: Seen) -> bool:
         known = "plan" in seen.human.properties
         return (
             seen.event == "$pageview"
@@ -149,5 +149,6 @@ def test_groups_filters_and_test_accounts(answer) -> None:
         )
 
     check(
-        rows, edges(path[:5] for path in sessions(expected=wanted, who=lambda seen: seen.company))
+        rows,
+        edges(path[:5] for path in sessions(expected=is_included, who=lambda seen: seen.company)),
     )

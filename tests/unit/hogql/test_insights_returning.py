@@ -51,13 +51,13 @@ def _calendar(zone: str, interval: str, count: int) -> Calendar:
 
 def _gaps(calendar: Calendar, starts: list[Seen], returns: list[Seen]) -> dict[int, list[int]]:
     """By starting interval: the gap of every return."""
-    found: dict[int, list[int]] = {}
+    gaps: dict[int, list[int]] = {}
     for start in sorted(
         {calendar.index_of(seen.at) for seen in starts if seen.at >= calendar.start}
     ):
-        places = [calendar.index_of(seen.at) for seen in returns if seen.at >= calendar.start]
-        found[start] = [place - start for place in places]
-    return found
+        intervals = [calendar.index_of(seen.at) for seen in returns if seen.at >= calendar.start]
+        gaps[start] = [interval - start for interval in intervals]
+    return gaps
 
 
 def _table(calendar: Calendar, per_actor, *, least: int = 1, cumulative: bool = False):
@@ -66,13 +66,13 @@ def _table(calendar: Calendar, per_actor, *, least: int = 1, cumulative: bool = 
     for starts, returns in per_actor:
         for start, gaps in _gaps(calendar, starts, returns).items():
             back = {gap for gap in gaps if gap > 0 and gaps.count(gap) >= least}
-            shown = set(range(max(back, default=0) + 1)) if cumulative else {0, *back}
-            for gap in shown:
+            counted = set(range(max(back, default=0) + 1)) if cumulative else {0, *back}
+            for gap in counted:
                 table[start][gap] += 1
     return table
 
 
-def _people(events: list[Seen], key=lambda seen: seen.human.id):
+def _events_per_actor(events: list[Seen], key=lambda seen: seen.human.id):
     groups: dict[object, list[Seen]] = defaultdict(list)
     for seen in events:
         groups[key(seen)].append(seen)
@@ -80,7 +80,7 @@ def _people(events: list[Seen], key=lambda seen: seen.human.id):
 
 
 def _recurring(calendar: Calendar, key=lambda seen: seen.human.id):
-    for events in _people(calendar.events(), key).values():
+    for events in _events_per_actor(calendar.events(), key).values():
         yield (
             [event for event in events if event.event == "$pageview"],
             [event for event in events if event.event == "paid"],
@@ -145,8 +145,8 @@ def test_retention_in_brackets(answer, zone: str, options) -> None:
                 expected[start][name] += index == 0 or bool(reached & set(often))
     for index, row in enumerate(rows):
         begun = [name for name in columns if index + int(name.split("-")[0]) < 18]
-        shown = {value["label"]: value["count"] for value in row["values"]}
-        assert shown == {f"Day {name}": expected[index][name] for name in begun}
+        actual = {value["label"]: value["count"] for value in row["values"]}
+        assert actual == {f"Day {name}": expected[index][name] for name in begun}
     assert sum(row["values"][-1]["count"] for row in rows)
 
 
@@ -170,12 +170,12 @@ def test_first_time_retention(answer, type_: str) -> None:
 
     def per_actor():
         before = [seen for seen in EVENTS if seen.at <= calendar.end]
-        for events in _people(sorted(before, key=lambda one: one.at)).values():
-            pages = [one for one in events if one.event == "$pageview"]
+        for events in _events_per_actor(sorted(before, key=lambda seen: seen.at)).values():
+            pages = [seen for seen in events if seen.event == "$pageview"]
             if type_ == "retention_first_time":
-                pages = [one for one in pages if browser(one) == "Chrome"]
-            first = [one for one in pages[:1] if browser(one) == "Chrome"]
-            yield first, [one for one in events if one.event == "paid"]
+                pages = [seen for seen in pages if browser(seen) == "Chrome"]
+            first = [seen for seen in pages[:1] if browser(seen) == "Chrome"]
+            yield first, [seen for seen in events if seen.event == "paid"]
 
     expected = _table(calendar, per_actor())
     assert counts(rows) == expected
@@ -210,8 +210,8 @@ def test_retention_broken_down_is_retention_of_each_value(answer, limit: int) ->
 
     calendar = _calendar("UTC", "day", 18)
     sizes = {
-        value: len({one.human.id for one in events if one.event == "$pageview"})
-        for value, events in _people(calendar.events(), browser).items()
+        value: len({seen.human.id for seen in events if seen.event == "$pageview"})
+        for value, events in _events_per_actor(calendar.events(), browser).items()
     }
     names = {None: "$$"}
     top = sorted(sizes, key=lambda value: (-sizes[value], names.get(value, value)))[:limit]
@@ -219,16 +219,16 @@ def test_retention_broken_down_is_retention_of_each_value(answer, limit: int) ->
     def split(seen: Seen) -> str | None:
         return browser(seen) if browser(seen) in top else "Other"
 
-    shown = list(dict.fromkeys(row["breakdown_value"] for row in rows))
-    assert set(shown) == {split(seen) for seen in calendar.events()}
-    for value in shown:
+    values = list(dict.fromkeys(row["breakdown_value"] for row in rows))
+    assert set(values) == {split(seen) for seen in calendar.events()}
+    for value in values:
         events = [seen for seen in calendar.events() if split(seen) == value]
         per_actor = [
             (
-                [one for one in own if one.event == "$pageview"],
-                [one for one in own if one.event == "paid"],
+                [seen for seen in own if seen.event == "$pageview"],
+                [seen for seen in own if seen.event == "paid"],
             )
-            for own in _people(events).values()
+            for own in _events_per_actor(events).values()
         ]
         own = [row for row in rows if row["breakdown_value"] == value]
         assert counts(own) == _table(calendar, per_actor)
@@ -248,7 +248,7 @@ def test_retention_of_groups_and_filters(answer) -> None:
             [each for each in own if each.event == "$pageview"],
             [each for each in own if each.event == "paid"],
         )
-        for own in _people(retained, lambda seen: seen.company).values()
+        for own in _events_per_actor(retained, lambda seen: seen.company).values()
     ]
     assert counts(rows) == _table(calendar, per_actor)
 
@@ -271,8 +271,8 @@ def test_lifecycle(answer, zone: str, interval: str) -> None:
     expected = {status: [0] * len(calendar.starts) for status in
                 ("new", "returning", "resurrecting", "dormant")}  # fmt: skip
     events = [seen for seen in within(wide.start, wide.end) if seen.event == "$pageview"]
-    ever = _people(EVENTS)
-    for actor, own in _people(events).items():
+    ever = _events_per_actor(EVENTS)
+    for actor, own in _events_per_actor(events).items():
         active = {wide.index_of(seen.at) - 1 for seen in own}
         born = min(own[0].human.created_at, *(seen.at for seen in ever[actor]))
         for index in range(len(calendar.starts)):
@@ -291,7 +291,7 @@ def test_lifecycle_of_groups_that_were_active_before_the_range(answer) -> None:
         "LifecycleQuery", series=[PAGE], aggregation_group_type_index=0, interval="month"
     )
 
-    ever = _people([seen for seen in EVENTS if seen.company], lambda seen: seen.company)
+    ever = _events_per_actor([seen for seen in EVENTS if seen.company], lambda seen: seen.company)
     assert ever
     new = [
         own for own in ever.values() if min(seen.at for seen in own) >= local(2026, 10, 1, "UTC")
@@ -400,12 +400,12 @@ def test_sampling(answer, kind: str, generated_world: HogqlWorld) -> None:
     )
     ids = {row[0] for row in rows}
     calendar = Calendar(local(2026, 10, 14, "UTC"), local(2026, 10, 31, "UTC"), "day")
-    found = [
+    sampled = [
         seen for seen in calendar.events() if seen.distinct_id in ids and named("$pageview")(seen)
     ]
     if kind == "StickinessQuery":
-        assert lines[0]["count"] == 2 * len({seen.human.id for seen in found})
+        assert lines[0]["count"] == 2 * len({seen.human.id for seen in sampled})
     else:
-        active = {(seen.human.id, calendar.index_of(seen.at)) for seen in found}
-        shown = [line["count"] for line in lines if line["status"] != "dormant"]
-        assert sum(shown) == 2 * len(active)
+        active = {(seen.human.id, calendar.index_of(seen.at)) for seen in sampled}
+        active_counts = [line["count"] for line in lines if line["status"] != "dormant"]
+        assert sum(active_counts) == 2 * len(active)

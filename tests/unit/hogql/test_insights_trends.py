@@ -16,8 +16,8 @@ from support.hogql_reference import (
     local,
     named,
     numbers,
-    people,
     percentile,
+    person_count,
     text,
     within,
 )
@@ -99,17 +99,17 @@ def per_person(aggregate):
     ("math", "measure"),
     [
         ({"math": "total"}, len),
-        ({"math": "dau"}, people),
+        ({"math": "dau"}, person_count),
         ({"math": "unique_session"}, sessions),
         ({"math": "unique_group", "math_group_type_index": 0}, groups),
         ({"math": "sum", **PRICE}, prices(sum)),
         ({"math": "avg", **PRICE}, prices(mean)),
         ({"math": "min", **PRICE}, prices(min)),
         ({"math": "max", **PRICE}, prices(max)),
-        ({"math": "median", **PRICE}, prices(lambda found: percentile(found, 0.5))),
-        ({"math": "p90", **PRICE}, prices(lambda found: percentile(found, 0.9))),
-        ({"math": "p95", **PRICE}, prices(lambda found: percentile(found, 0.95))),
-        ({"math": "p99", **PRICE}, prices(lambda found: percentile(found, 0.99))),
+        ({"math": "median", **PRICE}, prices(lambda values: percentile(values, 0.5))),
+        ({"math": "p90", **PRICE}, prices(lambda values: percentile(values, 0.9))),
+        ({"math": "p95", **PRICE}, prices(lambda values: percentile(values, 0.95))),
+        ({"math": "p99", **PRICE}, prices(lambda values: percentile(values, 0.99))),
         ({"math": "hogql", "math_hogql": "sum(properties.price) / count()"},
          lambda events: sum(numbers(events, "price")) / len(events)),
         ({"math": "avg_count_per_actor"}, per_person(mean)),
@@ -162,10 +162,10 @@ def test_active_people_of_the_days_before(answer, math, days, interval, zone) ->
         if interval == "hour":
             begins = ends.astimezone(local(2026, 1, 1, "UTC").tzinfo) - timedelta(days=days)
         last = min(ends - timedelta(microseconds=1), calendar.end)
-        found = [seen for seen in within(begins, last) if seen.event == "paid"]
+        paid = [seen for seen in within(begins, last) if seen.event == "paid"]
         if interval == "week" and math == "weekly_active":
-            found = [seen for seen in found if seen.at >= calendar.start]
-        expected.append(people(found))
+            paid = [seen for seen in paid if seen.at >= calendar.start]
+        expected.append(person_count(paid))
     assert line["data"] == expected
 
 
@@ -177,7 +177,7 @@ def test_active_people_as_one_number(answer) -> None:
 
     last = local(2026, 10, 31, "UTC")
     week = within(last - timedelta(days=7), last - timedelta(microseconds=1))
-    assert line["aggregated_value"] == people(seen for seen in week if seen.event == "paid")
+    assert line["aggregated_value"] == person_count(seen for seen in week if seen.event == "paid")
 
 
 @pytest.mark.parametrize("display", ["ActionsLineGraph", "BoldNumber"])
@@ -196,11 +196,11 @@ def test_active_people_by_values_of_the_days_before(answer, display) -> None:
             by_value.setdefault(seen.properties.get("$browser"), []).append(seen)
     day = {seen.properties.get("$browser") for seen in week if seen.at >= last - timedelta(days=1)}
     assert set(by_value) - day  # values of earlier days only do not become "other"
-    found = {
+    last_values = {
         line["breakdown_value"]: line["data"][-1] if line["data"] else line["aggregated_value"]
         for line in lines
     }
-    assert found == {value: people(seen) for value, seen in by_value.items()}
+    assert last_values == {value: person_count(seen) for value, seen in by_value.items()}
 
 
 @pytest.mark.parametrize("matching", [False, True])
@@ -273,7 +273,7 @@ def test_several_breakdowns(answer) -> None:
 
 
 @pytest.mark.parametrize(("math", "measure"), [
-    ({}, len), ({"math": "dau"}, people), ({"math": "avg", **PRICE}, prices(mean)),
+    ({}, len), ({"math": "dau"}, person_count), ({"math": "avg", **PRICE}, prices(mean)),
 ])  # fmt: skip
 def test_the_rest_is_computed_of_its_own_events(answer, math, measure) -> None:
     filter_ = {"breakdown": "country", "breakdown_limit": 4}
@@ -313,18 +313,17 @@ def test_numbers_fall_into_bins(answer) -> None:
 
     lines = answer(trend(PAID, "2026-10-14", "2026-11-01", breakdownFilter=filter_))
 
-    found = [seen.properties.get("price") for seen in EVENTS if seen.event == "paid"]
-    shown = {line["breakdown_value"][0]: line["count"] for line in lines}
-    missing = shown.pop(None)
+    counts = {line["breakdown_value"][0]: line["count"] for line in lines}
+    missing = counts.pop(None)
     calendar = Calendar(local(2026, 10, 14, "UTC"), local(2026, 11, 1, "UTC"), "day")
     paid = [seen for seen in calendar.events() if seen.event == "paid"]
     known = numbers(paid, "price")
     assert missing == len(paid) - len(known)
-    assert sum(shown.values()) == len(known)
+    assert sum(counts.values()) == len(known)
     middle = percentile(known, 0.5)
-    assert sorted(shown) == [f"[1,{middle:g}]", f"[{middle:g},200]"]
-    assert shown[f"[1,{middle:g}]"] == sum(value < middle for value in known)
-    assert found
+    assert sorted(counts) == [f"[1,{middle:g}]", f"[{middle:g},200]"]
+    assert counts[f"[1,{middle:g}]"] == sum(value < middle for value in known)
+    assert known
 
 
 def test_cohorts(answer) -> None:
@@ -403,7 +402,7 @@ def test_values_of_the_past_fill_the_places_that_are_left(answer, limit: int, ma
                 groups[seen.properties["country"]].append(seen)
         measures = {
             "total": len,
-            "dau": people,
+            "dau": person_count,
             "avg": lambda own: mean(numbers(own, "price") or [-1]),
         }
         return {name: measures[math](own) for name, own in groups.items()}
@@ -412,8 +411,8 @@ def test_values_of_the_past_fill_the_places_that_are_left(answer, limit: int, ma
     top = sorted(now, key=lambda name: (-now[name], name))
     top += sorted(before.keys() - now, key=lambda name: (-before[name], name))
     for label, own in (("current", now), ("previous", before)):
-        shown = {line["breakdown_value"] for line in lines if line["compare_label"] == label}
-        assert shown == {name if name in top[:limit] else "Other" for name in own}
+        values = {line["breakdown_value"] for line in lines if line["compare_label"] == label}
+        assert values == {name if name in top[:limit] else "Other" for name in own}
     assert before.keys() - now
 
 

@@ -75,9 +75,9 @@ def _cells(
             for seen in returns:
                 if gap(first, seen) > 0:
                     later[column(gap(first, seen))].append(price(seen))
-            for place, prices in later.items():
+            for index, prices in later.items():
                 if len(prices) >= least:
-                    cells[start, place].append(sum(prices))
+                    cells[start, index].append(sum(prices))
     return cells
 
 

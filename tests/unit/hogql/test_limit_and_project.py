@@ -17,7 +17,7 @@ CONTEXT = QueryContext(project_id=7)
 
 
 @pytest.mark.parametrize(
-    ("saved", "limit", "offset", "asked", "page", "more"),
+    ("saved", "limit", "offset", "sql_limit", "page", "more"),
     [
         # saved LIMIT, request, rows the SQL asks for, rows of the page, hasMore with all of them
         (10, None, 0, 10, 10, False),
@@ -35,26 +35,26 @@ CONTEXT = QueryContext(project_id=7)
     ],
 )
 def test_a_saved_limit_is_a_ceiling_over_all_pages(
-    saved: int, limit: int | None, offset: int, asked: int, page: int, more: bool
+    saved: int, limit: int | None, offset: int, sql_limit: int, page: int, more: bool
 ) -> None:
     query = f"SELECT number FROM numbers(100000) LIMIT {saved}"
     compiled = compile_query(query, context=CONTEXT, page=RowPage(limit, offset))
 
-    assert bounds_of(compiled.sql) == (asked, offset)
-    rows, has_more = cut_page(list(range(asked)), compiled.limits)
+    assert bounds_of(compiled.sql) == (sql_limit, offset)
+    rows, has_more = cut_page(list(range(sql_limit)), compiled.limits)
     assert (len(rows), has_more) == (page, more)
 
 
 @pytest.mark.parametrize(
-    ("offset", "asked", "skipped"), [(0, 3, 3), (2, 3, 5), (4, 1, 7), (5, 0, 8)]
+    ("offset", "sql_limit", "skipped"), [(0, 3, 3), (2, 3, 5), (4, 1, 7), (5, 0, 8)]
 )
 def test_the_offset_of_a_request_adds_to_the_saved_one(
-    offset: int, asked: int, skipped: int
+    offset: int, sql_limit: int, skipped: int
 ) -> None:
     query = "SELECT number FROM numbers(100) LIMIT 5 OFFSET 3"
     compiled = compile_query(query, context=CONTEXT, page=RowPage(2, offset))
 
-    assert bounds_of(compiled.sql) == (asked, skipped)
+    assert bounds_of(compiled.sql) == (sql_limit, skipped)
 
 
 def bounds_of(sql: str) -> tuple[int, int]:

@@ -161,11 +161,11 @@ def test_same_rows(query: str, runs, hogql_world: HogqlWorld) -> None:
     for variables in runs:
         inline = compile_query(query, context=CONTEXT, variables=variables)
         read = compile_query(plan.read("kept"), context=context, variables=variables)
-        expected, found = hogql_world.run(inline), hogql_world.run(read)
+        expected, actual = hogql_world.run(inline), hogql_world.run(read)
         if "order by" not in query or "with ties" in query:  # equal rows have no fixed order
-            expected, found = sorted(map(repr, expected)), sorted(map(repr, found))
+            expected, actual = sorted(map(repr, expected)), sorted(map(repr, actual))
 
-        assert expected == found
+        assert expected == actual
         assert [column.name for column in inline.columns] == [
             column.name for column in read.columns
         ]

@@ -80,8 +80,8 @@ def queries(draw: st.DrawFn) -> tuple[str, dict[str, list]]:
 
 @settings(max_examples=60)
 @given(queries())
-def test_same_rows(hogql_world: HogqlWorld, made: tuple[str, dict[str, list]]) -> None:
-    query, values = made
+def test_same_rows(hogql_world: HogqlWorld, query_and_values: tuple[str, dict[str, list]]) -> None:
+    query, values = query_and_values
     try:
         plan = plan_materialisation(query, context=CONTEXT, variables=values)
     except Refusal:
@@ -93,8 +93,8 @@ def test_same_rows(hogql_world: HogqlWorld, made: tuple[str, dict[str, list]]) -
         inline = compile_query(query, context=CONTEXT, variables=variables)
         read = compile_query(plan.read("kept"), context=context, variables=variables)
 
-        expected, found = hogql_world.run(inline), hogql_world.run(read)
-        assert sorted(map(repr, expected)) == sorted(map(repr, found)), variables
+        expected, actual = hogql_world.run(inline), hogql_world.run(read)
+        assert sorted(map(repr, expected)) == sorted(map(repr, actual)), variables
     hogql_world.command(f"DROP TABLE {name}")
 
 

@@ -101,22 +101,22 @@ def test_every_misspelt_key_is_refused_with_the_right_one(kind: str) -> None:
         for wrong in misspellings(key):
             if wrong in keys:
                 continue
-            place = f"{kind} {path} {wrong}"
+            case = f"{kind} {path} {wrong}"
             error = refusal({"kind": kind} | with_key(path, wrong, keys))
-            assert error is not None, f"{place} is accepted"
-            assert error.attr == "__".join(map(str, [*path, wrong])), place
-            assert f"Did you mean '{key}'" in error.message, place
-            assert "1:1" not in str(error), place
+            assert error is not None, f"{case} is accepted"
+            assert error.attr == "__".join(map(str, [*path, wrong])), case
+            assert f"Did you mean '{key}'" in error.message, case
+            assert "1:1" not in str(error), case
 
 
 @pytest.mark.parametrize("kind", NODES)
 def test_every_key_is_accepted(kind: str) -> None:
     for path, key, keys in cases(kind):
         query = with_key(path, key, keys)
-        place = query
+        node = query
         for step in path:
-            place = place[step]
-        place[key] = kind if key == "kind" and not path else sample(keys[key])
+            node = node[step]
+        node[key] = kind if key == "kind" and not path else sample(keys[key])
 
         check_node({"kind": kind} | query)  # an error says the path of the key
 
@@ -192,10 +192,10 @@ def test_what_was_ignored_is_refused(query: dict[str, Any], attr: str, meant: st
 def test_incomplete_parts_and_keys_without_effect_are_refused(
     query: dict[str, Any], attr: str
 ) -> None:
-    with pytest.raises(SourceError) as found:
+    with pytest.raises(SourceError) as caught:
         compile_insight({"kind": "TrendsQuery", **query}, CONTEXT)
 
-    assert found.value.attr == attr
+    assert caught.value.attr == attr
 
 
 @pytest.mark.parametrize(
@@ -260,10 +260,10 @@ def test_a_series_item_without_a_kind() -> None:
         {"kind": None, "event": "a"},
     ]  # fmt: skip
 
-    found = upgraded({"kind": "TrendsQuery", "series": series})["series"]
+    upgraded_series = upgraded({"kind": "TrendsQuery", "series": series})["series"]
 
     events, action = {"kind": "EventsNode", "event": "a"}, {"kind": "ActionsNode", "id": 7}
-    assert found == [events, action, events, action, events]
+    assert upgraded_series == [events, action, events, action, events]
 
 
 @pytest.mark.parametrize("display", get_args(Display.__value__))

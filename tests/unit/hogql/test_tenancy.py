@@ -77,7 +77,7 @@ def test_the_generator_makes_every_scope() -> None:
 
     @settings(max_examples=1500, database=None, derandomize=True)
     @given(queries())
-    def look(query: str) -> None:
+    def collect(query: str) -> None:
         try:
             compiled = compile_query(query, context=CONTEXT, variables={"v": "purchase"})
         except SourceError:
@@ -85,7 +85,7 @@ def test_the_generator_makes_every_scope() -> None:
         seen.update(_check_scopes(compiled.sql))
         seen.update(words for words in _PLACES if words in compiled.sql)
 
-    look()
+    collect()
 
     assert [name for name in (*ALLOWED, *_PLACES) if not seen[name]] == []
 

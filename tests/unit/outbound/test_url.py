@@ -62,7 +62,7 @@ async def outbound() -> AsyncGenerator[Outbound]:
         yield outbound
 
 
-KEPT = [
+UNCHANGED = [
     "/a%2Fb",
     "/%7Euser/~user",
     "/%c3%a9/%C3%A9",
@@ -108,7 +108,7 @@ CHANGED = {
 }
 
 
-@pytest.mark.parametrize("written", KEPT)
+@pytest.mark.parametrize("written", UNCHANGED)
 async def test_a_url_goes_out_as_written(
     target: RawTarget, outbound: Outbound, written: str
 ) -> None:

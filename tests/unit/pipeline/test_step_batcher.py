@@ -35,7 +35,7 @@ async def test_a_step_that_hoglet_fails_on_does_not_end_the_others(monkeypatch, 
     sandbox = Sandbox(workers=1, import_path=[here])
     batcher = StepBatcher(sandbox)
     try:
-        steps: list[Step] = await asyncio.gather(*(batcher.step(_request(one)) for one in names))
+        steps: list[Step] = await asyncio.gather(*(batcher.step(_request(name)) for name in names))
     finally:
         await sandbox.close()
 

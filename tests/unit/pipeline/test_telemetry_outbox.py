@@ -34,7 +34,7 @@ async def add(outbox, database, project_id):
         await outbox.add(session, messages(project_id))
 
 
-async def found(telemetry, project_id):
+async def logs_and_totals(telemetry, project_id):
     logs = await telemetry.read_logs(project_id, "hog_function", "f", LogFilters())
     totals = await telemetry.read_totals(project_id, "hog_function", "f", WINDOW)
     return [entry.message for entry in logs], totals
@@ -51,7 +51,7 @@ async def test_messages_arrive(sqlite_database, telemetry, fresh_project_id):
 
     assert await outbox.flush() == 1
     assert await outbox.flush() == 0
-    assert await found(telemetry, fresh_project_id) == (["hello"], {"success": 2})
+    assert await logs_and_totals(telemetry, fresh_project_id) == (["hello"], {"success": 2})
 
 
 async def test_a_crash_after_the_insert_does_not_double_them(
@@ -74,7 +74,10 @@ async def test_a_crash_after_the_insert_does_not_double_them(
     restarted = TelemetryOutbox(sqlite_database, telemetry)
     while await restarted.flush():
         pass
-    assert await found(telemetry, fresh_project_id) == (["hello", "hello"], {"success": 4})
+    assert await logs_and_totals(telemetry, fresh_project_id) == (
+        ["hello", "hello"],
+        {"success": 4},
+    )
 
 
 async def test_blocks_are_bounded_by_bytes(
@@ -92,7 +95,7 @@ async def test_blocks_are_bounded_by_bytes(
             await outbox.add(session, long)
 
     assert [await outbox.flush() for _ in range(5)] == [2, 1, 1, 1, 0]
-    lines, _ = await found(telemetry, fresh_project_id)
+    lines, _ = await logs_and_totals(telemetry, fresh_project_id)
     assert sorted(map(len, lines)) == [100, 4000, 4000, 4000, 30_000]
 
 
@@ -102,7 +105,7 @@ async def test_stopping_leaves_nothing_behind(sqlite_database, telemetry, fresh_
     outbox.stop()
     await outbox.run()
 
-    assert (await found(telemetry, fresh_project_id))[0] == ["hello"]
+    assert (await logs_and_totals(telemetry, fresh_project_id))[0] == ["hello"]
 
 
 def test_equal_metrics_of_one_second_are_added_up():

@@ -22,7 +22,7 @@ def test_error_has_line_column_and_span() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "place"),
+    ("source", "position"),
     [
         ("if (a) {\n  throw Error('x')\n  let b := := 2\n}", "3:12: "),
         ("if (a) {\n  print('🦔')\n  let b := 2 +\n}", "4:2: "),
@@ -38,11 +38,11 @@ def test_error_has_line_column_and_span() -> None:
         ("if (a) { b() }\nprint(1 +)\nif (a) { b() }", "2:9: "),
     ],
 )
-def test_an_error_in_a_block_is_at_its_statement(source: str, place: str) -> None:
+def test_an_error_in_a_block_is_at_its_statement(source: str, position: str) -> None:
     with pytest.raises(SourceError) as caught:
         parse_program(source)
 
-    assert str(caught.value).startswith(place)
+    assert str(caught.value).startswith(position)
 
 
 @pytest.mark.parametrize("parse", [parse_program, parse_expression, parse_query, parse_template])

@@ -32,7 +32,7 @@ STATES = {
     12: "disabled by an administrator",
 }
 _LEVELS = {"warn": "yellow", "error": "red", "debug": "dim"}
-_SHOWN = ("id", "type", "name", "enabled", "description", "created_at", "updated_at")
+_PRINTED_FIELDS = ("id", "type", "name", "enabled", "description", "created_at", "updated_at")
 
 
 @functions_app.command("list")
@@ -57,7 +57,7 @@ def show(function: Function, as_json: AsJson = False) -> None:
     if as_json:
         print_json(record)
         return
-    rows = [(name, cell(record.get(name))) for name in _SHOWN]
+    rows = [(name, cell(record.get(name))) for name in _PRINTED_FIELDS]
     rows.append(("state", STATES[record["status"]["state"]]))
     rows.append(("filters", cell(_without_code(record.get("filters")), 400)))
     rows += [(f"inputs.{name}", _input(value)) for name, value in (record["inputs"] or {}).items()]

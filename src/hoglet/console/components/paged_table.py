@@ -7,7 +7,7 @@ from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import DataTable, Row
 from hoglet.console.widgets import notify_failure
 
-_SHOWN = 100
+_PAGE_SIZE = 100
 
 
 class PagedTable:
@@ -41,7 +41,7 @@ class PagedTable:
             label,
             columns,
             self._rows,
-            page_size=_SHOWN,
+            page_size=_PAGE_SIZE,
             on_more=self._load,
             has_more=self._next is not None,
         )

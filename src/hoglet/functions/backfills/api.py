@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.functions.api import ONE, Reads, Writes
+from hoglet.functions.api import FUNCTION_PATH, Reads, Writes
 from hoglet.functions.backfills.service import (
     BackfillObject,
     Backfills,
@@ -26,7 +26,7 @@ from hoglet.web.router import Router
 router = Router()
 
 
-@router.post(ONE + "/enable_backfills")
+@router.post(FUNCTION_PATH + "/enable_backfills")
 @describe({200: BackfillsEnabled})
 async def enable_backfills(request: Request, function_id: str, scope: Writes) -> Response:
     """Enable backfills for a function."""

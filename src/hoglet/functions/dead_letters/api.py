@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.functions.api import ONE, Reads, Writes
+from hoglet.functions.api import FUNCTION_PATH, Reads, Writes
 from hoglet.functions.dead_letters.schemas import (
     CLASSES,
     DeadLetterDetail,
@@ -29,7 +29,7 @@ from hoglet.web.router import Router
 
 router = Router()
 
-DEAD_LETTERS = ONE + "/dead_letters"
+DEAD_LETTERS = FUNCTION_PATH + "/dead_letters"
 DEFAULT_LIMIT = 50
 MAXIMUM_LIMIT = 500
 

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.functions.api import ONE, Writes, service_of
+from hoglet.functions.api import FUNCTION_PATH, Writes, service_of
 from hoglet.functions.drafts.service import Drafts
 from hoglet.functions.presenter import full_object
 from hoglet.functions.response_schemas import FunctionObject
@@ -14,7 +14,7 @@ from hoglet.web.router import Router
 router = Router()
 
 
-@router.post(ONE + "/publish")
+@router.post(FUNCTION_PATH + "/publish")
 @describe({200: FunctionObject})
 async def publish_function(request: Request, function_id: str, scope: Writes) -> Response:
     """Make the draft of a function its live version."""

@@ -7,7 +7,7 @@ encrypted as a whole. So publishing it does not undo live changes of other field
 from typing import Any, cast
 
 from hoglet.functions.filters.normalize import without_generated
-from hoglet.functions.inputs.secrets import MASK, SHOWN, secret_keys
+from hoglet.functions.inputs.secrets import MASK, STORED_SECRET, secret_keys
 from hoglet.functions.json_types import (
     FunctionMapping,
     InputSchema,
@@ -137,8 +137,8 @@ def _is_kept(entry: Any) -> bool:
 def _masked(schema: list[InputSchema], inputs: InputValues, live: InputValues) -> InputValues:
     """Inputs with ``{"secret": true}`` for every secret that will be set."""
     secret = secret_keys(schema)
-    visible = {key: SHOWN if key in secret else entry for key, entry in inputs.items()}
+    visible = {key: STORED_SECRET if key in secret else entry for key, entry in inputs.items()}
     for key in sorted(secret - inputs.keys()):
-        if live.get(key) == SHOWN:
-            visible[key] = SHOWN
+        if live.get(key) == STORED_SECRET:
+            visible[key] = STORED_SECRET
     return visible

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.functions.api import ONE, Reads
+from hoglet.functions.api import FUNCTION_PATH, Reads
 from hoglet.functions.explain_match.match_counts import MatchCounts
 from hoglet.functions.explain_match.schemas import (
     MAX_COUNTED_EVENTS,
@@ -41,7 +41,7 @@ _COUNT_BODY = json_object(
 )
 
 
-@router.post(ONE + "/explain_match")
+@router.post(FUNCTION_PATH + "/explain_match")
 @describe({200: MatchExplanation}, body=_BODY)
 async def explain_match(request: Request, function_id: str, scope: Reads) -> Response:
     """Explain which conditions of a function an event meets; ``new`` for one not stored.
@@ -53,7 +53,7 @@ async def explain_match(request: Request, function_id: str, scope: Reads) -> Res
     return json_response(request, await explainer.explain(scope, function_id, body))
 
 
-@router.post(ONE + "/count_matches")
+@router.post(FUNCTION_PATH + "/count_matches")
 @describe({200: MatchCount}, body=_COUNT_BODY)
 async def count_matches(request: Request, function_id: str, scope: Reads) -> Response:
     """Count how many of the newest stored events match a function; ``new`` for one not stored.

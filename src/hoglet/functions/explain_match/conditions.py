@@ -17,7 +17,9 @@ from hoglet.functions.test_runs.skip_reason import condition_text, read_conditio
 from hoglet.syntax import tree
 
 _INCOMPLETE = tree.Constant(value=1)
-_ONE = "it is the number 1, not true: a property filter needs a key, a type and a value"
+_INCOMPLETE_REASON = (
+    "it is the number 1, not true: a property filter needs a key, a type and a value"
+)
 
 
 class ExplainedCondition(msgspec.Struct, kw_only=True):
@@ -186,5 +188,7 @@ def _leaf(
         leaf.error = leaf.reason = str(error)
         return leaf
     if not leaf.matched:
-        leaf.reason = _ONE if condition == _INCOMPLETE else skip_reason(condition, values)
+        leaf.reason = (
+            _INCOMPLETE_REASON if condition == _INCOMPLETE else skip_reason(condition, values)
+        )
     return leaf

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access.schemas import ActivityObject
-from hoglet.functions.api import ONE, Reads, Writes, service_of
+from hoglet.functions.api import FUNCTION_PATH, Reads, Writes, service_of
 from hoglet.functions.history.service import History
 from hoglet.functions.presenter import full_object
 from hoglet.functions.response_schemas import FunctionObject
@@ -17,7 +17,7 @@ from hoglet.web.router import Router
 router = Router()
 
 
-@router.get(ONE + "/activity")
+@router.get(FUNCTION_PATH + "/activity")
 @describe({200: Page[ActivityObject]}, query=PAGE)
 async def list_function_activity(request: Request, function_id: str, scope: Reads) -> Response:
     """List the changes of a function, newest first."""
@@ -26,7 +26,7 @@ async def list_function_activity(request: Request, function_id: str, scope: Read
     return JsonResponse(envelope(request, page, count, entries))
 
 
-@router.post(ONE + "/restore")
+@router.post(FUNCTION_PATH + "/restore")
 @describe({200: FunctionObject}, body=json_object(activity_id=TEXT, to=TIME))
 async def restore_function(request: Request, function_id: str, scope: Writes) -> Response:
     """Restore an earlier state with ``{"activity_id": …}`` or ``{"to": time}``; secrets stay."""

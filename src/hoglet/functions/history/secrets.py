@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import FieldChange, rewrite_changes
 from hoglet.access.schemas import ActivityChange
-from hoglet.functions.inputs.secrets import SHOWN, secret_keys, stored_identities
+from hoglet.functions.inputs.secrets import STORED_SECRET, secret_keys, stored_identities
 from hoglet.functions.json_types import FunctionMapping, InputSchema, InputValues, LoggedFields
 from hoglet.kit.json import is_array, is_object
 
@@ -81,7 +81,9 @@ def _with_stored_secrets[Owner: (LoggedFields, FunctionMapping)](
 
 def _present(inputs: InputValues, now: InputValues, keys: set[str]) -> InputValues:
     """The inputs, with masked ones replaced by the current ones unless they are encrypted."""
-    plain = {key: entry for key, entry in inputs.items() if entry != SHOWN and key not in keys}
+    plain = {
+        key: entry for key, entry in inputs.items() if entry != STORED_SECRET and key not in keys
+    }
     return plain | {key: now[key] for key in inputs if key not in plain and key in now}
 
 
@@ -116,4 +118,4 @@ def _secret_keys(holder: LoggedFields | FunctionMapping) -> set[str]:
 
 
 def _without(inputs: InputValues, keys: set[str]) -> InputValues:
-    return {key: SHOWN if key in keys else entry for key, entry in inputs.items()}
+    return {key: STORED_SECRET if key in keys else entry for key, entry in inputs.items()}

@@ -27,7 +27,7 @@ from hoglet.kit.errors import Invalid
 from hoglet.kit.json import is_object
 
 MASK = "********"
-SHOWN = {"secret": True}
+STORED_SECRET = {"secret": True}
 
 
 def stored_identities(
@@ -196,7 +196,7 @@ def visible_inputs(
     """
     together = sorted([*inputs.items(), *secrets.items()], key=lambda pair: pair[1].get("order", 0))
     visible: InputValues = {
-        key: SHOWN if key in secrets else {k: v for k, v in entry.items() if v is not None}
+        key: STORED_SECRET if key in secrets else {k: v for k, v in entry.items() if v is not None}
         for key, entry in together
     }
     for item in schema:

@@ -18,7 +18,7 @@ from hoglet.web.router import Depends, Router
 router = Router()
 
 PATH = "/integrations"
-ONE = PATH + "/{integration_id}"
+INTEGRATION_PATH = PATH + "/{integration_id}"
 
 type Reads = Annotated[ProjectScope, Depends(requires("integration:read"))]
 type Writes = Annotated[ProjectScope, Depends(requires("integration:write"))]
@@ -47,14 +47,14 @@ async def create_integration(request: Request, scope: Writes) -> Response:
     return JsonResponse(view, status_code=201)
 
 
-@router.get(ONE)
+@router.get(INTEGRATION_PATH)
 @describe({200: IntegrationObject})
 async def get_integration(request: Request, integration_id: str, scope: Reads) -> Response:
     """Get an integration, without its token."""
     return JsonResponse(await service_of(request).get(scope, integration_id))
 
 
-@router.api_route(ONE, methods=["PATCH", "PUT"])
+@router.api_route(INTEGRATION_PATH, methods=["PATCH", "PUT"])
 @describe({200: IntegrationObject}, body=IntegrationFields)
 async def update_integration(request: Request, integration_id: str, scope: Writes) -> Response:
     """Update an integration or its token."""
@@ -62,7 +62,7 @@ async def update_integration(request: Request, integration_id: str, scope: Write
     return JsonResponse(await service_of(request).update(scope, integration_id, body))
 
 
-@router.delete(ONE)
+@router.delete(INTEGRATION_PATH)
 @describe({204: None})
 async def delete_integration(request: Request, integration_id: str, scope: Writes) -> Response:
     """Delete an integration and its token."""

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access.principals import ProjectScope
-from hoglet.functions.api import ONE, Reads, service_of
+from hoglet.functions.api import FUNCTION_PATH, Reads, service_of
 from hoglet.functions.logs.telemetry import (
     LOG_SOURCE,
     log_objects,
@@ -59,7 +59,7 @@ _TOTALS_QUERY = (
 _METRIC_QUERY = (*_TOTALS_QUERY, text("interval", enum=["hour", "day", "week"]))
 
 
-@router.get(ONE + "/logs")
+@router.get(FUNCTION_PATH + "/logs")
 @describe({200: Page[LogLine]}, query=LOG_QUERY)
 async def list_logs(request: Request, function_id: str, scope: Reads) -> Response:
     """List log lines of a function, newest first."""
@@ -71,7 +71,7 @@ async def list_logs(request: Request, function_id: str, scope: Reads) -> Respons
     return json_response(request, log_objects(entries))
 
 
-@router.get(ONE + "/metrics")
+@router.get(FUNCTION_PATH + "/metrics")
 @describe({200: Metrics}, query=(*_METRIC_QUERY, text("instance_id")))
 async def get_metrics(request: Request, function_id: str, scope: Reads) -> Response:
     """Get a function's metrics as time series."""
@@ -91,7 +91,7 @@ async def get_metrics(request: Request, function_id: str, scope: Reads) -> Respo
     return json_response(request, {"labels": series.labels, "series": named})
 
 
-@router.get(ONE + "/metrics/totals")
+@router.get(FUNCTION_PATH + "/metrics/totals")
 @describe({200: Totals}, query=_TOTALS_QUERY)
 async def get_totals(request: Request, function_id: str, scope: Reads) -> Response:
     """Get a function's metrics as totals."""

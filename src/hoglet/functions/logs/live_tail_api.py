@@ -10,7 +10,7 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from hoglet.functions.api import ONE, Reads, service_of
+from hoglet.functions.api import FUNCTION_PATH, Reads, service_of
 from hoglet.functions.logs.api import LOG_QUERY
 from hoglet.functions.logs.live_tail import LiveTail, NewLines
 from hoglet.functions.logs.telemetry import log_objects, read_log_filters
@@ -31,7 +31,7 @@ _CUT = b"event: cut\ndata: more lines arrived at once than are shown\n\n"
 _QUIET_LOOKS = 15  # empty polls until a comment that keeps the stream alive and detects disconnects
 
 
-@router.get(ONE + "/logs/stream")
+@router.get(FUNCTION_PATH + "/logs/stream")
 @describe({200: "text/event-stream"}, query=LOG_QUERY)
 async def stream_logs(request: Request, function_id: str, scope: Reads) -> Response:
     """Stream new log lines as server-sent events, with the parameters of the logs route."""

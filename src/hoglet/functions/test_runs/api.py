@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.functions.api import ONE, Writes
+from hoglet.functions.api import FUNCTION_PATH, Writes
 from hoglet.functions.test_runs.result import TestRunObject
 from hoglet.functions.test_runs.service import TestRunService
 from hoglet.kit.errors import Bug
@@ -25,7 +25,7 @@ _TRIAL_BODY = json_object(
 )
 
 
-@router.post(ONE + "/invocations")
+@router.post(FUNCTION_PATH + "/invocations")
 @describe({200: TestRunObject}, body=_TRIAL_BODY)
 async def create_test_run(request: Request, function_id: str, scope: Writes) -> Response:
     """Run a function on an example event; ``new`` tests a function that is not stored."""

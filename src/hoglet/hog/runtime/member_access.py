@@ -19,7 +19,7 @@ from hoglet.hog.runtime.values import (
     type_name,
 )
 
-_SHOWN = {"null": "object"}  # the official message
+_REPORTED_TYPES = {"null": "object"}  # the official message
 _STEP = 1024  # containers that grow item by item are charged in steps
 START_AT_ONE = "Hog arrays start from index 1"
 
@@ -94,7 +94,11 @@ def set_property(target: Any, key: Any, value: Any) -> None:
     elif kind is HogError:
         raise EngineError(f"Can not set {as_text(key)} on an error: errors are read-only")
     else:
-        name = "number" if is_number(target) else _SHOWN.get(type_name(target), type_name(target))
+        name = (
+            "number"
+            if is_number(target)
+            else _REPORTED_TYPES.get(type_name(target), type_name(target))
+        )
         raise EngineError(f"Can not set {as_text(key)} on non-object: {name}")
 
 

@@ -36,7 +36,7 @@ SLOW_PLACES = 128
 _WEIGHT = 0.2  # weight of the newest response in the average
 _HABIT = 3  # requests in a row to one host
 _MOST_GATES = 10_000  # idle ones are evicted beyond this
-_KEPT = timedelta(hours=1)  # how long a target's row is kept after its last request
+_RATE_RETENTION = timedelta(hours=1)  # how long a target's row is kept after its last request
 
 
 class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -351,4 +351,4 @@ def _limits(function: ExecutableFunction, host: str, settings: HostSettings) -> 
 
 async def drop_idle(session: AsyncSession, now: datetime) -> None:
     """Delete targets that have had no request for an hour."""
-    await session.execute(delete(HostRateRow).where(HostRateRow.next_at < now - _KEPT))
+    await session.execute(delete(HostRateRow).where(HostRateRow.next_at < now - _RATE_RETENTION))

@@ -64,7 +64,7 @@ DEFAULTS: Document = {
 KEYS = ("type", "name", *DEFAULTS)
 GENERATED = frozenset({"bytecode", "bytecode_error", "order", "transpiled", "bytecode_v2"})
 _SCHEMA_ORDER = ("key", "type", "label", "description", "required", "secret", "choices", "default")
-_KEPT = frozenset({"value", "default", "inputs"})  # literal values, kept even if false
+_LITERAL_KEYS = frozenset({"value", "default", "inputs"})  # literal values, kept even if false
 _ENVIRONMENT = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -186,8 +186,8 @@ def without_defaults(value: Any) -> Any:
         return value
     remaining: dict[Any, Any] = {}
     for key, item in value.items():
-        inner = item if key in _KEPT else without_defaults(item)
-        is_empty = inner is None or (key not in _KEPT and inner in (False, "", [], {}))
+        inner = item if key in _LITERAL_KEYS else without_defaults(item)
+        is_empty = inner is None or (key not in _LITERAL_KEYS and inner in (False, "", [], {}))
         if key not in GENERATED and (not is_empty or (inner == 0 and inner is not False)):
             remaining[key] = inner
     return remaining

@@ -43,7 +43,7 @@ FILTER_LISTS = ("properties", "fixedProperties")
 _TIMES = frozenset({("timestamp",), ("events", "timestamp")})
 
 
-PLACE = "place"
+INVALID_KEY = "place"
 """Code of an error about a key of a query; its attr is the path in the query."""
 
 
@@ -54,7 +54,7 @@ def _about_keys() -> Generator[None]:
         yield
     except SourceError as error:
         if error.attr is not None:
-            error.error_code = PLACE
+            error.error_code = INVALID_KEY
         raise
 
 

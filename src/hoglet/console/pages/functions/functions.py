@@ -35,7 +35,12 @@ _STATES = {
     11: ("degraded by an administrator", "warn"),
     12: ("disabled by an administrator", "danger"),
 }
-_SHOWN = {"": "All states", "on": "Healthy", "off": "Not enabled", "ill": "Degraded or disabled"}
+_STATE_LABELS = {
+    "": "All states",
+    "on": "Healthy",
+    "off": "Not enabled",
+    "ill": "Degraded or disabled",
+}
 _TONES = {"on": {"ok"}, "off": {""}, "ill": {"warn", "danger"}}
 _PAGE = 1000
 _AGAIN_SECONDS = 10.0
@@ -79,7 +84,7 @@ class _FunctionList:
             self._type = ui.select(_TYPES, value=chosen if chosen in _TYPES else "")
             self._type.props('dense outlined options-dense aria-label="Type"')
             state = url_value("state")
-            self._state = ui.select(_SHOWN, value=state if state in _SHOWN else "")
+            self._state = ui.select(_STATE_LABELS, value=state if state in _STATE_LABELS else "")
             self._state.props('dense outlined options-dense aria-label="State"')
             ui.button("New function", icon="add", on_click=lambda: ui.navigate.to(new))
         self._search.on_value_change(self._refresh)
