@@ -87,12 +87,34 @@ class Programs:
         name, size = self.random.choice(self.functions)
         return f"{name}({', '.join(self.value(depth) for _ in range(size))})"
 
+    def _shared(self, _depth: int) -> str:
+        return self.random.choice(SHARED)
+
+    def _change(self, depth: int) -> str:
+        """Operands before and after a call that changes them, so that the time of a read shows."""
+        operands = [self._shared(0), f"change({self.value(depth)})", self._shared(0)]
+        self.random.shuffle(operands)
+        one, two, three = operands
+        return self.random.choice(
+            [
+                f"[{one}, {two}, {three}]",
+                f"concat({one}, {two}, {three})",
+                f"f'{{{one}}} {{{two}}} {{{three}}}'",
+                f"{{'k': {one}, 'l': {two}, 'm': {three}}}",
+                f"say([{one}, {two} = {three}])",
+                f"(say({one}) ? {two} : {three})",
+                f"(({one} + {two}) * {three})",
+                f"arrayMap(x -> [x, {two}, {one}], [{three}])",
+                f"(({one} ?? 0) between ({two} ?? 1) and ({three} ?? 2))",
+                f"{{'a': {one}, 'b': {two}}}[say('b')] = {three}",
+            ]
+        )
+
     _SHAPES: tuple[Callable[["Programs", int], str], ...] = (
         number, number, number, _ordering, _equality, _equality, _logic, _choice, _fallback,
         _text, _item, _object, _sum_with_effects, _call,
         lambda self, _: f"{self._variable()}.k",
-        lambda self, depth: f"change({self.value(depth)})",
-        lambda self, _: self.random.choice(SHARED),
+        _change, _shared,
         lambda self, depth: f"({self.value(depth)} in [1, 2, null, true])",
         lambda self, depth: f"arrayMap(x -> [x, x + 1], [{self.value(depth)}])",
         lambda self, depth: f"length(toString({self.value(depth)}))",
@@ -116,6 +138,9 @@ class Programs:
             return self._loop(depth, level, pad)
         if kind == 7 and level == 0:
             return self._function(depth)
+        if kind == 8 and self.random.random() < 0.5:
+            target = self.random.choice(["shared.n", "shared.items[1]", "last", "shared.k"])
+            return f"{pad}{target} := {self._change(1)}\n{pad}print(shared, last)\n"
         if kind == 8:
             name, body = self._name("e"), self._block(depth, level)
             thrown = f"{pad}  if ({self.value(1)}) {{ throw HogError('T', 'm') }}\n"
@@ -147,17 +172,18 @@ class Programs:
 
 
 SAY = """fun say(x) { print('say', x); return x }
-let shared := {'n': 0, 'items': [0]}
+let shared := {'n': 0, 'items': [0, 0]}
 let last := 0
 fun change(x) {
   shared.n := shared.n + 1
   shared.items[1] := x
+  if (shared.n % 3 = 0) { shared := {'n': shared.n, 'items': [x, 0]} }
   last := x
   return shared.n
 }
 """
 SHARED = ["shared", "shared.n", "shared.items", "shared.items[1]", "last", "[shared.items, last]"]
-"""Values that ``change`` changes, so that the time of a read shows."""
+"""Values that ``change`` changes."""
 
 
 def random_program(seed: int) -> str:

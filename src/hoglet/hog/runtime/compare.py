@@ -184,16 +184,20 @@ def _primitive(value: Any) -> Any:
     return "[object Map]" if kind is dict else "[object Object]"
 
 
-def plain_join(items: list[Any], depth: int = 0) -> str:
-    """Items joined with commas: how arrays become strings or numbers for ordering."""
-    if depth > 50:
+def plain_join(items: list[Any], outer: tuple[list[Any], ...] = ()) -> str:
+    """Items joined with commas: how arrays become strings or numbers for ordering.
+
+    An array inside itself is the empty string.
+    """
+    if len(outer) > 50 or any(items is array for array in outer):
         return ""
     meter.poll()
-    parts = [_plain(item, depth) for part in meter.chunks(items) for item in part]
+    inner = (*outer, items)
+    parts = [_plain(item, inner) for part in meter.chunks(items) for item in part]
     return meter.charged(",".join(parts))
 
 
-def _plain(item: Any, depth: int) -> str:
+def _plain(item: Any, outer: tuple[list[Any], ...]) -> str:
     if item is None:
         return ""
     if type(item) is bool:
@@ -201,7 +205,7 @@ def _plain(item: Any, depth: int) -> str:
     if is_number(item):
         return number_text(item)
     if isinstance(item, list):
-        return plain_join(item, depth + 1)
+        return plain_join(item, outer)
     return item if type(item) is str else _primitive(item)
 
 

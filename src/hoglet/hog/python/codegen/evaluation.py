@@ -39,6 +39,15 @@ class Evaluation(Emitter):
         self.line(f"{name} = {operand.text}")
         return Operand(name, operand.kind, atom=True, raw=operand.raw)
 
+    def hold(self, operand: Operand, node: Any) -> Operand:
+        """Bind the operand, too, if it is a variable that a later call may assign."""
+        is_variable = operand.atom and not operand.constant
+        if not is_variable or self.effects.level(node) == STABLE:
+            return self.bind(operand)
+        name = self.temporaries.new()
+        self.line(f"{name} = {operand.text}")
+        return Operand(name, operand.kind, atom=True, raw=operand.raw)
+
     def listed(self, nodes: tuple[Any, ...]) -> str:
         """Items of a container or arguments of a call, separated by commas."""
         return ", ".join([item_text(operand) for operand in self.sequence(nodes)])
@@ -133,7 +142,7 @@ class Evaluation(Emitter):
         """Operands of a binary operator, the right one evaluated first; at least one is an atom."""
         levels = self.effects.level(left), self.effects.level(right)
         if EFFECTS in levels and min(levels) >= READS:
-            second = self.bind(self.value(right))
+            second = self.hold(self.value(right), right)
             return self.value(left), second
         second = self.value(right)
         between = self.mark()

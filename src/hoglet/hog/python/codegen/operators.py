@@ -93,18 +93,19 @@ class OperatorPrinter(Evaluation):
         return comparison(node.operator, left, right, self.temporaries)
 
     def _between(self, node: bound.Between) -> Operand:
-        if self.effects.level(node.value) < EFFECTS:
-            low, value, high = (
-                self.bind(item) for item in self.sequence((node.low, node.value, node.high))
-            )
-            again = value
-        else:
-            order = (node.low, node.value, node.high, node.value)
-            low, value, high, again = [self.bind(self.value(item)) for item in order]
         first, second = ("<", ">") if node.negated else (">=", "<=")
-        lower = comparison(first, value, low, self.temporaries).text
-        upper = comparison(second, again, high, self.temporaries).text
-        return Operand(f"({lower} {'or' if node.negated else 'and'} {upper})", "B")
+        if EFFECTS in (self.effects.level(node.value), self.effects.level(node.high)):
+            lower = self.bind(self._compared(first, node.value, node.low))
+            upper = self.bind(self._compared(second, node.value, node.high))
+        else:
+            nodes = (node.low, node.value, node.high)
+            low, value, high = (self.bind(item) for item in self.sequence(nodes))
+            lower = comparison(first, value, low, self.temporaries)
+            upper = comparison(second, value, high, self.temporaries)
+        return Operand(f"({lower.text} {'or' if node.negated else 'and'} {upper.text})", "B")
+
+    def _compared(self, operator: str, left: Any, right: Any) -> Operand:
+        return comparison(operator, *self.both(left, right), self.temporaries)
 
     def _logic(self, node: Any) -> Operand:
         return Operand(self.strict(node), "B")

@@ -188,9 +188,10 @@ class StatementPrinter(ExpressionPrinter):
         if self._push(node):
             return
         raw = (0,) if self.program.borrowing.is_edited(node.target) else ()
-        target, key, value = self.sequence((node.target, node.key, node.value), raw=raw)
-        value = self._as_item(value)
-        target, key, value = self.bind(target), self.bind(key), self.bind(value)
+        nodes = (node.target, node.key, node.value)
+        target, key, value = self.sequence(nodes, raw=raw)
+        target, key = self.hold(target, node.target), self.hold(key, node.key)
+        value = self.bind(self._as_item(value))
         self.line(self._assignment_text(target, key, value))
         self.note(f"{key.value}" if key.constant else "item", value.text)
 
