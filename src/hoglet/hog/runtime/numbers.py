@@ -64,15 +64,17 @@ def to_number(value: Any) -> Number:
 
 
 def _list_to_number(items: list[Any]) -> Number:
-    """The number of an array: that of its only item, 0 if empty, else NaN."""
-    for _ in range(100):
-        if len(items) != 1:
-            return math.nan if items else 0
+    """The number of an array: that of its only item, 0 if empty or inside itself, else NaN."""
+    outer: list[list[Any]] = []
+    while len(items) == 1 and len(outer) < 100:
+        outer.append(items)
         item = items[0]
         if not isinstance(item, list):
             return math.nan if type(item) is bool else to_number(item)
+        if any(item is array for array in outer):
+            return 0
         items = item
-    return math.nan
+    return math.nan if items else 0
 
 
 def text_to_number(text: str) -> Number:
