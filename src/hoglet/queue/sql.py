@@ -20,13 +20,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from hoglet.kit.clock import Clock, new_id
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
-from hoglet.queue.statements import JOBS, is_due, rows_of, statements
+from hoglet.queue.statements import JOBS, depth_of, statements
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import ChangeMark, Database, insert_into
 
 _ROWS_PER_STATEMENT = 500  # `IN` lists: SQLite allows 32766 variables, small plans are reused
-
-
 CLOCK_SKEW = timedelta(minutes=1)  # between the machines that share a database
 _ROWS_AT_ONCE = 1000
 _CONSUMER = "/"  # separates an owner's name from the names of its consumers
@@ -93,7 +91,7 @@ class SqlQueue:
         insert = insert_into(session, JobRow)
         statement = insert.on_conflict_do_nothing(index_elements=[JobRow.id])
         connection = await session.connection()
-        await connection.execute(statement, rows_of(jobs, now))
+        await connection.execute(statement, _rows_of(jobs, now))
         self._wake_after_commit(session, {job.queue for job in jobs})
 
     async def lease(
@@ -112,7 +110,7 @@ class SqlQueue:
             return []
         async with self._database.write() as session:
             connection = await self._only_leaser(session, queue)
-            due = self._statements.due(excludes_lanes=bool(without_lanes))
+            due = self._statements.due[bool(without_lanes)]
             candidates = await _candidates(connection, due, parameters, limit)
             chosen = _within_weight(candidates, max_weight, max_bytes)
             jobs = await self._take(connection, [row.id for row in chosen], duration)
@@ -134,11 +132,12 @@ class SqlQueue:
             return []
         async with self._database.write() as session:
             connection = await self._only_leaser(session, queue)
-            due = self._statements.due(excludes_lanes=False)
+            due = self._statements.due[False]
             first = next(iter(await _candidates(connection, due, parameters, 1)), None)
             jobs: list[Job] = []
             if first is not None and first.group_id is not None:
-                members = await _members(connection, first.group_id)
+                group = {"group": first.group_id}
+                members = (await connection.scalars(self._statements.members, group)).all()
                 jobs = await self._take(connection, members, duration)
             elif first is not None:
                 same = {**self._parameters(queue), "ordering_key": first.ordering_key}
@@ -238,18 +237,12 @@ class SqlQueue:
     async def depth(self, queue: str) -> Depth:
         """Measure a queue."""
         now = self._clock.now()
-        failed_jobs = JobRow.buried_at.is_not(None)
-        leased = ~failed_jobs & (JobRow.leased_until > now)
-        delayed = ~failed_jobs & ~func.coalesce(leased, False) & (JobRow.run_at > now)
-        ready = is_due(now)
-        numbers = [func.count().filter(kind) for kind in (ready, delayed, leased, failed_jobs)]
-        oldest = func.min(JobRow.run_at).filter(ready)
-        statement = select(*numbers, oldest).where(JobRow.queue == queue)
         async with self._database.read() as session:
-            row: tuple[Any, ...] = tuple((await session.execute(statement)).one())
-        lag = (now - row[4]).total_seconds() if row[4] else 0.0
+            numbers = (await session.execute(depth_of(queue, now))).one()
+        ready, delayed, leased, failed, oldest = numbers
+        lag = (now - oldest).total_seconds() if oldest else 0.0
         return Depth(
-            ready=row[0], delayed=row[1], leased=row[2], failed=row[3], lag_seconds=max(lag, 0.0)
+            ready=ready, delayed=delayed, leased=leased, failed=failed, lag_seconds=max(lag, 0.0)
         )
 
     async def wait(self, queue: str, timeout: timedelta) -> None:  # noqa: ASYNC109 (a ceiling, not a cancellation)
@@ -289,13 +282,13 @@ class SqlQueue:
             return False
         async with self._database.read() as session:
             connection = await session.connection()
-            statement = self._statements.anything_due(excludes_lanes=bool(parameters["lanes"]))
+            statement = self._statements.anything_due[bool(parameters["lanes"])]
             is_due = bool(await connection.scalar(statement, {**parameters, "most": 1}))
-            if mark is not None and not is_due:
-                unfinished = (JOBS.c.queue == queue) & JOBS.c.buried_at.is_(None)
-                if await connection.scalar(select(JOBS.c.id).where(unfinished).limit(1)) is None:
-                    self._empty_at[queue] = mark
-            return is_due
+            if is_due or mark is None:
+                return is_due
+            if await connection.scalar(self._statements.unfinished, {"queue": queue}) is None:
+                self._empty_at[queue] = mark
+            return False
 
     async def _take(
         self,
@@ -319,6 +312,30 @@ class SqlQueue:
         return sorted(map(_job_of, rows), key=lambda job: (job.priority, job.run_at, job.id))
 
 
+def _rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
+    """Rows to insert; jobs of one call get increasing microseconds to keep their order."""
+    first = now - timedelta(microseconds=len(jobs) - 1)
+    return [
+        {
+            "id": job.id or new_id(),
+            "queue": job.queue,
+            "priority": int(job.priority),
+            "run_at": job.run_at or first + timedelta(microseconds=offset),
+            "enqueued_at": now,
+            "ordering_key": job.ordering_key,
+            "weight": job.weight,
+            "lane": job.lane,
+            "attempts": 0,
+            "retries": 0,
+            "payload": job.payload,
+            "buried_at": now if job.error is not None else None,
+            "error": job.error,
+            "group_id": job.group,
+        }
+        for offset, job in enumerate(jobs)
+    ]
+
+
 async def _candidates(
     connection: AsyncConnection,
     statements: Sequence[Select[Any]],
@@ -333,11 +350,6 @@ async def _candidates(
         if len(jobs) >= limit:
             break
     return jobs
-
-
-async def _members(connection: AsyncConnection, group: UUID) -> list[UUID]:
-    members = select(JOBS.c.id).where(JOBS.c.group_id == group)
-    return list(await connection.scalars(members.order_by(JOBS.c.run_at, JOBS.c.id)))
 
 
 _UNLEASED: dict[str, Any] = {"leased_until": None, "lease": None, "lease_owner": None}

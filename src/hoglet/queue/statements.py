@@ -7,8 +7,7 @@ The lanes are found by a loose index scan: one seek per lane in the index by lan
 Their parameters are ``queue``, ``owner``, ``now``, ``lanes``, ``most`` and ``ordering_key``.
 """
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cache
 from typing import Any, cast
 
@@ -28,8 +27,7 @@ from sqlalchemy import (
     update,
 )
 
-from hoglet.kit.clock import new_id
-from hoglet.queue.port import NewJob, Priority
+from hoglet.queue.port import Priority
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import UtcDateTime
 
@@ -67,6 +65,17 @@ def is_due(now: Any = _NOW, jobs: FromClause = JOBS) -> ColumnElement[bool]:
     """Jobs that can be leased."""
     unleased = jobs.c.leased_until.is_(None) | (jobs.c.leased_until <= now)
     return (jobs.c.run_at <= now) & unleased & jobs.c.buried_at.is_(None)
+
+
+def depth_of(queue: str, now: datetime) -> Select[int, int, int, int, datetime | None]:
+    """The numbers of ready, delayed, leased and failed jobs, and since when the first is ready."""
+    failed = JOBS.c.buried_at.is_not(None)
+    leased = ~failed & (JOBS.c.leased_until > now)
+    delayed = ~failed & ~func.coalesce(leased, False) & (JOBS.c.run_at > now)
+    ready = is_due(now)
+    numbers = [func.count().filter(kind) for kind in (ready, delayed, leased, failed)]
+    oldest = func.min(JOBS.c.run_at).filter(ready)
+    return select(*numbers, oldest).where(JOBS.c.queue == queue)
 
 
 def _with_priority(jobs: FromClause, priority: Priority) -> ColumnElement[bool]:
@@ -143,6 +152,9 @@ _same_key = JOBS.c.ordering_key.is_not_distinct_from(_KEY) & JOBS.c.group_id.is_
 class Statements:
     """The statements of one dialect.
 
+    ``anything_due[excludes_lanes]`` tells whether a job can be leased; ``due[excludes_lanes]`` are
+    the jobs that can be leased, a statement for each priority.
+
     Args:
         is_sqlite: otherwise, rows locked by others are skipped (PostgreSQL).
     """
@@ -151,26 +163,17 @@ class Statements:
         anywhere = [_due(_can_be_leased(JOBS, priority)) for priority in Priority]
         of_lanes = [_due_of_other_lanes(priority, is_sqlite=is_sqlite) for priority in Priority]
         of_key = [_due(_can_be_leased(JOBS, priority) & _same_key) for priority in Priority]
-        self._anything_due = {
+        # By whether lanes are excluded.
+        self.anything_due = {
             False: select(or_(*[item.exists() for item in anywhere])),
             True: select(or_(*[item.exists() for item in of_lanes])),
         }
-        self._due = {
+        # Each reads a single range of an index, regardless of how many retries are delayed.
+        self.due = {
             False: [_limited(item, is_sqlite=is_sqlite) for item in anywhere],
             True: [_limited(item, is_sqlite=is_sqlite) for item in of_lanes],
         }
         self.due_of_key = [_limited(item, is_sqlite=is_sqlite) for item in of_key]
-
-    def anything_due(self, *, excludes_lanes: bool) -> _Statement:
-        """Whether a job can be leased."""
-        return self._anything_due[excludes_lanes]
-
-    def due(self, *, excludes_lanes: bool) -> Sequence[_Statement]:
-        """The jobs that can be leased, a statement for each priority.
-
-        Each reads a single range of an index, regardless of how many retries are delayed.
-        """
-        return self._due[excludes_lanes]
 
     take = (
         update(JOBS)
@@ -182,6 +185,14 @@ class Statements:
             attempts=JOBS.c.attempts + 1,
         )
         .returning(*JOB_COLUMNS)
+    )
+    unfinished = (
+        select(JOBS.c.id).where(JOBS.c.queue == _QUEUE, JOBS.c.buried_at.is_(None)).limit(1)
+    )
+    members = (
+        select(JOBS.c.id)
+        .where(JOBS.c.group_id == bindparam("group"))
+        .order_by(JOBS.c.run_at, JOBS.c.id)
     )
     take_as_group = take.values(group_id=bindparam("new_group"))
 
@@ -195,27 +206,3 @@ def _limited(statement: _Statement, *, is_sqlite: bool) -> _Statement:
 def statements(*, is_sqlite: bool) -> Statements:
     """The statements of a dialect, cached per process because each consumer has its own queue."""
     return Statements(is_sqlite=is_sqlite)
-
-
-def rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
-    """Rows to insert; jobs of one call get increasing microseconds to keep their order."""
-    first = now - timedelta(microseconds=len(jobs) - 1)
-    return [
-        {
-            "id": job.id or new_id(),
-            "queue": job.queue,
-            "priority": int(job.priority),
-            "run_at": job.run_at or first + timedelta(microseconds=offset),
-            "enqueued_at": now,
-            "ordering_key": job.ordering_key,
-            "weight": job.weight,
-            "lane": job.lane,
-            "attempts": 0,
-            "retries": 0,
-            "payload": job.payload,
-            "buried_at": now if job.error is not None else None,
-            "error": job.error,
-            "group_id": job.group,
-        }
-        for offset, job in enumerate(jobs)
-    ]
