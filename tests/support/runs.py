@@ -14,13 +14,13 @@ from sqlalchemy import select
 
 from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
+from hoglet.functions.loader import FunctionCache
 from hoglet.functions.runtime.host_calls import HostCalls
 from hoglet.outbound.client import Outbound
 from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
 from hoglet.pipeline.delivery.completion import CompletionBatcher, CompletionWriter, DeliveryMetrics
 from hoglet.pipeline.delivery.executor import DeliveryStages, Executor
-from hoglet.pipeline.delivery.function_cache import FunctionCache
 from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
 from hoglet.pipeline.delivery.run import InvocationRunner
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
@@ -133,7 +133,7 @@ class Runs:
             clock=clock,
             stages=DeliveryStages(
                 completions=self.completion,
-                functions=FunctionCache(hoglet.service),
+                functions=FunctionCache(hoglet.service.loader),
                 runner=InvocationRunner(
                     StepBatcher(self.sandbox),
                     HostCallAttempts(calls, clock, chance=lambda: 1.0),

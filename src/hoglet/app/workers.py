@@ -17,11 +17,11 @@ from hoglet.app.services.sandboxes import IngestSandboxes
 from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.functions.compile.recompile import RECOMPILE_POLICY, Recompiler
 from hoglet.functions.jobs import BACKFILL_QUEUE, RECOMPILE_QUEUE
+from hoglet.functions.loader import FunctionCache
 from hoglet.pipeline.backfills import BACKFILL_POLICY, BackfillPager
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
 from hoglet.pipeline.delivery.completion import CompletionBatcher, DeliveryMetrics
 from hoglet.pipeline.delivery.executor import DeliveryStages, Executor
-from hoglet.pipeline.delivery.function_cache import FunctionCache
 from hoglet.pipeline.delivery.host_limits import HostLimiter, HostRates, HostSettings
 from hoglet.pipeline.delivery.run import InvocationRunner
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
@@ -134,7 +134,7 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
     repository, definitions = features.events.repository, _definitions(services)
     state = ProjectState(repository, copies, definitions)
     committer = _committer(services, features, state, outbox)
-    settings, functions = services.settings, features.functions.service
+    settings, functions = services.settings, features.functions.service.loader
     projects = ProjectSources(services.access, functions, settings.resolved_site_url())
     monitoring = IngestMonitoring(services.health, IngestMetrics(services.registry))
     logs, owners = _log_sources(services, features)
@@ -241,7 +241,7 @@ def _backfills(services: Services, features: Features) -> BackfillPager:
         queue=services.queue,
         database=services.database,
         events=StoredEvents(services.warehouse, services.access, site_url),
-        functions=features.functions.service,
+        functions=features.functions.service.loader,
         clock=services.clock,
     )
 
@@ -252,7 +252,7 @@ def _internal_events(
     return InternalEventMatcher(
         sandbox=services.sandboxes.ingest[0].groups,
         deadline=services.settings.pipeline_seconds,
-        functions=features.functions.service,
+        functions=features.functions.service.loader,
         committer=committer,
         access=services.access,
         site_url=services.settings.resolved_site_url(),
@@ -301,7 +301,7 @@ def _executor(services: Services, features: Features) -> Executor:
         queue=services.queue,
         clock=services.clock,
         stages=DeliveryStages(
-            functions=FunctionCache(functions.service),
+            functions=FunctionCache(functions.service.loader),
             runner=InvocationRunner(
                 StepBatcher(services.sandboxes.run, services.settings.executor_seconds),
                 HostCallAttempts(functions.calls, services.clock),

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, func, select, true, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions import types
 from hoglet.functions.json_types import FunctionFilters
-from hoglet.functions.tables import HogFunctionRow
+from hoglet.functions.tables import HogFunctionRow, IntegrationRow
 
 
 class FunctionFilter(NamedTuple):
@@ -193,12 +193,22 @@ async def count_by_template(session: AsyncSession, project_id: int | None) -> di
 
 
 async def version_stamp(session: AsyncSession, project_id: int) -> str:
-    """A text that changes whenever a function of the project changes."""
-    statement = select(func.count(), func.sum(HogFunctionRow.version)).where(
-        HogFunctionRow.project_id == project_id
+    """A text that changes whenever a function or integration of the project changes.
+
+    Ids of integrations are never reused, so a deletion followed by a creation is noticed too.
+    """
+    functions = (
+        select(func.count(), func.sum(HogFunctionRow.version))
+        .where(HogFunctionRow.project_id == project_id)
+        .subquery()
     )
-    rows, versions = (await session.execute(statement)).one()
-    return f"{rows}.{versions or 0}"
+    integrations = (
+        select(func.count(), func.max(IntegrationRow.id), func.sum(IntegrationRow.version))
+        .where(IntegrationRow.project_id == project_id)
+        .subquery()
+    )
+    statement = select(functions, integrations).join_from(functions, integrations, true())
+    return ".".join(str(number or 0) for number in (await session.execute(statement)).one())
 
 
 async def touch(session: AsyncSession, ids: Sequence[UUID]) -> None:

@@ -15,7 +15,6 @@ from typing import Any, cast
 from uuid import UUID
 from weakref import WeakValueDictionary
 
-import msgspec
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -24,17 +23,14 @@ from hoglet.access.principals import ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.functions import repository, types
 from hoglet.functions.compile.function import CompiledFunction
-from hoglet.functions.executable.loader import executable_from_row
-from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.history.secrets import (
     hide,
     hide_in_history,
     may_become_secret,
 )
-from hoglet.functions.integrations import repository as integration_repository
-from hoglet.functions.integrations.repository import resolve
 from hoglet.functions.json_types import LoggedFields, SentFields
 from hoglet.functions.listing import Listing, choose
+from hoglet.functions.loader import FunctionLoader
 from hoglet.functions.presenter import FunctionPresenter, FunctionView
 from hoglet.functions.save.execution_order import assign_execution_order, one_type, read_orders
 from hoglet.functions.save.plan import SavePlan
@@ -101,8 +97,8 @@ class FunctionService:
         self.templates = environment.templates
         self.activity = activity
         self.watcher = watcher
-        self._host_config = environment.host_config
         self._saves = WeakValueDictionary[UUID, asyncio.Lock]()  # one save of a function at a time
+        self.loader = FunctionLoader(database, box, environment.host_config)
         self.presenter = FunctionPresenter(box, environment.templates, watcher)
         self.planner = SavePlanner(environment, database=database, box=box, clock=clock)
 
@@ -208,39 +204,6 @@ class FunctionService:
             await session.flush()
             ordered = await repository.live_of_type(session, scope.project.id, kind)
             return await self.presenter.all(session, ordered)
-
-    async def load_runnable(
-        self, project_id: int, kinds: Sequence[str] = (types.DESTINATION,)
-    ) -> list[ExecutableFunction]:
-        """The executable functions of a project, with decrypted secrets, in execution order.
-
-        Functions disabled by the watcher or an administrator are included (their ``state``
-        is 3 or 12, ``enabled`` False), because their matches are counted.
-        """
-        async with self.database.read() as session:
-            rows = await repository.enabled(session, project_id, kinds)
-            loaded = [executable_from_row(row, self.box) for row in rows]
-            return await self._equipped(session, project_id, loaded)
-
-    async def load_one(self, project_id: int, function_id: UUID) -> ExecutableFunction | None:
-        """A live executable function, enabled or not."""
-        async with self.database.read() as session:
-            row = await repository.find(session, project_id, function_id)
-            given = [] if row is None else [executable_from_row(row, self.box)]
-            loaded = await self._equipped(session, project_id, given)
-        return loaded[0] if loaded else None
-
-    async def resolved(self, function: ExecutableFunction) -> ExecutableFunction:
-        """A function with integrations and host configuration resolved."""
-        async with self.database.read() as session:
-            return (await self._equipped(session, function.project_id, [function]))[0]
-
-    async def version_stamp(self, project_id: int) -> str:
-        """A text that changes whenever a function or integration of the project changes."""
-        async with self.database.read() as session:
-            functions = await repository.version_stamp(session, project_id)
-            integrations = await integration_repository.version_stamp(session, project_id)
-        return f"{functions}/{integrations}"
 
     async def publish(
         self, scope: ProjectScope, row: HogFunctionRow, fields: SentFields
@@ -359,14 +322,6 @@ class FunctionService:
         """Write an activity entry of a function."""
         entry = Activity.by(scope, activity, ACTIVITY_SCOPE, (row.id, row.name), changes)
         await self.activity.record(session, entry)
-
-    async def _equipped(
-        self, session: AsyncSession, project_id: int, functions: Sequence[ExecutableFunction]
-    ) -> list[ExecutableFunction]:
-        resolved = await resolve(session, project_id, functions)
-        return [
-            msgspec.structs.replace(function, facilities=self._host_config) for function in resolved
-        ]
 
 
 def read_id(text: str) -> UUID:

@@ -23,7 +23,7 @@ from hoglet.functions.jobs import (
     encode,
     line_of,
 )
-from hoglet.functions.service import FunctionService
+from hoglet.functions.loader import FunctionLoader
 from hoglet.functions.tables import BackfillRow, BatchExportRow
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import Clock
@@ -67,7 +67,7 @@ class BackfillPager:
         queue: Queue,
         database: Database,
         events: StoredEvents,
-        functions: FunctionService,
+        functions: FunctionLoader,
         clock: Clock,
     ) -> None:
         self._queue = queue

@@ -34,7 +34,7 @@ from hoglet.pipeline.ingest.ipc import (
 from hoglet.pipeline.ingest.sandbox_client import (
     DEADLINE_SECONDS,
     WORKER_FAILURES,
-    FunctionLoader,
+    FunctionSource,
 )
 from hoglet.pipeline.ingest.worker_operations import match_internal_event
 from hoglet.queue import Job, NewJob, Queue
@@ -142,7 +142,7 @@ class InternalEventMatcher:
         *,
         sandbox: Sandbox,
         deadline: float = DEADLINE_SECONDS,
-        functions: FunctionLoader,
+        functions: FunctionSource,
         committer: GroupCommitter,
         access: AccessService,
         site_url: str,

@@ -10,9 +10,9 @@ import msgspec
 from hoglet.access.principals import ProjectScope
 from hoglet.functions import types
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.integrations.repository import integration_ids, with_integrations
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.json_types import Globals, ProjectGlobal
+from hoglet.functions.loader import integration_ids, with_integrations
 from hoglet.functions.runtime.engine import Pinned
 from hoglet.functions.runtime.globals import (
     group_globals,

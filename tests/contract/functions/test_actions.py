@@ -105,15 +105,15 @@ async def test_changing_an_action_compiles_its_functions_again(hoglet):
     job = decode_recompile(leased[0].payload)
     async with hoglet.database.read() as session:
         project = await find_project(session, job.project_id)
-    before = await hoglet.service.version_stamp(1)
+    before = await hoglet.service.loader.version_stamp(1)
 
     assert await recompile(hoglet.service, project, action_id=job.action_id) == 1
     fresh = (await hoglet.call("GET", f"/{function['id']}")).json()
     assert fresh["filters"]["bytecode"] == ["_H", 1, 32, "paid", 32, "event", 1, 1, 11]
     assert fresh["updated_at"] == function["updated_at"]
     assert (await hoglet.call("GET", f"/{other['id']}")).json() == other
-    assert await hoglet.service.version_stamp(1) != before
-    runnable = await hoglet.service.load_runnable(1)
+    assert await hoglet.service.loader.version_stamp(1) != before
+    runnable = await hoglet.service.loader.load_runnable(1)
     assert [each.events for each in runnable if each.id == function["id"]] == [["paid"]]
 
 

@@ -39,7 +39,7 @@ async def publish(hoglet, id_):
 
 
 async def executable(hoglet, id_):
-    return await hoglet.service.load_one(1, UUID(id_))
+    return await hoglet.service.loader.load_one(1, UUID(id_))
 
 
 async def run(hoglet, id_, **body):
@@ -51,7 +51,10 @@ async def run(hoglet, id_, **body):
 
 async def test_a_draft_changes_nothing_that_is_live(hoglet):
     function = await hoglet.create(hog="print('live')", filters=BOUGHT, enabled=True)
-    before, stamp = await executable(hoglet, function["id"]), await hoglet.service.version_stamp(1)
+    before, stamp = (
+        await executable(hoglet, function["id"]),
+        await hoglet.service.loader.version_stamp(1),
+    )
     saved = await draft(hoglet, function["id"], hog="print('next')", filters=SOLD)
 
     assert {key: saved[key] for key in function} == function
@@ -59,7 +62,7 @@ async def test_a_draft_changes_nothing_that_is_live(hoglet):
     assert saved["draft"]["filters"] == {"source": "events", **SOLD}
     assert saved["draft_updated_at"] is not None
     assert await executable(hoglet, function["id"]) == before
-    assert await hoglet.service.version_stamp(1) == stamp
+    assert await hoglet.service.loader.version_stamp(1) == stamp
     assert await get(hoglet, function["id"]) == saved
 
 

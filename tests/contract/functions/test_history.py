@@ -128,7 +128,7 @@ SECRET_TOKEN = [{**TOKEN[0], "secret": True}]
 
 
 async def value_of(hoglet, function):
-    loaded = await hoglet.service.load_one(1, UUID(function["id"]))
+    loaded = await hoglet.service.loader.load_one(1, UUID(function["id"]))
     return [item.value for item in (loaded.mappings[0] if loaded.mappings else loaded).inputs]
 
 

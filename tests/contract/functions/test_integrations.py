@@ -221,11 +221,11 @@ async def test_loaded_functions_hold_placeholders_and_notice_changes(hoglet):
     function = await hoglet.create(
         enabled=True, inputs_schema=SCHEMA, inputs={"slack": {"value": integration["id"]}}
     )
-    before = await hoglet.service.version_stamp(1)
-    (loaded,) = await hoglet.service.load_runnable(1)
+    before = await hoglet.service.loader.version_stamp(1)
+    (loaded,) = await hoglet.service.loader.load_runnable(1)
     await hoglet.client.patch(f"{BASE}/{integration['id']}", json={"config": {"team": "x"}})
 
-    assert await hoglet.service.version_stamp(1) != before
+    assert await hoglet.service.loader.version_stamp(1) != before
     assert loaded.id == function["id"]
     assert TOKEN not in str(loaded)
     assert loaded.inputs[0].value["access_token"].startswith("hoglet-integration-")

@@ -25,7 +25,7 @@ async def test_mappings_are_compiled_and_take_over_events(hoglet):
     retained = {"x": {"value": "y"}, "token": {"secret": True}}
     changed = await hoglet.patch(created["id"], mappings=[{**mapping, "inputs": retained}])
     assert changed.status_code == 200, changed.text
-    function = (await hoglet.service.load_runnable(1)) or [await load(hoglet, created)]
+    function = (await hoglet.service.loader.load_runnable(1)) or [await load(hoglet, created)]
     values = {item.key: item.value for item in function[0].mappings[0].inputs}
     assert values == {"x": "y", "d": "filled", "token": "s3cret"}
     assert "s3cret" not in (await hoglet.call("GET", "?full=true")).text
@@ -34,7 +34,7 @@ async def test_mappings_are_compiled_and_take_over_events(hoglet):
 async def load(hoglet, function):
     from uuid import UUID
 
-    return await hoglet.service.load_one(1, UUID(function["id"]))
+    return await hoglet.service.loader.load_one(1, UUID(function["id"]))
 
 
 async def test_errors_name_the_mapping(hoglet, attr_of):

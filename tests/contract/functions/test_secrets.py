@@ -26,7 +26,7 @@ async def make(hoglet, **fields):
 async def stored(hoglet, function_id):
     from hoglet.functions.service import read_id
 
-    function = await hoglet.service.load_one(1, read_id(function_id))
+    function = await hoglet.service.loader.load_one(1, read_id(function_id))
     plain = {item.key: item.value for item in function.inputs}
     inner = {item.key: item.value for item in function.mappings[0].inputs}
     return plain.get("token"), inner.get("inner")

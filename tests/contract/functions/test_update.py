@@ -184,13 +184,13 @@ async def test_dropping_a_secret_from_the_schema_drops_its_value(hoglet):
 
 def use_box(hoglet, box):
     service = hoglet.service
-    service.box = service.presenter.box = service.planner.box = box
+    service.box = service.presenter.box = service.planner.box = service.loader.box = box
 
 
 async def secret_of(hoglet, function_id):
     from hoglet.functions.service import read_id
 
-    function = await hoglet.service.load_one(1, read_id(function_id))
+    function = await hoglet.service.loader.load_one(1, read_id(function_id))
     return next((item.value for item in function.inputs if item.key == "token"), None)
 
 
@@ -220,7 +220,7 @@ async def test_a_lost_key_stops_one_function_only(hoglet):
     other = await hoglet.create(enabled=True)
     use_box(hoglet, SecretBox([Fernet.generate_key()]))
 
-    loaded = {each.id: each for each in await hoglet.service.load_runnable(1)}
+    loaded = {each.id: each for each in await hoglet.service.loader.load_runnable(1)}
     assert loaded.keys() == {function["id"], other["id"]}
     assert loaded[function["id"]].problem
     assert not loaded[other["id"]].problem

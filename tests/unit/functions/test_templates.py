@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from hoglet.functions.compile.function import CompileInput, compile_function_parts
-from hoglet.functions.executable.loader import executable_from_values
 from hoglet.functions.executable.matching import Conditions
 from hoglet.functions.executable.model import HostConfig
 from hoglet.functions.executable.transform import Transformation
+from hoglet.functions.loader import executable_from_values
 from hoglet.functions.save.plan import NEW
 from hoglet.functions.schemas import read_schema
 from hoglet.functions.templates.registry import PREFIX, Templates

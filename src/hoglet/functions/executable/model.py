@@ -1,6 +1,6 @@
 """An executable function: frozen data that is sent to worker processes.
 
-Created by ``FunctionService.load_runnable(project_id)``. It contains decrypted secrets, so it is
+Created by ``FunctionLoader.load_runnable(project_id)``. It contains decrypted secrets, so it is
 never stored or logged, and only sent to a worker's standard input.
 
 Source: docs/spec/hog-functions.md#13-run-time.

@@ -6,13 +6,13 @@ import msgspec
 
 from hoglet.access.principals import ProjectScope
 from hoglet.functions import types
-from hoglet.functions.executable.loader import (
+from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.json_types import FunctionFilters
+from hoglet.functions.loader import (
     executable_from_row,
     executable_from_values,
     unreadable_secrets,
 )
-from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.json_types import FunctionFilters
 from hoglet.functions.save.planner import filters_of
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
@@ -60,7 +60,7 @@ async def read_subject(
         raise Invalid("This field is required.", code="required", attr="configuration")
     if subject.function.type not in _EXPLAINABLE:
         raise Invalid("Functions of this type have no filter to explain.", attr="type")
-    return subject._replace(function=await functions.resolved(subject.function))
+    return subject._replace(function=await functions.loader.resolved(subject.function))
 
 
 async def _configured(

@@ -12,9 +12,9 @@ import msgspec
 
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.functions import types
-from hoglet.functions.executable.loader import executable_from_values, unreadable_secrets
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.json_types import Globals, ProjectGlobal
+from hoglet.functions.loader import executable_from_values, unreadable_secrets
 from hoglet.functions.runtime.globals import project_globals, source_globals
 from hoglet.functions.runtime.host_calls import HostCalls
 from hoglet.functions.runtime.messages import StepRequest, new_journal, resume
@@ -132,7 +132,9 @@ class TestRunService:
             values, function_id=str(row.id) if row else "new", project_id=scope.project.id
         )
         problem = unreadable_secrets(row, values, self._functions.box)
-        return await self._functions.resolved(msgspec.structs.replace(function, problem=problem))
+        return await self._functions.loader.resolved(
+            msgspec.structs.replace(function, problem=problem)
+        )
 
     async def _transform(
         self,

@@ -14,10 +14,10 @@ import msgspec
 
 from hoglet.access.principals import Project
 from hoglet.functions import repository, types
-from hoglet.functions.executable.loader import executable_from_row
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.json_types import Globals
+from hoglet.functions.loader import executable_from_row
 from hoglet.functions.runtime.globals import (
     EventFields,
     event_globals,
@@ -146,7 +146,7 @@ class Webhooks:
             raise _unknown()
         if not row.enabled and row.state not in NOT_RUN:
             raise _unknown()
-        return await self._functions.resolved(executable_from_row(row, self._functions.box))
+        return await self._functions.loader.resolved(executable_from_row(row, self._functions.box))
 
     async def _globals(self, function: ExecutableFunction, incoming: Incoming) -> Globals:
         project = await self._projects(function.project_id)

@@ -17,13 +17,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from hoglet.functions import pauses as pause_repository
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, decode_invoke
+from hoglet.functions.loader import FunctionCache
 from hoglet.functions.watcher.rules import DISABLED, FORCED_DISABLED
 from hoglet.kit import tracing
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.delivery.batches import BatchRunner
 from hoglet.pipeline.delivery.completion import CompletionBatcher
-from hoglet.pipeline.delivery.function_cache import FunctionCache
 from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS, HostLimiter
 from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome, RunRecord
 from hoglet.pipeline.storage_failures import is_storage_failure

@@ -27,8 +27,8 @@ WORKER_FAILURES = (SandboxTimedOut, SandboxCrashed, Bug, SourceError, msgspec.Ms
 DEADLINE_SECONDS = 120.0
 
 
-class FunctionLoader(Protocol):
-    """Loads the functions of projects; see ``hoglet.functions.service.FunctionService``."""
+class FunctionSource(Protocol):
+    """Loads the functions of projects; see ``hoglet.functions.loader.FunctionLoader``."""
 
     async def version_stamp(self, project_id: int) -> str:
         """A stamp that changes whenever a function of the project changes."""
@@ -56,7 +56,7 @@ class PipelineSandboxClient:
         self,
         sandbox: Sandbox,
         spare: Sandbox,
-        functions: FunctionLoader,
+        functions: FunctionSource,
         deadline: float = DEADLINE_SECONDS,
     ) -> None:
         self._sandbox = sandbox

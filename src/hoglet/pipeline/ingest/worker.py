@@ -38,7 +38,7 @@ from hoglet.pipeline.ingest.group_writer import (
     NotItsTurn,
 )
 from hoglet.pipeline.ingest.ipc import ProjectFacts, ReadRequest
-from hoglet.pipeline.ingest.sandbox_client import FunctionLoader
+from hoglet.pipeline.ingest.sandbox_client import FunctionSource
 from hoglet.pipeline.ingest.sources import GroupLimits, GroupSource, SpooledGroup, is_large
 from hoglet.pipeline.storage_failures import is_storage_failure
 
@@ -66,7 +66,7 @@ class ProjectSources:
     """
 
     access: AccessService
-    functions: FunctionLoader
+    functions: FunctionSource
     site_url: str
 
 
