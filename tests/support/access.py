@@ -9,9 +9,9 @@ from uuid import UUID
 
 from cryptography.fernet import Fernet
 
+from hoglet.access.auth import AccessService
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
 from hoglet.access.keys import make_key, make_key_id
-from hoglet.access.service import AccessService
 from hoglet.access.tables import (
     MembershipRow,
     OrganizationRow,

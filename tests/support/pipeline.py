@@ -10,7 +10,7 @@ import orjson
 from prometheus_client import CollectorRegistry
 from sqlalchemy import update
 
-from hoglet.access.service import AccessService
+from hoglet.access.auth import AccessService
 from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.events.log_writer import LogWriter
 from hoglet.events.repository import EventsRepository

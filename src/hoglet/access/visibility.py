@@ -6,11 +6,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import repository
 from hoglet.access.activity import Activity, changes_between
-from hoglet.access.auth import CURRENT, reaches
+from hoglet.access.auth import CURRENT, AccessService, reaches
 from hoglet.access.principals import Principal, Project, ProjectScope
 from hoglet.access.schemas import MeObject, OrganizationObject, ProjectChanges
 from hoglet.access.serializers import me_object, organization_object
-from hoglet.access.service import AccessService
 from hoglet.access.tables import OrganizationRow
 from hoglet.kit.errors import Forbidden, NotFound
 

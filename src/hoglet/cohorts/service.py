@@ -10,9 +10,9 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, ActivityLog, changes_between
+from hoglet.access.auth import AccessService
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.repository import users_by_id
-from hoglet.access.service import AccessService
 from hoglet.cohorts import repository
 from hoglet.cohorts.calculation.service import graph_of, reaches
 from hoglet.cohorts.compiler import CohortCompiler

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from starlette.requests import Request
 
-from hoglet.access.service import AccessService
+from hoglet.access.auth import AccessService
 from hoglet.cohorts.calculation.schedule import DEFAULT_AGE, CohortSchedule
 from hoglet.cohorts.calculation.service import UNEXPECTED, CohortCalculator
 from hoglet.cohorts.compiler import CohortCompiler

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hoglet.access.auth import AccessService
 from hoglet.access.principals import Project, ProjectScope
-from hoglet.access.service import AccessService
 from hoglet.definitions import list_statements
 from hoglet.definitions.conversion import ConversionShares
 from hoglet.definitions.errors import built_in

@@ -7,9 +7,9 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, changes_between
+from hoglet.access.auth import AccessService
 from hoglet.access.principals import ProjectScope, User
 from hoglet.access.repository import find_project, update_project, users_by_id
-from hoglet.access.service import AccessService
 from hoglet.definitions.errors import hidden_and_verified
 from hoglet.definitions.serializers import user_ids
 from hoglet.definitions.tables import EventDefinitionRow, PropertyDefinitionRow

@@ -13,8 +13,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity
+from hoglet.access.auth import AccessService
 from hoglet.access.principals import Project, ProjectScope
-from hoglet.access.service import AccessService
 from hoglet.access.variables import InsightVariable, list_variables
 from hoglet.endpoints import errors, repository, variables
 from hoglet.endpoints.analysis.model import Analysis, Analyzer, Buckets

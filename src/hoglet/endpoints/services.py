@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from prometheus_client import CollectorRegistry
 from starlette.requests import Request
 
+from hoglet.access.auth import AccessService
 from hoglet.access.principals import Project, ProjectScope
-from hoglet.access.service import AccessService
 from hoglet.endpoints.analysis.analyzer import CurrentAnalyses, QueryAnalyzer
 from hoglet.endpoints.jobs import (
     RUN_POLICY,

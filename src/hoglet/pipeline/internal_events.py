@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity
-from hoglet.access.service import AccessService
+from hoglet.access.auth import AccessService
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.watcher.service import StateChange
 from hoglet.kit.backoff import Backoff

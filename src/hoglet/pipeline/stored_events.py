@@ -12,7 +12,7 @@ from uuid import UUID
 import msgspec
 import orjson
 
-from hoglet.access.service import AccessService
+from hoglet.access.auth import AccessService
 from hoglet.events.groups import MAX_GROUP_TYPES, GroupStore
 from hoglet.events.repository import EventsRepository
 from hoglet.functions.jobs import BackfillV1

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from cryptography.fernet import Fernet
 
+from hoglet.access.auth import AccessService
 from hoglet.access.bootstrap import ensure_first_project
-from hoglet.access.service import AccessService
 from hoglet.functions import api
 from hoglet.functions.actions import api as action_api
 from hoglet.functions.actions.service import ActionService

@@ -11,12 +11,11 @@ from sqlalchemy import delete
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.access.auth import requires
+from hoglet.access.auth import AccessService, requires
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.keys import hash_key
 from hoglet.access.principals import ProjectScope
 from hoglet.access.rate_limit import MemoryWindows, RateLimit, RateLimiter, RateSettings
-from hoglet.access.service import AccessService
 from hoglet.access.tables import PersonalKeyRow, UserRow
 from hoglet.web.app import RequestPolicy, create_application
 from hoglet.web.request_body import read_object

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from hoglet.access.auth import AccessService
 from hoglet.access.principals import Principal
-from hoglet.access.service import AccessService
 from hoglet.cli.admin.keys import keys_app, projects_app
 from hoglet.cli.refusals import exit_code
 from hoglet.kit.clock import SystemClock

@@ -13,9 +13,9 @@ from hoglet.access import repository
 from hoglet.access.activity import Fields
 from hoglet.access.api_keys.schemas import PersonalKeyChanges, PersonalKeyFields
 from hoglet.access.api_keys.stored_keys import StoredKeys
+from hoglet.access.auth import AccessService
 from hoglet.access.principals import ANY_SCOPE, Principal, User
 from hoglet.access.scopes import check_grant, check_scopes
-from hoglet.access.service import AccessService
 from hoglet.access.tables import PersonalKeyRow
 from hoglet.kit.errors import Forbidden, Invalid
 

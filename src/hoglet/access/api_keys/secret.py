@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access import repository
 from hoglet.access.api_keys.schemas import SecretKeyChanges, SecretKeyFields
 from hoglet.access.api_keys.stored_keys import StoredKeys
+from hoglet.access.auth import AccessService
 from hoglet.access.principals import ProjectScope
 from hoglet.access.scopes import SECRET_KEY_SCOPES, check_grant, check_scopes
-from hoglet.access.service import AccessService
 from hoglet.access.tables import SecretKeyRow
 from hoglet.kit.errors import Invalid
 

@@ -11,8 +11,8 @@ from typing import ClassVar, Literal, NamedTuple
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, FieldChange, Fields, changes_between
+from hoglet.access.auth import AccessService
 from hoglet.access.keys import make_key, make_key_id
-from hoglet.access.service import AccessService
 from hoglet.access.tables import PersonalKeyRow, SecretKeyRow
 from hoglet.kit.errors import NotFound
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from hoglet.access.auth import AccessService
 from hoglet.access.rate_limit import RateLimit, RateSettings
-from hoglet.access.service import AccessService
 from hoglet.app.services.sandboxes import Sandboxes
 from hoglet.app.startup.native_stderr import native_stderr
 from hoglet.app.startup.secret_keys import open_secret_keys

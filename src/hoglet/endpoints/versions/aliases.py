@@ -13,8 +13,8 @@ from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity
+from hoglet.access.auth import AccessService
 from hoglet.access.principals import ProjectScope
-from hoglet.access.service import AccessService
 from hoglet.endpoints import errors, repository
 from hoglet.endpoints.repository import Names
 from hoglet.endpoints.tables import EndpointAliasRow, EndpointRow

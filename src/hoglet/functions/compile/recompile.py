@@ -10,8 +10,8 @@ from uuid import UUID
 
 import structlog
 
+from hoglet.access.auth import AccessService
 from hoglet.access.principals import Project
-from hoglet.access.service import AccessService
 from hoglet.functions import repository
 from hoglet.functions.jobs import decode_recompile
 from hoglet.functions.json_types import FunctionFilters, FunctionMapping, SentFields

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from hoglet.access.service import AccessService
+from hoglet.access.auth import AccessService
 from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.kit import tracing
 from hoglet.pipeline.health import IngestMetrics

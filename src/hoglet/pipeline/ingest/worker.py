@@ -24,7 +24,7 @@ import msgspec
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from hoglet.access.service import AccessService
+from hoglet.access.auth import AccessService
 from hoglet.kit import tracing
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.errors import HogletError
